@@ -348,6 +348,7 @@ class EncodeOptions(ToolOptions, total=False):
     threads: int | None
     progress: Callable[[int, int], bool] | None
     on_pass: Callable[[Any], Any] | None
+    importance: Any
 
 
 @dataclass(frozen=True)

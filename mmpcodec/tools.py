@@ -199,6 +199,9 @@ class Tools:
     fine_contexts : bool
         Choose the models of a level by finer classes of its frequency and of the levels around it,
         and code whether it is 0 by the mean of two models. A tool of version 2.
+    step_changes : bool
+        Let each fragment have a step of its own. No preset uses it: it serves pictures of which
+        some parts matter more than others. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -231,6 +234,7 @@ class Tools:
     dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -300,6 +304,7 @@ class ToolOptions(TypedDict, total=False):
     dependent: bool | None
     ternary: bool | None
     fine_contexts: bool | None
+    step_changes: bool | None
     exact: bool | None
 
 
@@ -358,12 +363,13 @@ DRAFT = 2
 def in_version(tools: Tools, version: int) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
-    Ternary splits are left out: the search for them takes long.
+    Ternary splits are left out: the search for them takes long. So are step changes: they need to
+    know what matters.
     """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes["ternary"] = False
+    changes.update(ternary=False, step_changes=False)
     return replace(tools, **changes)
 
 

@@ -100,12 +100,16 @@ class Trace:
     units : (H' / 4, W' / 4, 4) uint8 array or None
         For each unit of 4x4 samples, the binary logarithms of height and width, the mode and the
         kind of the block that covers the unit; None if the plane was coded without blocks.
+    changes : (R, C) int8 array or None
+        Step change of each fragment, in quarters of a doubling of the step; None without the tool
+        *step changes*.
     """
 
     bits: dict[str, float]
     leaf_scales: NDArray[np.int8] | None = None
     dictionary_sizes: NDArray[np.integer] | None = None
     units: NDArray[np.uint8] | None = None
+    changes: NDArray[np.int8] | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """Copy of the trace with the number of bits of the post filter's coefficients."""

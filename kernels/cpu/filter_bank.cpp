@@ -233,7 +233,8 @@ MMP_SIMD_LEVELS void filter_bank(const FilterPicture<Sample>& picture, int step,
 
 template <class Sample>
 MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
-                                     int step, RowRange range, BankErrors& errors) {
+                                     int step, RowRange range, RowRange columns,
+                                     BankErrors& errors) {
     BankRows<Sample> rows(picture, step, range.first);
     const int64_t width = picture.width;
     const int most = picture.depth.most();
@@ -251,7 +252,7 @@ MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<S
                 out[c] = difference * difference;
             }
         }
-        for (int64_t c = 0; c < width; ++c) {
+        for (int64_t c = columns.first; c < columns.last; ++c) {
             int64_t(&own)[kBankScales] = errors[rows.places()[c] / kFormsOfActivity];
             for (int scale = 0; scale < kBankScales; ++scale) own[scale] += squares[scale * width + c];
         }
@@ -262,7 +263,7 @@ MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<S
     template void filter_bank(const FilterPicture<Sample>&, int, const BankScaling&, RowRange,     \
                               Sample*);                                                            \
     template void add_bank_errors(const Sample*, const FilterPicture<Sample>&, int, RowRange,      \
-                                  BankErrors&);
+                                  RowRange, BankErrors&);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -19,9 +19,10 @@ template <class Sample>
 void filter_bank(const FilterPicture<Sample>& picture, int step, const BankScaling& scales,
                  RowRange range, Sample* out);
 
-// Adds the squared errors of the samples at each scale, by activity. The sums of 2^31 samples fit.
+// Adds the squared errors of the samples of some rows and columns at each scale, by activity. The
+// sums of 2^31 samples fit.
 template <class Sample>
 void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture, int step,
-                     RowRange range, BankErrors& errors);
+                     RowRange range, RowRange columns, BankErrors& errors);
 
 }  // namespace mmp

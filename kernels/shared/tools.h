@@ -32,7 +32,8 @@
     TOOL(filter_bank, 0, 16383)     \
     TOOL(dependent, 0, 1)           \
     TOOL(ternary, 0, 1)             \
-    TOOL(fine_contexts, 0, 1)
+    TOOL(fine_contexts, 0, 1)       \
+    TOOL(step_changes, 0, 1)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

@@ -35,6 +35,7 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -142,6 +143,7 @@ class Backend(ABC):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        fragments: FragmentMap | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -157,6 +159,8 @@ class Backend(ABC):
         earlier : sequence of arrays
             The decoded planes that predict this one, as many as the tool *earlier planes* says, of
             its shape and type.
+        fragments : FragmentMap or None
+            How much each fragment counts, with predicted blocks 2; None if all count alike.
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None

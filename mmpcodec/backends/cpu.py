@@ -8,6 +8,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.backends.block_efforts import block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
@@ -76,9 +77,11 @@ class NativeFilterBank(FilterBank):
         first: int,
         last: int,
         depth: int,
+        columns: tuple[int, int] | None = None,
     ) -> np.ndarray:
         errors = np.zeros((ACTIVITIES, SCALES), np.int64)
-        _cpu.add_bank_errors(source, samples, depth, step, (first, last), errors)
+        columns = columns or (0, samples.shape[1])
+        _cpu.add_bank_errors(source, samples, depth, step, (first, last), columns, errors)
         return errors
 
 
@@ -160,25 +163,29 @@ class CpuBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        fragments: FragmentMap | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
         self.check_has(params.tools, depth)
         self.check_earlier(params.tools, plane.shape, earlier)
         if params.tools.prediction:
+            fixed = params.lambda_fixed
             return _coded_blocks(
+                params.tools,
                 *_cpu.encode_blocks(
                     plane,
                     depth,
                     params.coded_tools,
                     list(earlier),
-                    params.lambda_fixed,
+                    fixed,
+                    fragments and (fragments.changes, fragments.lambdas(fixed)),
                     params.rate_model == "log2",
                     block_effort(params.effort, plain=self.plain),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,
-                )
+                ),
             )
         return _coded(
             *_cpu.encode(
@@ -210,7 +217,7 @@ class CpuBackend(Backend):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
             )
-            return _coded_blocks(payload, *found)
+            return _coded_blocks(tools, payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
     def encode_exact(
@@ -240,10 +247,13 @@ def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:
     return Coded(payload, samples, Trace(bits, leaf_scales, np.asarray(dictionary_sizes)))
 
 
-def _coded_blocks(payload, samples, rates, units, leaf_scales, dictionary_sizes) -> Coded:
+def _coded_blocks(
+    tools: Tools, payload, samples, rates, units, changes, leaf_scales, dictionary_sizes
+) -> Coded:
     bits = bits_of(rates, block_syntax(leaf_scales is not None))
     sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
-    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units))
+    changes = changes if tools.step_changes else None
+    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units, changes))
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:

@@ -11,6 +11,7 @@ from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
+from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.exact import coder
 from mmpcodec.reference.trees.coder import (
     PictureState,
@@ -45,6 +46,7 @@ class ReferenceBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        fragments: FragmentMap | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -63,6 +65,7 @@ class ReferenceBackend(Backend):
                     params.rate_model,
                     depth,
                     earlier,
+                    fragments,
                 )
             )
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
@@ -112,7 +115,8 @@ def _coded_trees(payload: bytes, bits: dict[str, float], state: PictureState) ->
 
 
 def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:
-    trace = Trace(bits, units=picture.units.known)
+    changes = picture.changes if picture.tools.step_changes else None
+    trace = Trace(bits, units=picture.units.known, changes=changes)
     if picture.trees:
         sizes = dictionary_sizes(picture.trees.dictionaries)
         trace = replace(trace, leaf_scales=picture.trees.leaf_scales, dictionary_sizes=sizes)

@@ -432,6 +432,27 @@ FormatVersion = Annotated[
         autocompletion=words([str(version) for version in VERSIONS]),
     ),
 ]
+Roi = Annotated[
+    str | None,
+    typer.Option(
+        "--roi",
+        metavar="WHERE",
+        help="Regions of interest, which are coded better: a gray picture that is bright there, "
+        "rectangles x,y,width,height:..., or what `mmp highlight` wrote with --csv or --json. "
+        f"Needs --format {DRAFT}.",
+        rich_help_panel=SEARCH,
+        autocompletion=files([".png", ".pgm", ".csv", ".json"]),
+    ),
+]
+RoiSteps = Annotated[
+    int | None,
+    typer.Option(
+        metavar="N",
+        help="How much better: the quantisation step is divided by 2^(N/4) in the regions. N is "
+        "from -24 to 24, 4 by default; below 0 the regions are coded worse.",
+        rich_help_panel=SEARCH,
+    ),
+]
 PartitionName = Annotated[
     str | None,
     typer.Option(

@@ -28,6 +28,7 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import CRC_BYTES
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
@@ -476,7 +477,9 @@ def _decode_layer(
                 threads=threads,
                 progress=progress,
             )
-            samples = filtered(backend, coded.samples, layer, depth, threads)
+            samples = filtered(
+                backend, coded.samples, layer, depth, threads, changes=coded.trace.changes
+            )
             trace = coded.trace.with_filter(coefficient_bits(layer.coefficients))
     except FormatError as error:
         if header.planes == 1:
@@ -486,11 +489,20 @@ def _decode_layer(
 
 
 def filtered(
-    backend: Backend, samples: np.ndarray, layer: Layer, depth: int, threads: int | None = 1
+    backend: Backend,
+    samples: np.ndarray,
+    layer: Layer,
+    depth: int,
+    threads: int | None = 1,
+    *,
+    changes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Filter the decoded samples of a layer: by the filter bank, then by the post filter."""
-    bank, step = layer.tools.filter_bank or 0, layer.tools.step
-    samples = backend.filter_bank.apply(samples, bank, step, depth, threads=threads)
+    """Filter the decoded samples of a layer: by the filter bank, then by the post filter.
+
+    ``changes`` are the step changes of its fragments.
+    """
+    bank, steps = layer.tools.filter_bank or 0, areas_of(layer.tools, changes, samples.shape)
+    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
     return backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
 
 

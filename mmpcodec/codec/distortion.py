@@ -7,6 +7,7 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.samples import form_of
+from mmpcodec.tools import DRAFT
 
 WHITE = 255
 
@@ -43,7 +44,19 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
     return int((difference * difference).sum(dtype=np.int64))
 
 
-def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
+def seen_pixels(samples: np.ndarray, version: int) -> np.ndarray | None:
+    """Return where alpha is above 0, an (H, W) bool array; None if all pixels count.
+
+    Version 1 of the format keeps the colours of all pixels.
+    """
+    form = form_of(samples)
+    if version < DRAFT or not form.has_alpha:
+        return None
+    seen = samples[..., form.colours] > 0
+    return None if seen.all() else seen
+
+
+def distortion(source: np.ndarray, samples: np.ndarray, depth: int, version: int = 1) -> float:
     """Return the squared error in the units of lambda.
 
     Parameters
@@ -52,6 +65,8 @@ def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
         Alpha is ignored.
     depth : int
         Bits per sample.
+    version : int
+        Version of the format. From 2 on, wholly transparent pixels count as right.
 
     Returns
     -------
@@ -60,7 +75,10 @@ def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
     """
     form = form_of(source)
     if form.has_alpha:
+        seen = seen_pixels(source, version)
         source, samples = source[..., : form.colours], samples[..., : form.colours]
+        if seen is not None:
+            source, samples = source[seen], samples[seen]
     return squared_error(source, samples) / form.colours / 4.0 ** extra_bits(depth)
 
 

@@ -1,7 +1,7 @@
 """Encoding: from an array to the bytes of a file."""
 
 import math
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -14,6 +14,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
+from mmpcodec.codec.importance import check_maps, with_importance
 from mmpcodec.codec.layer_choice import EXACT, KnownExact, TileEncoding, TileSource
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.codec.sources import Source
@@ -55,6 +56,7 @@ def encode_pictures(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Sequence[Any] | None = None,
 ) -> list[Encoding]:
     """Encode several pictures and return files, decoded samples and statistics.
 
@@ -70,7 +72,7 @@ def encode_pictures(
         With a target, their lambda is ignored.
     target : Target or None
         Limit that each file keeps.
-    depth, metadata, tile_size, backend, device, threads, progress, on_pass
+    depth, metadata, tile_size, backend, device, threads, progress, on_pass, importance
         See ``encode_batch``.
 
     Returns
@@ -96,20 +98,27 @@ def encode_pictures(
     pictures = _checked(list(arrays), depth, metadata)
     if not pictures:
         return []
+    maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
+    # Of pictures with a map, and of those without.
+    mapped = params if all(own is None for own in maps) else with_importance(params)
+    params_of = {True: mapped, False: params}
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
-    sources = [Source.of(samples, devices, bits, own, tile_size) for samples, bits, own in pictures]
+    sources = [
+        Source.of(samples, devices, bits, own, tile_size, of_pixels)
+        for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
+    ]
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
-        to_target = partial(_encode_to, target, params, backend, told)
+        to_target = partial(_encode_to, target, params_of, backend, told)
         return each_on(devices, sources, to_target, threads, progress)
     parts = in_turn(progress, [source.fragments for source in sources])
-    depths = sorted({source.depth for source in sources})
-    if len(depths) > 1:
+    kinds = {(source.depth, source.has_map) for source in sources}
+    if len(kinds) > 1:
         return [
-            _encode_at([source], params, backend, devices, threads, part)[0]
+            _encode_at([source], params_of[source.has_map], backend, devices, threads, part)[0]
             for source, part in zip(sources, parts, strict=True)
         ]
-    return _encode_at(sources, params, backend, devices, threads, progress)
+    return _encode_at(sources, params_of[sources[0].has_map], backend, devices, threads, progress)
 
 
 def _checked(
@@ -226,7 +235,7 @@ def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodePara
 
 def _encode_to(
     target: Target,
-    params: EncodeParams,
+    params_of: Mapping[bool, EncodeParams],
     backend: str,
     on_pass: Callable[[Pass], Any] | None,
     devices: Devices,
@@ -238,6 +247,7 @@ def _encode_to(
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
     from mmpcodec.codec.rate_control.search import Attempt, reach
 
+    params = params_of[source.has_map]
     candidates = candidates_at(params, source.depth)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
@@ -255,10 +265,10 @@ def _encode_to(
             known=known,
         )
         encoding = _assembled(source, made, candidates[0])
-        error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
+        error = distortion(source.on_host, encoding.samples, source.depth, params.version)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Attempt(encoding, error, costs, used)
+        return Attempt(encoding, math.ceil(error), costs, used)
 
     try:
         return reach(
@@ -310,6 +320,7 @@ def encode_batch(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Sequence[Any] | None = None,
     **tools: Unpack[ToolOptions],
 ) -> list[bytes]:
     """Encode several pictures; each file equals the one that ``encode`` returns.
@@ -345,7 +356,13 @@ def encode_batch(
         over all planes of all pictures. With several devices it is called from several threads, by
         one at a time. With a target, both count one picture and start again in
         each pass. Returning False cancels.
-    on_pass, **tools
+    on_pass
+        As in ``encode``.
+    importance : sequence of arrays and None, or None
+        For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
+        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance``. Needs
+        version 2 of the format, and leaves out sets of tools without predicted blocks.
+    **tools
         As in ``encode``.
 
     Returns
@@ -385,6 +402,7 @@ def encode_batch(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=importance,
     )
     return [encoding.data for encoding in encodings]
 
@@ -402,6 +420,7 @@ def encode_picture(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Any = None,
 ) -> Encoding:
     """Encode a picture and return the file, decoded samples and statistics.
 
@@ -412,6 +431,8 @@ def encode_picture(
     params : EncodeParams
     target, depth, metadata, tile_size, backend, device, threads, progress, on_pass
         See ``encode_pictures``.
+    importance
+        See ``encode_batch``, of this picture.
 
     Returns
     -------
@@ -442,6 +463,7 @@ def encode_picture(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=None if importance is None else [importance],
     )[0]
 
 
@@ -465,6 +487,7 @@ def encode(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
+    importance: Any = None,
     **tools: Unpack[ToolOptions],
 ) -> bytes:
     """Encode a picture.
@@ -472,14 +495,13 @@ def encode(
     Parameters
     ----------
     array : (H, W) or (H, W, C) array of bool, uint8 or uint16
-        Gray, gray with alpha (C is 2), RGB, or RGB with alpha, from 1x1 pixels on. One plane, C of
-        1, is gray and decodes to (H, W). A CuPy array stays in device memory. Alpha is coded
-        without loss for every lambda.
+        Gray, gray with alpha (C is 2), RGB, or RGB with alpha, from 1x1 pixels on. C of 1 is gray
+        and decodes to (H, W). A CuPy array stays in device memory. Alpha is always lossless.
     lam : float or None
         Lagrange multiplier of the rate-distortion cost, in squared error per bit: a larger lambda
         makes a smaller file, 0 is lossless. The squared error of a pixel is the mean over its
-        colours, in units of 8-bit samples for every depth. At most one of lam, quality and the
-        three targets may be given; without any of them lambda is 32.
+        colours, in units of 8-bit samples. At most one of lam, quality and the targets may be
+        given; without any of them lambda is 32.
     quality : float
         0 to 100; sets lambda to 4 (2^((100 - quality) / 10) - 1).
     target_size : int
@@ -503,22 +525,22 @@ def encode(
     tile_size : int
         Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
-        Hardware to run on. Backends cpu and cuda write equal bytes; predicted blocks of reference
-        differ, because it searches without shortcuts. "auto" takes cuda where it is predicted to be
-        faster. Candidates of preset "auto" that a named backend cannot encode, and alpha, run on
-        another backend.
+        Hardware to run on. Backends cpu and cuda write equal bytes; reference searches for
+        predicted blocks without shortcuts. "auto" takes cuda where that is predicted to be faster.
+        Candidates of preset "auto" that a named backend lacks, and alpha, run on another backend.
     device : int, str, sequence of int, or None
         CUDA devices, as in ``encode_batch``; several devices share the tiles.
     threads : int or None
         Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
-        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments;
-        with a target, they start again in each pass. Returning False cancels.
+        As in ``encode_batch``.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
+    importance : array or None
+        As in ``encode_batch``, of this picture.
     **tools
-        Fields of ``Tools`` that override the preset; None keeps its value. Also ``version``, 1 or
-        2, of the file format; 2 is a draft, which later releases may not read.
+        Fields of ``Tools`` that override the preset. Also ``version``, 1 or 2, of the file format;
+        2 is a draft, which later releases may not read. None keeps the value.
 
     Returns
     -------
@@ -541,9 +563,8 @@ def encode(
     Examples
     --------
     >>> import numpy as np, mmpcodec
-    >>> data = mmpcodec.encode(np.full((48, 64), 7, np.uint8), lam=0)
-    >>> bool((mmpcodec.decode(data) == 7).all())
-    True
+    >>> int(mmpcodec.decode(mmpcodec.encode(np.full((48, 64), 7, np.uint8), lam=0)).max())
+    7
     """
     return encode_batch(
         [array],
@@ -563,5 +584,6 @@ def encode(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
+        importance=None if importance is None else [importance],
         **tools,
     )[0]

@@ -15,13 +15,15 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
 from mmpcodec.codec.colour import joined, layout_of, split
-from mmpcodec.codec.distortion import distortion, squared_error
+from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.importance import Importance, filled
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -47,11 +49,14 @@ class TileSource:
         The same samples in host memory.
     depth : int
         Bits per sample.
+    importance : (H, W) int8 array or None
+        Importance of its pixels, see ``importance.Importance``; None if all count alike.
     """
 
     samples: Any
     on_host: np.ndarray
     depth: int
+    importance: np.ndarray | None = None
 
     @property
     def fragments(self) -> int:
@@ -142,6 +147,8 @@ def encode_tiles(
     )
 
 
+ALL_ALIKE = Importance()
+"""The importance of pixels that all count alike."""
 ALL_PLANES = -1
 """Number of the layer that holds all planes as exact samples."""
 
@@ -153,6 +160,7 @@ class _Job:
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
     cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
+    Colours of pixels that are not seen are filled already.
     """
 
     tile: int
@@ -165,6 +173,7 @@ class _Job:
     weight: float
     compared: bool
     asked: Tools
+    importance: Importance = ALL_ALIKE
 
     @property
     def fragments(self) -> int:
@@ -178,6 +187,10 @@ def _jobs(
 ) -> Iterator[_Job]:
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
+    seen = seen_pixels(tile.on_host, candidates[0].version) if lam > 0 else None
+    importance = Importance(tile.importance, seen)
+    if importance.seen is not None:
+        samples = filled(tile.on_host, importance.seen)
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
     names = layer_names(form, layout)
     planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
@@ -210,9 +223,10 @@ def _jobs(
             asked = candidates[index].tools
             planes_before = min(asked.earlier_planes, earlier_planes(form, layer))
             tools = replace(asked, earlier_planes=planes_before)
+            tools = importance.without_idle_changes(tools, tile.on_host.shape[:2])
             params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
             plane_of = plane.samples, bits, plane.weight, compared
-            yield _Job(number, layer, name, index, params, *plane_of, asked)
+            yield _Job(number, layer, name, index, params, *plane_of, asked, importance)
 
 
 def _tried(
@@ -301,7 +315,10 @@ def _code(
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     options: dict[str, Any] = {"depth": depth, "threads": threads, "progress": progress}
-    if params.tools.earlier_planes:  # of which no batch has more than one layer
+    fragments = batch[0].importance.fragments(params.coded_tools, planes[0].shape)
+    # A batch has one layer if earlier planes predict it, or if it has a map of fragments.
+    if params.tools.earlier_planes or fragments is not None:
+        options["fragments"] = fragments
         coded = [backend.encode(planes[0], params, earlier=earlier[0], **options)]
     else:
         coded = backend.encode_batch(planes, params, **options)
@@ -326,14 +343,14 @@ def _finished(
 ) -> _Part:
     """Filter a coded layer by the filter bank, then by the post filter."""
     tools, samples = params.coded_tools, coded.samples
-    step, depth = tools.step, job.depth
+    depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
+    # What is not seen is as good as it is decoded.
+    source = job.importance.shown(samples, _on_host(job.samples))
     bank, coefficients = params.tools.filter_bank, OFF
     if bank is None:
-        source = _on_host(job.samples)
-        bank = backend.filter_bank.choose(source, samples, step, depth, threads=threads)
-    samples = backend.filter_bank.apply(samples, bank, step, depth, threads=threads)
+        bank = backend.filter_bank.choose(source, samples, steps, depth, threads=threads)
+    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
     if tools.post_filter:
-        source = _on_host(job.samples)
         coefficients, samples = backend.post_filter.fit_and_apply(
             source, samples, params.lambda_fixed, depth, threads=threads
         )
@@ -346,7 +363,8 @@ def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: s
     size = len(layers.write_layer(layer))
     error = 0.0
     if job.compared and not layer.tools.exact:
-        error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
+        error = job.importance.squared_error(_on_host(job.samples), samples)
+        error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
     return _Part(layer, samples, trace, backend, cost, size)
 
@@ -392,12 +410,13 @@ def _cheapest(
     ]
     if len(made) == 1:
         return made[0]
-    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
+    version = candidates[0].version
+    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam, version), len(one.data)))
 
 
-def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
+def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float, version: int) -> float:
     """Return the rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
-    return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
+    return distortion(source, made.samples, depth, version) + lam * 8 * len(made.data)
 
 
 def _tile(

@@ -4,6 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.layer_choice import TileSource
 from mmpcodec.format import container
@@ -28,6 +30,8 @@ class Source:
     metadata : Metadata
     tile_size : int
         0 for one tile.
+    importance : (H, W) int8 array or None
+        Importance of the pixels; None if all count alike.
     """
 
     samples: Any
@@ -35,15 +39,28 @@ class Source:
     depth: int
     metadata: Metadata
     tile_size: int
+    importance: np.ndarray | None = None
 
     @classmethod
     def of(
-        cls, samples: Any, devices: Devices, depth: int, metadata: Metadata, tile_size: int
+        cls,
+        samples: Any,
+        devices: Devices,
+        depth: int,
+        metadata: Metadata,
+        tile_size: int,
+        importance: np.ndarray | None = None,
     ) -> "Source":
         """Return a source; samples stay on their device if it is one of those that encode."""
         on_host = host_copy(samples)
         stays = devices.home(samples) is not None
-        return cls(samples if stays else on_host, on_host, depth, metadata, tile_size)
+        on_device = samples if stays else on_host
+        return cls(on_device, on_host, depth, metadata, tile_size, importance)
+
+    @property
+    def has_map(self) -> bool:
+        """Whether some pixels may matter more than others."""
+        return self.importance is not None
 
     @property
     def fragments(self) -> int:
@@ -69,4 +86,5 @@ class Source:
     def tiles(self) -> Iterator[TileSource]:
         height, width = self.on_host.shape[:2]
         for tile in tiles_of(height, width, self.tile_size):
-            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)
+            own = None if self.importance is None else self.importance[tile.slices]
+            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth, own)

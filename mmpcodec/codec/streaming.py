@@ -1,7 +1,7 @@
 """Encoding of pictures larger than memory, tile by tile."""
 
 from operator import attrgetter
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.devices import devices_for
@@ -29,6 +29,7 @@ def encode_large(
     device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    importance: Any = None,
 ) -> LargeEncoding:
     """Encode a picture tile by tile; the file equals the one that ``encode`` returns.
 
@@ -47,7 +48,7 @@ def encode_large(
         Bits per sample; None takes the reader's.
     metadata : Metadata or None
         None takes the reader's.
-    backend, device, threads, progress
+    backend, device, threads, progress, importance
         See ``encode``.
 
     Returns
@@ -68,7 +69,7 @@ def encode_large(
         params.version,
     )
     backend, devices = devices_for(backend, device, ())
-    coder = TileCoder.of(header, params, backend, threads, devices)
+    coder = TileCoder.of(header, params, backend, threads, devices, importance)
     pixels = GROUP_PIXELS * max(len(devices.numbers), 1)
     groups = list(grouped(header.tiles, attrgetter("pixels"), pixels))
     shares = [coder.fragments(group) for group in groups]

@@ -5,11 +5,15 @@ A group needs nothing from other groups, so a worker of a cluster can code it.
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
+from mmpcodec.codec.importance import check_importance, with_importance
 from mmpcodec.codec.layer_choice import TileSource
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
@@ -96,6 +100,8 @@ class TileCoder:
         See ``encode``.
     devices : Devices
         Devices that share the tiles of a group.
+    importance : (H, W) int8 array or None
+        Importance of the pixels of the picture; None if all count alike.
     """
 
     planes: int
@@ -104,6 +110,7 @@ class TileCoder:
     backend: str = "auto"
     threads: int | None = None
     devices: Devices = field(default_factory=Devices)
+    importance: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -113,6 +120,7 @@ class TileCoder:
         backend: str,
         threads: int | None,
         devices: Devices | None = None,
+        importance: Any = None,
     ) -> "TileCoder":
         """Return the coder for the tiles of a picture with this header.
 
@@ -121,9 +129,13 @@ class TileCoder:
         ParameterError
             If an argument is out of its range, or the parameters cannot code samples of the depth.
         """
+        importance = check_importance(importance, (header.height, header.width))
+        if importance is not None:
+            params = with_importance(params)
         candidates_at(params, header.depth)
         threads = check_threads(threads)
-        return cls(header.planes, header.depth, params, backend, threads, devices or Devices())
+        devices = devices or Devices()
+        return cls(header.planes, header.depth, params, backend, threads, devices, importance)
 
     def fragments(self, tiles: Iterable[Tile]) -> int:
         """Return the number of 16x16 fragments of tiles, summed over the planes."""
@@ -151,7 +163,8 @@ class TileCoder:
                 raise at_tile(error, tile) from error
             tiles.append(tile)
             on_host = checked.get() if on_device(checked) else checked
-            sources.append(TileSource(on_host, on_host, self.depth))
+            own = None if self.importance is None else self.importance[tile.slices]
+            sources.append(TileSource(on_host, on_host, self.depth, own))
         candidates = candidates_at(self.params, self.depth)
         chosen = backends_of(candidates, self.backend, self.depth, self.fragments(tiles))
         made = encode_on(
@@ -168,7 +181,7 @@ class TileCoder:
             tuple(tile.number for tile in tiles),
             tuple(one.data for one in made),
             sum(
-                distortion(source.on_host, one.samples, self.depth)
+                distortion(source.on_host, one.samples, self.depth, self.params.version)
                 for source, one in zip(sources, made, strict=True)
             ),
             Totals(trace for trace in traces if trace is not None),

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
+from mmpcodec.reference.blocks.steps import StepArea, weight_of
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.arrays import bands
 
@@ -32,6 +33,8 @@ REACH = 3
 """Largest row or column offset of a tap."""
 WINDOW = 3
 """Most rows and columns to a sample whose variations count."""
+MARGIN = WINDOW + 1
+"""Most rows and columns to a sample on which a filtered sample depends."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
 ZERO = 64
@@ -173,6 +176,31 @@ def tap_differences(
     return total
 
 
+def _only(step: int | Sequence[StepArea]) -> int:
+    """Return the step of a plane that has one."""
+    return step if isinstance(step, int) else step[0].step
+
+
+def _around(
+    area: StepArea, shape: tuple[int, ...]
+) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
+    """Return the part of a plane on which the filtered samples of an area depend.
+
+    Returns
+    -------
+    around : (slice, slice)
+        Rows and columns of the part in the plane.
+    inner : (slice, slice)
+        Rows and columns of the area in the part.
+    """
+    around, inner = [], []
+    for own, length in zip((area.rows, area.columns), shape, strict=True):
+        first, last = max(own.start - MARGIN, 0), min(own.stop + MARGIN, length)
+        around.append(slice(first, last))
+        inner.append(slice(own.start - first, own.stop - first))
+    return (around[0], around[1]), (inner[0], inner[1])
+
+
 class FilterBank:
     """Filter bank in plain NumPy; backends override the private methods."""
 
@@ -180,7 +208,7 @@ class FilterBank:
         self,
         samples: np.ndarray,
         value: int,
-        step: int,
+        step: int | Sequence[StepArea],
         depth: int = BYTE,
         *,
         threads: int | None = 1,
@@ -193,8 +221,8 @@ class FilterBank:
             Below ``2**depth``.
         value : int
             Value of the tool *filter bank*: the scales of the activities.
-        step : int
-            Quantisation step of the layer.
+        step : int or sequence of StepArea
+            Quantisation step of the layer, or those of areas that cover the plane.
         depth : int
             Bits of a sample, 8 to 16.
         threads : int or None
@@ -208,13 +236,22 @@ class FilterBank:
         """
         if value == 0:
             return samples
-        return self._filtered(samples, scales_of(value), step, depth, threads)
+        scales = scales_of(value)
+        if isinstance(step, int) or len(step) == 1:
+            return self._filtered(samples, scales, _only(step), depth, threads)
+        shown = np.empty_like(samples)
+        for area in step:
+            around, inner = _around(area, samples.shape)
+            part = np.ascontiguousarray(samples[around])
+            filtered = self._filtered(part, scales, area.step, depth, threads)
+            shown[area.rows, area.columns] = filtered[inner]
+        return shown
 
     def choose(
         self,
         source: np.ndarray,
         samples: np.ndarray,
-        step: int,
+        step: int | Sequence[StepArea],
         depth: int = BYTE,
         *,
         threads: int | None = 1,
@@ -225,8 +262,8 @@ class FilterBank:
         ----------
         source, samples : (H, W) uint8 or uint16 arrays
             Source samples, and decoded samples.
-        step : int
-            Quantisation step of the layer.
+        step : int or sequence of StepArea
+            As in ``apply``. Errors count less in areas of larger steps.
         depth : int
             Bits of a sample, 8 to 16.
 
@@ -235,13 +272,33 @@ class FilterBank:
         int
             Value of the tool.
         """
+        if isinstance(step, int) or len(step) == 1:
+            errors = self._all_errors(source, samples, _only(step), depth, threads)
+        else:
+            errors = np.zeros((ACTIVITIES, SCALES), object)
+            for area in step:
+                around, (rows, columns) = _around(area, samples.shape)
+                own, part = (np.ascontiguousarray(each[around]) for each in (source, samples))
+                inside = (rows.start, rows.stop), (columns.start, columns.stop)
+                found = self._errors(own, part, area.step, *inside[0], depth, inside[1])
+                errors += weight_of(area.change) * found.astype(object)
+        return value_of([own.index(min(own)) for own in errors.tolist()])
+
+    def _all_errors(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        step: int,
+        depth: int,
+        threads: int | None,
+    ) -> np.ndarray:
+        """Return the squared errors of all rows at each scale, a (7, 4) array of integers."""
         parts = self._by_bands(
             lambda first, last: self._errors(source, samples, step, first, last, depth),
             samples.shape,
             threads,
         )
-        errors = np.sum([part.astype(object) for part in parts], axis=0)
-        return value_of([own.index(min(own)) for own in errors.tolist()])
+        return np.sum([part.astype(object) for part in parts], axis=0)
 
     def _by_bands(
         self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
@@ -277,18 +334,22 @@ class FilterBank:
         first: int,
         last: int,
         depth: int,
+        columns: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """Return the squared errors at each scale, over rows ``first`` to ``last - 1``.
+
+        ``columns`` are the first column and the one after the last; None is all of them.
 
         Returns
         -------
         (7, 4) int64 array
             Sum for each activity and scale.
         """
-        classes = classes_of(variations(samples, depth), step)[0][first:last]
+        inside = slice(first, last), slice(*(columns or (0, samples.shape[1])))
+        classes = classes_of(variations(samples, depth), step)[0][inside]
         errors = np.zeros((ACTIVITIES, SCALES), np.int64)
         for scale in range(SCALES):
             shown = self._filtered(samples, [scale] * ACTIVITIES, step, depth, 1)
-            squares = (source.astype(np.int64) - shown)[first:last] ** 2
+            squares = (source.astype(np.int64) - shown)[inside] ** 2
             np.add.at(errors[:, scale], classes // DIRECTIONS, squares)
         return errors

@@ -73,6 +73,17 @@ def options_of(choices: Choices, kind: str, depth: int) -> dict[str, Any]:
     }
 
 
+def importance(choices: Choices, shape: tuple[int, ...]) -> np.ndarray:
+    """Return how much the pixels of a picture matter, in rectangles."""
+    found = np.full(shape, choices.randint(-24, 24), np.int8)
+    for _ in range(choices.choice((1, 5, 40))):
+        row, column = choices.randrange(shape[0]), choices.randrange(shape[1])
+        found[row : row + choices.side(), column : column + choices.side()] = choices.randint(
+            -24, 24
+        )
+    return found
+
+
 @functools.lru_cache(maxsize=1)
 def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
     """Return the source, the options and the file of a recipe."""
@@ -80,6 +91,8 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
     kind = recipe.split()[0]
     samples, depth = picture(choices, kind)
     options = options_of(choices, kind, depth)
+    if options["version"] == 2 and options["preset"] in _LOSSY and choices.once_in(2):
+        options["importance"] = importance(choices, samples.shape[:2])
     return samples, options, mmpcodec.encode(samples, threads=choices.randint(1, 4), **options)
 
 

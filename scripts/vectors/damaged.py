@@ -137,6 +137,13 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-planes-3", changed("planes-2", "earlier planes", 3)
     colours = streams("planes-2")
     yield "bad-planes-cut", repaired(colours[:-9])
+    yield "bad-step-changes", changed("step-changes-16", "step changes", 2)
+    yield "bad-other-step-changes", changed("step-changes-16", "step changes", 0)
+    start = places(streams("step-changes-16"))["payload"]
+    data = streams("step-changes-16")
+    # The first step change is 48, or -48.
+    for name, first in (("bad-step-change", b"\xbf"), ("bad-step-change-below", b"\xff")):
+        yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:

@@ -51,6 +51,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
     yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
     yield from of_earlier_planes(photo)
+    yield from of_importance(photo)
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
         yield f"filter-bank-{lam}", coat[:43, :50], photo(lam, filter_bank=scales), {}
@@ -60,6 +61,36 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     exact = EncodeParams.from_options(0, preset="exact", version=2)
     yield "exact", coat[:24, :30], exact, {}
     yield "tiles", coat, photo(60), {"tile_size": 64}
+
+
+def of_importance(
+    photo: Callable[..., EncodeParams],
+) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield the cases of pictures of which some parts matter more than others."""
+    coat = shipped("camera.pgm")[240:274, 100:170]
+    i, j = (np.asarray(each) for each in np.indices(coat.shape))
+    seen = (i - 8) ** 2 + (j - 8) ** 2 < 7**2
+    slope = (j // 2 - 12).astype(np.int8)
+    extremes = np.where((i // 16 + j // 16) % 2, 24, -24).astype(np.int8)
+    small = photo(60, fragment_size=16)
+
+    def case(name: str, params: EncodeParams, importance: np.ndarray, width: int = 35) -> Any:
+        part = np.s_[:20, :width]
+        return f"step-changes-{name}", coat[part], params, {"importance": importance[part]}
+
+    yield case("16", small, np.where(seen, 8, 0))
+    yield case("64", photo(60), np.where(j < 64, 5, -3), 70)
+    yield case("extremes", small, extremes)
+    alone = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+    yield case("alone", photo(60, **alone, fragment_size=16), slope)
+    yield case("mixed", EncodeParams.from_options(60, preset="mixed", effort=1, version=2), slope)
+    deep = (coat[:20, :35].astype(np.uint16) << 8) + (i[:20, :35] % 256).astype(np.uint16)
+    options = {"depth": 16, "importance": slope[:20, :35]}
+    yield "step-changes-depth-16", deep, photo(20, fragment_size=16), options
+    planes = coat, coat[::-1], 255 - coat, np.where(seen, 200, 0)
+    colours = np.dstack(planes).astype(np.uint8)[:20, :35]
+    yield "step-changes-hidden", colours, small, {"importance": slope[:20, :35]}
+    yield "hidden", colours, small, {}
 
 
 def of_earlier_planes(

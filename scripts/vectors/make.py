@@ -51,6 +51,8 @@ def write_vector(
     depth = encoding.header.depth
     (folder / "image.pam").write_bytes(to_bytes(Picture(picture, depth), "pam"))
     (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
+    if "importance" in options:
+        np.save(folder / "importance.npy", options["importance"].astype(np.int8))
 
 
 def write_unsearched(folder: Path, data: bytes) -> None:

@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import mmpcodec
@@ -112,6 +113,8 @@ def skip_if_lacking(vector: Path, backend: str) -> None:
 def encoded(vector: Path, backend: str) -> Encoding:
     given = json.loads((vector / "params.json").read_text())
     options = {name: given[name] for name in ("depth", "tile_size") if name in given}
+    if (vector / "importance.npy").exists():
+        options["importance"] = np.load(vector / "importance.npy")
     metadata = mmpcodec.inspect((vector / "stream.mmp").read_bytes()).header.metadata
     picture = pictures.read(vector / "image.pam").samples
     return mmpcodec.encode_picture(

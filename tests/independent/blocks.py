@@ -17,13 +17,13 @@ CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36,
 
 
 def blocks(coder, height, width, depth, tools, earlier=()):
-    """The decoded padded picture of a layer of predicted blocks."""
+    """The decoded padded picture of a layer of predicted blocks, and the steps of its fragments."""
     decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
     decoder.earlier = earlier[: tools.get("earlier planes", 0)]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
             decoder.fragment(y, x)
-    return decoder.picture
+    return decoder.picture, decoder.steps
 
 
 Block = namedtuple("Block", "a b mode kind")  # what is known of a decoded block
@@ -37,6 +37,7 @@ class Blocks:
         self.middle = 2 ** (depth - 1)
         self.most = 2**depth - 1
         self.tools = tools
+        self.changes, self.steps = {}, {}  # by row and column of the fragment
         self.earlier = []
         self.picture = np.zeros((height, width), np.int64)
         self.decoded = np.zeros((height, width), bool)
@@ -51,6 +52,11 @@ class Blocks:
         size = self.tools["fragment size"]
         self.y0, self.x0 = y0, x0
         bits = size.bit_length() - 1
+        here = y0 // size, x0 // size
+        self.changes[here] = self.step_change(*here) if self.tools.get("step changes") else 0
+        n, r = divmod(self.changes[here], 4)
+        scaled = self.tools["step"] * (16384, 19484, 23170, 27554)[r] + 2 ** (13 - n)
+        self.step = self.steps[here] = limited(scaled >> (14 - n), 1, 65535)
         self.block(y0, x0, bits, bits)
         if not self.trees:
             return
@@ -61,6 +67,25 @@ class Blocks:
                     node for node in nodes if node[0] // 16 == y // 16 and node[1] // 16 == x // 16
                 ]
                 self.trees.learn(y, x)
+
+    def step_change(self, i, j):
+        if i > 0 and j > 0:
+            W, U, corner = (
+                self.changes[place] for place in ((i, j - 1), (i - 1, j), (i - 1, j - 1))
+            )
+            e, c = limited(W + U - corner, min(W, U), max(W, U)), int(W != U)
+        else:
+            e, c = self.changes.get((i, j - 1) if i == 0 else (i - 1, j), 0), 0
+        d = 0
+        if self.models.bit("changed", c):
+            sign = -1 if self.models.bit("finer") else 1
+            d = 1
+            while d < 48 and self.models.bit("further", min(d, 8) - 1):
+                d += 1
+            d *= sign
+        if not -24 <= e + d <= 24:
+            raise ValueError(f"step change is {e + d}, allowed is -24 to 24")
+        return e + d
 
     def block(self, y, x, a, b):
         if y >= self.height or x >= self.width:
@@ -329,7 +354,7 @@ class Blocks:
 
     def coefficients(self, a, b, area, g):
         """The coefficients of the levels of a block, rows of frequencies."""
-        step, dependent = self.tools["step"], self.tools.get("dependent")
+        step, dependent = self.step, self.tools.get("dependent")
         h, w = 2**a, 2**b
         R, Q = min(h, 32), min(w, 32)
         s = a + b - 4

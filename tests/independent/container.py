@@ -33,6 +33,7 @@ LATER_BLOCK_TOOLS = (
     ("dependent", range(2)),
     ("ternary", range(2)),
     ("fine contexts", range(2)),
+    ("step changes", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
@@ -212,13 +213,25 @@ def layer(reader, height, width, depth, layout, count, version, earlier):
         if coding == TREES:
             picture = fragments(coder, height, width, depth, tools)
         else:
-            picture = blocks(coder, height, width, depth, tools, earlier)
+            picture, steps = blocks(coder, height, width, depth, tools, earlier)
         picture = picture[:height, :width]
         if tools.get("filter bank"):
-            picture = filter_bank(picture, depth, tools["step"], tools["filter bank"])
+            picture = filtered(picture, depth, tools, steps)
         planes = [post_filter(picture, depth, coefficients)]
     coder.end()
     return planes, depth
+
+
+def filtered(picture, depth, tools, steps):
+    """The samples after Filter bank; ``steps`` are those of the fragments, by row and column."""
+    size, shown = tools["fragment size"], picture.copy()
+    for step in set(steps.values()):
+        own = filter_bank(picture, depth, step, tools["filter bank"])
+        for (i, j), other in steps.items():
+            if other == step:
+                here = np.s_[i * size : (i + 1) * size, j * size : (j + 1) * size]
+                shown[here] = own[here]
+    return shown
 
 
 def post_filter(picture, depth, coefficients):

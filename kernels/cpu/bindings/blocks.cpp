@@ -10,6 +10,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cpu/blocks/codec.h"
@@ -50,13 +51,36 @@ std::optional<Tools> tree_tools_from(nb::handle source) {
     return tools_from(source);
 }
 
+using Changes = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Lambdas = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Fragments = std::tuple<Changes, Lambdas>;
+
+// Takes the step changes and lambdas of the fragments, if there are any.
+void take_fragments(const std::optional<Fragments>& given, Plane plane, const BlockTools& tools,
+                    BlockOptions& options) {
+    if (!given) return;
+    const auto& [changes, lambdas] = *given;
+    const StepChanges wanted(plane.height, plane.width, tools.fragment_log2);
+    const auto fits = [&](const auto& each) {
+        return int(each.shape(0)) == wanted.rows() && int(each.shape(1)) == wanted.columns();
+    };
+    if (!fits(changes) || !fits(lambdas))
+        throw std::invalid_argument("a map of fragments of another size");
+    if (!tools.step_changes && std::any_of(changes.data(), changes.data() + changes.size(),
+                                           [](int8_t change) { return change != 0; }))
+        throw std::invalid_argument("step changes without the tool of this name");
+    options.changes.assign(changes.data(), changes.data() + changes.size());
+    options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
+}
+
 BlockEffort effort_from(nb::handle source) {
 #define MMP_READ_FIELD(name) int(nb::cast<int>(source.attr(#name))),
     return {MMP_BLOCK_EFFORT(MMP_READ_FIELD)};
 #undef MMP_READ_FIELD
 }
 
-// Returns samples, rates by syntax element, units and, of trees, leaf scales and dictionary sizes.
+// Returns samples, rates by syntax element, units, step changes and, of trees, leaf scales and
+// dictionary sizes.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     const BlockPicture<Sample>& picture = coded.picture;
@@ -79,18 +103,22 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
                           array_of(units, picture.height >> kUnitLog2, picture.width >> kUnitLog2,
                                    sizeof(Unit)),
+                          array_of(coded.changes.values().data(), coded.changes.rows(),
+                                   coded.changes.columns()),
                           leaf_scales, sizes);
 }
 
 template <class Sample>
 nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
-                  const Earlier<Sample>& earlier, int64_t lambda_fixed, bool log2_rates,
-                  nb::handle effort, int threads,
-                  const std::string& simd, const nb::object& progress) {
+                  const Earlier<Sample>& earlier, int64_t lambda_fixed,
+                  const std::optional<Fragments>& fragments, bool log2_rates,
+                  nb::handle effort, int threads, const std::string& simd,
+                  const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
-    const BlockOptions options{
+    BlockOptions options{
         {lambda_fixed, log2_rates}, effort_from(effort), threads, kernel_named(simd)};
     const BlockTools tools = block_tools_from(given);
+    take_fragments(fragments, plane, tools, options);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
     const auto [payload, coded] = [&] {
@@ -145,7 +173,7 @@ nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::hand
 template <class Sample>
 void register_encode(nb::module_& module) {
     module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a, "earlier"_a,
-               "lambda_fixed"_a, "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
+               "lambda_fixed"_a, "fragments"_a.none(), "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a,
                "progress"_a.none());
 }
 

@@ -30,6 +30,7 @@ using Scales = std::array<int, kBankActivities>;
 using ErrorsOfScales = nb::ndarray<int64_t, nb::shape<kBankActivities, kBankScales>, nb::c_contig,
                                    nb::device::cpu>;
 using Rows = std::tuple<int64_t, int64_t>;
+using Columns = std::tuple<int64_t, int64_t>;
 
 template <class Sample>
 FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) {
@@ -74,10 +75,11 @@ void bank(const Plane<const Sample>& samples, int depth, int step, const Scales&
 
 template <class Sample>
 void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
-                 int step, const Rows& rows, const ErrorsOfScales& out) {
+                 int step, const Rows& rows, const Columns& columns, const ErrorsOfScales& out) {
     nb::gil_scoped_release released;
     add_bank_errors(source.data(), picture_of<Sample>(samples, depth), step,
                     {std::get<0>(rows), std::get<1>(rows)},
+                    {std::get<0>(columns), std::get<1>(columns)},
                     *reinterpret_cast<BankErrors*>(out.data()));
 }
 
@@ -92,7 +94,7 @@ void register_for(nb::module_& module) {
     module.def("filter_bank", &bank<Sample>, "samples"_a, "depth"_a, "step"_a, "scales"_a, "rows"_a,
                "out"_a);
     module.def("add_bank_errors", &bank_errors<Sample>, "source"_a, "samples"_a, "depth"_a,
-               "step"_a, "rows"_a, "errors"_a);
+               "step"_a, "rows"_a, "columns"_a, "errors"_a);
 }
 
 }  // namespace

@@ -51,12 +51,13 @@ void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& pro
 template <class Sample>
 void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
                          const BlockTools& tools, const BlockOptions& options,
-                         const BlockWriter& writer, const Progress& progress) {
+                         const std::vector<int64_t>& lambdas, const BlockWriter& writer,
+                         const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     // Its units are those that are coded; those of the other picture run ahead.
     BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
-    BlockCoder<BlockWriter, Sample> coder(behind, tools, nullptr, writer);
-    Wavefront<Sample> wavefront(source, picture, tools, options.effort, options.rates.lambda_fixed,
+    BlockCoder<BlockWriter, Sample> coder(behind, tools, coded.changes, nullptr, writer);
+    Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
                                 coded.team);
     const FragmentProgress report(plane, tools, progress);
     wavefront.run(options.threads, [&](int row, int column, const BlockPlan& plan) {
@@ -71,22 +72,23 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
 template <class Sample>
 void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
                        const BlockTools& tools, const BlockOptions& options,
-                       const BlockWriter& writer, const Progress& progress) {
+                       const std::vector<int64_t>& lambdas, const BlockWriter& writer,
+                       const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
-    BlockCosts costs(options.rates.lambda_fixed, picture.depth.extra(), tools.fine_contexts);
-    BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.trees.get(), writer);
+    BlockCosts costs(picture.depth.extra(), tools.fine_contexts);
+    BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.changes, coded.trees.get(), writer);
     std::unique_ptr<BlockTreeSearch> tree_search;
     if constexpr (kIsByte<Sample>)
         tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
                                                         *coded.trees, options.rates,
                                                         options.kernel, coded.team);
     const BlockPicture<Sample> coarse =
-        coarsely_quantised(source, picture, independent_step(tools), coded.team);
-    BlockSearch<Sample> search(source, picture, coarse, tools, options.effort, tree_search.get(),
-                               coded.team);
+        coarsely_quantised(source, picture, tools, coded.changes, coded.team);
+    BlockSearch<Sample> search(source, picture, coarse, tools, coded.changes, options.effort,
+                               tree_search.get(), coded.team);
     BlockPlan plan;
     for_each_fragment(plane, tools, progress, [&](int row, int column) {
-        costs.refresh(coded.models);
+        costs.refresh(coded.models, lambdas[coded.changes.number(row, column)]);
         search.find(row, column, coded.models, costs, plan);
         search.write(picture);
         coder.code(row, column, plan);
@@ -101,6 +103,7 @@ CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTo
                                  const EarlierSamples<Sample>& earlier_samples, int threads)
     : earlier(earlier_samples, plane, padded(plane.height), padded(plane.width)),
       picture(padded(plane.height), padded(plane.width), depth, &earlier),
+      changes(plane.height, plane.width, tools.fragment_log2),
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
                        : nullptr) {
@@ -114,6 +117,11 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     const BlockOptions& options, const Progress& progress) {
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        options.threads);
+    std::vector<int64_t> lambdas = options.lambdas;
+    if (lambdas.empty())
+        lambdas.assign(coded->changes.values().size(), options.rates.lambda_fixed);
+    else
+        coded->changes.values() = options.changes;
     const int height = coded->picture.height, width = coded->picture.width;
     std::vector<Sample> source(size_t(height) * width);
     for (int row = 0; row < height; ++row)
@@ -124,9 +132,10 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     RangeEncoder coder;
     BlockWriter writer(coder, coded->models, coded->tally);
     if (coded->trees)
-        encode_with_trees(source.data(), *coded, plane, tools, options, writer, progress);
+        encode_with_trees(source.data(), *coded, plane, tools, options, lambdas, writer, progress);
     else
-        encode_in_wavefront(source.data(), *coded, plane, tools, options, writer, progress);
+        encode_in_wavefront(source.data(), *coded, plane, tools, options, lambdas, writer,
+                            progress);
     return {coder.finish(), std::move(coded)};
 }
 
@@ -135,7 +144,8 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
-      writer_(coded_->picture, tools, nullptr, BlockWriter(coder_, coded_->models, coded_->tally)),
+      writer_(coded_->picture, tools, coded_->changes, nullptr,
+              BlockWriter(coder_, coded_->models, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
 void PlanCoder::unpack(const BlockPlace& block) {
@@ -180,7 +190,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
-    BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->trees.get(),
+    BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->changes,
+                                           coded->trees.get(),
                                            BlockReader(coder, coded->models, coded->tally, counts));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,

@@ -24,6 +24,7 @@ struct CodedBlocks {
 
     const EarlierPlanes<Sample> earlier;
     BlockPicture<Sample> picture;
+    StepChanges changes;
     BlockModels models;
     Tally tally;
     ThreadTeam team;
@@ -35,6 +36,10 @@ struct BlockOptions {
     BlockEffort effort;
     int threads;
     const SearchKernel& kernel;
+    // Of each fragment in coding order: the step change, and lambda in place of the one above. Both
+    // are empty if all fragments count alike.
+    std::vector<int8_t> changes = {};
+    std::vector<int64_t> lambdas = {};
 };
 
 // Encodes a plane of samples, rows from the top. With tree tools, blocks of 8-bit samples may be

@@ -187,10 +187,11 @@ int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed) {
     return mode;
 }
 
-void BlockReader::check(bool good, const char* section, const char* what, int value, int most) {
+void BlockReader::check(bool good, const char* section, const char* what, int value, int most,
+                        int least) {
     if (!good)
-        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) +
-                                 ", allowed is 0 to " + std::to_string(most),
+        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) + ", allowed is " +
+                                 std::to_string(least) + " to " + std::to_string(most),
                              section);
 }
 

@@ -11,6 +11,7 @@
 #include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
+#include "cpu/blocks/steps.h"
 #include "cpu/blocks/templates.h"
 #include "cpu/blocks/transform.h"
 #include "cpu/blocks/trees.h"
@@ -91,7 +92,7 @@ public:
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.encode(coder_, block, nodes);
     }
-    void check(bool, const char*, const char*, int, int) {}
+    void check(bool, const char*, const char*, int, int, int = 0) {}
 
 private:
     void encode(int model, uint32_t one, int value);
@@ -118,7 +119,7 @@ public:
     int plain(int, int value) { return value; }
     int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
     void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
-    void check(bool, const char*, const char*, int, int) {}
+    void check(bool, const char*, const char*, int, int, int = 0) {}
 
 private:
     BlockModels& models_;
@@ -144,7 +145,8 @@ public:
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.decode(coder_, block, nodes);
     }
-    void check(bool good, const char* section, const char* what, int value, int most);
+    void check(bool good, const char* section, const char* what, int value, int most,
+               int least = 0);
 
 private:
     int decode(int model, uint32_t one);
@@ -159,15 +161,25 @@ private:
 template <class Coder, class Sample>
 class BlockCoder {
 public:
-    // `trees` is null without a dictionary.
-    BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, BlockTrees* trees, Coder coder)
-        : picture_(picture), tools_(tools), trees_(trees), coder_(coder) {}
+    // `trees` is null without a dictionary. A writer reads the step changes, a reader writes them.
+    BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, StepChanges& changes,
+               BlockTrees* trees, Coder coder)
+        : picture_(picture),
+          tools_(tools),
+          step_(tools.step),
+          changes_(changes),
+          trees_(trees),
+          coder_(coder) {}
 
     // Codes the fragment that begins here and learns from it. A writer follows the plan; a reader
     // needs none.
     void code(int row, int column, const BlockPlan& plan) {
         plan_ = &plan;
         next_ = 0;
+        if (tools_.step_changes) {
+            code_change(coder_, changes_, row, column);
+            tools_.step = step_at(step_, changes_.at(row, column));
+        }
         visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
         if constexpr (kIsByte<Sample>)
             if (trees_) trees_->learn(row, column, picture_);
@@ -182,7 +194,9 @@ private:
     void code_tree(const BlockPlace& block, const BlockNode& node);
 
     BlockPicture<Sample>& picture_;
-    const BlockTools tools_;
+    BlockTools tools_;  // with the step of the current fragment
+    const int32_t step_;
+    StepChanges& changes_;
     BlockTrees* trees_;
     Coder coder_;
     std::vector<Node> tree_;  // tree of the current block

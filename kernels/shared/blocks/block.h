@@ -128,7 +128,11 @@ constexpr int kTrainedModels = kFineRemainderModels + kRemainderPlaces * kSumCla
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
 constexpr int kTernaryModels = kWidePlanesModels + kSizes;
-constexpr int kLaterBitModels = kTernaryModels + 2 * kShapes;
+constexpr int kChangedModels = kTernaryModels + 2 * kShapes;
+constexpr int kFinerModel = kChangedModels + 2;
+constexpr int kFurtherModels = kFinerModel + 1;
+constexpr int kFurthers = 8;  // models of the size of a difference of step changes
+constexpr int kLaterBitModels = kFurtherModels + kFurthers;
 #ifdef __CUDACC__
 constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
 #else

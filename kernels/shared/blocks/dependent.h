@@ -26,8 +26,11 @@ MMP_HD constexpr int32_t dependent_value(int32_t size, int quantiser, int32_t st
 
 // Encoder only, but for the start of the models: the step of independent levels of about the same
 // rate and distortion.
+MMP_HD constexpr int32_t independent_step(int32_t step, bool dependent) {
+    return dependent ? larger(step * 5 / 6, 1) : step;
+}
 MMP_HD constexpr int32_t independent_step(const BlockTools& tools) {
-    return tools.dependent ? larger(tools.step * 5 / 6, 1) : tools.step;
+    return independent_step(tools.step, tools.dependent);
 }
 
 }  // namespace mmp

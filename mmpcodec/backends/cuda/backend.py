@@ -17,6 +17,7 @@ from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
@@ -98,6 +99,7 @@ class CudaBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        fragments: FragmentMap | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:

@@ -15,6 +15,7 @@ from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
+from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.sources import (
     Encodings,
     Found,
@@ -242,6 +243,8 @@ def encode(
     preset: options.Preset = None,
     effort: options.Effort = None,
     format: options.FormatVersion = None,
+    roi: options.Roi = None,
+    roi_steps: options.RoiSteps = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -298,19 +301,13 @@ def encode(
     params, target, remarks = wanted(
         rate, search, partition=partition, dictionary_limit=dictionary_limit, version=format
     )
+    regions, params = with_roi(roi, roi_steps, params, limits, cluster)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
+    where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(
-        params,
-        implied(backend, device),
-        threads,
-        denoise,
-        depth,
-        strip or (),
-        tile,
-        limits,
-        device if cluster is None else None,
+        params, where, threads, denoise, depth, strip or (), tile, limits, shared, regions
     )
     work = EncodeFiles(setting, target, verify, verbose)
     with spread(
@@ -330,7 +327,9 @@ def encode(
         for remark in remarks:
             printer.note(remark)
         to_do = [job for job in files if job.to_do]
-        if place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do):
+        tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
+        check_jobs(regions, len(files), tiles_apart=tiles_apart)
+        if place.cluster is not None and tiles_apart:
             here = place._replace(cluster=None)
             with Connection(place.cluster, printer, len(to_do)) as connection:
                 work = replace(work, connection=connection)

@@ -6,6 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.cli import output
+from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import quality_text
 from mmpcodec.cli.work import JobProgress
@@ -66,6 +67,8 @@ class Setting(NamedTuple):
         Largest picture to read.
     device : str, tuple of int, or None
         Devices that share a call of the encoder: the option, then their numbers.
+    roi : Roi or None
+        Regions of interest.
     """
 
     params: EncodeParams
@@ -77,6 +80,7 @@ class Setting(NamedTuple):
     tile_size: int = 0
     limits: DecodeLimits = DecodeLimits()
     device: str | tuple[int, ...] | None = None
+    roi: Roi | None = None
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -99,7 +103,12 @@ class Setting(NamedTuple):
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
-        return Input(samples, depth, self.metadata(picture.metadata), size)
+        importance = self.importance(job, samples.shape)
+        return Input(samples, depth, self.metadata(picture.metadata), size, importance)
+
+    def importance(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
+        """Return the importance of the pixels of a picture; None if all count alike."""
+        return self.roi and self.roi.importance(job.source, shape, self.limits)
 
 
 class Input(NamedTuple):
@@ -109,6 +118,7 @@ class Input(NamedTuple):
     depth: int
     metadata: "Metadata"
     input_bytes: int
+    importance: "np.ndarray | None" = None
 
 
 class Found(NamedTuple):
@@ -138,7 +148,7 @@ class Found(NamedTuple):
             seconds,
             encoding.backend,
             encoding.lam,
-            distortion(picture.samples, encoding.samples, picture.depth),
+            distortion(picture.samples, encoding.samples, picture.depth, encoding.header.version),
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,
@@ -197,6 +207,7 @@ class OneByOne:
             device=setting.device,
             threads=setting.threads,
             progress=progress,
+            importance=[picture.importance for picture in pictures],
             **options,
         )
         seconds = (time.perf_counter() - started) / len(pictures)

@@ -223,7 +223,9 @@ def measure(
                     progress=advance,
                 )
                 for sha256, encoding in zip(names, encodings, strict=True):
-                    error = distortion(read[sha256].samples, encoding.samples, depth)
+                    error = distortion(
+                        read[sha256].samples, encoding.samples, depth, encoding.header.version
+                    )
                     point = Point(lam, len(encoding.data), math.ceil(error))
                     cache.put(sha256, key_of(one), point.distortion, encoding.data)
                     points[sha256, lam] = point

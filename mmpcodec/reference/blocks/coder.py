@@ -4,6 +4,7 @@ Source: sections "Blocks" and "Modes" of ``docs/format/format.md``.
 """
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -32,6 +33,7 @@ from mmpcodec.reference.blocks.partition import (
 )
 from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
+from mmpcodec.reference.blocks.steps import code_change, fragments_across, step_at
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import inverse
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
@@ -70,6 +72,10 @@ class BlockPicture:
         State of the trees among the blocks; None if *dictionary* is off.
     earlier : list of (H', W') int64 arrays
         The earlier planes, padded.
+    changes : (R, C) int8 array
+        Step changes of the fragments; 0 before a fragment is decoded.
+    fragment_tools : Tools
+        The tools with the step of the current fragment.
     """
 
     def __init__(
@@ -87,6 +93,8 @@ class BlockPicture:
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
         self.earlier = [pad(plane).astype(np.int64) for plane in earlier]
+        self.changes = np.zeros(fragments_across(shape, tools.fragment_size), np.int8)
+        self.fragment_tools = tools
 
     def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
         """Yield the fragments in coding order; call ``progress`` before each and at the end."""
@@ -99,6 +107,18 @@ class BlockPicture:
             yield place
         if progress:
             progress(total, total)
+
+    def number_of(self, fragment: BlockPlace) -> tuple[int, int]:
+        """Return the row and the column of a fragment among the fragments."""
+        size = self.tools.fragment_size
+        return fragment.row // size, fragment.column // size
+
+    def tools_of(self, fragment: BlockPlace) -> Tools:
+        """Return the tools with the step of a fragment whose step change is known."""
+        if not self.tools.step_changes:
+            return self.tools
+        step = step_at(self.tools.step, int(self.changes[self.number_of(fragment)]))
+        return replace(self.tools, step=step)
 
     def has_least_squares(self, place: BlockPlace) -> bool:
         """Return whether mode 36, least squares, is available for a block."""
@@ -144,7 +164,7 @@ class BlockPicture:
         else:
             samples = self.predict(block.mode, place)
         if block.levels is not None:
-            coefficients = dequantised(block.levels, place, self.tools)
+            coefficients = dequantised(block.levels, place, self.fragment_tools)
             samples = samples + inverse(
                 coefficients, place.height, place.width, block.sine, self.depth
             )
@@ -160,7 +180,7 @@ class BlockPicture:
 def code_blocks(
     coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
 ) -> list[BlockNode]:
-    """Code the blocks of a fragment, then let the dictionaries learn from its trees.
+    """Code the step and the blocks of a fragment, then let the dictionaries learn from its trees.
 
     The samples of a block are written as soon as the block is coded, since the next blocks are
     predicted from them.
@@ -201,6 +221,10 @@ def code_blocks(
         for part in place.parts(flag):
             visit(part)
 
+    if picture.tools.step_changes:
+        row, column = picture.number_of(fragment)
+        code_change(coder, picture.models, picture.changes, row, column, nodes is not None)
+    picture.fragment_tools = picture.tools_of(fragment)
     visit(fragment)
     if picture.trees:
         trees = [(node.place, node.block.tree) for node in coded if node.block and node.block.tree]

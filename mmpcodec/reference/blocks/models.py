@@ -143,15 +143,18 @@ FREQUENCIES, SUMS, DIRECTIONS = 8, 8, 3
 """Numbers of classes of fine contexts: of frequencies, of sums and of directions."""
 COARSE = (0, 1, 1, 2, 2, 3, 3, 3)
 """Frequency class without fine contexts, by the one with them."""
+FURTHER_MODELS = 8
+"""Number of models for the size of a difference of step changes."""
 
 
 class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes" and "Levels"; ``transform`` is the model *type*, and ``wide_planes`` is the
-    model *wide*. The first index of ``zero``, ``one`` and ``two`` is the quantiser, which is always
-    0 without *dependent*. Those that begin with ``fine`` are the models of section "Fine contexts".
+    "Blocks", "Modes", "Levels" and "Step changes"; ``transform`` is the model *type*, and
+    ``wide_planes`` is the model *wide*. The first index of ``zero``, ``one`` and ``two`` is the
+    quantiser, which is always 0 without *dependent*. Those that begin with ``fine`` are the models
+    of section "Fine contexts".
 
     Parameters
     ----------
@@ -187,6 +190,9 @@ class BlockModels:
         self.fine_one = BinaryModels("level", (2, FREQUENCIES, SUMS), _percent(first), 4)
         self.fine_two = BinaryModels("level", (2, FREQUENCIES, SUMS), _percent(first + 10), 4)
         self.fine_remainder = BinaryModels("level", (3, SUMS, REMAINDER_BITS))
+        self.changed = BinaryModels("split", (2,))
+        self.finer = BinaryModels("split", (1,))
+        self.further = BinaryModels("split", (FURTHER_MODELS,))
         if tools and tools.trained_start:
             self._take(start_states()[start_class(independent_step(tools))])
 

@@ -18,9 +18,11 @@ BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>&
       trees_(trees) {}
 
 template <class Sample>
-void BlockBench<Sample>::start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
-                               const BlockModels& models, const BlockCosts& costs) {
+void BlockBench<Sample>::start(const BlockPlace& fragment, int32_t step,
+                               const BlockPicture<Sample>& picture, const BlockModels& models,
+                               const BlockCosts& costs) {
     fragment_ = fragment;
+    tools_.step = step;
     models_ = &models;
     costs_ = &costs;
     canvas_.move_to(fragment.row - kMargin, fragment.column - kMargin, picture);

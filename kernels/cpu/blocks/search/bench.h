@@ -17,7 +17,8 @@ public:
     BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools,
                const BlockEffort& effort, const BlockSurvey<Sample>& survey, const BlockTrees* trees);
 
-    void start(const BlockPlace& fragment, const BlockPicture<Sample>& picture,
+    // `step` is that of the fragment.
+    void start(const BlockPlace& fragment, int32_t step, const BlockPicture<Sample>& picture,
                const BlockModels& models, const BlockCosts& costs);
 
     // Returns the best plan that costs less than the bound, or null. It exists until the next
@@ -45,7 +46,7 @@ private:
 
     const Sample* source_;
     BlockPicture<Sample> canvas_;
-    const BlockTools tools_;
+    BlockTools tools_;  // with the step of the fragment
     const BlockEffort effort_;
     const BlockSurvey<Sample>& survey_;
     const BlockTrees* trees_;

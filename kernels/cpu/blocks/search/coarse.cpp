@@ -32,7 +32,8 @@ void quantise_coarsely(const Sample* source, int32_t step, Depth<Sample> depth, 
 
 template <class Sample>
 BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,
-                                        int32_t step, ThreadTeam& team) {
+                                        const BlockTools& tools, const StepChanges& changes,
+                                        ThreadTeam& team) {
     const int height = like.height, width = like.width;
     const Depth<Sample> depth = like.depth;
     BlockPicture<Sample> coarse(height, width, depth, like.earlier);
@@ -50,6 +51,8 @@ BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture
         for (int row = first; row + kSide <= end; row += kSide)
             for (int column = 0; column + kSide <= width; column += kSide) {
                 const BlockPlace place{row, column, kSideLog2, kSideLog2};
+                const int32_t own = step_at(tools.step, changes.at(row, column));
+                const int32_t step = independent_step(own, tools.dependent);
                 take_block(source, width, place, block);
                 quantise_coarsely(block, step, depth, out);
                 coarse.write(place, out);
@@ -60,7 +63,8 @@ BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture
 
 #define MMP_INSTANTIATE(Sample)                                                                  \
     template BlockPicture<Sample> coarsely_quantised(const Sample*, const BlockPicture<Sample>&, \
-                                                     int32_t, ThreadTeam&);
+                                                     const BlockTools&, const StepChanges&,      \
+                                                     ThreadTeam&);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

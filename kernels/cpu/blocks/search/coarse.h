@@ -4,7 +4,9 @@
 #include <stdint.h>
 
 #include "cpu/blocks/picture.h"
+#include "cpu/blocks/steps.h"
 #include "cpu/runtime/thread_team.h"
+#include "shared/tools.h"
 
 namespace mmp {
 
@@ -13,6 +15,7 @@ namespace mmp {
 // too cheap.
 template <class Sample>
 BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,
-                                        int32_t step, ThreadTeam& team);
+                                        const BlockTools& tools, const StepChanges& changes,
+                                        ThreadTeam& team);
 
 }  // namespace mmp

@@ -15,13 +15,10 @@ int finer_bits(int64_t lambda_fixed, int extra) {
 
 }  // namespace
 
-BlockCosts::BlockCosts(int64_t lambda, int extra, bool fine)
-    : fine(fine),
-      finer(finer_bits(lambda, extra)),
-      coarser(extra - finer),
-      lambda_fixed(lambda << 2 * finer) {}
-
-void BlockCosts::refresh(const BlockModels& models) {
+void BlockCosts::refresh(const BlockModels& models, int64_t lambda) {
+    finer = finer_bits(lambda, extra_);
+    coarser = extra_ - finer;
+    lambda_fixed = lambda << 2 * finer;
     const RateTable& rates = RateTable::get();
     plain = of_rate(1 << kRateFractionBits);
     for (int m = 0; m < kHeldBitModels; ++m) {

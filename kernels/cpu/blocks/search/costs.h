@@ -16,11 +16,11 @@ struct BlockCosts {
     // The places are those of `places_of`.
     static constexpr int kMostPlaces = kDirections * kFrequencies;
 
-    BlockCosts(int64_t lambda_fixed, int extra_bits, bool fine);
+    BlockCosts(int extra_bits, bool fine) : fine(fine), extra_(extra_bits) {}
 
-    const bool fine;  // fine contexts
-    const int finer, coarser;  // bits beyond 8 that costs keep, and bits that they drop
-    const int64_t lambda_fixed;  // in the finer units
+    const bool fine;       // fine contexts
+    int finer, coarser;    // bits beyond 8 that costs keep, and bits that they drop
+    int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
     // Of magnitudes 0, 1, 2, more, by quantiser; with sign.
@@ -30,7 +30,8 @@ struct BlockCosts {
     // Of the bit that a level is not 0, with quantiser 0 and a sum of 0. The last level lacks it.
     int32_t nonzero[kAreas][kMostPlaces];
 
-    void refresh(const BlockModels& models);
+    // Takes the costs of the bits from the models, with this lambda. Call before each fragment.
+    void refresh(const BlockModels& models, int64_t lambda);
     const uint8_t* places_of(const Scan& scan, int family) const {
         return fine ? scan.fine_place[family].data() : scan.frequency_class.data();
     }
@@ -63,6 +64,7 @@ private:
     }
     void refresh_levels(const BlockModels& models);
 
+    const int extra_;
     int64_t remainder_[kRemainderPlaces * kSumClasses][kRemainderTable];
     int32_t last_[kShapes][kLastGroups][2];  // by group and by the bit below the highest one
 };

@@ -5,10 +5,11 @@ namespace mmp {
 template <class Sample>
 BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                                  const BlockPicture<Sample>& coarse, const BlockTools& tools,
-                                 const BlockEffort& effort, BlockTreeSearch* trees,
-                                 ThreadTeam& team)
+                                 const StepChanges& changes, const BlockEffort& effort,
+                                 BlockTreeSearch* trees, ThreadTeam& team)
     : picture_(picture),
       tools_(tools),
+      changes_(changes),
       team_(team),
       survey_(source, coarse, tools, effort, trees),
       bench_(source, picture, tools, effort, survey_,
@@ -18,8 +19,9 @@ template <class Sample>
 void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
                                const BlockCosts& costs, BlockPlan& plan) {
     fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
-    survey_.look(row, column, costs, team_);
-    bench_.start(fragment_, picture_, models, costs);
+    const int32_t step = step_at(tools_.step, changes_.at(row, column));
+    survey_.look(row, column, step, costs, team_);
+    bench_.start(fragment_, step, picture_, models, costs);
     best_ = bench_.search(fragment_, kNever);
     plan.clear();
     gather(fragment_, *best_, plan);

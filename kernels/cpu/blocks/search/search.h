@@ -14,7 +14,8 @@ public:
     // a dictionary. The team surveys the blocks of a fragment.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockPicture<Sample>& coarse, const BlockTools& tools,
-                const BlockEffort& effort, BlockTreeSearch* trees, ThreadTeam& team);
+                const StepChanges& changes, const BlockEffort& effort, BlockTreeSearch* trees,
+                ThreadTeam& team);
 
     // Finds the cheapest plan for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
@@ -29,6 +30,7 @@ private:
 
     const BlockPicture<Sample>& picture_;
     const BlockTools tools_;
+    const StepChanges& changes_;
     ThreadTeam& team_;
     BlockSurvey<Sample> survey_;
     BlockBench<Sample> bench_;

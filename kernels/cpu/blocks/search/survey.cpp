@@ -12,7 +12,6 @@ BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample
     : coarse_(coarse),
       source_(source),
       tools_(tools),
-      step_(independent_step(tools)),
       effort_(effort),
       trees_(trees),
       seen_(kPlacedBlocks),
@@ -268,7 +267,7 @@ void BlockSurvey<Sample>::weigh_splits() {
 // Finds the trees that may be worth a trial, and adds their costs to the survey.
 template <class Sample>
 void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
-    trees_->start();
+    trees_->start(costs.lambda_fixed);
     const int most = std::min(tools_.fragment_log2, kMaxTreeLog2);
     for_blocks(most, most, [&](const BlockPlace& area) {
         for (int a = kMinSideLog2; a <= most; ++a)
@@ -290,8 +289,10 @@ void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
 }
 
 template <class Sample>
-void BlockSurvey<Sample>::look(int row, int column, const BlockCosts& costs, ThreadTeam& team) {
+void BlockSurvey<Sample>::look(int row, int column, int32_t step, const BlockCosts& costs,
+                               ThreadTeam& team) {
     row_ = row, column_ = column;
+    step_ = independent_step(step, tools_.dependent);
     split_penalty_ = int64_t{effort_.split_bits} * costs.plain;
     const int side = tools_.fragment_log2, sides = side - kMinSideLog2 + 1;
     const auto look_at_shape = [&](int a, int b) {

@@ -33,7 +33,8 @@ public:
     BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse, const BlockTools& tools,
                 const BlockEffort& effort, BlockTreeSearch* trees);
 
-    void look(int row, int column, const BlockCosts& costs, ThreadTeam& team);
+    // `step` is that of the fragment.
+    void look(int row, int column, int32_t step, const BlockCosts& costs, ThreadTeam& team);
 
     // The promising modes of a block, as bits.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
@@ -87,7 +88,7 @@ private:
     const BlockPicture<Sample>& coarse_;
     const Sample* source_;
     const BlockTools tools_;
-    const int32_t step_;  // of independent levels
+    int32_t step_ = 0;  // of independent levels
     const BlockEffort effort_;
     BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;

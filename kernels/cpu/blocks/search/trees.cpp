@@ -16,6 +16,12 @@ BlockTreeSearch::BlockTreeSearch(const uint8_t* source, int height, int width,
     trees.search = &search_;
 }
 
+void BlockTreeSearch::start(int64_t lambda_fixed) {
+    if (costs_.weigh(lambda_fixed))
+        for (const int scale : costs_.scales()) search_.used(scale, 0, true);
+    costs_.refresh();
+}
+
 void BlockTreeSearch::search_area() {
     const Fragment area = trees.area_of(wanted_.front().block);
     uint8_t samples[kFragmentArea] = {};

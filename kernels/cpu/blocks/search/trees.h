@@ -23,8 +23,8 @@ public:
 
     BlockTrees& trees;
 
-    // Updates the costs from the models. Call before each fragment.
-    void start() { costs_.refresh(); }
+    // Updates the costs from the models, with this lambda. Call before each fragment.
+    void start(int64_t lambda_fixed);
     // Requests the best tree of a block, if it costs less than the bound.
     void want(const BlockPlace& block, int64_t bound) { wanted_.push_back({block, bound}); }
     // Finds the requested trees, whose blocks lie in one area. Calls found(block, tree) for each.

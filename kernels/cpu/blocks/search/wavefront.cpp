@@ -21,18 +21,20 @@ constexpr size_t kPassedAtOnce = 2;
 template <class Sample>
 Wavefront<Sample>::Wavefront(const Sample* source, BlockPicture<Sample>& picture,
                              const BlockTools& tools, const BlockEffort& effort,
-                             int64_t lambda_fixed, ThreadTeam& team)
+                             StepChanges& changes, const std::vector<int64_t>& lambdas,
+                             ThreadTeam& team)
     : source_(source),
       picture_(picture),
       tools_(tools),
       effort_(effort),
-      lambda_fixed_(lambda_fixed),
+      changes_(changes),
+      lambdas_(lambdas),
       team_(team),
       side_(1 << tools.fragment_log2),
       rows_((picture.height + side_ - 1) / side_),
       columns_((picture.width + side_ - 1) / side_),
       lag_(2 * kMaxSide / side_),
-      coarse_(coarsely_quantised(source, picture, independent_step(tools), team)),
+      coarse_(coarsely_quantised(source, picture, tools, changes, team)),
       done_(std::make_unique<std::atomic<int>[]>(rows_)),
       line_(columns_),
       plans_(size_t(rows_) * columns_) {}
@@ -44,11 +46,11 @@ Wavefront<Sample>::~Wavefront() {
 
 template <class Sample>
 Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
-    : costs(wavefront.lambda_fixed_, wavefront.picture_.depth.extra(),
-            wavefront.tools_.fine_contexts),
+    : costs(wavefront.picture_.depth.extra(), wavefront.tools_.fine_contexts),
       search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
-             wavefront.effort_, nullptr, alone),
-      counter(wavefront.picture_, wavefront.tools_, nullptr, BlockCounter(models)) {}
+             wavefront.changes_, wavefront.effort_, nullptr, alone),
+      counter(wavefront.picture_, wavefront.tools_, wavefront.changes_, nullptr,
+              BlockCounter(models)) {}
 
 template <class Sample>
 void Wavefront<Sample>::run(int threads, const Take& take) {
@@ -74,8 +76,8 @@ void Wavefront<Sample>::search_row(Worker& worker, int row) {
         if (row > 0) wait_for(row - 1, std::min(column + lag_, columns_));
         if (stopped_) return;
         start_models(row, column, worker.models);
-        worker.costs.refresh(worker.models);
         const int top = row * side_, left = column * side_;
+        worker.costs.refresh(worker.models, lambdas_[changes_.number(top, left)]);
         BlockPlan plan;
         worker.search.find(top, left, worker.models, worker.costs, plan);
         worker.search.write(picture_);

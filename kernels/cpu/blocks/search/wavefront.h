@@ -24,9 +24,11 @@ public:
     // Receives the plan of each fragment in coding order.
     using Take = std::function<void(int row, int column, const BlockPlan& plan)>;
 
-    // `source` has the size of the picture, whose samples and units the search writes.
+    // `source` has the size of the picture, whose samples and units the search writes. Each fragment
+    // has its step change and its lambda.
     Wavefront(const Sample* source, BlockPicture<Sample>& picture, const BlockTools& tools,
-              const BlockEffort& effort, int64_t lambda_fixed, ThreadTeam& team);
+              const BlockEffort& effort, StepChanges& changes, const std::vector<int64_t>& lambdas,
+              ThreadTeam& team);
     ~Wavefront();
 
     // Searches all fragments. Exceptions of `take` end the search.
@@ -58,7 +60,8 @@ private:
     BlockPicture<Sample>& picture_;
     const BlockTools tools_;
     const BlockEffort effort_;
-    const int64_t lambda_fixed_;
+    StepChanges& changes_;
+    const std::vector<int64_t>& lambdas_;
     ThreadTeam& team_;
     const int side_, rows_, columns_, lag_;
     const BlockPicture<Sample> coarse_;

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "cpu/trees/picture.h"
@@ -19,6 +20,12 @@ struct RateOptions {
 class Costs {
 public:
     Costs(const Picture& picture, const RateOptions& options);
+
+    // Takes another lambda; returns whether it differs from the last one. Elements that were added
+    // before keep their costs until they are updated.
+    bool weigh(int64_t lambda_fixed) {
+        return std::exchange(options_.lambda_fixed, lambda_fixed) != lambda_fixed;
+    }
 
     // Updates the costs from the models. Call before each fragment.
     void refresh();
@@ -49,7 +56,7 @@ private:
     void refresh_flags(int scale);
 
     const Picture& picture_;
-    const RateOptions options_;
+    RateOptions options_;
     const RateTable& rates_ = RateTable::get();
     std::vector<int> scales_;
     std::array<ClassCosts, kScales> class_costs_;

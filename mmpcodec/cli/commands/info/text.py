@@ -1,6 +1,7 @@
 """The output of ``mmp info``: header, layers, bits, dictionary elements, leaves and blocks."""
 
 import dataclasses
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -91,6 +92,8 @@ class Described:
             if blocks := [trace for trace in traces if trace.units is not None]:
                 facts["blocks"] = {kind: table.tolist() for kind, table in _blocks(blocks).items()}
                 facts["modes"] = dict(self.totals.modes)
+            if changes := _step_changes(traces):
+                facts["step_changes"] = {str(change): count for change, count in changes.items()}
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -127,6 +130,9 @@ class Described:
                 yield from _tree_lines(trees)
             if blocks := [trace for trace in traces if trace.units is not None]:
                 yield from _block_lines(blocks, self.totals.modes)
+            if changes := _step_changes(traces):
+                yield from ("", "fragments by step change, in quarters of a doubling of the step")
+                yield from (f"{change:>13}{count:12}" for change, count in changes.items())
         if self.map is not None:
             yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
 
@@ -207,6 +213,17 @@ def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Itera
     yield from ("", "blocks by mode")
     for mode, count in modes.items():
         yield f"{mode:>13}{count:12}"
+
+
+def _step_changes(traces: "Sequence[Trace]") -> dict[int, int]:
+    """Return the number of fragments of each step change, from the finest step on."""
+    counts = Counter(
+        change
+        for trace in traces
+        if trace.changes is not None
+        for change in trace.changes.ravel().tolist()
+    )
+    return dict(sorted(counts.items()))
 
 
 def _by_scale(values: Any) -> list[list[int]]:

@@ -31,6 +31,7 @@ from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
 from mmpcodec.reference.blocks.search.survey import NEVER, BlockSurvey
 from mmpcodec.reference.blocks.search.trial import Trial, hadamard_difference
 from mmpcodec.reference.blocks.search.wavefront import ModelLine
+from mmpcodec.reference.blocks.steps import FragmentMap, flat_map
 from mmpcodec.reference.blocks.trees import tree_block
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import block_syntax
@@ -212,7 +213,7 @@ class BlockSearch:
                 break
             cost = given + mode_costs[mode]
             trial.attempt(cost + bare, Block(mode), prediction)
-            trial.attempt_residual(cost + transformed, mode, prediction, picture.tools)
+            trial.attempt_residual(cost + transformed, mode, prediction, picture.fragment_tools)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
         """Find the cheapest way to code the parts of a block, one after the other."""
@@ -247,6 +248,7 @@ def encode_blocks(
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
+    fragments: FragmentMap | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane by predicted blocks.
 
@@ -265,6 +267,8 @@ def encode_blocks(
         Bits of a sample, 8 to 16.
     earlier : sequence of (H, W) arrays
         See ``BlockPicture``.
+    fragments : FragmentMap or None
+        How much each fragment counts; None if all count alike.
 
     Returns
     -------
@@ -273,12 +277,17 @@ def encode_blocks(
         As ``decode_blocks`` returns them for this payload.
     """
     picture = BlockPicture(plane.shape, tools, depth, earlier)
+    fragments = fragments or flat_map(plane.shape, tools.fragment_size)
+    picture.changes[...] = fragments.changes
+    lambdas = fragments.lambdas(lambda_fixed)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
         models = line.models_at(fragment) if line else picture.models
-        costs = BlockCosts(models, lambda_fixed, depth, fine=tools.fine_contexts)
+        picture.fragment_tools = picture.tools_of(fragment)
+        own = int(lambdas[picture.number_of(fragment)])
+        costs = BlockCosts(models, own, depth, fine=tools.fine_contexts)
         nodes = search.find(fragment, costs)
         code_blocks(writer, picture, fragment, nodes)
         if line:

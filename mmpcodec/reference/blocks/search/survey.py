@@ -108,7 +108,11 @@ class BlockSurvey:
         self.effort = effort
         self.rate_model = rate_model
         self.trees: dict[BlockPlace, FoundTree] = {}
-        self.coarse = coarsened(source, independent_step(picture.tools), picture.depth)
+        self.coarse = source.astype(np.int64)
+        for fragment in fragment_places(source.shape, picture.tools.fragment_size):
+            step = independent_step(picture.tools_of(fragment))
+            own = fragment.slices
+            self.coarse[own] = coarsened(source[own], step, picture.depth)
         self.units = Units(source.shape)
         self.units.mark(BlockPlace(0, 0, UNIT_LOG2, UNIT_LOG2), Block(0))
         self.units.known[:] = self.units.known[0, 0]
@@ -210,7 +214,7 @@ class BlockSurvey:
             left = source - prediction
             found.append((hadamard_difference(left, costs.coarser), mode, left))
         found.sort(key=lambda candidate: candidate[:2])
-        step = independent_step(self.picture.tools)
+        step = independent_step(self.picture.fragment_tools)
         difference = self._template_difference(place, found[0][0], costs)
         if difference is not None:
             rated = hadamard_difference(difference, costs.coarser), TEMPLATES, difference
@@ -235,7 +239,7 @@ class BlockSurvey:
             Least Hadamard difference of the other modes.
         costs : BlockCosts
         """
-        tools, area = self.picture.tools, place.height * place.width
+        tools, area = self.picture.fragment_tools, place.height * place.width
         decoded = self._decoded_samples(place)
         large = self.effort.matching * least >= independent_step(tools) * area << costs.finer
         if not (tools.templates and large and has_place(decoded, place)):

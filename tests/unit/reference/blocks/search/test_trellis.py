@@ -72,9 +72,7 @@ def test_the_trellis_costs_no_more_than_a_greedy_choice(seed, step, lam, fine):
     coefficients = rng.laplace(0, step * rng.random() + 1, (4, 4)).astype(np.int64)
     best = choose_dependent_levels(coefficients, place, step, costs)
     large = [
-        number
-        for number, at in enumerate(scan(4, 4))
-        if abs(int(coefficients[at])) > step // 4
+        number for number, at in enumerate(scan(4, 4)) if abs(int(coefficients[at])) > step // 4
     ]
     if not large:
         assert best is None

@@ -1,0 +1,192 @@
+"""Step changes: the quantisation step of each fragment of a layer.
+
+Source: section "Step changes" of ``docs/format/format.md``. Weights of fragments are *encoder
+only*.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from mmpcodec.errors import CorruptStream
+from mmpcodec.params import LAMBDA_FRACTION_BITS, MAX_LAMBDA
+from mmpcodec.reference.blocks.models import FURTHER_MODELS, BlockModels
+from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.tools import TABLE, Tools
+
+SECTION = "Step changes"
+MOST_CHANGE = 24
+"""Largest step change, in quarters of a doubling: a factor of 64."""
+FACTORS = (16384, 19484, 23170, 27554)
+"""0 to 3 quarters of a doubling, in 1/16384."""
+FACTOR_BITS = 14
+MOST_LAMBDA_FIXED = int(MAX_LAMBDA) << LAMBDA_FRACTION_BITS
+
+
+def _scaled(number: int, quarters: int) -> int:
+    """Return a number times 2**(quarters / 4), rounded."""
+    doublings, rest = divmod(quarters, 4)
+    shift = FACTOR_BITS - doublings
+    number *= FACTORS[rest]
+    return (number + (1 << shift >> 1)) >> shift if shift > 0 else number << -shift
+
+
+def step_at(step: int, change: int) -> int:
+    """Return the step of a fragment from the step of its layer.
+
+    Examples
+    --------
+    >>> from mmpcodec.reference.blocks.steps import step_at
+    >>> [step_at(100, change) for change in (-24, -4, -1, 0, 1, 4, 24)]
+    [2, 50, 84, 100, 119, 200, 6400]
+    """
+    return min(max(_scaled(step, change), 1), TABLE["step"].high)
+
+
+def lambda_at(lambda_fixed: int, change: int) -> int:
+    """Return the lambda of a fragment from that of its layer: it follows the square of the step."""
+    return min(_scaled(lambda_fixed, 2 * change), MOST_LAMBDA_FIXED)
+
+
+def fragments_across(shape: tuple[int, int], size: int) -> tuple[int, int]:
+    """Return the numbers of rows and of columns of fragments of this size in a plane."""
+    return -(-shape[0] // size), -(-shape[1] // size)
+
+
+def predicted_change(changes: np.ndarray, row: int, column: int) -> tuple[int, int]:
+    """Predict the step change of a fragment from those of the fragments before it.
+
+    Parameters
+    ----------
+    changes : (R, C) int array
+    row, column : int
+        Row and column of the fragment among the fragments.
+
+    Returns
+    -------
+    prediction : int
+    context : int
+        1 if the changes above and to the left differ, else 0.
+    """
+    if not row or not column:
+        before = changes[row, column - 1] if column else changes[row - 1, column] if row else 0
+        return int(before), 0
+    left, above = int(changes[row, column - 1]), int(changes[row - 1, column])
+    plane = left + above - int(changes[row - 1, column - 1])
+    return min(max(plane, min(left, above)), max(left, above)), int(left != above)
+
+
+def code_change(
+    coder: BitCoder, models: BlockModels, changes: np.ndarray, row: int, column: int, encodes: bool
+) -> None:
+    """Code the step change of a fragment.
+
+    Parameters
+    ----------
+    coder : BitCoder
+    models : BlockModels
+    changes : (R, C) int array
+        A decoder writes the change of the fragment.
+    row, column : int
+        Row and column of the fragment among the fragments.
+    encodes : bool
+
+    Raises
+    ------
+    CorruptStream
+        If the decoded change is out of range.
+    """
+    prediction, context = predicted_change(changes, row, column)
+    given = int(changes[row, column]) - prediction if encodes else None
+    size = models.changed.code(coder, (context,), None if given is None else given != 0)
+    difference = 0
+    if size:
+        finer = models.finer.code(coder, (0,), None if given is None else given < 0)
+        while size < 2 * MOST_CHANGE and models.further.code(
+            coder,
+            (min(size, FURTHER_MODELS) - 1,),
+            None if given is None else abs(given) > size,
+        ):
+            size += 1
+        difference = -size if finer else size
+    change = prediction + difference
+    if abs(change) > MOST_CHANGE:
+        allowed = f"allowed is {-MOST_CHANGE} to {MOST_CHANGE}"
+        raise CorruptStream(SECTION, f"step change is {change}, {allowed}")
+    changes[row, column] = change
+
+
+class StepArea(NamedTuple):
+    """A rectangle of a plane whose fragments have one step."""
+
+    step: int
+    change: int
+    rows: slice
+    columns: slice
+
+
+def areas_of(tools: Tools, changes: np.ndarray | None, shape: tuple[int, int]) -> list[StepArea]:
+    """Return rectangles of equal steps that cover a plane, from the top, then from the left.
+
+    Parameters
+    ----------
+    tools : Tools
+        Of the layer.
+    changes : (R, C) int array or None
+        Step changes of its fragments; None without the tool *step changes*.
+    shape : (int, int)
+        Height and width of the plane in samples.
+    """
+    height, width = shape
+    if changes is None:
+        return [StepArea(tools.step, 0, slice(0, height), slice(0, width))]
+    size, areas = tools.fragment_size, []
+    for first, last in _runs(changes):
+        rows = slice(first * size, min(last * size, height))
+        for left, right in _runs(changes[first][:, None]):
+            columns = slice(left * size, min(right * size, width))
+            change = int(changes[first, left])
+            areas.append(StepArea(step_at(tools.step, change), change, rows, columns))
+    return areas
+
+
+def _runs(rows: np.ndarray) -> list[tuple[int, int]]:
+    """Return the first row and the row after the last of runs of equal rows."""
+    starts = [0, *(np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()]
+    return list(zip(starts, [*starts[1:], len(rows)], strict=True))
+
+
+def weight_of(change: int) -> int:
+    """Return how much a squared error counts in a fragment, 4096 or more: *encoder only*."""
+    return _scaled(1 << 24, -2 * change)
+
+
+@dataclass(frozen=True)
+class FragmentMap:
+    """How much the samples of each fragment count. *Encoder only*.
+
+    Parameters
+    ----------
+    changes : (R, C) int8 array
+        Step changes, -24 to 24; all 0 without the tool *step changes*.
+    hidden : (R, C) bool array
+        Whether no sample of the fragment is seen: it then costs as few bits as possible.
+    """
+
+    changes: np.ndarray
+    hidden: np.ndarray
+
+    def lambdas(self, lambda_fixed: int) -> np.ndarray:
+        """Return the lambda of each fragment in 1/65536 squared error per bit, int64."""
+        of_change = {
+            change: lambda_at(lambda_fixed, change) for change in np.unique(self.changes).tolist()
+        }
+        found = np.array([[of_change[each] for each in row] for row in self.changes.tolist()])
+        return np.where(self.hidden, MOST_LAMBDA_FIXED, found).astype(np.int64)
+
+
+def flat_map(shape: tuple[int, int], size: int) -> FragmentMap:
+    """Return the map of a plane whose fragments, of this size, all count alike."""
+    across = fragments_across(shape, size)
+    return FragmentMap(np.zeros(across, np.int8), np.zeros(across, bool))

@@ -1,0 +1,116 @@
+"""Fragments with steps of their own: the compiled code writes and reads the reference's bytes."""
+
+import numpy as np
+import pytest
+from support.same import assert_same
+from support.strategies import CONTENT, deepened, earlier_planes, natural
+
+from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank
+from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.reference.blocks.steps import FragmentMap, areas_of, fragments_across
+from mmpcodec.reference.filter_bank import FilterBank
+
+REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
+
+
+def map_of(shape, size, seed=4):
+    """Any step changes, and some fragments that are hidden."""
+    rng, across = np.random.default_rng(seed), fragments_across(shape, size)
+    changes = rng.integers(-24, 25, across).astype(np.int8)
+    changes[rng.random(across) < 0.4] = 0
+    return FragmentMap(changes, rng.random(across) < 0.2)
+
+
+@pytest.mark.parametrize(
+    ("preset", "size", "depth", "content"),
+    [
+        ("photo", 16, 8, "natural"),
+        ("photo", 32, 12, "flat"),
+        ("mixed", 16, 8, "text"),
+    ],
+)
+def test_any_changes(preset, size, depth, content):
+    rng = np.random.default_rng(size + depth)
+    picture = deepened(rng, CONTENT[content](rng, 18, size + 18), depth)
+    params = EncodeParams.from_options(
+        40, preset=preset, effort=1, version=2, fragment_size=size, step_changes=True
+    )
+    options = {"depth": depth, "earlier": earlier_planes(picture.shape, params.tools, depth)}
+    fragments = map_of(picture.shape, size)
+    coded = REFERENCE.encode(picture, params, fragments=fragments, **options)
+    for threads in (1, 3):
+        assert_same(
+            coded, CPU.encode(picture, params, fragments=fragments, threads=threads, **options)
+        )
+    for backend in (REFERENCE, CPU):
+        found = backend.decode(coded.payload, picture.shape, params.coded_tools, **options)
+        assert_same(coded, found)
+        assert (found.trace.changes == fragments.changes).all()
+
+
+def test_hidden_fragments_without_changes():
+    picture = natural(np.random.default_rng(6), 18, 34)
+    params = EncodeParams.from_options(
+        20, preset="photo", effort=1, version=2, fragment_size=16, earlier_planes=0
+    )
+    hidden = np.array([[False, True, False], [True, False, False]])
+    fragments = FragmentMap(np.zeros(hidden.shape, np.int8), hidden)
+    coded = REFERENCE.encode(picture, params, fragments=fragments)
+    assert_same(coded, CPU.encode(picture, params, fragments=fragments))
+    assert coded.trace.changes is None
+    assert len(coded.payload) < len(CPU.encode(picture, params).payload)
+
+
+def test_a_map_must_fit():
+    params = EncodeParams.from_options(
+        20, preset="photo", version=2, fragment_size=16, earlier_planes=0, step_changes=True
+    )
+    with pytest.raises(ValueError, match="another size"):
+        CPU.encode(np.zeros((40, 40), np.uint8), params, fragments=map_of((40, 50), 16))
+    without = EncodeParams.from_options(
+        20, preset="photo", version=2, fragment_size=16, earlier_planes=0
+    )
+    with pytest.raises(ValueError, match="without the tool"):
+        CPU.encode(np.zeros((40, 40), np.uint8), without, fragments=map_of((40, 40), 16))
+
+
+def test_damaged_payloads_have_one_message():
+    params = EncodeParams.from_options(
+        20, preset="photo", version=2, fragment_size=16, earlier_planes=0, step_changes=True
+    )
+    messages = []
+    for seed in range(20):
+        # Half of them begin with a step change of 48, half with one of -48.
+        start = (b"\xbf", b"\xff")[seed % 2] + 7 * b"\xff"
+        payload = start + np.random.default_rng(seed).bytes(40)
+        found = []
+        for backend in (REFERENCE, CPU):
+            with pytest.raises(FormatError) as raised:
+                backend.decode(payload, (40, 40), params.coded_tools)
+            found.append(str(raised.value))
+        assert found[0] == found[1]
+        messages.append(found[0])
+    assert sum("step change is 48" in message for message in messages) == 10
+    assert sum("step change is -48" in message for message in messages) == 10
+
+
+@pytest.mark.parametrize("depth", [8, 12])
+def test_the_filter_bank_takes_the_step_of_each_fragment(depth):
+    rng = np.random.default_rng(depth)
+    source = deepened(rng, natural(rng, 60, 75), depth)
+    noise = rng.integers(-9, 10, source.shape) << (depth - 8)
+    samples = np.clip(source.astype(int) + noise, 0, (1 << depth) - 1).astype(source.dtype)
+    tools = EncodeParams.from_options(
+        90, preset="photo", version=2, fragment_size=16, step_changes=True
+    ).coded_tools
+    areas = areas_of(tools, map_of(source.shape, 16).changes, source.shape)
+    reference, native, value = FilterBank(), NativeFilterBank(), 0b11_10_01_00_11_10_01
+    shown = reference.apply(samples, value, areas, depth)
+    assert (native.apply(samples, value, areas, depth) == shown).all()
+    for area in areas:
+        alone = native.apply(samples, value, area.step, depth)
+        inside = area.rows, area.columns
+        assert (shown[inside] == alone[inside]).all()
+    chosen = reference.choose(source, samples, areas, depth)
+    assert native.choose(source, samples, areas, depth) == chosen > 0
