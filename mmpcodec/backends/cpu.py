@@ -15,6 +15,7 @@ from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
+from mmpcodec.start import Start
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -171,6 +172,7 @@ class CpuBackend(Backend):
                     plane,
                     depth,
                     params.coded_tools,
+                    self.states_of(params.tools, params.start),
                     list(earlier),
                     params.lambda_fixed,
                     params.rate_model == "log2",
@@ -200,6 +202,7 @@ class CpuBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -207,8 +210,9 @@ class CpuBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if tools.prediction:
+            states = self.states_of(tools, start)
             found = _cpu.decode_blocks(
-                payload, *shape, depth, tools, list(earlier), threads, progress
+                payload, *shape, depth, tools, states, list(earlier), threads, progress
             )
             return _coded_blocks(payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))

@@ -35,6 +35,7 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike, check_picture
+from mmpcodec.start import Start
 from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
 GROUP_PIXELS = 1 << 25
@@ -202,16 +203,20 @@ def _encode_at(
             devices, group, candidates, chosen, threads, part, most=GROUP_FRAGMENTS
         ):
             found[next(numbers)].append(made)
-    return [_assembled(source, made, params) for source, made in zip(sources, found, strict=True)]
+    return [
+        _assembled(source, made, candidates) for source, made in zip(sources, found, strict=True)
+    ]
 
 
 def _size(tile: TileSource) -> int:
     return tile.on_host.size
 
 
-def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodeParams) -> Encoding:
+def _assembled(
+    source: Source, tiles: Sequence[TileEncoding], candidates: Sequence[EncodeParams]
+) -> Encoding:
     """Return the file of a picture whose tiles are encoded."""
-    header = source.header(tuple(len(tile.data) for tile in tiles), params.version)
+    header = source.header(tuple(len(tile.data) for tile in tiles), candidates)
     samples = tiles[0].samples
     if len(tiles) > 1:
         samples = np.empty_like(source.on_host)
@@ -221,7 +226,7 @@ def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodePara
         replace(layer, tile=number) for number, tile in enumerate(tiles) for layer in tile.layers
     )
     data = container.write(header, [tile.data for tile in tiles])
-    return Encoding(data, samples, header, layers, params.lam)
+    return Encoding(data, samples, header, layers, candidates[0].lam)
 
 
 def _encode_to(
@@ -254,7 +259,7 @@ def _encode_to(
             most=GROUP_FRAGMENTS,
             known=known,
         )
-        encoding = _assembled(source, made, candidates[0])
+        encoding = _assembled(source, made, candidates)
         error = math.ceil(distortion(source.on_host, encoding.samples, source.depth))
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
@@ -302,6 +307,7 @@ def encode_batch(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
+    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
@@ -325,7 +331,7 @@ def encode_batch(
         ``device`` names others; then its copy on the host is coded.
     lam, quality, target_size, target_bpp, target_psnr
         As in ``encode``; a target holds for each file.
-    preset, effort, rate_model
+    preset, effort, rate_model, start
         As in ``encode``.
     depth : int or None
         As in ``encode``, for all pictures.
@@ -374,7 +380,7 @@ def encode_batch(
     encodings = encode_pictures(
         arrays,
         EncodeParams.from_options(
-            lam, preset=preset, effort=effort, rate_model=rate_model, **tools
+            lam, preset=preset, effort=effort, rate_model=rate_model, start=start, **tools
         ),
         target=target,
         depth=depth,
@@ -457,6 +463,7 @@ def encode(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
+    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     tile_size: int = 0,
@@ -496,6 +503,9 @@ def encode(
         1 (fast) to 9: how long the search for predicted blocks takes.
     rate_model : {"adaptive", "log2"}
         Rate of an index that the search assumes; see ``EncodeParams``.
+    start : Start or None
+        Start of the models of predicted blocks in version 2; a decoder then needs it too. None
+        takes the built-in start.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None
@@ -555,6 +565,7 @@ def encode(
         preset=preset,
         effort=effort,
         rate_model=rate_model,
+        start=start,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,

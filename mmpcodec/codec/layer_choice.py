@@ -17,10 +17,12 @@ from mmpcodec.codec import look
 from mmpcodec.codec.colour import joined, layout_of, split
 from mmpcodec.codec.distortion import distortion, squared_error
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.tool_sets import params_of_layer, with_tool_sets
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
+from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
+from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
@@ -47,11 +49,14 @@ class TileSource:
         The same samples in host memory.
     depth : int
         Bits per sample.
+    tile_size : int
+        Tile size of the file; 0 for one tile.
     """
 
     samples: Any
     on_host: np.ndarray
     depth: int
+    tile_size: int = 0
 
     @property
     def fragments(self) -> int:
@@ -153,6 +158,7 @@ class _Job:
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
     cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
+    ``header`` is that of the file without the sizes of the tiles.
     """
 
     tile: int
@@ -165,6 +171,7 @@ class _Job:
     weight: float
     compared: bool
     asked: Tools
+    header: Header
 
     @property
     def fragments(self) -> int:
@@ -179,6 +186,7 @@ def _jobs(
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
+    header = header_of_tile(tile, candidates)
     names = layer_names(form, layout)
     planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
     tried = _tried([plane.samples for name, plane in planes if name != "alpha"], depth, candidates)
@@ -196,6 +204,7 @@ def _jobs(
                 1.0,
                 compared,
                 candidate.tools,
+                header,
             )
     if not any(index in each for each in tried for index in lossy):
         return
@@ -203,16 +212,21 @@ def _jobs(
     for layer, (name, plane) in enumerate(planes):
         if name == "alpha":
             params = replace(candidates[lossy[0]], tools=EXACT)
-            alpha = _on_host(plane.samples)
-            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False, EXACT)
+            of_plane = _on_host(plane.samples), bits, plane.weight, False
+            yield _Job(number, layer, name, None, params, *of_plane, EXACT, header)
             continue
         for index in [index for index in lossy if index in tried[layer]] or lossy:
+            params = params_of_layer(candidates[index], form, layout, layer)
+            of_plane = plane.samples, bits, plane.weight, compared
             asked = candidates[index].tools
-            planes_before = min(asked.earlier_planes, earlier_planes(form, layer))
-            tools = replace(asked, earlier_planes=planes_before)
-            params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
-            plane_of = plane.samples, bits, plane.weight, compared
-            yield _Job(number, layer, name, index, params, *plane_of, asked)
+            yield _Job(number, layer, name, index, params, *of_plane, asked, header)
+
+
+def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:
+    """Return the header of a file with this tile, as far as the bytes of the tile depend on it."""
+    height, width = tile.on_host.shape[:2]
+    form = form_of(tile.on_host)
+    return with_tool_sets(Header(width, height, form, tile.depth, tile.tile_size), candidates)
 
 
 def _tried(
@@ -344,12 +358,13 @@ def _finished(
         return finished(params.tools.filter_bank)
     source = _on_host(job.samples)
     value = bank.choose(source, samples, tools.step, job.depth, threads=threads)
-    without = finished(0)
-    return min(without, finished(value), key=lambda part: part.cost) if value else without
+    # A tile writes no filter bank if it has that of the tool set.
+    tried = dict.fromkeys([0, *(own.filter_bank for own in job.header.tool_sets[:1]), value])
+    return min(map(finished, tried), key=lambda part: part.cost)
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
-    size = len(layers.write_layer(layer))
+    size = len(layers.write_layer(layer, job.header))
     error = 0.0
     if (job.compared or job.params.tools.filter_bank is None) and not layer.tools.exact:
         error = squared_error(_on_host(job.samples), samples) / 4.0 ** extra_bits(job.depth)
@@ -392,8 +407,9 @@ def _cheapest(
         assert candidate is not None
         costs[candidate] = part.cost
         found.append((Layout.TOGETHER, [part], {candidate}))
+    header = header_of_tile(tile, candidates)
     made = [
-        _tile(source, tile.depth, layout, chosen, tuple(costs), used, threads)
+        _tile(source, header, layout, chosen, tuple(costs), used, threads)
         for layout, chosen, used in found
     ]
     if len(made) == 1:
@@ -408,20 +424,20 @@ def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> flo
 
 def _tile(
     source: np.ndarray,
-    depth: int,
+    header: Header,
     layout: Layout,
     parts: Sequence[_Part],
     costs: tuple[float, ...],
     used: Iterable[int],
     threads: int | None,
 ) -> TileEncoding:
-    form = form_of(source)
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
         samples = source
     else:
         planes = [part.samples for part in parts]
-        samples = joined(planes, form, depth, layout, threads=threads)
-    data = layers.write(form, layout, [part.layer for part in parts], layers.samples_crc(samples))
+        samples = joined(planes, header.form, header.depth, layout, threads=threads)
+    crc = layers.samples_crc(samples)
+    data = layers.write(header, layout, [part.layer for part in parts], crc)
     coded = tuple(
         LayerCoding(
             part.layer.name,

@@ -1,15 +1,17 @@
 """Pictures that are checked and ready to be encoded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.layer_choice import TileSource
+from mmpcodec.codec.tool_sets import with_tool_sets
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams
 from mmpcodec.samples import Samples, form_of
 
 
@@ -50,7 +52,7 @@ class Source:
         """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
-    def header(self, tile_bytes: tuple[int, ...], version: int) -> Header:
+    def header(self, tile_bytes: tuple[int, ...], candidates: Sequence[EncodeParams]) -> Header:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
         tile_size = size_in_file(height, width, self.tile_size)
@@ -62,11 +64,13 @@ class Source:
             tile_size,
             self.metadata,
             tile_bytes,
-            version=version,
         )
+        header = with_tool_sets(header, candidates)
         return replace(header, size=len(container.write_header(header)))
 
     def tiles(self) -> Iterator[TileSource]:
         height, width = self.on_host.shape[:2]
+        size = size_in_file(height, width, self.tile_size)
         for tile in tiles_of(height, width, self.tile_size):
-            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth)
+            own = self.samples[tile.slices], self.on_host[tile.slices]
+            yield TileSource(*own, self.depth, size)

@@ -8,10 +8,9 @@ namespace mmp {
 static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
 
 void start_models(const BlockTools& tools, BlockModels& models) {
-    if (tools.trained_start)
-        models.start(kStartStates + start_class(independent_step(tools)) * kStartBytes);
-    else
-        models.start();
+    if (!tools.trained_start) return models.start();
+    const uint8_t* states = tools.start_states ? tools.start_states : kStartStates;
+    models.start(states + start_class(independent_step(tools)) * kStartBytes);
 }
 
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,

@@ -53,12 +53,12 @@ struct BlockModels {
         }
         start_second();
     }
-    // As start(), then takes trained states, of kStartBytes.
+    // As start(), then takes trained states, of kStartBytes. Any bytes are states.
     MMP_HD void start(const uint8_t* trained) {
         start();
         for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
-            for (uint16_t& frequency : size) frequency = *trained++;
+            for (uint16_t& frequency : size) frequency = uint16_t(larger(*trained++, 1));
         for (int model = kSecondModels; model < kHeldTrained; ++model, trained += 2)
             bits[model].start(trained);
     }

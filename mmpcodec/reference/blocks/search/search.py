@@ -247,6 +247,7 @@ def encode_blocks(
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
+    start: bytes | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane by predicted blocks.
 
@@ -263,7 +264,7 @@ def encode_blocks(
         How the rates of indices in trees are computed; see ``index_costs``.
     depth : int
         Bits of a sample, 8 to 16.
-    earlier : sequence of (H, W) arrays
+    earlier, start
         See ``BlockPicture``.
 
     Returns
@@ -272,7 +273,7 @@ def encode_blocks(
     samples, bits, picture
         As ``decode_blocks`` returns them for this payload.
     """
-    picture = BlockPicture(plane.shape, tools, depth, earlier)
+    picture = BlockPicture(plane.shape, tools, depth, earlier, start)
     writer = SymbolWriter(block_syntax(tools.dictionary))
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     line = None if picture.trees else ModelLine(picture)
