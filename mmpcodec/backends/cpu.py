@@ -217,6 +217,21 @@ class CpuBackend(Backend):
             return _coded_blocks(payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
+    def block_counts(
+        self, payload: bytes, shape: tuple[int, int], tools: Tools, start: Start | None, most: int
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Decode predicted blocks of 8-bit samples, without earlier planes, and count.
+
+        Returns
+        -------
+        bits : (M, 2) int array
+            How often the first bits of each binary model, at most ``most``, were 0 and 1.
+        modes : (9, 38) int array
+            Frequencies of the modes after the last block.
+        """
+        states = self.states_of(tools, start)
+        return _cpu.block_counts(payload, *shape, tools, states, [], most)
+
     def encode_exact(
         self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
     ) -> tuple[bytes, Trace]:
