@@ -16,9 +16,9 @@ SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
 CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36, 37, 38, 39
 
 
-def blocks(coder, height, width, depth, tools, earlier=()):
+def blocks(coder, height, width, depth, tools, earlier=(), states=None):
     """The decoded padded picture of a layer of predicted blocks."""
-    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
+    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools, states)
     decoder.earlier = earlier[: tools.get("earlier planes", 0)]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
@@ -30,7 +30,7 @@ Block = namedtuple("Block", "a b mode kind")  # what is known of a decoded block
 
 
 class Blocks:
-    def __init__(self, coder, height, width, depth, tools):
+    def __init__(self, coder, height, width, depth, tools, states):
         self.coder = coder
         self.height, self.width = height, width  # padded
         self.extra = depth - 8
@@ -44,7 +44,7 @@ class Blocks:
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
         if tools.get("trained start"):
-            self.models.models, self.mode_frequencies = start_states(tools)
+            self.models.models, self.mode_frequencies = start_states(tools, states)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -421,10 +421,13 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(tools):
+def start_states(tools, table):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     text = (ROOT / "kernels" / "shared" / "blocks" / "start_states.h").read_text()
-    table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
+    built_in = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
+    table = built_in if table is None else table
+    if len(table) != len(built_in):
+        raise ValueError("the start has states of another size")
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
     table = iter(table[1748 * sum(step >= first for first in (149, 278, 481, 833, 1445)) :])
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
@@ -448,11 +451,11 @@ def start_states(tools):
         ("two", (1,), *one),
     ):
         if name == "modes":
-            frequencies = {s: [next(table) for _ in range(38)] for s in range(9)}
+            frequencies = {s: [max(next(table), 1) for _ in range(38)] for s in range(9)}
             continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)
-            models[name, *index] = limited(256 * q + 128, 192, 65344), n
+            models[name, *index] = limited(256 * q + 128, 192, 65344), min(n, 64)
     return models, frequencies
 
 

@@ -11,7 +11,7 @@ import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, Tools
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.streaming import encode_large
-from mmpcodec.format import layers
+from mmpcodec.format.tool_fields import coding_of
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE, in_version, preset_of
 
@@ -84,9 +84,9 @@ def test_tools_of_a_version():
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
     assert not in_version(photo, 2).ternary  # its search takes long
-    assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
-    assert layers.coding_of(photo) == "predicted blocks"
-    assert layers.coding_of(Tools()) == "trees"
+    assert coding_of(in_version(photo, 2)) == "predicted blocks 2"
+    assert coding_of(photo) == "predicted blocks"
+    assert coding_of(Tools()) == "trees"
 
 
 def test_a_device_leaves_new_tools_to_the_processor():
