@@ -90,6 +90,7 @@ def decode(
     quality: Quality = None,
     region: Region = None,
     allow_partial: options.AllowPartial = False,
+    start: options.Starts = None,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -114,6 +115,7 @@ def decode(
     the metadata that the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    options.know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.metadata import Metadata

@@ -38,6 +38,7 @@ from mmpcodec.params import (
 )
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
+from mmpcodec.start import Start
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass, Target
@@ -242,6 +243,7 @@ def encode(
     preset: options.Preset = None,
     effort: options.Effort = None,
     format: options.FormatVersion = None,
+    start: options.EncodingStart = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -295,9 +297,12 @@ def encode(
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    params, target, remarks = wanted(
-        rate, search, partition=partition, dictionary_limit=dictionary_limit, version=format
-    )
+    tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
+    own = None
+    if start is not None:
+        options.know_starts([start])  # for --verify
+        own = Start.load(start)
+    params, target, remarks = wanted(rate, search, start=own, **tools)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
