@@ -244,6 +244,20 @@ def know_starts(paths: Sequence[str] | None) -> None:
         os.environ[VARIABLE] = os.pathsep.join(filter(None, (os.path.abspath(path), before)))
 
 
+def start_of(path: str | None) -> Start | None:
+    """Return the start of a file, which decoding finds from now on, or None without a file.
+
+    Raises
+    ------
+    FileError, FormatError
+        If the file is not a start.
+    """
+    if path is None:
+        return None
+    know_starts([path])
+    return Start.load(path)
+
+
 def check_alone(option: str, others: Mapping[str, Any]) -> None:
     """Check that options that contradict another one are not given.
 

@@ -499,13 +499,8 @@ def encode(
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
-    effort : int
-        1 (fast) to 9: how long the search for predicted blocks takes.
-    rate_model : {"adaptive", "log2"}
-        Rate of an index that the search assumes; see ``EncodeParams``.
-    start : Start or None
-        Start of the models of predicted blocks in version 2; a decoder then needs it too. None
-        takes the built-in start.
+    effort, rate_model, start
+        See ``EncodeParams``. A file that names a start needs it to be decoded.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None

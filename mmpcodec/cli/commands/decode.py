@@ -135,8 +135,7 @@ def decode(
         if tiles.applies(job):
             return decoded_by_tiles(tiles, job, progress)
         with output.read_by_parts(job.source) as data:
-            size = len(data)
-            started = time.perf_counter()
+            size, started = len(data), time.perf_counter()
             found = mmpcodec.inspect(
                 data,
                 decode=True,
@@ -159,12 +158,11 @@ def decode(
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
             progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
-        height, width = samples.shape[:2]
         return Decoded(
             input=job.source,
             output=job.target,
-            width=width,
-            height=height,
+            width=samples.shape[1],
+            height=samples.shape[0],
             form=header.form.title,
             depth=header.depth,
             bad_tiles=len(found.bad_tiles),

@@ -38,7 +38,6 @@ from mmpcodec.params import (
 )
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
-from mmpcodec.start import Start
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass, Target
@@ -298,11 +297,7 @@ def encode(
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
-    own = None
-    if start is not None:
-        options.know_starts([start])  # for --verify
-        own = Start.load(start)
-    params, target, remarks = wanted(rate, search, start=own, **tools)
+    params, target, remarks = wanted(rate, search, start=options.start_of(start), **tools)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own

@@ -7,7 +7,7 @@ import typer
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT, Command
-from mmpcodec.cli.jobs import PICTURE, Job, check, inputs_of
+from mmpcodec.cli.jobs import PICTURE, check, inputs_of
 from mmpcodec.start import SUFFIX
 
 app = typer.Typer(
@@ -59,7 +59,7 @@ def train(
     """
     limits = options.limits_of(max_samples, max_dimension)
     files = inputs_of(inputs, PICTURE)
-    check([Job(out, out)], force=force)
+    check([files[0]._replace(target=out)], force=force)
 
     import mmpcodec
 
