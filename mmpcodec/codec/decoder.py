@@ -192,9 +192,10 @@ def inspect(
         sample_type(header.depth),
     )
     coded: list[LayerCoding] = []
+    chosen = backends.get(backend, decodes=True)
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        decode_tiles(streams, header, start, backends.get(backend, decodes=True), threads, progress),
+        decode_tiles(streams, header, start, chosen, threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):

@@ -314,7 +314,8 @@ def random_file(choices: Choices) -> File:
     height, width = choices.randint(1, 90), choices.randint(1, 90)
     size = choices.choice((0, 0, 64))
     version = choices.choice((1, 2))
-    sets = [tuple(any_tools(choices, _BLOCKS_2)) for _ in range(version * choices.randrange(3) // 2)]
+    count_of_sets = choices.randrange(3) if version == 2 else 0
+    sets = [tuple(any_tools(choices, _BLOCKS_2)) for _ in range(count_of_sets)]
     count = -(-width // size) * -(-height // size) if size else 1
     planes = 1 if layout == 0 else _PLANES[form]
     together = layout == 0 and form > 0
