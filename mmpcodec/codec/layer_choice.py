@@ -14,27 +14,29 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
-from mmpcodec.codec.colour import joined, layout_of, split
+from mmpcodec.codec.colour import joined, layout_of, layout_of_form, split
 from mmpcodec.codec.distortion import distortion, squared_error
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.tool_sets import params_of_layer, with_tool_sets
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.samples import form_of
+from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
+USUAL_FILTER_BANK = value_of([2] * ACTIVITIES)
+"""The filter bank of tool sets if the encoder chooses it: scale 1 for all activities."""
 
 
 @dataclass(frozen=True)
@@ -220,6 +222,38 @@ def _jobs(
             of_plane = plane.samples, bits, plane.weight, compared
             asked = candidates[index].tools
             yield _Job(number, layer, name, index, params, *of_plane, asked, header)
+
+
+def params_of_layer(
+    candidate: EncodeParams, form: Form, layout: Layout, layer: int
+) -> EncodeParams:
+    """Return the parameters of a candidate for a layer of colour of this number."""
+    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
+    tools = replace(candidate.tools, earlier_planes=planes)
+    return replace(candidate, lam=candidate.lam / weight, tools=tools)
+
+
+def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
+    """Return a header with the version, the start and the tool sets of an encoder.
+
+    The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
+    nothing in the picture, so that tiles can be written before others are coded. A picture of one
+    tile has none.
+    """
+    version, start = candidates[0].version, candidates[0].start
+    header = replace(header, version=version, start=start.name if start else b"")
+    later = [one for one in candidates if one.tools.prediction and one.tools.later_than(1)]
+    if not later or not header.tile_size:
+        return header
+    layout = layout_of_form(header.form, later[0].lam)
+    sets: dict[Tools, None] = {}
+    for layer in range(header.form.colours):
+        params = params_of_layer(later[0], header.form, layout, layer)
+        bank = params.tools.filter_bank
+        bank = USUAL_FILTER_BANK if bank is None else bank
+        sets[replace(params.coded_tools, filter_bank=bank, post_filter=False)] = None
+    return replace(header, tool_sets=tuple(sets))
 
 
 def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:

@@ -5,8 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from mmpcodec.codec.devices import Devices, host_copy
-from mmpcodec.codec.layer_choice import TileSource
-from mmpcodec.codec.tool_sets import with_tool_sets
+from mmpcodec.codec.layer_choice import TileSource, with_tool_sets
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of

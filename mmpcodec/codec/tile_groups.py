@@ -10,8 +10,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
-from mmpcodec.codec.layer_choice import TileSource
-from mmpcodec.codec.tool_sets import with_tool_sets
+from mmpcodec.codec.layer_choice import TileSource, with_tool_sets
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
 from mmpcodec.format.container import Header
