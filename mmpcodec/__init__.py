@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
     from mmpcodec.codec.rate_control.targets import Target
+    from mmpcodec.codec.start_training import train_start
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from mmpcodec.params import DecodeLimits, EncodeParams
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
+    from mmpcodec.start import Start
     from mmpcodec.tools import PRESETS, Partition, Tools
 
 __version__ = "0.1.0"
@@ -63,6 +65,7 @@ __all__ = [
     "Pass",
     "PictureError",
     "PictureWarning",
+    "Start",
     "Target",
     "Tools",
     "TruncatedStream",
@@ -76,6 +79,7 @@ __all__ = [
     "imread",
     "imwrite",
     "inspect",
+    "train_start",
 ]
 
 __getattr__, __dir__ = lazy.names(
@@ -90,6 +94,7 @@ __getattr__, __dir__ = lazy.names(
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
         "mmpcodec.codec.rate_control.targets": ("Target",),
+        "mmpcodec.codec.start_training": ("train_start",),
         "mmpcodec.errors": (
             "BackendUnavailable",
             "BadMagic",
@@ -110,6 +115,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
+        "mmpcodec.start": ("Start",),
         "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
     },
     modules=("metadata", "params", "pictures", "solvers"),

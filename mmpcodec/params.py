@@ -11,7 +11,9 @@ from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
+from mmpcodec.start import Start
 from mmpcodec.tools import (
+    DRAFT,
     PRESETS,
     TABLE,
     VERSIONS,
@@ -193,6 +195,8 @@ class EncodeParams:
         Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
     version : int
         Version of the format, 1 or 2. Version 2 is a draft: later releases may not read its files.
+    start : Start or None
+        Start of the models of the tool *trained start*; None takes the built-in one.
 
     Raises
     ------
@@ -208,6 +212,7 @@ class EncodeParams:
     candidates: tuple[Tools, ...] = ()
     looks: bool = False
     version: int = VERSIONS[0]
+    start: Start | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -229,6 +234,8 @@ class EncodeParams:
                     f"{name} = {getattr(tools, name)}: needs version {TABLE[name].version} of the "
                     f"format; version is {self.version}"
                 )
+        if self.start is not None and not isinstance(self.start, Start):
+            raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
     @classmethod
     def from_options(
@@ -238,6 +245,7 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
+        start: Start | None = None,
         **tools: Unpack[ToolOptions],
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
@@ -251,6 +259,7 @@ class EncodeParams:
             the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
+        start : Start or None
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets with prediction
             have its tools. Fields of ``Tools``; None keeps the value of the preset.
@@ -289,8 +298,21 @@ class EncodeParams:
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
+        if start is not None and not any(tools.trained_start for tools in (first, *others)):
+            able = presets_where(lambda tools: tools.prediction)
+            raise ParameterError(
+                f"start = {start!r}: has no effect without trained_start; take {able} with "
+                f"version = {DRAFT}"
+            )
         return cls(
-            lam, first, rate_model, effort, tuple(others), looks=preset == AUTO, version=version
+            lam,
+            first,
+            rate_model,
+            effort,
+            tuple(others),
+            looks=preset == AUTO,
+            version=version,
+            start=start,
         )
 
     @property
@@ -343,6 +365,7 @@ class EncodeOptions(ToolOptions, total=False):
     preset: str
     effort: int
     rate_model: str
+    start: Start | None
     tile_size: int
     backend: str
     threads: int | None

@@ -46,7 +46,8 @@ struct Tools {
 struct BlockTools {
     MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
     MMP_LATER_BLOCK_TOOLS(MMP_TOOL_MEMBER)
-    int32_t fragment_log2;  // of fragment_size
+    int32_t fragment_log2;        // of fragment_size
+    const uint8_t* start_states;  // of the named start; null takes the built-in one
 };
 
 }  // namespace mmp

@@ -20,6 +20,7 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
+from mmpcodec.start import Start
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -66,6 +67,7 @@ class ReferenceBackend(Backend):
                     depth,
                     earlier,
                     fragments,
+                    self.states_of(tools, params.start),
                 )
             )
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
@@ -78,6 +80,7 @@ class ReferenceBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -85,7 +88,8 @@ class ReferenceBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
         if tools.prediction:
-            found = decode_blocks(payload, shape, tools, report, depth, earlier)
+            states = self.states_of(tools, start)
+            found = decode_blocks(payload, shape, tools, report, depth, earlier, states)
             return _coded_blocks(payload, *found)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 

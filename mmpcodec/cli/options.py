@@ -1,5 +1,6 @@
 """Arguments and options that several commands share, with their help texts and panels."""
 
+import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -13,6 +14,7 @@ from mmpcodec.params import AUTO as AUTO_PRESET
 from mmpcodec.params import BEST, DEFAULT_EFFORT, RATE_MODELS, TRIED, DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.quantities import parse_bytes
+from mmpcodec.start import VARIABLE, Start
 from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
@@ -206,6 +208,54 @@ MaxSamplesPerByte = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
+
+
+Starts = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--start",
+        metavar="FILE",
+        help="Start that mmp files may name, a file of `mmp start train`. Can be repeated.",
+    ),
+]
+EncodingStart = Annotated[
+    str | None,
+    typer.Option(
+        "--start",
+        metavar="FILE",
+        help="Start of the models of photo and mixed with --format 2, a file of `mmp start train`. "
+        "Decoders need it too.",
+        rich_help_panel=SEARCH,
+    ),
+]
+
+
+def know_starts(paths: Sequence[str] | None) -> None:
+    """Let this process, and the processes that it starts, find the starts of these files.
+
+    Raises
+    ------
+    FileError, FormatError
+        If a file is not a start.
+    """
+    for path in paths or ():
+        Start.load(path)
+        before = os.environ.get(VARIABLE)
+        os.environ[VARIABLE] = os.pathsep.join(filter(None, (os.path.abspath(path), before)))
+
+
+def start_of(path: str | None) -> Start | None:
+    """Return the start of a file, which decoding finds from now on, or None without a file.
+
+    Raises
+    ------
+    FileError, FormatError
+        If the file is not a start.
+    """
+    if path is None:
+        return None
+    know_starts([path])
+    return Start.load(path)
 
 
 def check_alone(option: str, others: Mapping[str, Any]) -> None:

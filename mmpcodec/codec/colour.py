@@ -21,7 +21,11 @@ BAND_SAMPLES = 1 << 16
 
 def layout_of(samples: Any, lam: float) -> Layout:
     """Return the layout of an encoder for planes that are not all coded as exact samples."""
-    form = form_of(samples)
+    return layout_of_form(form_of(samples), lam)
+
+
+def layout_of_form(form: Form, lam: float) -> Layout:
+    """Return the layout as ``layout_of`` does, for samples of this form."""
     if form.planes == 1:
         return Layout.TOGETHER
     return Layout.LUMA if form.colours == 3 and lam > 0 else Layout.APART

@@ -25,9 +25,9 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
-from mmpcodec.format.numbers import CRC_BYTES
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.postfilter import coefficient_bits
@@ -37,6 +37,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
 from mmpcodec.samples import Samples
+from mmpcodec.start import SECTION, Start, check_starts, start_named
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -112,6 +113,7 @@ def inspect(
     decode: bool = False,
     region: Sequence[int] | None = None,
     allow_partial: bool = False,
+    starts: Sequence[Start] = (),
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -132,7 +134,7 @@ def inspect(
     allow_partial : bool
         Whether to return bad tiles in ``bad_tiles`` rather than raise their error. Bytes after the
         last tile are then ignored. At least one tile of the region must decode.
-    limits, backend, threads, progress
+    starts, limits, backend, threads, progress
         See ``decode``.
 
     Returns
@@ -158,7 +160,7 @@ def inspect(
     check_progress(progress)
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
-    limits = limits or DecodeLimits()
+    limits, starts = limits or DecodeLimits(), check_starts(starts)
     view = _viewed(data)
     header = read_header(view)
     if region is None and not allow_partial:
@@ -185,14 +187,16 @@ def inspect(
         found = tuple(_described(tile, layer) for tile, one in streams for layer in one.layers)
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
     check_memory(streams, padded, threads, limits)
+    start = start_of(header, starts)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
         sample_type(header.depth),
     )
     coded: list[LayerCoding] = []
+    chosen = backends.get(backend, decodes=True)
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        decode_tiles(streams, header, backends.get(backend, decodes=True), threads, progress),
+        decode_tiles(streams, header, start, chosen, threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):
@@ -214,6 +218,7 @@ def decode(
     /,
     *,
     region: Sequence[int] | None = None,
+    starts: Sequence[Start] = (),
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -228,6 +233,9 @@ def decode(
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
         touches are read, so other tiles may be damaged or missing. None is the whole picture.
+    starts : sequence of Start
+        Starts that the file may name, besides those that the environment variable MMP_STARTS
+        names.
     limits : DecodeLimits or None
         Largest picture or region to decode, and most memory and work, checked before samples are
         decoded; None takes ``DecodeLimits()``.
@@ -268,6 +276,7 @@ def decode(
         data,
         decode=True,
         region=region,
+        starts=starts,
         limits=limits,
         backend=backend,
         threads=threads,
@@ -347,6 +356,27 @@ def read_header(source: Source) -> Header:
     return container.read_header(source[:])
 
 
+def start_of(header: Header, starts: Sequence[Start]) -> Start | None:
+    """Return the start that a file names, or None for the built-in start.
+
+    Raises
+    ------
+    CorruptStream
+        If the start is neither given nor in a place that ``MMP_STARTS`` names, or has states of
+        another size than the models of this version.
+    """
+    if not header.start:
+        return None
+    start, size = start_named(header.start, starts), start_states().size
+    if len(start.states) != size:
+        raise CorruptStream(
+            SECTION,
+            f"the start {header.start.hex()} has {len(start.states)} bytes of states, "
+            f"allowed is {size}",
+        )
+    return start
+
+
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
     """Read the bytes of a tile and compare them with their checksum."""
     start, end = header.tile_offsets[tile.number : tile.number + 2]
@@ -397,11 +427,12 @@ _DecodedLayer = tuple[np.ndarray, LayerCoding]
 def decode_tiles(
     streams: Sequence[tuple[Tile, TileStream]],
     header: Header,
+    start: Start | None,
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Decoded | FormatError]:
-    """Return the samples and layers of each tile, or its error."""
+    """Return the samples and layers of each tile, or its error; ``start`` is that of the file."""
     rounds = _rounds([stream for _, stream in streams])
     found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
 
@@ -416,7 +447,9 @@ def decode_tiles(
         for number, layer in jobs:
             tile, stream = streams[number]
             earlier = found[number][: layer.tools.earlier_planes]
-            run = partial(_decode_layer, backend, header, tile, stream.layout, layer, earlier)
+            run = partial(
+                _decode_layer, backend, header, start, tile, stream.layout, layer, earlier
+            )
             tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
         for (number, _), one in zip(jobs, run_all(tasks, threads, part), strict=True):
             found[number].append(one)
@@ -446,6 +479,7 @@ def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Layer]]]:
 def _decode_layer(
     backend: Backend,
     header: Header,
+    start: Start | None,
     tile: Tile,
     layout: Layout,
     layer: Layer,
@@ -474,6 +508,7 @@ def _decode_layer(
                 layer.tools,
                 depth=depth,
                 earlier=before,
+                start=start,
                 threads=threads,
                 progress=progress,
             )
@@ -524,11 +559,12 @@ def _joined(
         samples = planes[0]
     else:
         samples = joined(planes, header.form, header.depth, stream.layout, threads=threads)
-    computed = layers.samples_crc(samples)
-    if computed != stream.samples_crc:
+    stored = header.samples_crc(stream.samples_crc)
+    computed = header.samples_crc(layers.samples_crc(samples))
+    if computed != stored:
         return CorruptStream(
             layers.SECTION,
-            f"samples CRC is {stream.samples_crc:08x}, the samples have {computed:08x}",
-            header.tile_offsets[tile.number] + CRC_BYTES,
+            f"samples CRC is {stored.hex()}, the samples have {computed.hex()}",
+            header.tile_offsets[tile.number] + header.crc_bytes[0],
         )
     return samples, [layer for _, layer in good]

@@ -36,6 +36,7 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike, check_picture
+from mmpcodec.start import Start
 from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
 GROUP_PIXELS = 1 << 25
@@ -211,16 +212,20 @@ def _encode_at(
             devices, group, candidates, chosen, threads, part, most=GROUP_FRAGMENTS
         ):
             found[next(numbers)].append(made)
-    return [_assembled(source, made, params) for source, made in zip(sources, found, strict=True)]
+    return [
+        _assembled(source, made, candidates) for source, made in zip(sources, found, strict=True)
+    ]
 
 
 def _size(tile: TileSource) -> int:
     return tile.on_host.size
 
 
-def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodeParams) -> Encoding:
+def _assembled(
+    source: Source, tiles: Sequence[TileEncoding], candidates: Sequence[EncodeParams]
+) -> Encoding:
     """Return the file of a picture whose tiles are encoded."""
-    header = source.header(tuple(len(tile.data) for tile in tiles), params.version)
+    header = source.header(tuple(len(tile.data) for tile in tiles), candidates)
     samples = tiles[0].samples
     if len(tiles) > 1:
         samples = np.empty_like(source.on_host)
@@ -230,7 +235,7 @@ def _assembled(source: Source, tiles: Sequence[TileEncoding], params: EncodePara
         replace(layer, tile=number) for number, tile in enumerate(tiles) for layer in tile.layers
     )
     data = container.write(header, [tile.data for tile in tiles])
-    return Encoding(data, samples, header, layers, params.lam)
+    return Encoding(data, samples, header, layers, candidates[0].lam)
 
 
 def _encode_to(
@@ -264,7 +269,7 @@ def _encode_to(
             most=GROUP_FRAGMENTS,
             known=known,
         )
-        encoding = _assembled(source, made, candidates[0])
+        encoding = _assembled(source, made, candidates)
         error = distortion(source.on_host, encoding.samples, source.depth, params.version)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
@@ -312,6 +317,7 @@ def encode_batch(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
+    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
@@ -336,7 +342,7 @@ def encode_batch(
         ``device`` names others; then its copy on the host is coded.
     lam, quality, target_size, target_bpp, target_psnr
         As in ``encode``; a target holds for each file.
-    preset, effort, rate_model
+    preset, effort, rate_model, start
         As in ``encode``.
     depth : int or None
         As in ``encode``, for all pictures.
@@ -391,7 +397,7 @@ def encode_batch(
     encodings = encode_pictures(
         arrays,
         EncodeParams.from_options(
-            lam, preset=preset, effort=effort, rate_model=rate_model, **tools
+            lam, preset=preset, effort=effort, rate_model=rate_model, start=start, **tools
         ),
         target=target,
         depth=depth,
@@ -479,6 +485,7 @@ def encode(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
+    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     tile_size: int = 0,
@@ -514,10 +521,8 @@ def encode(
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
-    effort : int
-        1 (fast) to 9: how long the search for predicted blocks takes.
-    rate_model : {"adaptive", "log2"}
-        Rate of an index that the search assumes; see ``EncodeParams``.
+    effort, rate_model, start
+        See ``EncodeParams``. A file that names a start needs it to be decoded.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None
@@ -576,6 +581,7 @@ def encode(
         preset=preset,
         effort=effort,
         rate_model=rate_model,
+        start=start,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,

@@ -14,27 +14,31 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
-from mmpcodec.codec.colour import joined, layout_of, split
+from mmpcodec.codec.colour import joined, layout_of, layout_of_form, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
+from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
+from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.postfilter import OFF, coefficient_bits
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.samples import form_of
+from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
+USUAL_FILTER_BANK = value_of([2] * ACTIVITIES)
+"""The filter bank of tool sets if the encoder chooses it: scale 1 for all activities."""
 
 
 @dataclass(frozen=True)
@@ -51,12 +55,15 @@ class TileSource:
         Bits per sample.
     importance : (H, W) int8 array or None
         Importance of its pixels, see ``importance.Importance``; None if all count alike.
+    tile_size : int
+        Tile size of the file; 0 for one tile.
     """
 
     samples: Any
     on_host: np.ndarray
     depth: int
     importance: np.ndarray | None = None
+    tile_size: int = 0
 
     @property
     def fragments(self) -> int:
@@ -160,7 +167,8 @@ class _Job:
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
     cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
-    Colours of pixels that are not seen are filled already.
+    Colours of pixels that are not seen are filled already. ``header`` is that of the file without
+    the sizes of the tiles.
     """
 
     tile: int
@@ -173,6 +181,7 @@ class _Job:
     weight: float
     compared: bool
     asked: Tools
+    header: Header
     importance: Importance = ALL_ALIKE
 
     @property
@@ -192,6 +201,7 @@ def _jobs(
     if importance.seen is not None:
         samples = filled(tile.on_host, importance.seen)
     form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
+    header = header_of_tile(tile, candidates)
     names = layer_names(form, layout)
     planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
     tried = _tried([plane.samples for name, plane in planes if name != "alpha"], depth, candidates)
@@ -209,6 +219,7 @@ def _jobs(
                 1.0,
                 compared,
                 candidate.tools,
+                header,
             )
     if not any(index in each for each in tried for index in lossy):
         return
@@ -216,17 +227,55 @@ def _jobs(
     for layer, (name, plane) in enumerate(planes):
         if name == "alpha":
             params = replace(candidates[lossy[0]], tools=EXACT)
-            alpha = _on_host(plane.samples)
-            yield _Job(number, layer, name, None, params, alpha, bits, plane.weight, False, EXACT)
+            of_plane = _on_host(plane.samples), bits, plane.weight, False
+            yield _Job(number, layer, name, None, params, *of_plane, EXACT, header)
             continue
         for index in [index for index in lossy if index in tried[layer]] or lossy:
+            params = params_of_layer(candidates[index], form, layout, layer)
+            of_plane = plane.samples, bits, plane.weight, compared
             asked = candidates[index].tools
-            planes_before = min(asked.earlier_planes, earlier_planes(form, layer))
-            tools = replace(asked, earlier_planes=planes_before)
-            tools = importance.without_idle_changes(tools, tile.on_host.shape[:2])
-            params = replace(candidates[index], lam=lam / plane.weight, tools=tools)
-            plane_of = plane.samples, bits, plane.weight, compared
-            yield _Job(number, layer, name, index, params, *plane_of, asked, importance)
+            tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
+            params = replace(params, tools=tools)
+            yield _Job(number, layer, name, index, params, *of_plane, asked, header, importance)
+
+
+def params_of_layer(
+    candidate: EncodeParams, form: Form, layout: Layout, layer: int
+) -> EncodeParams:
+    """Return the parameters of a candidate for a layer of colour of this number."""
+    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
+    tools = replace(candidate.tools, earlier_planes=planes)
+    return replace(candidate, lam=candidate.lam / weight, tools=tools)
+
+
+def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
+    """Return a header with the version, the start and the tool sets of an encoder.
+
+    The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
+    nothing in the picture, so that tiles can be written before others are coded. A picture of one
+    tile has none.
+    """
+    version, start = candidates[0].version, candidates[0].start
+    header = replace(header, version=version, start=start.name if start else b"")
+    later = [one for one in candidates if one.tools.prediction and one.tools.later_than(1)]
+    if not later or not header.tile_size:
+        return header
+    layout = layout_of_form(header.form, later[0].lam)
+    sets: dict[Tools, None] = {}
+    for layer in range(header.form.colours):
+        params = params_of_layer(later[0], header.form, layout, layer)
+        bank = params.tools.filter_bank
+        bank = USUAL_FILTER_BANK if bank is None else bank
+        sets[replace(params.coded_tools, filter_bank=bank, post_filter=False)] = None
+    return replace(header, tool_sets=tuple(sets))
+
+
+def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:
+    """Return the header of a file with this tile, as far as the bytes of the tile depend on it."""
+    height, width = tile.on_host.shape[:2]
+    form = form_of(tile.on_host)
+    return with_tool_sets(Header(width, height, form, tile.depth, tile.tile_size), candidates)
 
 
 def _tried(
@@ -346,23 +395,33 @@ def _finished(
     depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
     # What is not seen is as good as it is decoded.
     source = job.importance.shown(samples, _on_host(job.samples))
-    bank, coefficients = params.tools.filter_bank, OFF
-    if bank is None:
-        bank = backend.filter_bank.choose(source, samples, steps, depth, threads=threads)
-    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
-    if tools.post_filter:
-        coefficients, samples = backend.post_filter.fit_and_apply(
-            source, samples, params.lambda_fixed, depth, threads=threads
-        )
-    layer = Layer(job.name, replace(tools, filter_bank=bank), coded.payload, coefficients)
-    trace = coded.trace.with_filter(coefficient_bits(coefficients))
-    return _part(job, layer, samples, trace, backend.name)
+    bank = backend.filter_bank
+
+    def finished(scales: int) -> _Part:
+        shown = bank.apply(samples, scales, steps, depth, threads=threads)
+        coefficients = OFF
+        if tools.post_filter:
+            coefficients, shown = backend.post_filter.fit_and_apply(
+                source, shown, params.lambda_fixed, depth, threads=threads
+            )
+        layer = Layer(job.name, replace(tools, filter_bank=scales), coded.payload, coefficients)
+        trace = coded.trace.with_filter(coefficient_bits(coefficients))
+        return _part(job, layer, shown, trace, backend.name)
+
+    if params.tools.filter_bank is not None:
+        return finished(params.tools.filter_bank)
+    scales = bank.choose(source, samples, steps, depth, threads=threads)
+    if not job.header.tool_sets:
+        return finished(scales)
+    # A tile writes no filter bank if it has that of the tool set.
+    tried = dict.fromkeys([0, job.header.tool_sets[0].filter_bank, scales])
+    return min(map(finished, tried), key=lambda part: part.cost)
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
-    size = len(layers.write_layer(layer))
+    size = len(layers.write_layer(layer, job.header))
     error = 0.0
-    if job.compared and not layer.tools.exact:
+    if (job.compared or job.header.tool_sets) and not layer.tools.exact:
         error = job.importance.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
@@ -404,8 +463,9 @@ def _cheapest(
         assert candidate is not None
         costs[candidate] = part.cost
         found.append((Layout.TOGETHER, [part], {candidate}))
+    header = header_of_tile(tile, candidates)
     made = [
-        _tile(source, tile.depth, layout, chosen, tuple(costs), used, threads)
+        _tile(source, header, layout, chosen, tuple(costs), used, threads)
         for layout, chosen, used in found
     ]
     if len(made) == 1:
@@ -421,20 +481,20 @@ def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float, versio
 
 def _tile(
     source: np.ndarray,
-    depth: int,
+    header: Header,
     layout: Layout,
     parts: Sequence[_Part],
     costs: tuple[float, ...],
     used: Iterable[int],
     threads: int | None,
 ) -> TileEncoding:
-    form = form_of(source)
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
         samples = source
     else:
         planes = [part.samples for part in parts]
-        samples = joined(planes, form, depth, layout, threads=threads)
-    data = layers.write(form, layout, [part.layer for part in parts], layers.samples_crc(samples))
+        samples = joined(planes, header.form, header.depth, layout, threads=threads)
+    crc = layers.samples_crc(samples)
+    data = layers.write(header, layout, [part.layer for part in parts], crc)
     coded = tuple(
         LayerCoding(
             part.layer.name,

@@ -16,6 +16,7 @@ from mmpcodec.codec.decoder import (
     decode_tiles,
     named,
     read_header,
+    start_of,
     tile_of,
 )
 from mmpcodec.depth import sample_type
@@ -24,6 +25,7 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_threads
 from mmpcodec.samples import Samples
+from mmpcodec.start import Start, check_starts
 
 CACHE_BYTES = 1 << 26
 """Most bytes of decoded tiles that are kept for the next regions; the newest tile always stays."""
@@ -38,6 +40,8 @@ class RegionDecoder:
         The bytes of the file.
     limits : DecodeLimits
         Limits of each region.
+    starts : sequence of Start
+        As in ``decode``.
     backend : {"auto", "cpu", "reference"}
     threads : int or None
         Threads that decode the tiles of a region; None takes all processors.
@@ -64,11 +68,13 @@ class RegionDecoder:
         source: Source,
         limits: DecodeLimits,
         *,
+        starts: Sequence[Start] = (),
         backend: str = "auto",
         threads: int | None = None,
         cache_bytes: int | None = None,
     ):
         self.header = read_header(source)
+        self._start = start_of(self.header, check_starts(starts))
         self.decoded = 0
         self._source = source
         self._limits = limits
@@ -143,9 +149,10 @@ class RegionDecoder:
                 raise named(header, tile, error) from None
         check_memory(streams, padded, self._threads, self._limits)
         found: dict[Tile, Samples] = {}
-        for tile, part in zip(
-            tiles, decode_tiles(streams, header, self._backend, self._threads, None), strict=True
-        ):
+        decoded = decode_tiles(
+            streams, header, self._start, self._backend, self._threads, None
+        )
+        for tile, part in zip(tiles, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)
             found[tile] = part[0]

@@ -1,17 +1,18 @@
 """Pictures that are checked and ready to be encoded."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.codec.devices import Devices, host_copy
-from mmpcodec.codec.layer_choice import TileSource
+from mmpcodec.codec.layer_choice import TileSource, with_tool_sets
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import EncodeParams
 from mmpcodec.samples import Samples, form_of
 
 
@@ -67,7 +68,7 @@ class Source:
         """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
-    def header(self, tile_bytes: tuple[int, ...], version: int) -> Header:
+    def header(self, tile_bytes: tuple[int, ...], candidates: Sequence[EncodeParams]) -> Header:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
         tile_size = size_in_file(height, width, self.tile_size)
@@ -79,12 +80,14 @@ class Source:
             tile_size,
             self.metadata,
             tile_bytes,
-            version=version,
         )
+        header = with_tool_sets(header, candidates)
         return replace(header, size=len(container.write_header(header)))
 
     def tiles(self) -> Iterator[TileSource]:
         height, width = self.on_host.shape[:2]
+        size = size_in_file(height, width, self.tile_size)
         for tile in tiles_of(height, width, self.tile_size):
             own = None if self.importance is None else self.importance[tile.slices]
-            yield TileSource(self.samples[tile.slices], self.on_host[tile.slices], self.depth, own)
+            samples = self.samples[tile.slices], self.on_host[tile.slices]
+            yield TileSource(*samples, self.depth, own, size)

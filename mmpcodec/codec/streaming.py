@@ -66,7 +66,7 @@ def encode_large(
         reader.depth if depth is None else depth,
         reader.metadata if metadata is None else metadata,
         tile_size,
-        params.version,
+        params,
     )
     backend, devices = devices_for(backend, device, ())
     coder = TileCoder.of(header, params, backend, threads, devices, importance)

@@ -14,7 +14,7 @@ from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
 from mmpcodec.codec.importance import check_importance, with_importance
-from mmpcodec.codec.layer_choice import TileSource
+from mmpcodec.codec.layer_choice import TileSource, with_tool_sets
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
 from mmpcodec.format.container import Header
@@ -33,7 +33,7 @@ Piece = tuple[Tile, Samples]
 
 
 def header_of(
-    shape: Sequence[int], depth: int, metadata: Metadata, tile_size: int, version: int
+    shape: Sequence[int], depth: int, metadata: Metadata, tile_size: int, params: EncodeParams
 ) -> Header:
     """Return the header of a picture whose tiles are not coded yet.
 
@@ -46,20 +46,21 @@ def header_of(
     metadata : Metadata
     tile_size : int
         Height and width of tiles, 64 to 2**24; 0 for one tile.
-    version : int
-        Version of the format.
+    params : EncodeParams
 
     Raises
     ------
     ParameterError
-        If an argument is out of its range, or the level of white is beyond the depth.
+        If an argument is out of its range, the level of white is beyond the depth, or the
+        parameters cannot code samples of the depth.
     """
     height, width, *planes = shape
     depth = check_int("depth", depth, 1, MAX_DEPTH)
     check_white(metadata, depth)
     form = Form(planes[0] - 1 if planes else 0)
     size = size_in_file(height, width, check_tile_size(tile_size))
-    return Header(width, height, form, depth, size, metadata, version=version)
+    header = Header(width, height, form, depth, size, metadata)
+    return with_tool_sets(header, candidates_at(params, depth))
 
 
 @dataclass(frozen=True)
@@ -93,8 +94,8 @@ class TileCoder:
 
     Parameters
     ----------
-    planes, depth : int
-        Samples of a pixel, and bits of a sample.
+    planes, depth, tile_size : int
+        Samples of a pixel, bits of a sample, and the tile size of the file.
     params : EncodeParams
     backend, threads
         See ``encode``.
@@ -106,6 +107,7 @@ class TileCoder:
 
     planes: int
     depth: int
+    tile_size: int
     params: EncodeParams
     backend: str = "auto"
     threads: int | None = None
@@ -134,8 +136,8 @@ class TileCoder:
             params = with_importance(params)
         candidates_at(params, header.depth)
         threads = check_threads(threads)
-        devices = devices or Devices()
-        return cls(header.planes, header.depth, params, backend, threads, devices, importance)
+        head = header.planes, header.depth, header.tile_size
+        return cls(*head, params, backend, threads, devices or Devices(), importance)
 
     def fragments(self, tiles: Iterable[Tile]) -> int:
         """Return the number of 16x16 fragments of tiles, summed over the planes."""
@@ -164,7 +166,7 @@ class TileCoder:
             tiles.append(tile)
             on_host = checked.get() if on_device(checked) else checked
             own = None if self.importance is None else self.importance[tile.slices]
-            sources.append(TileSource(on_host, on_host, self.depth, own))
+            sources.append(TileSource(on_host, on_host, self.depth, own, self.tile_size))
         candidates = candidates_at(self.params, self.depth)
         chosen = backends_of(candidates, self.backend, self.depth, self.fragments(tiles))
         made = encode_on(

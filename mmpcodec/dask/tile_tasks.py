@@ -132,7 +132,7 @@ def encode_on_cluster(
         reader.depth if depth is None else depth,
         reader.metadata if metadata is None else metadata,
         tile_size,
-        params.version,
+        params,
     )
     coder = TileCoder.of(header, params, backend, threads)
     code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits())

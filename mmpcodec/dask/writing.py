@@ -119,7 +119,7 @@ def to_mmp(
     )
     array = checked_array(array)
     depth = MOST_BITS[array.dtype] if depth is None else depth
-    header = header_of(array.shape, depth, metadata or Metadata(), tile_size, params.version)
+    header = header_of(array.shape, depth, metadata or Metadata(), tile_size, params)
     coder = TileCoder.of(header, params, backend, threads)
     array = array.rechunk(chunks_of(array.chunks, header))
     delayed = load("dask", "to_mmp").delayed

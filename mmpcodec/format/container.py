@@ -5,7 +5,7 @@ Source: section "Container" of ``docs/format/format.md``.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
@@ -13,16 +13,22 @@ from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
+from mmpcodec.format.tool_fields import BLOCKS_2, read_tools, write_tools
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import VERSIONS
+from mmpcodec.tools import VERSIONS, Tools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
-LEAST_TILE_BYTES = 10
-"""Size of the smallest tile: two CRCs, a coding and the size of an empty payload, in bytes."""
 SECTION = "Container"
+TOOL_SETS_SECTION = "Tool sets"
+SMALL_TILE = 256
+"""Tile size from which on tiles of version 2 have whole CRCs."""
+SMALL_TILE_CRC_BYTES = 2, 1
+"""Number of bytes that smaller tiles have of the stream CRC and of the samples CRC."""
+MOST_TOOL_SETS = 16
+START_NAME_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -45,6 +51,10 @@ class Header:
         Size of the header in bytes.
     version : int
         Version of the format.
+    tool_sets : tuple of Tools
+        Tools that layers of version 2 name by their number, without post filter.
+    start : bytes
+        Name of the start of the layers with *trained start*; empty for the built-in start.
     """
 
     width: int
@@ -56,6 +66,27 @@ class Header:
     tile_bytes: tuple[int, ...] = ()
     size: int = 0
     version: int = VERSIONS[0]
+    tool_sets: tuple[Tools, ...] = ()
+    start: bytes = b""
+
+    @property
+    def crc_bytes(self) -> tuple[int, int]:
+        """Number of bytes that a tile has of its stream CRC and of its samples CRC."""
+        small = self.version > 1 and 0 < self.tile_size < SMALL_TILE
+        return SMALL_TILE_CRC_BYTES if small else (CRC_BYTES, CRC_BYTES)
+
+    def stream_crc(self, crc: int) -> bytes:
+        """Return the bytes that a tile has of its stream CRC: the lowest ones."""
+        return crc.to_bytes(CRC_BYTES, "big")[-self.crc_bytes[0] :]
+
+    def samples_crc(self, crc: int) -> bytes:
+        """Return the bytes that a tile has of its samples CRC: the lowest ones."""
+        return crc.to_bytes(CRC_BYTES, "big")[-self.crc_bytes[1] :]
+
+    @property
+    def least_tile_bytes(self) -> int:
+        """Bytes of the smallest tile: two CRCs, a coding and, in version 1, a payload's size."""
+        return sum(self.crc_bytes) + (1 if self.version > 1 else 2)
 
     @property
     def planes(self) -> int:
@@ -92,11 +123,19 @@ def write_header(header: Header) -> bytes:
             MAGIC,
             bytes([header.version]),
             *map(number, fields),
+            *(_later_fields(header) if header.version > 1 else ()),
             chunks.write(header.metadata),
             *map(number, header.tile_bytes),
         ]
     )
     return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big")
+
+
+def _later_fields(header: Header) -> list[bytes]:
+    """Return the fields of version 2: the name of the start, and the tool sets."""
+    start = number(1) + header.start if header.start else number(0)
+    sets = map(write_tools, header.tool_sets)
+    return [start, number(len(header.tool_sets)), *sets]
 
 
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
@@ -144,22 +183,46 @@ def read_header(data: memoryview) -> Header:
             f"tile size is {tile_size}, allowed is 0 or {MIN_TILE_SIZE} to {MAX_TILE_SIZE}",
             at,
         )
+    start, tool_sets = _read_later_fields(fields) if version > 1 else (b"", ())
     metadata = chunks.read(fields, depth)
+    header = Header(
+        width,
+        height,
+        form,
+        depth,
+        tile_size,
+        metadata,
+        version=version,
+        tool_sets=tool_sets,
+        start=start,
+    )
     count = tile_count(height, width, tile_size)
     left = len(data) - fields.place
     if count > left:
         raise TruncatedStream(
             SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data)
         )
-    tile_bytes = tuple(fields.number("tile bytes", LEAST_TILE_BYTES) for _ in range(count))
+    tile_bytes = tuple(fields.number("tile bytes", header.least_tile_bytes) for _ in range(count))
     checked = data[: fields.place]
     at = fields.offset
     stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
     if stored != computed:
         raise CorruptStream(SECTION, f"header CRC is {stored:08x}, header has {computed:08x}", at)
-    return Header(
-        width, height, form, depth, tile_size, metadata, tile_bytes, fields.place, version
+    return replace(header, tile_bytes=tile_bytes, size=fields.place)
+
+
+def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:
+    """Read the fields of version 2: the name of the start, and the tool sets."""
+    start = b""
+    if fields.number("start", 0, 1):
+        start = bytes(fields.bytes("name of the start", START_NAME_BYTES))
+    fields.section = TOOL_SETS_SECTION
+    count = fields.number("number of tool sets", 0, MOST_TOOL_SETS)
+    sets = tuple(
+        Tools(**read_tools(fields, BLOCKS_2), post_filter=False) for _ in range(count)
     )
+    fields.section = SECTION
+    return start, sets
 
 
 def check_size(header: Header, size: int) -> None:

@@ -5,8 +5,7 @@ Source: section "Layers" of ``docs/format/format.md``.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -14,36 +13,29 @@ from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
-from mmpcodec.format.numbers import CRC_BYTES, Fields, number
+from mmpcodec.format.numbers import Fields, number
+from mmpcodec.format.tool_fields import (
+    CODINGS_OF,
+    coding_of,
+    read_tool,
+    read_tools,
+    write_tools,
+)
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.samples import Form
-from mmpcodec.tools import (
-    BLOCK_TOOLS,
-    BLOCKS,
-    CODINGS,
-    EXACT,
-    LATER_BLOCK_TOOLS,
-    TABLE,
-    TREE_TOOLS,
-    TREES,
-    Tool,
-    Tools,
-)
+from mmpcodec.tools import EXACT, TABLE, Tools
 
 SECTION = "Layers"
 FILTER_SECTION = "Post filter"
 
-BLOCKS_2 = "predicted blocks 2"
-"""Predicted blocks with the tools of version 2."""
-CODINGS_OF = {1: CODINGS, 2: (*CODINGS, BLOCKS_2)}
-"""Names of the codings by their numbers in the header of a layer, by the version of the format."""
-HEADER_TOOLS = {
-    TREES: tuple(TABLE[name] for name in TREE_TOOLS),
-    BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS),
-    BLOCKS_2: tuple(TABLE[name] for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS)),
-}
-"""Tools that the header of a layer holds, by its coding, in the order of the format."""
-_FILTER_FIELD = ("post filter", 0, (1 << CLASSES) - 1)
+FILTER_BANK = TABLE["filter_bank"]
+IN_SET = len(CODINGS_OF[2])
+"""First number of a coding that stands for a tool set of the header."""
+HAS_BANK, HAS_FILTER = 1, 2
+"""Bits of the number of a coding above ``IN_SET``: a filter bank and a post filter of its own."""
+SET_SHIFT = 2
+"""Number of these bits."""
+
 
 
 @dataclass(frozen=True)
@@ -78,7 +70,7 @@ class TileStream:
     layout : Layout
     layers : tuple of Layer
     samples_crc : int
-        CRC-32 of the decoded samples.
+        CRC-32 of the decoded samples, cut to the bytes that the file has of a CRC.
     """
 
     layout: Layout
@@ -99,24 +91,54 @@ def samples_crc(samples: np.ndarray) -> int:
     return zlib.crc32(np.ascontiguousarray(samples, samples.dtype.newbyteorder(">")).data)
 
 
-def write(form: Form, layout: Layout, layers: Sequence[Layer], crc: int) -> bytes:
-    """Return the bytes of a tile; ``crc`` is the CRC-32 of its decoded samples."""
-    parts = [crc.to_bytes(CRC_BYTES, "big")]
-    if form is not Form.GRAY:
+def write(header: Header, layout: Layout, layers: Sequence[Layer], crc: int) -> bytes:
+    """Return the bytes of a tile.
+
+    Parameters
+    ----------
+    header : Header
+        Of the file; the sizes of the tiles are ignored.
+    layout : Layout
+    layers : sequence of Layer
+    crc : int
+        CRC-32 of the decoded samples.
+    """
+    parts = [header.samples_crc(crc)]
+    if header.form is not Form.GRAY:
         parts.append(number(layout))
-    checked = b"".join([*parts, *map(write_layer, layers)])
-    return zlib.crc32(checked).to_bytes(CRC_BYTES, "big") + checked
+    *others, last = layers
+    parts += [write_layer(layer, header) for layer in others]
+    parts.append(write_layer(last, header, last=True))
+    checked = b"".join(parts)
+    return header.stream_crc(zlib.crc32(checked)) + checked
 
 
-def write_layer(layer: Layer) -> bytes:
-    """Return the bytes of a layer: coding, tools, post filter, payload."""
-    head = b"".join(map(number, _tool_values(layer.tools))) + _filter(layer)
-    return head + number(len(layer.payload)) + layer.payload
+def write_layer(layer: Layer, header: Header, *, last: bool = False) -> bytes:
+    """Return the bytes of a layer: coding, tools, post filter, payload.
+
+    The last layer of a tile of version 2 does not say how many bytes its payload has.
+    """
+    head = _in_set(layer, header.tool_sets)
+    if head is None:
+        coding = CODINGS_OF[2].index(coding_of(layer.tools))
+        head = number(coding) + write_tools(layer.tools) + _filter(layer)
+    size = b"" if last and header.version > 1 else number(len(layer.payload))
+    return head + size + layer.payload
 
 
-def coding_of(tools: Tools) -> str:
-    """Return the name of the coding that the header of a layer has, one of ``CODINGS_OF[2]``."""
-    return BLOCKS_2 if tools.later_than(1) else tools.codings[0]
+def _in_set(layer: Layer, sets: Sequence[Tools]) -> bytes | None:
+    """Return the head of a layer whose tools, but for filters, are one of the sets, or None."""
+    for index, tools in enumerate(sets):
+        bank, filtered = layer.tools.filter_bank, layer.tools.post_filter
+        if layer.tools != replace(tools, filter_bank=bank, post_filter=filtered):
+            continue
+        flags, fields = 0, b""
+        if bank != tools.filter_bank:
+            flags, fields = HAS_BANK, number(bank or 0)
+        if any(layer.coefficients):
+            flags, fields = flags | HAS_FILTER, fields + _filter(layer)
+        return number(IN_SET + (index << SET_SHIFT | flags)) + fields
+    return None
 
 
 def read(data: memoryview, start: int, header: Header) -> TileStream:
@@ -138,13 +160,16 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     CorruptStream
         If a checksum does not match, a field is outside its range, or bytes follow the last layer.
     """
-    form, codings = header.form, CODINGS_OF[header.version]
+    form = header.form
+    stream_bytes, samples_bytes = header.crc_bytes
     fields = Fields(data, SECTION, start)
-    stored = fields.fixed("stream CRC", CRC_BYTES)
-    computed = zlib.crc32(data[fields.place :])
+    stored = bytes(fields.bytes("stream CRC", stream_bytes))
+    computed = header.stream_crc(zlib.crc32(data[fields.place :]))
     if stored != computed:
-        raise CorruptStream(SECTION, f"stream CRC is {stored:08x}, tile has {computed:08x}", start)
-    crc = fields.fixed("samples CRC", CRC_BYTES)
+        raise CorruptStream(
+            SECTION, f"stream CRC is {stored.hex()}, tile has {computed.hex()}", start
+        )
+    crc = fields.fixed("samples CRC", samples_bytes)
     layout = Layout.TOGETHER
     if form is not Form.GRAY:
         at = fields.offset
@@ -153,7 +178,8 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
             raise CorruptStream(
                 SECTION, f"layout is {layout:d}, allowed for {form.title} is 0 or 1", at
             )
-    layers = tuple(_read_layer(fields, name, codings) for name in layer_names(form, layout))
+    names = layer_names(form, layout)
+    layers = tuple(_read_layer(fields, name, header, name == names[-1]) for name in names)
     if fields.place < len(data):
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
@@ -187,14 +213,6 @@ def _fault_of_planes(tools: Tools, most: int) -> str | None:
     return f"earlier planes is {tools.earlier_planes}, allowed is {allowed}"
 
 
-def _tool_values(tools: Tools) -> list[int]:
-    """Return the number of the coding and the values of its tools, in the order of the format."""
-    coding = coding_of(tools)
-    stored = [tool for each in (coding, *tools.codings[1:]) for tool in HEADER_TOOLS.get(each, ())]
-    values = [int(getattr(tools, tool.name)) for tool in stored]
-    return [CODINGS_OF[2].index(coding), *values]
-
-
 def _filter(layer: Layer) -> bytes:
     """Return the bytes of the post filter: its field and coefficients; none for exact samples."""
     if layer.tools.exact:
@@ -203,38 +221,31 @@ def _filter(layer: Layer) -> bytes:
     return bytes([active, *(value - LEAST for own in layer.coefficients for value in own)])
 
 
-def _read_layer(fields: Fields, name: str, codings: Sequence[str]) -> Layer:
-    coding = codings[fields.number("coding", 0, len(codings) - 1)]
-    coefficients = OFF
-    if coding == EXACT:
-        tools = Tools(exact=True, post_filter=False)
+def _read_layer(fields: Fields, name: str, header: Header, last: bool) -> Layer:
+    sets, codings = header.tool_sets, CODINGS_OF[header.version]
+    number = fields.number("coding", 0, len(codings) - 1 + (len(sets) << SET_SHIFT))
+    if number < len(codings):
+        tools = Tools(**read_tools(fields, codings[number]), post_filter=False)
+        filtered = not tools.exact
+        least = 0
     else:
-        values = _read_tools(fields, coding)
-        active = fields.number(*_FILTER_FIELD)
+        tools = sets[number - IN_SET >> SET_SHIFT]
+        flags = number - IN_SET
+        if flags & HAS_BANK:
+            tools = replace(tools, filter_bank=read_tool(fields, FILTER_BANK, vars(tools)))
+        filtered = flags & HAS_FILTER > 0
+        least = 1
+    coefficients = OFF
+    if filtered:
+        active = fields.number("post filter", least, (1 << CLASSES) - 1)
         coefficients = _read_coefficients(fields, active)
-        tools = Tools(**values, post_filter=active > 0)
-    size = fields.number("payload bytes")
+        tools = replace(tools, post_filter=active > 0)
+    if last and header.version > 1:
+        size = len(fields.data) - fields.place
+    else:
+        size = fields.number("payload bytes")
     start = fields.offset
     return Layer(name, tools, fields.bytes("payload", size), coefficients, start)
-
-
-def _read_tools(fields: Fields, coding: str) -> dict[str, Any]:
-    values: dict[str, Any] = {"prediction": coding != TREES}
-    for tool in HEADER_TOOLS[coding]:
-        values[tool.name] = _read_tool(fields, tool, values)
-    if values.get("dictionary"):
-        for tool in HEADER_TOOLS[TREES]:
-            values[tool.name] = _read_tool(fields, tool, values)
-    return values
-
-
-def _read_tool(fields: Fields, tool: Tool, values: dict[str, Any]) -> int:
-    """Read the value of a tool; ``values`` are those of the tools before it."""
-    at = fields.offset
-    value = fields.number(tool.title, tool.low_in_file, tool.high)
-    if fault := tool.fault(value, values.get(tool.needs, False)):
-        raise CorruptStream(SECTION, f"{tool.title} is {value}, {fault}", at)
-    return value
 
 
 def _read_coefficients(fields: Fields, active: int) -> Coefficients:

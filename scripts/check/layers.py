@@ -28,7 +28,7 @@ from words import (
 FLOORS = (
     ("errors",),
     ("depth", "checks"),
-    ("tools",),
+    ("tools", "start"),
     ("params",),
     ("runtime", "metadata", "quantities"),
     ("samples",),

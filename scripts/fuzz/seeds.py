@@ -10,8 +10,9 @@ from pathlib import Path
 
 import mmpcodec
 from mmpcodec.format import container, layers
-from mmpcodec.format.layers import BLOCKS_2, HEADER_TOOLS, Layer, depth_of
+from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
+from mmpcodec.format.tool_fields import BLOCKS_2, HEADER_TOOLS
 from mmpcodec.tools import BLOCKS, TREES, Tools
 
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"

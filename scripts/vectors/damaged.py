@@ -37,7 +37,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     )
     samples = filtered(reference, coded.samples, layer, header.depth)
     crc = layers.samples_crc(samples)
-    made = layers.write(header.form, stream.layout, [layer], crc)
+    made = layers.write(header, stream.layout, [layer], crc)
     return container.write(replace(header, tile_bytes=(len(made),)), [made])
 
 

@@ -6,7 +6,7 @@ does not repeat a fault of that reader. Only the list of tools comes from the co
 
 import zlib
 
-from mmpcodec.format.layers import CODINGS_OF, HEADER_TOOLS
+from mmpcodec.format.tool_fields import BLOCKS_2, CODINGS_OF, HEADER_TOOLS
 from mmpcodec.tools import TREES
 
 
@@ -45,6 +45,10 @@ class Walk:
             self.number(name)
         width, height = self.number("width"), self.number("height")
         size = self.number("tile size")
+        self.later = self.data[8] == 2
+        self.small = self.later and 0 < size < 256
+        if self.later:
+            self._later_fields()
         for _ in range(self.number("chunks")):
             self.number("kind")
             size_of_chunk = self.number("chunk size")
@@ -55,34 +59,58 @@ class Walk:
         self.places["tile bytes"] = self.place
         return [self.number(f"bytes of tile {tile}") for tile in range(count)]
 
-    def layer(self) -> None:
-        """Read a layer up to its payload, which begins at ``place``."""
-        coding = self.number("coding")
-        codings = CODINGS_OF[2]
-        tools = HEADER_TOOLS.get(codings[coding], ()) if coding < len(codings) else ()
-        values = {tool.name: self.number(tool.title) for tool in tools}
+    def _later_fields(self) -> None:
+        """Read the fields of version 2 in the header."""
+        if self.number("start"):
+            self.places["name of the start"] = self.place
+            self.place += 8
+        first = dict(self.places)
+        for _ in range(self.number("tool sets")):
+            self._tools(BLOCKS_2)
+        self.places = first | {"tool sets": self.places["tool sets"]}
+
+    def _tools(self, coding: str) -> None:
+        values = {tool.name: self.number(tool.title) for tool in HEADER_TOOLS.get(coding, ())}
         if values.get("dictionary"):
             for tool in HEADER_TOOLS[TREES]:
                 self.number(tool.title)
-        if coding != 2:
+
+    def layer(self, later: bool, last: bool) -> None:
+        """Read a layer of a version up to its payload, which begins at ``place``."""
+        coding = self.number("coding")
+        codings = CODINGS_OF[2]
+        if coding < len(codings):
+            self._tools(codings[coding])
+            has_filter = coding != 2
+        else:
+            if coding % 2:
+                self.number("filter bank")
+            has_filter = coding % 4 > 1
+        if has_filter:
             self.places["post filter"] = self.place
             active = self.data[self.place]
             self.place += 1 + 6 * active.bit_count()
-        self.payload_bytes = self.number("payload bytes")
+        self.sized = not (later and last)
+        if self.sized:
+            self.payload_bytes = self.number("payload bytes")
+        else:
+            self.payload_bytes = len(self.data) - self.place
         self.places.setdefault("payload", self.place)
 
 
 def places(data: bytes) -> dict[str, int]:
-    """Return the byte offsets of the fields of the header and of the first layer."""
+    """Return the byte offsets of the fields of the header and of the first layer.
+
+    Tiles of version 2 must have whole CRCs.
+    """
     walk = Walk(data)
     walk.header()
     form = data[walk.places["form"]]
     walk.places["header CRC"] = walk.place
     walk.places["stream CRC"], walk.places["samples CRC"] = walk.place + 4, walk.place + 8
     walk.place += 12
-    if form:
-        walk.number("layout")
-    walk.layer()
+    layout = walk.number("layout") if form else 0
+    walk.layer(walk.later, not layout)
     return walk.places
 
 
@@ -101,28 +129,30 @@ def repaired(data: bytes) -> bytes:
         sizes = [len(data) - place]
     tiles = []
     for size in sizes:
-        tiles.append(_repaired_tile(data[place : place + size], form, len(sizes) == 1))
+        tile = data[place : place + size]
+        tiles.append(_repaired_tile(tile, form, walk.later, walk.small, len(sizes) == 1))
         place += size
     table = b"".join(number(len(tile)) for tile in tiles)
     head = data[: walk.places["tile bytes"]] + table
     return head + zlib.crc32(head).to_bytes(4, "big") + b"".join(tiles) + data[place:]
 
 
-def _repaired_tile(tile: bytes, form: int, may_grow: bool) -> bytes:
-    walk = Walk(tile, 8)
+def _repaired_tile(tile: bytes, form: int, later: bool, small: bool, may_grow: bool) -> bytes:
+    crc = 2 if small else 4
+    walk = Walk(tile, 3 if small else 8)
     try:
         layout = walk.number("layout") if form else 0
         for _ in range(form if layout else 0):
-            walk.layer()
+            walk.layer(later, False)
             walk.place += walk.payload_bytes
-        walk.layer()
-        if may_grow:
+        walk.layer(later, True)
+        if may_grow and walk.sized:
             own = len(number(walk.payload_bytes))
             rest = tile[walk.place :]
             tile = tile[: walk.place - own] + number(len(rest)) + rest
     except IndexError:
         pass  # only the checksum can be repaired
-    return zlib.crc32(tile[4:]).to_bytes(4, "big") + tile[4:]
+    return zlib.crc32(tile[crc:]).to_bytes(4, "big")[-crc:] + tile[crc:]
 
 
 def with_number(data: bytes, name: str, value: int) -> bytes:

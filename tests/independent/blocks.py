@@ -16,9 +16,9 @@ SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
 CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36, 37, 38, 39
 
 
-def blocks(coder, height, width, depth, tools, earlier=()):
+def blocks(coder, height, width, depth, tools, earlier=(), states=None):
     """The decoded padded picture of a layer of predicted blocks, and the steps of its fragments."""
-    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
+    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools, states)
     decoder.earlier = earlier[: tools.get("earlier planes", 0)]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
@@ -30,7 +30,7 @@ Block = namedtuple("Block", "a b mode kind")  # what is known of a decoded block
 
 
 class Blocks:
-    def __init__(self, coder, height, width, depth, tools):
+    def __init__(self, coder, height, width, depth, tools, states):
         self.coder = coder
         self.height, self.width = height, width  # padded
         self.extra = depth - 8
@@ -45,7 +45,7 @@ class Blocks:
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
         if tools.get("trained start"):
-            self.models.models, self.mode_frequencies = start_states(tools)
+            self.models.models, self.mode_frequencies = start_states(tools, states)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -461,15 +461,18 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(tools):
+def start_states(tools, start):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
-    table = []
+    if start is not None and len(start) != 6 * (1748 + 1856):
+        raise ValueError("the start has states of another size")
+    table = list(start or ())[3604 * number : 3604 * (number + 1)]
     for name, size in (("start_states.h", 1748), ("fine_states.h", 1856)):
-        text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
-        states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
-        table += states[size * number : size * (number + 1)]
+        if start is None:
+            text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
+            states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
+            table += states[size * number : size * (number + 1)]
     table = iter(table)
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
@@ -496,11 +499,11 @@ def start_states(tools):
         ("remainder", ("fine",), range(3), range(8), range(12)),
     ):
         if name == "modes":
-            frequencies = {s: [next(table) for _ in range(38)] for s in range(9)}
+            frequencies = {s: [max(next(table), 1) for _ in range(38)] for s in range(9)}
             continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)
-            models[name, *index] = limited(256 * q + 128, 192, 65344), n
+            models[name, *index] = limited(256 * q + 128, 192, 65344), min(n, 64)
     return models, frequencies
 
 

@@ -2,9 +2,11 @@
 
 Plain rather than fast: it shows that the text suffices. decode() gives the samples and the facts
 of a file; a stream that no decoder may accept raises ValueError. Names are those of the sections
-and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Colours, Post filter.
+and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Tool sets, Starts,
+Colours, Post filter.
 """
 
+import hashlib
 import zlib
 
 import numpy as np
@@ -72,15 +74,19 @@ class Reader:
         return value
 
     def crc(self):
-        return int.from_bytes(self.take(4), "big")
+        return self.take(4)
 
     def end(self, name):
         if self.position != len(self.data):
             raise ValueError(f"bytes follow the end of {name}")
 
 
-def decode(data):
-    """The samples of a file and its facts."""
+def crc_of(data):
+    return zlib.crc32(data).to_bytes(4, "big")
+
+
+def decode(data, starts=()):
+    """The samples of a file and its facts; starts are the files of the starts that are there."""
     reader = Reader(bytes(data))
     if reader.take(8) != MAGIC:
         raise ValueError("not an mmp file")
@@ -98,21 +104,44 @@ def decode(data):
     tile_size = facts["tile_size"]
     if tile_size != 0 and not 64 <= tile_size <= 2**24:
         raise ValueError(f"tile size is {tile_size}, allowed is 0 or 64 to 2^24")
+    states, sets = None, []
+    if version == 2:
+        if reader.number("start", range(2)):
+            states = states_of(reader.take(8), starts)
+        sets = [tools_of(reader, BLOCKS_2) for _ in range(reader.number("tool sets", range(17)))]
     facts["metadata"] = metadata(reader, depth)
     # Tiles
     if width * height * CHANNELS[form] > MOST_SAMPLES:
         raise ValueError("more samples than this decoder allows")
     side = tile_size or max(width, height)
     corners = [(y, x) for y in range(0, height, side) for x in range(0, width, side)]
-    sizes = [reader.number("tile bytes", range(10, 2**62)) for _ in corners]
-    if zlib.crc32(reader.data[: reader.position]) != reader.crc():
+    crcs = (2, 1) if version == 2 and 64 <= tile_size <= 255 else (4, 4)
+    least = 10 if version == 1 else 4 if crcs == (2, 1) else 9
+    sizes = [reader.number("tile bytes", range(least, 2**62)) for _ in corners]
+    if crc_of(reader.data[: reader.position]) != reader.crc():
         raise ValueError("header CRC is wrong")
     samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
     for (y, x), size in zip(corners, sizes, strict=True):
         part = samples[y : y + side, x : x + side]
-        part[...] = tile(reader.take(size), part.shape[0], part.shape[1], form, depth, version)
+        part[...] = tile(
+            reader.take(size), part.shape[:2], form, depth, version, crcs, sets, states
+        )
     reader.end("the last tile")
     return (samples[:, :, 0] if form == 0 else samples), facts
+
+
+def states_of(name, starts):
+    """Section Starts: the states of the start of a name."""
+    for file in starts:
+        if hashlib.sha256(file).digest()[:8] == name:
+            reader = Reader(file)
+            if reader.take(8) != bytes.fromhex("894D53540D0A1A0A"):
+                raise ValueError("not the file of a start")
+            states = reader.take(len(file) - 12)
+            if reader.crc() != crc_of(file[:-4]):
+                raise ValueError("CRC of the start is wrong")
+            return states
+    raise ValueError(f"there is no start {name.hex()}")
 
 
 def metadata(reader, depth):
@@ -145,22 +174,25 @@ def metadata(reader, depth):
     return found
 
 
-def tile(data, height, width, form, depth, version):
+def tile(data, shape, form, depth, version, crcs, sets, states):
     """The samples of a tile, an array (height, width, channels)."""
     reader = Reader(data)
-    if reader.crc() != zlib.crc32(data[4:]):
+    if reader.take(crcs[0]) != crc_of(data[crcs[0] :])[-crcs[0] :]:
         raise ValueError("stream CRC is wrong")
-    samples_crc = reader.crc()
+    samples_crc = reader.take(crcs[1])
     layout = 0 if form == 0 else reader.number("layout", range(2 if form == 1 else 3))
     if layout == 0:
         planes, layer_depth = layer(
-            reader, height, width, depth, layout, CHANNELS[form], version, []
+            reader, *shape, depth, layout, CHANNELS[form], version, [], True, sets, states
         )
     else:
         planes = []
         for number in range(CHANNELS[form]):
             earlier = planes[:] if number < (1, 1, 3, 3)[form] else []
-            (plane,), layer_depth = layer(reader, height, width, depth, layout, 1, version, earlier)
+            last = number == CHANNELS[form] - 1
+            (plane,), layer_depth = layer(
+                reader, *shape, depth, layout, 1, version, earlier, last, sets, states
+            )
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)
@@ -168,7 +200,7 @@ def tile(data, height, width, form, depth, version):
         samples[:, :, :3] = colours(*planes[:3], layer_depth)
     if layer_depth > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
-    if samples_crc != zlib.crc32(samples.astype(">u2" if depth > 8 else "u1").tobytes()):
+    if samples_crc != crc_of(samples.astype(">u2" if depth > 8 else "u1").tobytes())[-crcs[1] :]:
         raise ValueError("samples CRC is wrong")
     return samples
 
@@ -180,40 +212,59 @@ def colours(luma, orange, green, depth):
     return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
 
 
-def layer(reader, height, width, depth, layout, count, version, earlier):
-    """The planes of a layer, arrays (height, width) of int64, and its depth."""
-    coding = reader.number("coding", range(2 + version))
-    if layout == 0 and count > 1 and coding != EXACT:
-        raise ValueError("planes together are for exact samples only")
-    if not (coding == EXACT and layout == 0):
-        depth = max(depth, 8)
+def tools_of(reader, coding):
+    """The tools of a layer or of a tool set."""
     tools = {}
     if coding in (BLOCKS, BLOCKS_2):
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == BLOCKS_2:
         tools |= {name: reader.number(name, allowed) for name, allowed in LATER_BLOCK_TOOLS}
+    if coding == TREES or tools.get("dictionary"):
+        tools |= {name: reader.number(name, allowed) for name, allowed in TREE_TOOLS}
+    return tools
+
+
+def layer(
+    reader, height, width, depth, layout, count, version, earlier, last, sets, states
+):
+    """The planes of a layer, arrays (height, width) of int64, and its depth."""
+    coding = reader.number("coding", range(2 + version + 4 * len(sets)))
+    flags = None
+    if coding >= 4:
+        tools, flags, coding = dict(sets[(coding - 4) >> 2]), (coding - 4) % 4, BLOCKS_2
+    if layout == 0 and count > 1 and coding != EXACT:
+        raise ValueError("planes together are for exact samples only")
+    if not (coding == EXACT and layout == 0):
+        depth = max(depth, 8)
+    if flags is None:
+        tools = tools_of(reader, coding)
+    elif flags % 2:
+        tools["filter bank"] = reader.number("filter bank", range(2**14))
     if tools.get("earlier planes", 0) > len(earlier):
         raise ValueError(f"earlier planes is above {len(earlier)}")
     if coding == TREES or tools.get("dictionary"):
         if depth != 8:
             raise ValueError("trees are for a depth of 8 only")
-        tools |= {name: reader.number(name, allowed) for name, allowed in TREE_TOOLS}
     coefficients = {}
-    if coding != EXACT:
-        classes = reader.number("post filter", range(16))
+    if coding != EXACT and flags not in (0, 1):
+        classes = reader.number("post filter", range(0 if flags is None else 1, 16))
         for k in range(4):
             if classes >> k & 1:
                 coefficients[k] = [byte - 64 for byte in reader.take(6)]
                 if max(coefficients[k]) > 127 - 64:
                     raise ValueError(f"a coefficient of activity class {k} is above 127")
-    coder = RangeCoder(reader.take(reader.number("payload bytes")))
+    if last and version == 2:
+        size = len(reader.data) - reader.position
+    else:
+        size = reader.number("payload bytes")
+    coder = RangeCoder(reader.take(size))
     if coding == EXACT:
         planes = exact_samples(coder, height, width, depth, count)
     else:
         if coding == TREES:
             picture = fragments(coder, height, width, depth, tools)
         else:
-            picture, steps = blocks(coder, height, width, depth, tools, earlier)
+            picture, steps = blocks(coder, height, width, depth, tools, earlier, states)
         picture = picture[:height, :width]
         if tools.get("filter bank"):
             picture = filtered(picture, depth, tools, steps)

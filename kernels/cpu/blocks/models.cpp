@@ -10,11 +10,12 @@ static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
 static_assert(sizeof kFineStates == kStartClasses * kFineBytes);
 
 void start_models(const BlockTools& tools, BlockModels& models) {
+    if (!tools.trained_start) return models.start();
     const int table = start_class(independent_step(tools));
-    if (tools.trained_start)
-        models.start(kStartStates + table * kStartBytes, kFineStates + table * kFineBytes);
-    else
-        models.start();
+    if (!tools.start_states)
+        return models.start(kStartStates + table * kStartBytes, kFineStates + table * kFineBytes);
+    const uint8_t* states = tools.start_states + table * (kStartBytes + kFineBytes);
+    models.start(states, states + kStartBytes);
 }
 
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,

@@ -55,12 +55,12 @@ struct BlockModels {
         start_second();
         start_fine();
     }
-    // As start(), then takes trained states, of kStartBytes and of kFineBytes.
+    // As start(), then takes trained states, of kStartBytes and of kFineBytes. Any bytes are states.
     MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
         for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
         for (auto& size : modes)
-            for (uint16_t& frequency : size) frequency = *trained++;
+            for (uint16_t& frequency : size) frequency = uint16_t(larger(*trained++, 1));
         for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained);
              ++model, trained += 2)
             bits[model].start(trained);

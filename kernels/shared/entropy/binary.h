@@ -27,7 +27,7 @@ struct BitModel {
     MMP_HD void start(const uint8_t* trained) {
         const int next = 256 * trained[0] + 128;
         one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
-        seen = trained[1];
+        seen = uint8_t(smaller(trained[1], kSlowest));
     }
 
     // Encoder only: takes the mean of both probabilities, weighted by the bits that each has seen.

@@ -90,6 +90,7 @@ def decode(
     quality: Quality = None,
     region: Region = None,
     allow_partial: options.AllowPartial = False,
+    start: options.Starts = None,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -114,6 +115,7 @@ def decode(
     the metadata that the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    options.know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.metadata import Metadata
@@ -133,8 +135,7 @@ def decode(
         if tiles.applies(job):
             return decoded_by_tiles(tiles, job, progress)
         with output.read_by_parts(job.source) as data:
-            size = len(data)
-            started = time.perf_counter()
+            size, started = len(data), time.perf_counter()
             found = mmpcodec.inspect(
                 data,
                 decode=True,
@@ -157,12 +158,11 @@ def decode(
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
             progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
-        height, width = samples.shape[:2]
         return Decoded(
             input=job.source,
             output=job.target,
-            width=width,
-            height=height,
+            width=samples.shape[1],
+            height=samples.shape[0],
             form=header.form.title,
             depth=header.depth,
             bad_tiles=len(found.bad_tiles),

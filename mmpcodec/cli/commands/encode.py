@@ -245,6 +245,7 @@ def encode(
     format: options.FormatVersion = None,
     roi: options.Roi = None,
     roi_steps: options.RoiSteps = None,
+    start: options.EncodingStart = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -298,9 +299,8 @@ def encode(
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    params, target, remarks = wanted(
-        rate, search, partition=partition, dictionary_limit=dictionary_limit, version=format
-    )
+    tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
+    params, target, remarks = wanted(rate, search, start=options.start_of(start), **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):

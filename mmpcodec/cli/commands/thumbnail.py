@@ -34,6 +34,7 @@ def thumbnail(
             metavar="SIZE", min=1, max=MAX_SIDE, help=f"Longest side, in pixels, 1 to {MAX_SIDE}."
         ),
     ],
+    start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
 ) -> ExitCode:
@@ -43,6 +44,7 @@ def thumbnail(
     says, has 8 bits a sample, and keeps alpha and ICC profile. A small picture is not enlarged.
     """
     limits = options.limits_of(max_samples, max_dimension)
+    options.know_starts(start)
     check([Job(picture, out)], force=True)
 
     from mmpcodec import pictures

@@ -60,6 +60,8 @@ class BlockPicture:
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
     earlier : sequence of (H, W) arrays
         The decoded planes that predict this one, as many as the tool *earlier planes* says.
+    start : bytes or None
+        States of the named start; None stands for the built-in start.
 
     Attributes
     ----------
@@ -84,11 +86,13 @@ class BlockPicture:
         tools: Tools,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
+        start: bytes | None = None,
     ):
         self.shape = shape
         self.tools = tools
         self.depth = depth
-        self.models = BlockModels(tools)
+        self.models = BlockModels(tools, start)
+        self.start = start
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
@@ -342,6 +346,7 @@ def decode_blocks(
     progress: Report | None = None,
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
+    start: bytes | None = None,
 ) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
     """Decode a payload of predicted blocks.
 
@@ -354,7 +359,7 @@ def decode_blocks(
     progress : Report or None
     depth : int
         Bits of a sample, 8 to 16.
-    earlier : sequence of (H, W) arrays
+    earlier, start
         See ``BlockPicture``.
 
     Returns
@@ -370,7 +375,7 @@ def decode_blocks(
     TruncatedStream, CorruptStream
         If the payload breaks a rule of the format.
     """
-    picture = BlockPicture(shape, tools, depth, earlier)
+    picture = BlockPicture(shape, tools, depth, earlier, start)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))
     for fragment in picture.fragments(progress):
         code_blocks(reader, picture, fragment, None)

@@ -21,7 +21,14 @@ from mmpcodec.reference.blocks.partition import (
     SIZES,
     UNIT_LOG2,
 )
-from mmpcodec.reference.entropy.binary import LEAST, MOST, ONE, BinaryModels, BitCoder
+from mmpcodec.reference.entropy.binary import (
+    LEAST,
+    MOST,
+    MOST_USES,
+    ONE,
+    BinaryModels,
+    BitCoder,
+)
 from mmpcodec.runtime import kernels
 from mmpcodec.tools import Tools
 
@@ -160,9 +167,11 @@ class BlockModels:
     ----------
     tools : Tools or None
         None stands for tools without *trained start*.
+    start : bytes or None
+        States of the named start; None takes the built-in start.
     """
 
-    def __init__(self, tools: Tools | None = None):
+    def __init__(self, tools: Tools | None = None, start: bytes | None = None):
         logs = MAX_LOG2 + 1
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
@@ -194,7 +203,7 @@ class BlockModels:
         self.finer = BinaryModels("split", (1,))
         self.further = BinaryModels("split", (FURTHER_MODELS,))
         if tools and tools.trained_start:
-            self._take(start_states()[start_class(independent_step(tools))])
+            self._take(states_of(start)[start_class(independent_step(tools))])
 
     def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
@@ -230,7 +239,8 @@ class BlockModels:
         """Take the states of a table of trained states."""
         place = self._take_pairs(table, 0, 0)
         modes = SIZES * MODES
-        self.mode.frequency[...] = table[place : place + modes].reshape(SIZES, MODES)
+        frequency = np.maximum(table[place : place + modes], 1)
+        self.mode.frequency[...] = frequency.reshape(SIZES, MODES)
         self._take_pairs(table, place + modes, 1)
 
     def _take_pairs(self, table: np.ndarray, place: int, quantiser: int) -> int:
@@ -240,7 +250,7 @@ class BlockModels:
             pairs = table[place : place + 2 * count].astype(np.int32).reshape(*shape, 2)
             own = pairs[tuple(slice(length) for length in probability.shape)]
             probability[...] = np.clip(256 * own[..., 0] + 128, LEAST, MOST)
-            uses[...] = own[..., 1]
+            uses[...] = np.minimum(own[..., 1], MOST_USES)
             place += 2 * count
         return place
 
@@ -272,6 +282,12 @@ def start_states() -> np.ndarray:
         table = np.array([int(number) for number in numbers.split(",")], np.uint8)
         tables.append(table.reshape(len(START_STEPS) + 1, -1))
     return np.concatenate(tables, axis=1)
+
+
+def states_of(start: bytes | None) -> np.ndarray:
+    """Return the tables of a named start, or those of the built-in start for None."""
+    built_in = start_states()
+    return built_in if start is None else np.frombuffer(start, np.uint8).reshape(built_in.shape)
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:

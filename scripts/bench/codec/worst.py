@@ -57,8 +57,9 @@ def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> 
     together = tools.exact or form is Form.GRAY
     layout = Layout.TOGETHER if together else Layout.APART
     made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
-    tile = layers.write(form, layout, made, 0)
-    return container.write(Header(side, side, form, depth, tile_bytes=(len(tile),)), [tile])
+    header = Header(side, side, form, depth)
+    tile = layers.write(header, layout, made, 0)
+    return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
 
 
 def nodes_of(mode: int) -> list[int]:

@@ -15,7 +15,7 @@ from parts.choices import Choices
 from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
-_TREES, _BLOCKS, _EXACT, _BLOCKS_2 = range(4)
+_TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
 _DICTIONARY = 4
 """Place of *dictionary* among the tools of predicted blocks."""
 _MAGIC = b"\x89MMP\r\n\x1a\n"
@@ -29,7 +29,10 @@ Damage = Callable[[bytes], bytes]
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer: the number of its coding, values of tools, post filter and payload."""
+    """A layer: the number of its coding, values of tools, post filter and payload.
+
+    From coding ``_IN_SET`` on it has the tools of a set, and at most a filter bank of its own.
+    """
 
     coding: int
     tools: tuple[int, ...]
@@ -58,6 +61,13 @@ class File:
     chunks: tuple[tuple[int, bytes], ...] = ()
     tiles: tuple[Tile, ...] = field(default=())
     version: int = 1
+    start: bytes = b""
+    sets: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def crcs(self) -> tuple[int, int]:
+        """Bytes of the two CRCs of a tile."""
+        return (2, 1) if self.version == 2 and 0 < self.tile_size < 256 else (4, 4)
 
 
 def number(value: int) -> bytes:
@@ -95,7 +105,7 @@ class _Reader:
 @functools.cache
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
     """Return the least and largest value of each tool of a coding, in the order of the format."""
-    from mmpcodec.format.layers import CODINGS_OF, HEADER_TOOLS
+    from mmpcodec.format.tool_fields import CODINGS_OF, HEADER_TOOLS
 
     tools = HEADER_TOOLS.get(CODINGS_OF[2][coding], ())
     return tuple((tool.low_in_file, tool.high) for tool in tools)
@@ -113,6 +123,10 @@ def parsed(data: bytes) -> File:
     reader.place = len(_MAGIC)
     version = reader.bytes(1)[0]
     form, depth, width, height, size = (reader.number() for _ in range(5))
+    start, sets = b"", []
+    if version == 2:
+        start = reader.bytes(8) if reader.number() else b""
+        sets = [_tools(reader, _BLOCKS_2) for _ in range(reader.number())]
     chunks = []
     for _ in range(reader.number()):
         kind = reader.number()
@@ -122,41 +136,61 @@ def parsed(data: bytes) -> File:
         raise ValueError(f"{count} tiles of form {form}")
     sizes = [reader.number() for _ in range(count)]
     reader.place += 4
-    tiles = tuple(_tile(reader.bytes(each), form) for each in sizes)
-    return File(form, depth, width, height, size, tuple(chunks), tiles, version)
+    file = File(
+        form, depth, width, height, size, tuple(chunks), (), version, start, tuple(sets)
+    )
+    return replace(file, tiles=tuple(_tile(reader.bytes(each), file) for each in sizes))
 
 
-def _tile(data: bytes, form: int) -> Tile:
+def _tile(data: bytes, file: File) -> Tile:
     reader = _Reader(data)
-    reader.place = 4
-    crc = reader.bytes(4)
-    layout = reader.number() if form else 0
-    count = 1 if layout == 0 else _PLANES[form]
-    return Tile(crc, layout, tuple(_layer(reader) for _ in range(count)))
+    reader.place = file.crcs[0]
+    crc = reader.bytes(file.crcs[1])
+    layout = reader.number() if file.form else 0
+    count = 1 if layout == 0 else _PLANES[file.form]
+    layers = tuple(_layer(reader, file, place == count - 1) for place in range(count))
+    return Tile(crc, layout, layers)
 
 
-def _layer(reader: _Reader) -> Layer:
-    coding = reader.number()
-    if coding > _BLOCKS_2:
-        raise ValueError(f"coding {coding}")
+def _tools(reader: _Reader, coding: int) -> tuple[int, ...]:
     tools = [reader.number() for _ in tool_ranges(coding)]
     if coding in (_BLOCKS, _BLOCKS_2) and tools[_DICTIONARY]:
         tools += [reader.number() for _ in tool_ranges(_TREES)]
+    return tuple(tools)
+
+
+def _layer(reader: _Reader, file: File, last: bool) -> Layer:
+    coding = reader.number()
     filtered = b""
-    if coding != _EXACT:
+    if coding >= _IN_SET:
+        tools = (reader.number(),) if coding % 2 else ()
+        has_filter = coding % 4 > 1
+    else:
+        tools = _tools(reader, coding)
+        has_filter = coding != _EXACT
+    if has_filter:
         active = reader.bytes(1)
         filtered = active + reader.bytes(_COEFFICIENTS * active[0].bit_count())
-    return Layer(coding, tuple(tools), filtered, reader.bytes(reader.number()))
+    if last and file.version == 2:
+        size = len(reader.data) - reader.place
+    else:
+        size = reader.number()
+    return Layer(coding, tools, filtered, reader.bytes(size))
 
 
 def built(file: File) -> bytes:
     """Join the fields of a file, with right sizes and checksums."""
-    tiles = [_built_tile(tile, file.form) for tile in file.tiles]
+    tiles = [_built_tile(tile, file) for tile in file.tiles]
+    later = []
+    if file.version == 2:
+        sets = b"".join(number(value) for tools in file.sets for value in tools)
+        later = [number(bool(file.start)) + file.start, number(len(file.sets)) + sets]
     head = b"".join(
         [
             _MAGIC,
             bytes([file.version]),
             *map(number, (file.form, file.depth, file.width, file.height, file.tile_size)),
+            *later,
             number(len(file.chunks)),
             *(number(kind) + number(len(data)) + data for kind, data in file.chunks),
             *(number(len(tile)) for tile in tiles),
@@ -165,13 +199,17 @@ def built(file: File) -> bytes:
     return b"".join([head, zlib.crc32(head).to_bytes(4, "big"), *tiles])
 
 
-def _built_tile(tile: Tile, form: int) -> bytes:
-    parts = [tile.samples_crc, number(tile.layout) if form else b""]
-    for layer in tile.layers:
+def _built_tile(tile: Tile, file: File) -> bytes:
+    of_stream, of_samples = file.crcs
+    parts = [tile.samples_crc.rjust(4, b"\0")[-of_samples:]]
+    parts.append(number(tile.layout) if file.form else b"")
+    for place, layer in enumerate(tile.layers):
         parts += [number(layer.coding), *map(number, layer.tools), layer.filter]
-        parts += [number(len(layer.payload)), layer.payload]
+        if file.version != 2 or place < len(tile.layers) - 1:
+            parts.append(number(len(layer.payload)))
+        parts.append(layer.payload)
     body = b"".join(parts)
-    return zlib.crc32(body).to_bytes(4, "big") + body
+    return zlib.crc32(body).to_bytes(4, "big")[-of_stream:] + body
 
 
 def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
@@ -199,28 +237,38 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
         tuple((choices.number(kind, 5), choices.broken(data)) for kind, data in chunks),
         tiles,
         choices.either(file.version, 1, 2, 3),
+        choices.broken(file.start),
+        tuple(_changed_tools(choices, _BLOCKS_2, tools) for tools in choices.shuffled(file.sets)),
     )
 
 
-def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
-    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT, _BLOCKS_2)
-    tools = list(layer.tools)
-    if coding != layer.coding:
-        tools = any_tools(choices, coding)
+def _changed_tools(choices: Choices, coding: int, tools: tuple[int, ...]) -> tuple[int, ...]:
+    found = list(tools)
     ranges = [*tool_ranges(coding), *tool_ranges(_TREES)]
-    for place, (low, high) in enumerate(ranges[: len(tools)]):
+    for place, (low, high) in enumerate(ranges[: len(found)]):
         if choices.odd():
-            tools[place] = choices.choice((low, high, choices.randint(low, high)))
-            tools[place] = choices.either(tools[place], max(low - 1, 0), high + 1)
+            found[place] = choices.choice((low, high, choices.randint(low, high)))
+            found[place] = choices.either(found[place], max(low - 1, 0), high + 1)
+    return tuple(found)
+
+
+def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
+    in_set = _IN_SET + choices.randrange(12)
+    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT, _BLOCKS_2, in_set)
+    tools = layer.tools
+    if coding != layer.coding:
+        tools = tuple(any_tools(choices, coding))
+    if coding < _IN_SET:
+        tools = _changed_tools(choices, coding, tools)
     payload = layer.payload
     if choices.odd():
         payload = (damage or choices.damage)(payload)
-    return Layer(coding, tuple(tools), any_filter(choices, coding, layer.filter), payload)
+    return Layer(coding, tools, any_filter(choices, coding, layer.filter), payload)
 
 
 def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
     """Return a post filter: ``right`` if it suits, or random coefficients."""
-    if coding == _EXACT:
+    if coding == _EXACT or (coding >= _IN_SET and coding % 4 < 2):
         return b""
     if right and not choices.odd():
         return right
@@ -231,6 +279,8 @@ def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
 
 def any_tools(choices: Choices, coding: int) -> list[int]:
     """Return random values of the tools of a coding, most within their ranges."""
+    if coding >= _IN_SET:
+        return [choices.randrange(1 << 14)] if coding % 2 else []
     values = [choices.randint(low, high) for low, high in tool_ranges(coding)]
     if coding in (_BLOCKS, _BLOCKS_2):
         values[0] = choices.choice((16, 32, 64))
@@ -263,6 +313,9 @@ def random_file(choices: Choices) -> File:
     layout = choices.choice((0, 1, 1, 2)[: (2, 3, 4, 4)[form]]) if form else 0
     height, width = choices.randint(1, 90), choices.randint(1, 90)
     size = choices.choice((0, 0, 64))
+    version = choices.choice((1, 2))
+    count_of_sets = choices.randrange(3) if version == 2 else 0
+    sets = [tuple(any_tools(choices, _BLOCKS_2)) for _ in range(count_of_sets)]
     count = -(-width // size) * -(-height // size) if size else 1
     planes = 1 if layout == 0 else _PLANES[form]
     together = layout == 0 and form > 0
@@ -270,7 +323,9 @@ def random_file(choices: Choices) -> File:
     for _ in range(count):
         layers = []
         for _ in range(planes):
-            coding = _EXACT if together else choices.choice((_TREES, _BLOCKS, _EXACT, _BLOCKS_2))
+            codings = [_TREES, _BLOCKS, _EXACT, _BLOCKS_2]
+            codings += range(_IN_SET, _IN_SET + 4 * len(sets))
+            coding = _EXACT if together else choices.choice(codings)
             payload = choices.content(choices.choice((0, 4, 40, 400, 3000)))
             layers.append(
                 Layer(
@@ -282,7 +337,9 @@ def random_file(choices: Choices) -> File:
             )
         tiles.append(Tile(bytes(4), layout, tuple(layers)))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
-    return File(form, depth, width, height, size, (), tuple(tiles), choices.choice((1, 2)))
+    return File(
+        form, depth, width, height, size, (), tuple(tiles), version, sets=tuple(sets)
+    )
 
 
 @functools.cache

@@ -31,6 +31,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "depth",
         "white",
         "tile_size",
+        "start",
         "tiles",
         "metadata",
         "layers",

@@ -117,8 +117,8 @@ def test_layers_of_any_coding_predict(colours):
         Layer("chroma green", replace(green.coded_tools, post_filter=False), blocks.payload),
     ]
     samples = joined([*decoded, blocks.samples], Form.RGB, 8, Layout.LUMA)
-    tile = layers.write(Form.RGB, Layout.LUMA, parts, layers.samples_crc(samples))
     header = mmpcodec.inspect(mmpcodec.encode(colours, 40, version=2)).header
+    tile = layers.write(header, Layout.LUMA, parts, layers.samples_crc(samples))
     data = container.write(replace(header, tile_bytes=(len(tile),)), [tile])
     np.testing.assert_array_equal(mmpcodec.decode(data), samples)
     assert (blocks.trace.units[..., 2] >= 38).any()
@@ -128,7 +128,7 @@ def remade(data, change):
     """A file of one tile with other layers."""
     header = container.read_header(memoryview(data))
     stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header)
-    tile = layers.write(header.form, stream.layout, change(stream.layers), stream.samples_crc)
+    tile = layers.write(header, stream.layout, change(stream.layers), stream.samples_crc)
     return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
 
 

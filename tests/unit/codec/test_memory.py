@@ -1,5 +1,7 @@
 """Limits of memory and work, and the estimate of the memory that decoding takes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -27,9 +29,9 @@ def stream_of(*tools):
 def small_file_of(side):
     """A file of exact samples, RGB with alpha and 16 bits, whose payload is 64 bytes."""
     payload = Layer("RGB with alpha", EXACT, bytes(64))
-    tile = layers.write(Form.RGB_ALPHA, Layout.TOGETHER, [payload], 0)
-    header = Header(side, side, Form.RGB_ALPHA, 16, tile_bytes=(len(tile),))
-    return container.write(header, [tile])
+    header = Header(side, side, Form.RGB_ALPHA, 16)
+    tile = layers.write(header, Layout.TOGETHER, [payload], 0)
+    return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
 
 
 def test_the_busiest_layers_count():

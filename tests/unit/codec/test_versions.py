@@ -11,7 +11,7 @@ import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, Tools
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.streaming import encode_large
-from mmpcodec.format import layers
+from mmpcodec.format.tool_fields import coding_of
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE, in_version, preset_of
 
@@ -37,13 +37,13 @@ def test_version_2_says_so_and_decodes(picture, preset):
     assert bool(predicted) or preset not in ("photo", "mixed")
 
 
-def test_without_new_tools_the_tiles_are_those_of_version_1(picture):
+def test_without_new_tools_the_payloads_are_those_of_version_1(picture):
     options = {"preset": "photo", "effort": 1}
     first = mmpcodec.encode(picture, 20, **options)
     off = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
     second = mmpcodec.encode(picture, 20, version=2, **off, **options)
-    header = mmpcodec.inspect(first).header
-    assert second[header.size :] == first[header.size :]
+    size = mmpcodec.inspect(first).payload_size
+    assert second[-size:] == first[-size:]
     assert first[8:9] + second[8:9] == b"\1\2"
 
 
@@ -85,9 +85,9 @@ def test_tools_of_a_version():
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
     assert not in_version(photo, 2).ternary  # its search takes long
-    assert layers.coding_of(in_version(photo, 2)) == "predicted blocks 2"
-    assert layers.coding_of(photo) == "predicted blocks"
-    assert layers.coding_of(Tools()) == "trees"
+    assert coding_of(in_version(photo, 2)) == "predicted blocks 2"
+    assert coding_of(photo) == "predicted blocks"
+    assert coding_of(Tools()) == "trees"
 
 
 def test_a_device_leaves_new_tools_to_the_processor():

@@ -46,6 +46,7 @@ def compare(
         ),
     ] = None,
     depth: options.Depth = None,
+    start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     jobs: options.Jobs = 1,
@@ -62,6 +63,7 @@ def compare(
     measured, and means are shown.
     """
     limits = options.limits_of(max_samples, max_dimension)
+    options.know_starts(start)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:

@@ -34,6 +34,7 @@ def info(
     ] = None,
     force: options.Force = False,
     allow_partial: options.AllowPartial = False,
+    start: options.Starts = None,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -48,6 +49,7 @@ def info(
     and dictionaries.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    options.know_starts(start)
     files = inputs_of(inputs, MMP_FILE)
     if map is not None and (header_only or len(files) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")

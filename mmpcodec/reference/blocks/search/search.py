@@ -249,6 +249,7 @@ def encode_blocks(
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
     fragments: FragmentMap | None = None,
+    start: bytes | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane by predicted blocks.
 
@@ -265,7 +266,7 @@ def encode_blocks(
         How the rates of indices in trees are computed; see ``index_costs``.
     depth : int
         Bits of a sample, 8 to 16.
-    earlier : sequence of (H, W) arrays
+    earlier, start
         See ``BlockPicture``.
     fragments : FragmentMap or None
         How much each fragment counts; None if all count alike.
@@ -276,7 +277,7 @@ def encode_blocks(
     samples, bits, picture
         As ``decode_blocks`` returns them for this payload.
     """
-    picture = BlockPicture(plane.shape, tools, depth, earlier)
+    picture = BlockPicture(plane.shape, tools, depth, earlier, start)
     fragments = fragments or flat_map(plane.shape, tools.fragment_size)
     picture.changes[...] = fragments.changes
     lambdas = fragments.lambdas(lambda_fixed)

@@ -33,7 +33,7 @@ class ModelLine:
         self.picture = picture
         size = picture.tools.fragment_size
         self._lag = LAG // size
-        self._line = [BlockModels(picture.tools) for _ in range(-(-picture.shape[1] // size))]
+        self._line = [self._at_start() for _ in range(-(-picture.shape[1] // size))]
 
     def models_at(self, fragment: BlockPlace) -> BlockModels:
         """Return a copy of the models for the search of a fragment.
@@ -43,11 +43,14 @@ class ModelLine:
         column = fragment.column // fragment.width
         above = self._line[min(column + self._lag, len(self._line)) - 1]
         if column == 0:
-            return deepcopy(above) if fragment.row else BlockModels(self.picture.tools)
+            return deepcopy(above) if fragment.row else self._at_start()
         models = deepcopy(self._line[column - 1])
         if fragment.row:
             merge(models, above)
         return models
+
+    def _at_start(self) -> BlockModels:
+        return BlockModels(self.picture.tools, self.picture.start)
 
     def count(self, fragment: BlockPlace, nodes: list[BlockNode], models: BlockModels) -> None:
         """Let the models of a fragment's search count its plan, which is coded already."""

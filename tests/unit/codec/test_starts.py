@@ -1,0 +1,126 @@
+"""Starts, the tool sets of tiles, and the short checksums of small tiles."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from independent.container import decode as independent_decode
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import CorruptStream, EncodeParams, FormatError, ParameterError, Start
+from mmpcodec.format import container
+from mmpcodec.reference.blocks.models import start_states
+
+PHOTO = {"preset": "photo", "effort": 1, "version": 2}
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return natural(np.random.default_rng(8), 70, 90)
+
+
+@pytest.fixture(scope="module")
+def start(picture):
+    return mmpcodec.train_start([picture], lams=[30], tile_size=64, effort=1, threads=1)
+
+
+def any_start(seed=0):
+    """A start of random bytes: also numbers of bits above 64, and frequencies of 0."""
+    size = start_states().size
+    return Start(np.random.default_rng(seed).integers(0, 256, size, np.uint8).tobytes())
+
+
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_all_decoders_read_a_named_start_of_any_states(picture, tile_size):
+    start = any_start()
+    small = picture[:66, :40]
+    data = mmpcodec.encode(small, 30, start=start, tile_size=tile_size, **PHOTO)
+    assert mmpcodec.inspect(data).header.start == start.name
+    samples = mmpcodec.decode(data, starts=[start])
+    np.testing.assert_array_equal(samples, independent_decode(data, [start.file])[0])
+    np.testing.assert_array_equal(
+        samples, mmpcodec.decode(data, starts=[start], backend="reference")
+    )
+
+
+def test_training_changes_only_its_class_and_makes_the_picture_smaller(picture, start):
+    changed = np.frombuffer(start.states, np.uint8).reshape(start_states().shape)
+    assert (changed != start_states()).any(axis=1).sum() == 1
+    sizes = [len(mmpcodec.encode(picture, 30, start=own, **PHOTO)) for own in (None, start)]
+    assert sizes[1] < sizes[0]
+
+
+def test_a_missing_start_is_an_error_that_names_it(picture, start, tmp_path, monkeypatch):
+    data = mmpcodec.encode(picture, 30, start=start, **PHOTO)
+    monkeypatch.delenv("MMP_STARTS", raising=False)
+    with pytest.raises(CorruptStream, match=f"needs the start {start.name.hex()}.*--start FILE"):
+        mmpcodec.decode(data, starts=[any_start()])
+    assert mmpcodec.inspect(data).header.start == start.name
+    (tmp_path / "damaged.mmpstart").write_bytes(start.file[:-1])
+    start.save(tmp_path / "good.mmpstart")
+    monkeypatch.setenv("MMP_STARTS", str(tmp_path))
+    mmpcodec.decode(data)
+    monkeypatch.setenv("MMP_STARTS", str(tmp_path / "damaged.mmpstart"))
+    with pytest.raises(FormatError, match=r"damaged\.mmpstart: CRC"):
+        mmpcodec.decode(data)
+
+
+def test_files_of_starts(start, tmp_path):
+    start.save(tmp_path / "a.mmpstart")
+    assert Start.load(tmp_path / "a.mmpstart") == start
+    for data, says in (
+        (b"GIF89a" + start.file, "magic"),
+        (start.file[:9], "only 9 bytes"),
+        (start.file[:50] + b"\1" + start.file[51:], "CRC"),
+    ):
+        with pytest.raises(FormatError, match=says):
+            Start.read(data)
+
+
+def test_a_start_of_another_size(picture):
+    short = Start(bytes(7))
+    with pytest.raises(ParameterError, match="has 7 bytes of states"):
+        mmpcodec.encode(picture, 30, start=short, **PHOTO)
+    data = mmpcodec.encode(picture, 30, start=any_start(), **PHOTO)
+    header = container.read_header(memoryview(data))
+    named = container.write(replace(header, start=short.name), [data[header.size :]])
+    with pytest.raises(CorruptStream, match="has 7 bytes of states, allowed is"):
+        mmpcodec.decode(named, starts=[short])
+
+
+def test_a_start_needs_its_tool():
+    with pytest.raises(ParameterError, match="has no effect without trained_start"):
+        EncodeParams.from_options(30, preset="photo", start=any_start())
+
+
+@pytest.mark.parametrize("colours", [False, True])
+def test_tiles_share_their_tools(picture, colours):
+    picture = np.stack([picture, picture[::-1], 255 - picture], 2) if colours else picture
+    found = mmpcodec.encode_picture(
+        picture, EncodeParams.from_options(30, **PHOTO), tile_size=64, backend="cpu"
+    )
+    assert len(found.header.tool_sets) == (3 if colours else 1)
+    assert found.header.crc_bytes == (2, 1)
+    size = sum(layer.payload_bytes for layer in found.layers)
+    tiles = len(found.header.tile_bytes)
+    more = 9 if colours else 3  # checksums, codings, layout, sizes of two payloads
+    assert sum(found.header.tile_bytes) - size < (more + 9 * (3 if colours else 1)) * tiles
+    np.testing.assert_array_equal(mmpcodec.decode(found.data), found.samples)
+    np.testing.assert_array_equal(independent_decode(found.data)[0], found.samples)
+
+
+def test_damage_of_a_small_tile_is_found(picture):
+    data = mmpcodec.encode(picture, 30, tile_size=64, **PHOTO)
+    start = mmpcodec.inspect(data).header.size
+    for place in range(start, len(data), 7):
+        with pytest.raises(FormatError):
+            mmpcodec.decode(data[:place] + bytes([data[place] ^ 4]) + data[place + 1 :])
+
+
+def test_a_tool_set_that_is_not_there():
+    data = mmpcodec.encode(np.zeros((64, 128), np.uint8), 30, tile_size=64, **PHOTO)
+    header = container.read_header(memoryview(data))
+    bad = container.write(replace(header, tool_sets=()), [data[header.size :]])
+    with pytest.raises(CorruptStream, match="coding is 4, allowed is 0 to 3"):
+        mmpcodec.decode(bad)
