@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
     from mmpcodec.codec.rate_control.targets import Target
-    from mmpcodec.codec.start_training import train_start
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -79,7 +78,6 @@ __all__ = [
     "imread",
     "imwrite",
     "inspect",
-    "train_start",
 ]
 
 __getattr__, __dir__ = lazy.names(
@@ -94,7 +92,6 @@ __getattr__, __dir__ = lazy.names(
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
         "mmpcodec.codec.rate_control.targets": ("Target",),
-        "mmpcodec.codec.start_training": ("train_start",),
         "mmpcodec.errors": (
             "BackendUnavailable",
             "BadMagic",

@@ -13,7 +13,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.params import AUTO as AUTO_PRESET
 from mmpcodec.params import BEST, DEFAULT_EFFORT, RATE_MODELS, TRIED, DecodeLimits
 from mmpcodec.pictures import registry
-from mmpcodec.quantities import parse_bytes
+from mmpcodec.planning.quantities import parse_bytes
 from mmpcodec.start import VARIABLE, Start
 from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
 

@@ -149,9 +149,7 @@ class RegionDecoder:
                 raise named(header, tile, error) from None
         check_memory(streams, padded, self._threads, self._limits)
         found: dict[Tile, Samples] = {}
-        decoded = decode_tiles(
-            streams, header, self._start, self._backend, self._threads, None
-        )
+        decoded = decode_tiles(streams, header, self._start, self._backend, self._threads, None)
         for tile, part in zip(tiles, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)

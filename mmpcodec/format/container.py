@@ -13,8 +13,8 @@ from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number
-from mmpcodec.format.tool_fields import BLOCKS_2, read_tools, write_tools
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
+from mmpcodec.format.tool_fields import BLOCKS_2, read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
@@ -218,9 +218,7 @@ def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:
         start = bytes(fields.bytes("name of the start", START_NAME_BYTES))
     fields.section = TOOL_SETS_SECTION
     count = fields.number("number of tool sets", 0, MOST_TOOL_SETS)
-    sets = tuple(
-        Tools(**read_tools(fields, BLOCKS_2), post_filter=False) for _ in range(count)
-    )
+    sets = tuple(Tools(**read_tools(fields, BLOCKS_2), post_filter=False) for _ in range(count))
     fields.section = SECTION
     return start, sets
 

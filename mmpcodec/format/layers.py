@@ -37,7 +37,6 @@ SET_SHIFT = 2
 """Number of these bits."""
 
 
-
 @dataclass(frozen=True)
 class Layer:
     """The coded form of one plane, or of all planes together.

@@ -12,7 +12,7 @@ from typing import Any
 
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
-from mmpcodec.quantities import ONE, NumberTable, decimal
+from mmpcodec.planning.quantities import ONE, NumberTable, decimal
 from mmpcodec.runtime.files import STANDARD, check_folder, part_of, printable
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 

@@ -30,7 +30,7 @@ FLOORS = (
     ("depth", "checks"),
     ("tools", "start"),
     ("params",),
-    ("runtime", "metadata", "quantities"),
+    ("runtime", "metadata"),
     ("samples",),
     ("picture",),
     ("reference",),

@@ -23,7 +23,7 @@ from scipy.special import betaln
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.conversion import luma_of
-from mmpcodec.codec.start_training import (
+from mmpcodec.planning.start_training import (
     LAMBDAS,
     Observed,
     observed,

@@ -224,9 +224,7 @@ def tools_of(reader, coding):
     return tools
 
 
-def layer(
-    reader, height, width, depth, layout, count, version, earlier, last, sets, states
-):
+def layer(reader, height, width, depth, layout, count, version, earlier, last, sets, states):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
     coding = reader.number("coding", range(2 + version + 4 * len(sets)))
     flags = None
@@ -242,9 +240,8 @@ def layer(
         tools["filter bank"] = reader.number("filter bank", range(2**14))
     if tools.get("earlier planes", 0) > len(earlier):
         raise ValueError(f"earlier planes is above {len(earlier)}")
-    if coding == TREES or tools.get("dictionary"):
-        if depth != 8:
-            raise ValueError("trees are for a depth of 8 only")
+    if (coding == TREES or tools.get("dictionary")) and depth != 8:
+        raise ValueError("trees are for a depth of 8 only")
     coefficients = {}
     if coding != EXACT and flags not in (0, 1):
         classes = reader.number("post filter", range(0 if flags is None else 1, 16))

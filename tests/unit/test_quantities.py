@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.quantities import in_lowest_terms, parse_bytes, read_table
+from mmpcodec.planning.quantities import in_lowest_terms, parse_bytes, read_table
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,7 @@ def pack(
     count with all folders below them. Files are copied or listed only with --copy-to or --list.
     """
     from mmpcodec.planning import media, packing
-    from mmpcodec.quantities import read_table
+    from mmpcodec.planning.quantities import read_table
 
     rooms, endless = rooms_of(volume, volumes)
     if STANDARD in inputs:
@@ -145,7 +145,7 @@ def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:
     ParameterError
         If a size or number is out of range, or there are several sizes and a number.
     """
-    from mmpcodec.quantities import parse_bytes
+    from mmpcodec.planning.quantities import parse_bytes
 
     rooms = [parse_bytes("volume", text) for text in volume]
     if volumes == "1":

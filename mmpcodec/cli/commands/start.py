@@ -61,10 +61,10 @@ def train(
     files = inputs_of(inputs, PICTURE)
     check([files[0]._replace(target=out)], force=force)
 
-    import mmpcodec
+    from mmpcodec.planning.start_training import train_start
 
     samples = [output.read_picture(job.source, limits).samples for job in files]
-    start = mmpcodec.train_start(samples, tile_size=tile, threads=threads)
+    start = train_start(samples, tile_size=tile, threads=threads)
     output.write(out, start.file, force=force)
     print(f"{output.shown(out, 'stdout')}: start {start.name.hex()}, of {len(samples)} pictures")
     return ExitCode.DONE

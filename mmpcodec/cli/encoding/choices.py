@@ -72,7 +72,7 @@ def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
         If more than one is given, or one is out of its range.
     """
     from mmpcodec.codec.rate_control.targets import lambda_or_target
-    from mmpcodec.quantities import parse_bytes
+    from mmpcodec.planning.quantities import parse_bytes
 
     lossless, lam, *others = rate
     if lossless:

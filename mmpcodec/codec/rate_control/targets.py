@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from mmpcodec.checks import check_int, check_number
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import lambda_of_quality
-from mmpcodec.quantities import MAX_BYTES
 
 DEFAULT_LAMBDA = 32.0
+MAX_BYTES = 1 << 62
 
 
 @dataclass(frozen=True)

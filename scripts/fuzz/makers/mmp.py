@@ -136,9 +136,7 @@ def parsed(data: bytes) -> File:
         raise ValueError(f"{count} tiles of form {form}")
     sizes = [reader.number() for _ in range(count)]
     reader.place += 4
-    file = File(
-        form, depth, width, height, size, tuple(chunks), (), version, start, tuple(sets)
-    )
+    file = File(form, depth, width, height, size, tuple(chunks), (), version, start, tuple(sets))
     return replace(file, tiles=tuple(_tile(reader.bytes(each), file) for each in sizes))
 
 
@@ -171,10 +169,7 @@ def _layer(reader: _Reader, file: File, last: bool) -> Layer:
     if has_filter:
         active = reader.bytes(1)
         filtered = active + reader.bytes(_COEFFICIENTS * active[0].bit_count())
-    if last and file.version == 2:
-        size = len(reader.data) - reader.place
-    else:
-        size = reader.number()
+    size = len(reader.data) - reader.place if last and file.version == 2 else reader.number()
     return Layer(coding, tools, filtered, reader.bytes(size))
 
 
@@ -337,9 +332,7 @@ def random_file(choices: Choices) -> File:
             )
         tiles.append(Tile(bytes(4), layout, tuple(layers)))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
-    return File(
-        form, depth, width, height, size, (), tuple(tiles), version, sets=tuple(sets)
-    )
+    return File(form, depth, width, height, size, (), tuple(tiles), version, sets=tuple(sets))
 
 
 @functools.cache

@@ -10,6 +10,7 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, FormatError, ParameterError, Start
 from mmpcodec.format import container
+from mmpcodec.planning.start_training import train_start
 from mmpcodec.reference.blocks.models import start_states
 
 PHOTO = {"preset": "photo", "effort": 1, "version": 2}
@@ -22,7 +23,7 @@ def picture():
 
 @pytest.fixture(scope="module")
 def start(picture):
-    return mmpcodec.train_start([picture], lams=[30], tile_size=64, effort=1, threads=1)
+    return train_start([picture], lams=[30], tile_size=64, effort=1, threads=1)
 
 
 def any_start(seed=0):

@@ -148,7 +148,7 @@ def budget(
     the cache, and a task is a picture.
     """
     from mmpcodec.metadata import Metadata
-    from mmpcodec.quantities import ONE, in_lowest_terms, parse_bytes
+    from mmpcodec.planning.quantities import ONE, in_lowest_terms, parse_bytes
 
     limits = options.limits_of(max_samples, max_dimension)
     room = parse_bytes("total", total)
@@ -269,7 +269,7 @@ def weights_of(weights: str | None, files: Sequence[Job]) -> list[int]:
     ParameterError
         If a picture has no weight, or no weight is above 0.
     """
-    from mmpcodec.quantities import ONE, read_table
+    from mmpcodec.planning.quantities import ONE, read_table
 
     if weights is None:
         return [ONE] * len(files)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import gcd
 
+from mmpcodec.codec.rate_control.targets import MAX_BYTES
 from mmpcodec.errors import ParameterError
 
 UNITS = {
@@ -16,7 +17,6 @@ UNITS = {
 }
 """Bytes per unit; units in small letters."""
 
-MAX_BYTES = 1 << 62
 DECIMALS = 6
 ONE = 10**DECIMALS
 """The integer that stands for 1 in a table: tables hold millionths."""
@@ -48,7 +48,7 @@ def parse_bytes(name: str, text: str) -> int:
 
     Examples
     --------
-    >>> from mmpcodec.quantities import parse_bytes
+    >>> from mmpcodec.planning.quantities import parse_bytes
     >>> parse_bytes("total", "4.7GB"), parse_bytes("total", "1.5 MiB"), parse_bytes("total", "90")
     (4700000000, 1572864, 90)
     """
@@ -172,7 +172,7 @@ def decimal(millionths: int) -> str:
 
     Examples
     --------
-    >>> from mmpcodec.quantities import decimal
+    >>> from mmpcodec.planning.quantities import decimal
     >>> decimal(1_500_000), decimal(3), decimal(2_000_000)
     ('1.5', '0.000003', '2')
     """

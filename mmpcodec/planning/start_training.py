@@ -237,8 +237,9 @@ def train_start(
     Examples
     --------
     >>> import numpy as np, mmpcodec
+    >>> from mmpcodec.planning.start_training import train_start
     >>> picture = np.random.default_rng(0).integers(0, 255, (64, 64), np.uint8)
-    >>> start = mmpcodec.train_start([picture], lams=[30], tile_size=64)
+    >>> start = train_start([picture], lams=[30], tile_size=64)
     >>> data = mmpcodec.encode(picture, 30, preset="photo", version=2, start=start)
     >>> mmpcodec.decode(data, starts=[start]).shape
     (64, 64)
