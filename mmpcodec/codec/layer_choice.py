@@ -267,7 +267,8 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
         params = params_of_layer(later[0], header.form, layout, layer)
         bank = params.tools.filter_bank
         bank = USUAL_FILTER_BANK if bank is None else bank
-        sets[replace(params.coded_tools, filter_bank=bank, post_filter=False)] = None
+        own = replace(params.coded_tools, filter_bank=bank, post_filter=False, step_changes=False)
+        sets[own] = None
     return replace(header, tool_sets=tuple(sets))
 
 
