@@ -49,7 +49,7 @@ def check_importance(importance: Any, shape: tuple[int, ...]) -> np.ndarray | No
     if importance is None:
         return None
     array = np.asarray(importance)
-    if array.dtype.kind not in "bui":
+    if not (np.issubdtype(array.dtype, np.integer) or array.dtype == bool):
         raise ParameterError(f"importance of type {array.dtype}: must be integers")
     if array.shape != shape[:2]:
         raise ParameterError(

@@ -415,8 +415,8 @@ def _finished(
     if not job.header.tool_sets:
         return finished(scales)
     # A tile writes no filter bank if it has that of the tool set.
-    tried = dict.fromkeys([0, job.header.tool_sets[0].filter_bank, scales])
-    return min(map(finished, tried), key=lambda part: part.cost)
+    tried = {0, job.header.tool_sets[0].filter_bank or 0, scales}
+    return min(map(finished, sorted(tried)), key=lambda part: part.cost)
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:

@@ -7,6 +7,7 @@ worth.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from mmpcodec.tools import DRAFT
 
 LAMBDAS = ((3, 5), (12, 20), (40, 58), (120, 172), (360, 518), (1000, 1800))
 """Lambdas of each class of steps."""
+ALL_LAMBDAS = tuple(chain.from_iterable(LAMBDAS))
 COUNTED = 160
 """First bits of a model that count: later ones depend little on the start."""
 LEAST_SEEN = 16
@@ -177,7 +179,7 @@ def trained_pairs(
         ],
         axis=1,
     )
-    rare = sum(each.bits for each in seen).sum(axis=1) < LEAST_SEEN
+    rare = np.sum([each.bits for each in seen], axis=(0, 2)) < LEAST_SEEN
     return np.where(rare[:, None], rarely, trained).astype(np.uint8)
 
 
@@ -196,7 +198,7 @@ def trained_table(
 def train_start(
     pictures: Iterable[SamplesLike],
     *,
-    lams: Sequence[float] = tuple(lam for own in LAMBDAS for lam in own),
+    lams: Sequence[float] = ALL_LAMBDAS,
     tile_size: int = TILE_SIZE,
     effort: int = DEFAULT_EFFORT,
     threads: int | None = None,
@@ -247,11 +249,12 @@ def train_start(
     gray = [gray_of(*check_picture(picture, None)) for picture in pictures]
     if not gray or not lams:
         raise ParameterError(f"{'lams' if gray else 'pictures'}: there must be at least one")
-    options = {"preset": "photo", "effort": effort, "version": DRAFT, "trained_start": True}
     seen: dict[int, list[Observed]] = {}
     total = len(lams) * len(gray)
     for number, lam in enumerate(lams):
-        params = EncodeParams.from_options(lam, **options)
+        params = EncodeParams.from_options(
+            lam, preset="photo", effort=effort, version=DRAFT, trained_start=True
+        )
         own = seen.setdefault(start_class(independent_step(params.coded_tools)), [])
         for place, one in enumerate(gray):
             report_progress(progress, number * len(gray) + place, total)

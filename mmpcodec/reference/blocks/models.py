@@ -192,7 +192,7 @@ class BlockModels:
         self.two = BinaryModels("level", (2, 2, 3, 5), _percent(one + 10), 4)
         self.remainder = BinaryModels("level", (2, REMAINDER_BITS))
         # The models with fine contexts start as the others.
-        places, sums = np.ix_(COARSE, np.minimum(np.arange(SUMS), 5))
+        places, sums = np.ix_(np.array(COARSE), np.minimum(np.arange(SUMS), 5))
         of_places = self.zero.probability[0, 0][places, sums]
         self.fine_zero = BinaryModels("level", (2, DIRECTIONS, FREQUENCIES, SUMS), of_places, 4)
         first = one[np.minimum(np.arange(SUMS), 4)]

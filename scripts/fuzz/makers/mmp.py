@@ -161,7 +161,7 @@ def _layer(reader: _Reader, file: File, last: bool) -> Layer:
     coding = reader.number()
     filtered = b""
     if coding >= _IN_SET:
-        tools = (reader.number(),) if coding % 2 else ()
+        tools: tuple[int, ...] = (reader.number(),) if coding % 2 else ()
         has_filter = coding % 4 > 1
     else:
         tools = _tools(reader, coding)

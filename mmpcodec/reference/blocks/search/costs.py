@@ -228,7 +228,9 @@ class BlockCosts:
         """Return the costs of the bits "zero", "one" and "two", by the indices of ``level``."""
         zero = self._of_bits(self.models.zero)[..., np.minimum(np.arange(SUMS), 5), :]
         # The models "one" and "two" have fewer contexts than the model "zero".
-        context = np.ix_([0, 1], [0, 0, 1, 1], [0, 1, 2, 2], np.minimum(np.arange(SUMS), 4))
+        areas, frequencies = np.array([0, 0, 1, 1]), np.array([0, 1, 2, 2])
+        sums = np.minimum(np.arange(SUMS), 4)
+        context = np.ix_(np.arange(2), areas, frequencies, sums)
         one = self._of_bits(self.models.one)[context]
         two = self._of_bits(self.models.two)[context]
         return zero, one, two
@@ -236,7 +238,7 @@ class BlockCosts:
     def _fine_level_bits(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """As ``_level_bits``, with fine contexts."""
         models, sums = self.models, np.minimum(np.arange(SUMS), 5)
-        places = np.ix_([0, 1], range(4), np.tile(COARSE, DIRECTIONS), sums)
+        places = np.ix_(np.arange(2), np.arange(4), np.tile(COARSE, DIRECTIONS), sums)
         fine = models.fine_zero.probability.reshape(2, 1, -1, SUMS)
         zero = self._of_probabilities((models.zero.probability[places] + fine) >> 1)
         one, two = (
