@@ -66,8 +66,8 @@ class ReferenceBackend(Backend):
                     params.rate_model,
                     depth,
                     earlier,
-                    fragments,
                     self.states_of(tools, params.start),
+                    fragments,
                 )
             )
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))

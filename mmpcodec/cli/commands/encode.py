@@ -299,12 +299,9 @@ def encode(
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools: dict[str, Any] = {
-        "partition": partition,
-        "dictionary_limit": dictionary_limit,
-        "version": format,
-    }
-    params, target, remarks = wanted(rate, search, start=options.start_of(start), **tools)
+    tools: dict[str, Any] = {"partition": partition, "version": format}
+    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
+    params, target, remarks = wanted(rate, search, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):

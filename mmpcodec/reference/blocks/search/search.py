@@ -248,8 +248,8 @@ def encode_blocks(
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
-    fragments: FragmentMap | None = None,
     start: bytes | None = None,
+    fragments: FragmentMap | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
     """Encode a plane by predicted blocks.
 
