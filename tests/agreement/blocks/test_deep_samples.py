@@ -62,7 +62,7 @@ def test_least_squares_and_templates(content, lam, mode, depth):
 @pytest.mark.parametrize("lam", [1e-5, 1, 60])
 def test_earlier_planes(lam, depth):
     params = EncodeParams.from_options(lam, preset="photo", version=2, effort=2)
-    luma, other = earlier_planes((37, 68), params.tools, depth)
+    luma, other = earlier_planes((37, 44), params.tools, depth)
     picture = luma // 2 + other // 3
     check(picture, params, depth)
     earlier = [luma, other]

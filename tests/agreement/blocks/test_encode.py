@@ -94,7 +94,7 @@ def test_earlier_planes(preset, height, width, planes):
     luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
     # Without trained states, so that the modes do not change with the training.
-    options = {"version": 2, "earlier_planes": planes, "trained_start": False, "effort": 2}
+    options = {"version": 2, "earlier_planes": planes, "trained_start": False, "effort": 1}
     params = EncodeParams.from_options(8, preset=preset, **options)
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]
