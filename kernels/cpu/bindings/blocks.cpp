@@ -157,7 +157,8 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
 }
 
 nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb::handle tools,
-                 const std::optional<nb::bytes>& start, const nb::object& earlier, int threads, const nb::object& progress) {
+                 const std::optional<nb::bytes>& start, const nb::object& earlier, int threads,
+                 const nb::object& progress) {
     const Plane plane{height, width};
     if (depth == 8)
         return decoded(payload, plane, Depth<uint8_t>(), tools, start, earlier, threads, progress);

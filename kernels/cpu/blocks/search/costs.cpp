@@ -63,13 +63,11 @@ void BlockCosts::refresh_levels(const BlockModels& models) {
                     for (int size = 0; size < 4; ++size)
                         by_sum[quantiser][area][place][size][sum] = of_sizes[size];
                 }
-    for (int quantiser = 0; quantiser < kQuantisers; ++quantiser)
-        for (int area = 0; area < kAreas; ++area)
-            for (int place = 0; place < places; ++place)
-                for (int sum = 0; sum <= kMostSum; ++sum)
-                    for (int size = 0; size < 4; ++size)
-                        level[quantiser][area][place][sum][size] =
-                            by_sum[quantiser][area][place][size][sum_class(sum)];
+    for (int area = 0; area < kAreas; ++area)
+        for (int place = 0; place < places; ++place)
+            for (int sum = 0; sum <= kMostSum; ++sum)
+                for (int size = 0; size < 4; ++size)
+                    level[area][place][sum][size] = by_sum[0][area][place][size][sum_class(sum)];
 }
 
 void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, int context,

@@ -23,9 +23,9 @@ struct BlockCosts {
     int64_t lambda_fixed;  // in the finer units
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
-    // Of magnitudes 0, 1, 2, more, by quantiser; with sign.
-    int32_t level[kQuantisers][kAreas][kMostPlaces][kMostSum + 1][4];
-    // The same by magnitude, then by the class of the sum: a vector for the trellis.
+    // Of independent magnitudes 0, 1, 2, more; with sign.
+    int32_t level[kAreas][kMostPlaces][kMostSum + 1][4];
+    // The same by quantiser, then by magnitude and class of the sum: a vector for the trellis.
     int32_t by_sum[kQuantisers][kAreas][kMostPlaces][4][kSumClasses];
     // Of the bit that a level is not 0, with quantiser 0 and a sum of 0. The last level lacks it.
     int32_t nonzero[kAreas][kMostPlaces];

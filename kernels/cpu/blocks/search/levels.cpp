@@ -86,17 +86,16 @@ MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbe
     return end;
 }
 
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last, bool dependent,
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last,
                        const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);
     const uint8_t* places = costs.places_of(scan, family);
     const int area = area_class(a, b);
     MagnitudeSums sums(scan);
     int64_t total = int64_t{costs.of_last(a, b, last)} - costs.nonzero[area][places[last]];
-    for (int k = last, state = 0; k >= 0; --k) {
+    for (int k = last; k >= 0; --k) {
         const int size = std::abs(levels[scan.place[k]]), sum = sums.at(scan.margin[k]);
-        total += costs.level[quantiser_of(state)][area][places[k]][sum][smaller(size, 3)];
-        if (dependent) state = next_state(state, size);
+        total += costs.level[area][places[k]][sum][smaller(size, 3)];
         if (!size) continue;
         if (size > 2) {
             const int context = costs.remainder_context(area, places[k], sum_class(sum));
@@ -121,7 +120,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
     uint16_t sizes[kMaxCoded], candidates[kMaxCoded];
     const int count = gather(coefficients, places, end, step, sizes, candidates);
     MagnitudeSums sums(scan);
-    const auto& level_costs = costs.level[0][area];
+    const auto& level_costs = costs.level[area];
     const LevelChooser<Cost> chooser(step, costs);
     // The numbers of the levels that are not 0, from high to low frequencies, with their costs
     // beyond those of dropping the coefficients.
@@ -177,7 +176,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
     }
     if (!last) return {top, rate + end_cost(top), energy};
     for (int n = 0; n < last; ++n) levels[places[kept[n]]] = 0;
-    return {kept[last], cost_of_levels(levels, a, b, family, kept[last], false, costs), energy};
+    return {kept[last], cost_of_levels(levels, a, b, family, kept[last], costs), energy};
 }
 
 template LevelChoice choose_levels<int32_t>(const int16_t*, int, int, int, int32_t,

@@ -16,9 +16,9 @@ struct LevelChoice {
 // Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
 int end_above(const int16_t* coefficients, const uint16_t* numbers, int count, int32_t least);
 
-// Returns the cost of the rate of levels, without that of the transform type. `family` is that of
+// Returns the cost of the rate of independent levels, without that of the transform type. `family` is that of
 // the block's mode.
-int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last, bool dependent,
+int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last,
                        const BlockCosts& costs);
 
 // Chooses levels of small cost, from high to low frequencies, then the place of the last level.
