@@ -2,8 +2,8 @@
 
     python scripts/train/start_states.py PICTURE... [--leave-out NAME]... [--trained] [--folds 5]
 
-Each picture is cut to its middle, turned into gray, and encoded with lambdas of each class of
-steps. The first bits of each binary model are counted, picture by picture. The start of a model is
+Each picture is cut to its middle, turned into gray, and encoded in tiles with lambdas of each class
+of steps. The first bits of each binary model are counted, tile by tile. The start of a model is
 the beta distribution that makes these counts most likely: its mean, and the number of bits that the
 mean is worth. With --trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
@@ -23,8 +23,10 @@ from scipy.special import betaln
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.conversion import luma_of
+from mmpcodec.params import LEAST_TERNARY_EFFORT
 from mmpcodec.planning.start_training import (
     LAMBDAS,
+    TILE_SIZE,
     Observed,
     observed,
     plain_pairs,
@@ -104,7 +106,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
-    parser.add_argument("--effort", type=int, default=2)
+    parser.add_argument("--effort", type=int, default=LEAST_TERNARY_EFFORT)
+    parser.add_argument("--tile-size", type=int, default=TILE_SIZE, help="count bits of such tiles")
     parser.add_argument("--trained", action="store_true", help="encode with the present states")
     parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
     args = parser.parse_args()
@@ -119,10 +122,13 @@ def main() -> None:
             for lam in lambdas
         ]
         with ThreadPoolExecutor() as pool:
-            jobs = [[pool.submit(observed, one, each, 0) for each in params] for one in samples]
+            jobs = [
+                [pool.submit(observed, one, each, args.tile_size) for each in params]
+                for one in samples
+            ]
             seen = [[tile for job in own for tile in job.result()] for own in jobs]
         if args.folds:
-            print(f"class {number}, bits of models a picture: {validate(seen, args.folds)}")
+            print(f"class {number}, bits of models a tile: {validate(seen, args.folds)}")
             continue
         tables.append(trained_table([one for each in seen for one in each], plain_pairs()))
     if args.folds:
