@@ -48,6 +48,8 @@ RADIUS_PER_LAMBDA = 4
 MAX_EFFORT = 9
 DEFAULT_EFFORT = 2
 """A photograph of 12 megapixels takes seconds; decision 20 has rates and times."""
+LEAST_TERNARY_EFFORT = 4
+"""Effort from which files of version 2 have ternary splits, whose search takes long."""
 MAX_THREADS = 1024
 MAX_MEDIAN_RADIUS = 127
 MIN_TILE_SIZE = 64
@@ -262,7 +264,8 @@ class EncodeParams:
         start : Start or None
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets with prediction
-            have its tools. Fields of ``Tools``; None keeps the value of the preset.
+            have its tools, ternary splits from effort 4 on. Fields of ``Tools``; None keeps the
+            value of the preset.
 
         Raises
         ------
@@ -291,7 +294,10 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
-        first, *others = (replace(in_version(PRESETS[name], version), **given) for name in names)
+        effort = check_int("effort", effort, 1, MAX_EFFORT)
+        ternary = effort >= LEAST_TERNARY_EFFORT
+        sets = (in_version(PRESETS[name], version, ternary=ternary) for name in names)
+        first, *others = (replace(tools, **given) for tools in sets)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
             able = presets_where(lambda tools: idle[0] not in tools.without_effect)

@@ -360,16 +360,16 @@ DRAFT = 2
 """The version that can still change."""
 
 
-def in_version(tools: Tools, version: int) -> Tools:
+def in_version(tools: Tools, version: int, *, ternary: bool = False) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
-    Ternary splits are left out: the search for them takes long. So are step changes: they need to
-    know what matters.
+    Ternary splits are left out unless they are asked for: the search for them takes long. So are
+    step changes: they need to know what matters.
     """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes.update(ternary=False, step_changes=False)
+    changes.update(ternary=ternary, step_changes=False)
     return replace(tools, **changes)
 
 

@@ -27,9 +27,10 @@ class BlockEffort:
         base 2.
     every_angle : bool
         Whether the survey looks at every angle. Otherwise it looks at every fourth angle of square
-        blocks and at those near the best; other blocks take the modes of the blocks of which they
-        are a half and of their own halves. It looks at no angle where earlier planes leave less
-        than two thirds of the difference that modes average and planar leave.
+        blocks and at those near the best; long blocks take the angles of the blocks of which they
+        are a half and of their own halves, and blocks that only ternary splits make those of the
+        blocks of their shape that overlap them. It looks at no angle where earlier planes leave
+        less than two thirds of the difference that modes average and planar leave.
     angles : int
         The survey looks at angles only where the least difference of modes average and planar
         times this factor is at least one step.
@@ -50,6 +51,19 @@ class BlockEffort:
     ternary : int
         As ``slack``, for ternary splits, and for all splits of the blocks that only ternary splits
         make; -1 tries none.
+    inherited : bool
+        Whether the survey looks at the slow modes (least squares, template matching and those of
+        earlier planes) only if the blocks whose angles a block takes have this mode among their
+        best two. ``every_angle`` excludes it.
+    reserve : int
+        While the search tries a part of a split, so many per cent of the estimated costs of the
+        parts after it are taken off the bound; 0 takes nothing off. Blocks of less than 128
+        samples count 10 per cent less, because their estimates are less exact. If it is above 0,
+        the search tries the ways of coding a block by their costs, the least first.
+    again : int
+        A block, or one way of coding it, is tried again beside other neighbours only if so many
+        per cent of its latest cost are below the bound; 0 tries it always. If it is above 0, the
+        latest cost replaces the estimate also in ``reserve``.
     """
 
     surveyed: int
@@ -66,6 +80,9 @@ class BlockEffort:
     hopeless: int = ALWAYS
     trellised: int = ALWAYS
     ternary: int = -1
+    inherited: bool = False
+    reserve: int = 0
+    again: int = 0
 
 
 EFFORTS = {
@@ -87,6 +104,25 @@ EFFORTS = {
 }
 """Found by measuring rate and time of many settings on photographs and x-rays."""
 
+LATER_EFFORTS = {
+    number: BlockEffort(*settings)
+    for number, settings in enumerate(
+        (
+            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98),
+            (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98),
+            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 3, 12, True, 91, 96),
+            (4, 6, 4, 120, 0, 2, False, ALWAYS, 48, 24, True, 12, 3, 24, True, 94, 96),
+            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 4, 32, True, 93, 95),
+            (6, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 89, 94),
+            (8, 8, 4, 120, 0, 4, False, ALWAYS, ALWAYS, 128, True, 15, 6, 50, True, 88, 94),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 91, 95),
+            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 88, 93),
+        ),
+        start=1,
+    )
+}
+"""The efforts for predicted blocks 2, found in the same way."""
+
 PLAIN_EFFORTS = {
     number: BlockEffort(
         effort.surveyed,
@@ -101,6 +137,15 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-def block_effort(number: int, *, plain: bool = False) -> BlockEffort:
-    """Return the limits and shortcuts of an effort from 1 to 9, or its limits alone."""
-    return (PLAIN_EFFORTS if plain else EFFORTS)[number]
+def block_effort(number: int, *, later: bool = False, plain: bool = False) -> BlockEffort:
+    """Return the limits and shortcuts of an effort from 1 to 9.
+
+    Parameters
+    ----------
+    number : int
+    later : bool
+        Whether the coding is predicted blocks 2.
+    plain : bool
+        Whether to search without shortcuts.
+    """
+    return (PLAIN_EFFORTS if plain else LATER_EFFORTS if later else EFFORTS)[number]

@@ -17,7 +17,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.start import Start
-from mmpcodec.tools import Tools
+from mmpcodec.tools import VERSIONS, Tools
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -183,7 +183,11 @@ class CpuBackend(Backend):
                     fixed,
                     fragments and (fragments.changes, fragments.lambdas(fixed)),
                     params.rate_model == "log2",
-                    block_effort(params.effort, plain=self.plain),
+                    block_effort(
+                        params.effort,
+                        later=bool(params.tools.later_than(VERSIONS[0])),
+                        plain=self.plain,
+                    ),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,

@@ -18,7 +18,10 @@
     FIELD(rounded)              \
     FIELD(hopeless)             \
     FIELD(trellised)            \
-    FIELD(ternary)
+    FIELD(ternary)              \
+    FIELD(inherited)            \
+    FIELD(reserve)              \
+    FIELD(again)
 
 namespace mmp {
 

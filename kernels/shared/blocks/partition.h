@@ -33,7 +33,7 @@ MMP_HD constexpr Flag forced_flag(const BlockPlace& block, int rows, int columns
 
 // Ternary splits, into a quarter, a half and a quarter of the block. They follow the flags of splits
 // into halves.
-constexpr int kThreeColumns = 3, kThreeRows = 4, kMostParts = 3;
+constexpr int kThreeColumns = 3, kThreeRows = 4, kBlockFlags = 5, kMostParts = 3;
 
 MMP_HD constexpr bool is_ternary(int flag) { return flag >= kThreeColumns; }
 // The flag of the ternary split in the direction of a split into halves.

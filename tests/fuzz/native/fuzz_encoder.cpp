@@ -46,9 +46,13 @@ const SearchKernel& kernel_of(int number) {
 BlockEffort effort_of(Bytes& bytes) {
     static constexpr int kFactors[] = {0, 16, 64, 128, kAlways};
     const auto factor = [&] { return kFactors[bytes.number(0, 4)]; };
-    return {bytes.number(1, 12), bytes.number(1, 8),  bytes.number(1, 4),  bytes.number(4, 120),
-            bytes.number(0, 2),  bytes.number(1, 4),  bytes.number(0, 1),  factor(),
-            factor(),            factor(),            bytes.number(0, 1),  factor()};
+    BlockEffort effort{bytes.number(1, 12), bytes.number(1, 8), bytes.number(1, 4),
+                       bytes.number(4, 120), bytes.number(0, 2), bytes.number(1, 4),
+                       bytes.number(0, 1), factor(), factor(), factor(),
+                       bytes.number(0, 1), factor(), bytes.number(1, 9),
+                       bytes.number(-1, 60), 0, bytes.number(0, 110), bytes.number(0, 110)};
+    effort.inherited = !effort.every_angle && bytes.number(0, 1);
+    return effort;
 }
 
 void trees(Bytes bytes, Plane plane, int threads, int kernel) {

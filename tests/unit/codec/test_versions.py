@@ -85,9 +85,20 @@ def test_tools_of_a_version():
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
     assert not in_version(photo, 2).ternary  # its search takes long
+    assert in_version(photo, 2, ternary=True) == replace(photo, **later, ternary=True)
+    assert in_version(photo, 1, ternary=True) == photo
     assert coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert coding_of(photo) == "predicted blocks"
     assert coding_of(Tools()) == "trees"
+
+
+@pytest.mark.parametrize(
+    ("effort", "given", "ternary"),
+    [(3, None, False), (4, None, True), (2, True, True), (6, False, False)],
+)
+def test_high_efforts_have_ternary_splits(effort, given, ternary):
+    params = EncodeParams.from_options(30, preset="photo", version=2, effort=effort, ternary=given)
+    assert params.tools.ternary == ternary
 
 
 def test_a_device_leaves_new_tools_to_the_processor():

@@ -5,6 +5,13 @@
 
 namespace mmp {
 
+// Estimates are less exact for smaller blocks.
+constexpr int kExactArea = 128, kInexactPercent = 10;
+// A trellis finds levels that cost at least this part of their estimate, or nearly always.
+constexpr int kTrellisPercent = 85;
+
+static int64_t percent(int64_t cost, int share) { return cost / 100 * share; }
+
 template <class Sample>
 BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>& picture,
                                const BlockTools& tools, const BlockEffort& effort,
@@ -15,7 +22,8 @@ BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>&
       tools_(tools),
       effort_(effort),
       survey_(survey),
-      trees_(trees) {}
+      trees_(trees),
+      latest_(kPlacedBlocks) {}
 
 template <class Sample>
 void BlockBench<Sample>::start(const BlockPlace& fragment, int32_t step,
@@ -28,6 +36,7 @@ void BlockBench<Sample>::start(const BlockPlace& fragment, int32_t step,
     canvas_.move_to(fragment.row - kMargin, fragment.column - kMargin, picture);
     findings_.clear();
     scratch_.clear();
+    std::fill(latest_.begin(), latest_.end(), Latest{});
     leaves_ = 0;
     memset(shown_, 0, sizeof shown_);
 }
@@ -176,11 +185,14 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         if (cost + kind_costs[kTransformed] >= trial.cost) continue;
         if (!guesses)
             transform_residual(block, source, prediction, canvas_.depth, coefficients[n]);
-        for (int type = 0; type < types; ++type)
-            if (!guesses || estimates[n][type] <= most)
-                trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
-                                   cost + kind_costs[kTransformed], tools_, canvas_.depth,
-                                   *costs_);
+        for (int type = 0; type < types; ++type) {
+            if (guesses && estimates[n][type] > most) continue;
+            if (guesses && tools_.dependent &&
+                percent(estimates[n][type], kTrellisPercent) >= trial.cost)
+                continue;
+            trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
+                               cost + kind_costs[kTransformed], tools_, canvas_.depth, *costs_);
+        }
     }
 }
 
@@ -216,6 +228,35 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     return scratch_.make(outcome);
 }
 
+// The part of the cost of a block that is reserved for it while blocks before it are searched.
+template <class Sample>
+int64_t BlockBench<Sample>::expected(const BlockPlace& block) {
+    if (!effort_.reserve) return 0;
+    if (const int64_t before = latest(block).least; effort_.again && before)
+        return percent(before, effort_.again);
+    const int64_t estimate = survey_.estimate(block);
+    if (estimate >= kNever) return 0;  // the survey skips some blocks at the border of the picture
+    const int less = block.area() < kExactArea ? kInexactPercent : 0;
+    return percent(estimate, effort_.reserve - less);
+}
+
+// Writes the ways of coding a block that are worth a trial, and returns their number.
+template <class Sample>
+int BlockBench<Sample>::ways_of(const BlockPlace& block, Way* ways) {
+    const Latest& latest = this->latest(block);
+    int count = 0;
+    for (int flag = kLeaf; flag < kBlockFlags; ++flag) {
+        if (!worthwhile(block, flag)) continue;
+        const int64_t before = latest.with_flag[flag];
+        ways[count++] = {flag, before ? before : survey_.estimate(block, flag), before > 0};
+    }
+    // After the least the others have a low bound.
+    if (effort_.reserve)
+        std::stable_sort(ways, ways + count,
+                         [](const Way& one, const Way& other) { return one.cost < other.cost; });
+    return count;
+}
+
 template <class Sample>
 auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound) -> Found {
     Outcome<Sample> outcome{flag_cost(block, flag), 0, {}, {}, nullptr, nullptr, nullptr};
@@ -226,7 +267,11 @@ auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound)
     for (int part = 0; found && part < parts; ++part) {
         const BlockPlace place = part_of(block, flag, part);
         if (canvas_.is_outside(place)) break;
-        outcome.parts[part] = search(place, bound - outcome.cost);
+        int64_t later = 0;  // cost of the parts after this one
+        for (int next = part + 1; next < parts; ++next)
+            if (const BlockPlace other = part_of(block, flag, next); !canvas_.is_outside(other))
+                later += expected(other);
+        outcome.parts[part] = search(place, bound - outcome.cost - later);
         found = outcome.parts[part];
         if (!found) break;
         outcome.cost += outcome.parts[part]->cost;
@@ -245,14 +290,21 @@ auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found
         if (same->outcome) return same->outcome->cost < bound ? same->outcome : nullptr;
         if (bound <= same->bound) return nullptr;
     }
+    Latest& latest = this->latest(block);
+    if (percent(latest.least, effort_.again) >= bound) return nullptr;
     Found best = nullptr;
     int64_t least = bound;
-    const auto take = [&](Found outcome) {
+    Way ways[kBlockFlags];
+    const int number_of_ways = ways_of(block, ways);
+    for (int i = 0; i < number_of_ways; ++i) {
+        const auto [flag, cost, was_tried] = ways[i];
+        if (was_tried && percent(cost, effort_.again) >= least) continue;
+        const Found outcome = flag == kLeaf ? whole(block, least) : split(block, flag, least);
+        int64_t& latest_cost = latest.with_flag[flag];
+        latest_cost = outcome ? outcome->cost : std::max(latest_cost, least);
         if (outcome) best = outcome, least = best->cost;
-    };
-    if (worthwhile(block, kLeaf)) take(whole(block, least));
-    for (int flag = kColumns; flag <= kThreeRows; ++flag)
-        if (worthwhile(block, flag)) take(split(block, flag, least));
+    }
+    latest.least = best ? best->cost : std::max(latest.least, bound);
     findings_.add(number, around, count, bound, best, scratch_);
     return best;
 }

@@ -3,6 +3,8 @@
 
 #include <stdint.h>
 
+#include <vector>
+
 #include "cpu/blocks/search/findings.h"
 #include "cpu/blocks/search/survey.h"
 
@@ -36,6 +38,24 @@ private:
     static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
     static constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
 
+    // What the latest search over a block of the fragment found, beside any neighbours: its least
+    // cost, and its cost with each flag. A search that found none below its bound leaves the bound.
+    // 0: not searched.
+    struct Latest {
+        int64_t least = 0, with_flag[kBlockFlags] = {};
+    };
+    // A way of coding a block, with its latest cost, or with its estimate if it was not tried.
+    struct Way {
+        int flag;
+        int64_t cost;
+        bool was_tried;
+    };
+
+    Latest& latest(const BlockPlace& block) {
+        return latest_[number_in(block, fragment_.row, fragment_.column)];
+    }
+    int64_t expected(const BlockPlace& block);
+    int ways_of(const BlockPlace& block, Way* ways);
     int surroundings(const BlockPlace& block, uint32_t* around) const;
     int64_t flag_cost(const BlockPlace& block, int flag) const;
     void try_modes(const BlockPlace& block, const Sample* source, int64_t given,
@@ -55,6 +75,7 @@ private:
     const BlockCosts* costs_ = nullptr;
     Scratch scratch_;
     Findings<Sample> findings_;
+    std::vector<Latest> latest_;  // by block number
     uint32_t leaves_ = 0;  // found in this fragment
     // The number of the leaf that covers each unit of the fragment on the canvas, or 0.
     uint32_t shown_[kUnitsAcross][kUnitsAcross] = {};

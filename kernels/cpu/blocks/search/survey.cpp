@@ -79,6 +79,13 @@ uint64_t BlockSurvey<Sample>::overlapping_modes(const BlockPlace& block) const {
     return modes;
 }
 
+// The modes that a block takes from others; all modes for an aligned square.
+template <class Sample>
+uint64_t BlockSurvey<Sample>::modes_around(const BlockPlace& block) const {
+    if (!is_aligned(block)) return overlapping_modes(block);
+    return block.a == block.b ? ~uint64_t{0} : inherited_modes(block);
+}
+
 // The modes that the survey of a block has looked at, and their differences from the source.
 struct ModeRanking {
     struct Candidate {
@@ -111,8 +118,8 @@ void BlockSurvey<Sample>::look_at_angles(const BlockPlace& block, const BlockCos
         }
     };
     if (effort_.every_angle) return look(kEvery);
-    if (!is_aligned(block)) return look(overlapping_modes(block) >> kFirstAngle & kEvery);
-    if (block.a != block.b) return look(inherited_modes(block) >> kFirstAngle & kEvery);
+    if (!is_aligned(block) || block.a != block.b)
+        return look(modes_around(block) >> kFirstAngle & kEvery);
     constexpr int kCoarseAngles = 4;
     uint64_t which = 0;
     for (int angle = 0; angle < kAngles; angle += kCoarseAngles) which |= uint64_t{1} << angle;
@@ -172,11 +179,12 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     };
     for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode, prediction));
     const int32_t simple = std::min(candidates[0].difference, candidates[1].difference);
-    const uint64_t allowed = predictor.allowed();
+    const uint64_t slow =
+        predictor.allowed() & (effort_.inherited ? modes_around(block) : ~uint64_t{0});
     int32_t of_planes[kAllModes - kPlanes];
     bool planes_suffice = false;
     for (const int mode : {kPlanes, kWidePlanes}) {
-        if (!(allowed >> mode & 1)) continue;
+        if (!(slow >> mode & 1)) continue;
         const int32_t difference = of_planes[mode - kPlanes] = look(mode, prediction);
         planes_suffice |= !effort_.every_angle && int64_t{3} * difference < int64_t{2} * simple;
     }
@@ -187,16 +195,16 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     const int sorted = std::max({2, effort_.surveyed, effort_.rough});
     ranking.sort(sorted);
-    // Least squares and template matching are slow: they run only where the other modes leave a
-    // large difference, and templates count only where at most one other mode is better.
-    if (allowed >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
+    // Least squares and template matching run only where the other modes leave a large difference,
+    // and templates count only where at most one other mode is better.
+    if (slow >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
         ranking.add(kLeastSquares, look(kLeastSquares, prediction));
         ranking.sort(sorted);
     }
     for (const int mode : {kPlanes, kWidePlanes})
-        if (allowed >> mode & 1) ranking.add(mode, of_planes[mode - kPlanes]);
-    if (allowed >> kPlanes) ranking.sort(sorted);
-    if (allowed >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
+        if (slow >> mode & 1) ranking.add(mode, of_planes[mode - kPlanes]);
+    if (slow >> kPlanes) ranking.sort(sorted);
+    if (slow >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
         const int32_t difference = look(kTemplates, matched);
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {

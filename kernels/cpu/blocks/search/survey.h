@@ -51,6 +51,11 @@ public:
     }
     // Bit f: flag f is worth a trial for this block.
     int worthwhile(const BlockPlace& block) const;
+    // The least cost of a block, and its cost with a flag, both estimated.
+    int64_t estimate(const BlockPlace& block) const { return at(block).least; }
+    int64_t estimate(const BlockPlace& block, int flag) const {
+        return flag == kLeaf ? at(block).whole() : split_cost(block, flag);
+    }
 
 private:
     struct Seen {
@@ -73,6 +78,7 @@ private:
     std::pair<int, int> reach_of(const BlockPlace& block) const;
     uint64_t inherited_modes(const BlockPlace& block) const;
     uint64_t overlapping_modes(const BlockPlace& block) const;
+    uint64_t modes_around(const BlockPlace& block) const;
     template <class Work>
     void for_blocks(int a, int b, const Work& work);
     // The same for blocks that only ternary splits make.

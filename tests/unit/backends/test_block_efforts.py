@@ -1,0 +1,77 @@
+"""Efforts of the search for predicted blocks, and what the shortcuts of version 2 cost."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.strategies import pictures
+
+import mmpcodec
+from mmpcodec import EncodeParams
+from mmpcodec.backends import block_efforts
+from mmpcodec.backends.block_efforts import EFFORTS, LATER_EFFORTS, PLAIN_EFFORTS, block_effort
+from mmpcodec.pictures import read
+
+IMAGES = Path(__file__).parents[3] / "images"
+LAMBDA = 60
+
+
+def encoded(picture, effort):
+    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort, version=2)
+    return mmpcodec.encode_picture(picture, params, backend="cpu", threads=1)
+
+
+def cost(picture, found):
+    error = ((picture.astype(int) - found.samples) ** 2).sum()
+    return error + LAMBDA * 8 * len(found.data)
+
+
+def test_each_coding_has_its_table():
+    assert block_effort(6) is EFFORTS[6]
+    assert block_effort(6, later=True) is LATER_EFFORTS[6]
+    assert block_effort(6, later=True, plain=True) is PLAIN_EFFORTS[6]
+    assert set(EFFORTS) == set(LATER_EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
+
+
+@pytest.mark.parametrize("effort", LATER_EFFORTS.values(), ids=map(str, LATER_EFFORTS))
+def test_efforts_of_version_2_are_consistent(effort):
+    assert not (effort.inherited and effort.every_angle)
+    assert effort.ternary >= 0  # ternary=True works at each effort
+    assert 0 < effort.reserve < 100
+    assert 0 < effort.again < 100
+
+
+@pytest.mark.parametrize("effort", [*EFFORTS.values(), *PLAIN_EFFORTS.values()])
+def test_other_efforts_take_no_shortcut_of_version_2(effort):
+    assert (effort.inherited, effort.reserve, effort.again) == (False, 0, 0)
+
+
+@pytest.fixture(scope="module")
+def photograph():
+    return read(IMAGES / "camera.pgm").samples[100:228, 100:228]
+
+
+@pytest.mark.parametrize("effort", [2, 6])
+def test_a_reserve_costs_little(monkeypatch, photograph, effort):
+    short = cost(photograph, encoded(photograph, effort))
+    without = replace(LATER_EFFORTS[effort], reserve=0, again=0)
+    monkeypatch.setitem(block_efforts.LATER_EFFORTS, effort, without)
+    whole = cost(photograph, encoded(photograph, effort))
+    assert 0.99 * whole <= short <= 1.03 * whole
+    assert short != whole
+
+
+def test_higher_efforts_find_better_plans(photograph):
+    costs = [cost(photograph, encoded(photograph, effort)) for effort in (1, 3, 6)]
+    assert costs[0] > costs[1] > costs[2]
+
+
+@pytest.mark.parametrize("effort", [1, 5])
+@given(pictures(max_side=80), st.sampled_from([0.5, 30, 2000]))
+def test_pictures_of_any_size_have_a_plan(effort, picture, lam):
+    params = EncodeParams.from_options(lam, preset="photo", effort=effort, version=2)
+    found = mmpcodec.encode_picture(picture, params, backend="cpu", threads=1)
+    assert np.array_equal(mmpcodec.decode(found.data), found.samples)
