@@ -219,6 +219,15 @@ def test_chroma_has_no_effect_on_gray(picture):
     assert plain.encode(picture, 50) == halved.encode(picture, 50)
 
 
+def test_avif_takes_one_thread_and_one_tile(monkeypatch):
+    """Its bytes would depend on the machine."""
+    options = {}
+    monkeypatch.setattr(Image.Image, "save", lambda *_, **given: options.update(given))
+    (codec,) = peers("avif:tune=psnr,speed=9")
+    codec.encode(waves(SampleKind()), 50)
+    assert (options["max_threads"], options["autotiling"], options["speed"]) == (1, False, 9)
+
+
 def test_a_tune_of_avif_is_for_8_bits():
     (codec,) = peers("avif:tune=psnr", SampleKind(depth=10))
     with pytest.raises(ParameterError, match="more than 8 bits a sample only with tune=default"):
@@ -290,7 +299,7 @@ def test_speed_effort_method_and_preset_are_settings():
     (codec,) = peers("avif:tune=psnr,speed=6")
     assert (codec.name, codec.settings) == (
         "avif:speed=6,tune=psnr",
-        "gray (4:0:0), speed 6, tune psnr",
+        "gray (4:0:0), speed 6, tune psnr, one thread",
     )
     (codec,) = peers("webp:method=4")
     assert codec.name == "webp:method=4"
