@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, coded_depth, middle, most, sample_type
+from mmpcodec.depth import BYTE, coded_depth, extra_bits, middle, most, sample_type
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout
 from mmpcodec.runtime.arrays import bands, module_of, on_device
@@ -19,6 +19,9 @@ from mmpcodec.tools import Tools
 
 BAND_SAMPLES = 1 << 16
 """Number of samples of a band of rows; its temporary arrays fit the cache of a processor."""
+
+MOST_FINE_LAMBDA = 1024
+"""Largest lambda of the fine layout, in squared errors of one level of the samples."""
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
@@ -33,16 +36,18 @@ def layout_of_form(form: Form, lam: float) -> Layout:
     return Layout.LUMA if form.colours == 3 and lam > 0 else Layout.APART
 
 
-def can_be_fine(tools: Tools, depth: int) -> bool:
-    """Return whether tools code the colours of a picture of this depth in the fine layout.
+def can_be_fine(tools: Tools, depth: int, lam: float) -> bool:
+    """Return whether an encoder codes colours with these tools in the fine layout.
 
-    An encoder takes it for lossy predicted blocks with tools of version 2.
+    It does with predicted blocks with tools of version 2, where lambda is small enough that the
+    additional bits gain.
     """
-    layout = Layout.FINE_LUMA
+    layout, wide = Layout.FINE_LUMA, coded_depth(depth)
     return (
         len(tools.later_than(1)) > 0
         and layout.fits(depth)
         and fault_of_depth(tools, layout.depth_of("", depth)) is None
+        and lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA
     )
 
 

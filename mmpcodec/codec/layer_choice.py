@@ -251,9 +251,10 @@ def _layouts(
     if not any(wanted):
         return []
     wanted = [each or lossy for each in wanted]
-    usual, fine = layout_of(samples, candidates[0].lam), set[int]()
+    lam = candidates[0].lam
+    usual, fine = layout_of(samples, lam), set[int]()
     if usual is Layout.LUMA:
-        fine = {index for index in lossy if can_be_fine(candidates[index].tools, depth)}
+        fine = {index for index in lossy if can_be_fine(candidates[index].tools, depth, lam)}
     if any(each != wanted[0] for each in wanted) and not all(fine >= {*each} for each in wanted):
         fine = set()
     of_layouts = [
