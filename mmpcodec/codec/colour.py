@@ -200,6 +200,4 @@ def from_luma(planes: Sequence[np.ndarray], fine: int, depth: int) -> list[np.nd
     mean = luma - (greens - mid)
     colours = mean + (orange - mid), luma + (greens - mid), mean - (orange - mid)
     half = 1 << bits >> 1
-    return [
-        ((plane + half) >> bits).clip(0, white).astype(sample_type(depth)) for plane in colours
-    ]
+    return [((plane + half) >> bits).clip(0, white).astype(sample_type(depth)) for plane in colours]

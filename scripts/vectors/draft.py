@@ -99,7 +99,7 @@ def of_fine_layout(
 ) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     """Yield the cases of luma and chroma with two bits more than the picture."""
     head = shipped("camera.pgm")[100:148, 230:300]
-    i, j = np.indices(head.shape)
+    i, j = (np.asarray(each) for each in np.indices(head.shape))
     colours = np.stack([head, 255 - head // 2, (head // 3 + 2 * j).astype(np.uint8)], axis=2)
     yield "fine", colours, photo(8), {}
     primaries = (255 * (np.stack([i // 5, j // 6, (i + j) // 7], axis=2) % 2)).astype(np.uint8)

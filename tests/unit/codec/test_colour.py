@@ -67,7 +67,8 @@ def test_luma_by_hand():
     red, green, blue = (np.array([[value]], np.uint8) for value in (200, 100, 30))
     luma, orange, chroma_green = to_luma([red, green, blue], 8, 8)
     assert (luma[0, 0], orange[0, 0], chroma_green[0, 0]) == (108, 128 + 85, 128 - 7)
-    assert [plane[0, 0] for plane in from_luma([luma, orange, chroma_green], 8, 8)] == [200, 101, 30]
+    back = from_luma([luma, orange, chroma_green], 8, 8)
+    assert [plane[0, 0] for plane in back] == [200, 101, 30]
 
 
 @pytest.mark.parametrize("depth", range(1, 8))

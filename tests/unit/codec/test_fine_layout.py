@@ -46,7 +46,8 @@ def test_the_conversion_alone_loses_nothing(depth, planes):
     samples = rng.integers(0, most + 1, (20, 30, planes)).astype(kind)
     samples[:8, 0, :3] = most * ((np.arange(8)[:, None] >> np.arange(3)) & 1)
     made = split(samples, depth, Layout.FINE_LUMA)
-    assert [plane.depth for plane in made] == [max(depth, 8) + 2] * 3 + [max(depth, 8)][: planes - 3]
+    wide = max(depth, 8)
+    assert [plane.depth for plane in made] == [wide + 2, wide + 2, wide + 2, wide][:planes]
     assert [plane.samples.dtype for plane in made[:3]] == [np.uint16] * 3
     parts = [plane.samples for plane in made]
     back = joined(parts, form_of(samples), depth, Layout.FINE_LUMA)
