@@ -36,18 +36,18 @@ public:
     void sums(int terms, Depth<Sample> depth, Sum* of_terms,
               Sum (*products)[kMostRegressors + 1]) const {
         if (depth.bits() <= kShortProducts)
-            sums_in<int32_t>(terms, of_terms, products);
+            sums_in<int32_t, kSummedAtOnce>(terms, of_terms, products);
         else
-            sums_in<Sum>(terms, of_terms, products);
+            sums_in<Sum, kMost>(terms, of_terms, products);
     }
 
 private:
     static constexpr int kMost = kPlanesReach * (2 * kMaxSide + kPlanesReach);
-    // Most bits of samples for which sums of products fit 32 bits.
-    static constexpr int kShortProducts = 11;
-    static_assert(int64_t{kMost} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
+    // Sums of so many products of samples of so many bits fit 32 bits.
+    static constexpr int kSummedAtOnce = 256, kShortProducts = 12;
+    static_assert(int64_t{kSummedAtOnce} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
 
-    template <class Part>
+    template <class Part, int AtOnce>
     MMP_SIMD_LEVELS void sums_in(int terms, Sum* of_terms,
                                  Sum (*products)[kMostRegressors + 1]) const {
         for (int p = 0; p < terms; ++p) {
@@ -55,8 +55,13 @@ private:
             for (int i = 0; i < count_; ++i) own += values_[p][i];
             of_terms[p] = own;
             for (int q = p; q < terms; ++q) {
-                Part sum = 0;
-                for (int i = 0; i < count_; ++i) sum += Part(values_[p][i]) * values_[q][i];
+                Sum sum = 0;
+                for (int first = 0; first < count_; first += AtOnce) {
+                    const int last = std::min(first + AtOnce, count_);
+                    Part part = 0;
+                    for (int i = first; i < last; ++i) part += Part(values_[p][i]) * values_[q][i];
+                    sum += part;
+                }
                 products[p][q] = sum;
             }
         }
