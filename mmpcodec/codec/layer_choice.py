@@ -243,25 +243,24 @@ def _layouts(
 ) -> list[tuple[Layout, list[list[int]]]]:
     """Return the layouts of planes apart to code, with the candidates of each layer of colour.
 
-    The candidates that can code fine planes have the fine layout, the others the usual one. All
-    have the usual one if the candidates of the layers differ, so that a tile can mix them.
+    If all candidates can code fine planes, these have the fine layout. Otherwise all have the usual
+    one, so that a tile can mix them; an encoder that does not look first also tries the fine layout
+    with the candidates that can.
     """
     lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
     wanted = [[index for index in lossy if index in each] for each in tried]
     if not any(wanted):
         return []
     wanted = [each or lossy for each in wanted]
-    lam = candidates[0].lam
-    usual, fine = layout_of(samples, lam), set[int]()
-    if usual is Layout.LUMA:
-        fine = {index for index in lossy if can_be_fine(candidates[index].tools, depth, lam)}
-    if any(each != wanted[0] for each in wanted) and not all(fine >= {*each} for each in wanted):
-        fine = set()
-    of_layouts = [
-        (Layout.FINE_LUMA, [[index for index in each if index in fine] for each in wanted]),
-        (usual, [[index for index in each if index not in fine] for each in wanted]),
-    ]
-    return [(layout, own) for layout, own in of_layouts if all(own)]
+    lam, looks = candidates[0].lam, candidates[0].looks
+    usual = layout_of(samples, lam)
+    if usual is not Layout.LUMA:
+        return [(usual, wanted)]
+    able = [index for index in lossy if can_be_fine(candidates[index].tools, depth, lam)]
+    fine = [[index for index in each if index in able] for each in wanted]
+    if fine == wanted:
+        return [(Layout.FINE_LUMA, fine)]
+    return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not looks else [])]
 
 
 def params_of_layer(
@@ -484,7 +483,7 @@ def _cheapest(
         coloured = coded[: form.colours]
         for index in set[int | None].intersection(*map(set, coloured)):
             assert index is not None
-            costs[index] = sum(own[index].cost for own in coloured)
+            costs[index] = min(costs[index], sum(own[index].cost for own in coloured))
     for candidate, part in parts.get((number, Layout.TOGETHER, ALL_PLANES), {}).items():
         assert candidate is not None
         costs[candidate] = part.cost

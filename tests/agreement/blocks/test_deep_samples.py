@@ -18,7 +18,7 @@ from support.strategies import (
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES, WIDE_PLANES
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
 
@@ -68,6 +68,23 @@ def test_earlier_planes(lam, depth):
     earlier = [luma, other]
     modes = CPU.encode(picture, params, depth=depth, earlier=earlier).trace.units[..., 2]
     assert (modes >= PLANES).sum() > 10
+
+
+def test_sums_of_earlier_planes_beyond_32_bits():
+    """Dark samples give five weights near 4, which take bright ones far beyond the range."""
+    rng = np.random.default_rng(1)
+    luma = rng.integers(0, 3000, (16, 48)).astype(np.uint16)
+    luma[:, 16:] += 42000
+    around = np.pad(luma.astype(int), 1, mode="edge")
+    sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+    picture = np.minimum(4 * (luma + sides), 65535).astype(np.uint16)
+    params = EncodeParams.from_options(1, preset="photo", version=2, effort=2, earlier_planes=1)
+    found = [
+        backend.encode(picture, params, depth=16, earlier=[luma]) for backend in (REFERENCE, CPU)
+    ]
+    assert found[0].payload == found[1].payload
+    np.testing.assert_array_equal(found[1].samples, found[0].samples)
+    assert (found[0].trace.units[:, 4:, 2] == WIDE_PLANES).any()
 
 
 def extremes(most, height, width):

@@ -135,7 +135,7 @@ def test_presets_that_try_several_codings():
     of = {}
     for preset in ("auto", "best"):
         for name, samples in (("photograph", photograph(64, 64)), ("page", page)):
-            data = mmpcodec.encode(samples, 20, preset=preset, effort=1, version=2)
+            data = mmpcodec.encode(samples, 4, preset=preset, effort=1, version=2)
             of[preset, name] = max(depth for _, depth in depths(data))
     assert of == {
         ("auto", "photograph"): 10,
