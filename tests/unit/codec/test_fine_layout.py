@@ -10,6 +10,7 @@ from mmpcodec import CorruptStream, EncodeParams
 from mmpcodec.codec import layer_choice
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.codec.distortion import distortion
+from mmpcodec.codec.encoder import backends_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
 
@@ -143,6 +144,24 @@ def test_presets_that_try_several_codings():
         ("best", "photograph"): 10,
         ("best", "page"): 8,
     }
+
+
+def test_costs_of_candidates_that_code_both_layouts(no_fine):
+    """A candidate costs what it does in its better layout."""
+    samples = photograph(40, 50)
+    candidates = EncodeParams.from_options(4, preset="best", effort=1, version=2).each_alone()
+    chosen = backends_of(candidates, "cpu", 8, 12)
+
+    def costs():
+        tile = layer_choice.TileSource(samples, samples, 8)
+        (made,) = layer_choice.encode_tiles([tile], candidates, chosen, 1, None)
+        return made.costs
+
+    with_fine = costs()
+    no_fine()
+    without = costs()
+    assert with_fine[0] < without[0] < np.inf
+    assert with_fine[1:] == without[1:]
 
 
 def test_layers_with_other_candidates_are_not_fine(monkeypatch):
