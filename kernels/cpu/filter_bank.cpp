@@ -23,9 +23,10 @@ constexpr int kTableBytes = kBankClasses * 2 * kBankTaps;
 static_assert(sizeof kTrainedFilters == kBankTables * kTableBytes);
 
 // A turn of a filter: the weight of each place around a sample, and the largest difference there.
-template <class Sample>
+// Samples and their differences are held as a Value.
+template <class Value>
 struct Form {
-    Wide<Sample> weights[kPlaces], clips[kPlaces];
+    Value weights[kPlaces], clips[kPlaces];
 };
 
 constexpr int place_of(int row, int column) {
@@ -35,9 +36,9 @@ constexpr int place_of(int row, int column) {
     return (first + (row > 0)) * kColumns + kBankReach + column;
 }
 
-template <class Sample>
-std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
-    std::vector<Form<Sample>> forms(kForms);
+template <class Value, class Sample>
+std::vector<Form<Value>> forms_of(int step, Depth<Sample> depth) {
+    std::vector<Form<Value>> forms(kForms);
     const uint8_t* table = kTrainedFilters + bank_table(step) * kTableBytes;
     for (int i = 0; i < kForms; ++i) {
         const uint8_t* filter = table + i / kBankTurns * 2 * kBankTaps;
@@ -48,8 +49,8 @@ std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
                 bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most());
             for (const int side : {-1, 1}) {
                 const int place = place_of(side * o.row, side * o.column);
-                forms[i].weights[place] = Wide<Sample>(weight);
-                forms[i].clips[place] = Wide<Sample>(clip);
+                forms[i].weights[place] = Value(weight);
+                forms[i].clips[place] = Value(clip);
             }
         }
     }
@@ -58,12 +59,11 @@ std::vector<Form<Sample>> forms_of(int step, Depth<Sample> depth) {
 
 // Visits the rows of a picture in order. Beyond the border, samples and variations repeat the
 // nearest ones inside.
-template <class Sample>
+template <class Value, class Sample>
 class BankRows {
 public:
-    using Value = Wide<Sample>;
-    using Lanes = typename Row<Sample, kColumns>::Lanes;
-    using TwoLanes = typename Row<Sample, 2 * kColumns>::Lanes;
+    // The type of sums of variations.
+    using Sum = Wide<Sample>;
 
     BankRows(const FilterPicture<Sample>& picture, int step, int64_t first)
         : picture_(picture),
@@ -75,7 +75,7 @@ public:
           variations_(stride_),
           sums_(kDirections * kHeld * picture.width),
           around_(kDirections * picture.width),
-          forms_(forms_of(step, picture.depth)),
+          forms_(forms_of<Value>(step, picture.depth)),
           weighted_(picture.width),
           places_(picture.width) {
         for (int i = 0; i < kBankActivities - 1; ++i) most_of_activity_[i] = most_of_activity(i, step);
@@ -96,7 +96,9 @@ public:
     MMP_INLINE const uint8_t* places() const { return places_.data(); }
 
 private:
+    using Lanes = std::conditional_t<sizeof(Value) == 2, Shorts8, Ints8>;
     static constexpr int kDirections = 4;
+    static constexpr int kRows[] = {2, 4, 1, 5};  // the rows of the first places, of seven
 
     MMP_INLINE int64_t inside(int64_t row) const {
         return std::clamp<int64_t>(row, 0, picture_.height - 1);
@@ -105,7 +107,7 @@ private:
         return &lines_[row % kHeld * stride_ + kColumns];
     }
     MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
-    MMP_INLINE Value* sums(int direction, int64_t row) {
+    MMP_INLINE Sum* sums(int direction, int64_t row) {
         return &sums_[(direction * kHeld + row % kHeld) * picture_.width];
     }
     MMP_INLINE void repeat_ends(Value* line) const {
@@ -132,28 +134,28 @@ private:
             for (int64_t c = 0; c < picture_.width; ++c)
                 v[c] = Value(magnitude(2 * x[c] - one[c] - opposite[c]));
             repeat_ends(v);
-            Value* out = sums(i, row);
+            Sum* out = sums(i, row);
             for (int64_t c = 0; c < picture_.width; ++c)
-                out[c] = Value(v[c - 3] + v[c - 2] + v[c - 1] + v[c] + v[c + 1] + v[c + 2] + v[c + 3]);
+                out[c] = Sum(v[c - 3] + v[c - 2] + v[c - 1] + v[c] + v[c + 1] + v[c + 2] + v[c + 3]);
         }
     }
 
     MMP_INLINE void find_places() {
         const int64_t width = picture_.width;
         const int extra = picture_.depth.extra();
-        Value* around = around_.data();
+        int16_t* around = around_.data();
         for (int i = 0; i < kDirections; ++i) {
-            const Value* rows[2 * kBankWindow + 1];
+            const Sum* rows[2 * kBankWindow + 1];
             for (int k = 0; k <= 2 * kBankWindow; ++k) rows[k] = sums(i, inside(row_ + k - kBankWindow));
             for (int64_t c = 0; c < width; ++c)
                 around[i * width + c] =
-                    Value((rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c] +
-                           rows[5][c] + rows[6][c]) >>
-                          extra);
+                    int16_t((rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c] +
+                             rows[5][c] + rows[6][c]) >>
+                            extra);
         }
         const int m0 = most_of_activity_[0], m1 = most_of_activity_[1], m2 = most_of_activity_[2],
                   m3 = most_of_activity_[3], m4 = most_of_activity_[4], m5 = most_of_activity_[5];
-        const Value *across = around, *down = across + width, *falling = down + width,
+        const int16_t *across = around, *down = across + width, *falling = down + width,
                     *rising = falling + width;
         uint8_t* places = places_.data();
         for (int64_t c = 0; c < width; ++c) {
@@ -166,45 +168,37 @@ private:
         }
     }
 
-    // The products of a group of places with their weights.
-    template <class Vector>
-    static MMP_INLINE Vector products(Vector samples, Value x, const Form<Sample>& form,
-                                      int place) {
-        const auto clip = loaded<Vector>(form.clips + place);
-        const Vector difference = samples - x;
-        const Vector low = difference < -clip ? -clip : difference;
-        return (low > clip ? clip : low) * loaded<Vector>(form.weights + place);
+    // The sums of products of eight places with their weights.
+    static MMP_INLINE Ints4 products(Lanes samples, Value x, const Form<Value>& form, int place) {
+        const auto clip = loaded<Lanes>(form.clips + place);
+        const Lanes difference = samples - x;
+        const Lanes low = difference < -clip ? -clip : difference;
+        return sums_of_pairs(low > clip ? clip : low, loaded<Lanes>(form.weights + place));
     }
 
     MMP_INLINE void filter() {
         const Value* rows[2 * kBankReach + 1];
         for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = line(i - kBankReach) - kBankReach;
         for (int64_t c = 0; c < picture_.width; ++c) {
-            const Form<Sample>& form = forms_[places_[c]];
+            const Form<Value>& form = forms_[places_[c]];
             const Value x = rows[3][c + kBankReach];
-            const auto near =
-                joined<TwoLanes>(loaded<Lanes>(rows[2] + c), loaded<Lanes>(rows[4] + c));
-            const auto far =
-                joined<TwoLanes>(loaded<Lanes>(rows[1] + c), loaded<Lanes>(rows[5] + c));
             auto own = loaded<Lanes>(rows[3] + c);
             own[kAbove - kOwnRow] = rows[0][c + kBankReach];
             own[kBelow - kOwnRow] = rows[6][c + kBankReach];
-            // Two products of bytes fill 16 bits at most: 2 * 63 * 255 < 2^15.
-            const TwoLanes two = products(near, x, form, 0) + products(far, x, form, 2 * kColumns);
-            const Ints16 wide = __builtin_convertvector(two, Ints16);
-            Ints8 total = __builtin_convertvector(products(own, x, form, kOwnRow), Ints8);
-            total += loaded<Ints8>(&wide) +
-                     loaded<Ints8>(reinterpret_cast<const int32_t*>(&wide) + kColumns);
-            weighted_[c] = total[0] + total[1] + total[2] + total[3] + total[4] + total[5] +
-                           total[6] + total[7];
+            Ints4 total = products(own, x, form, kOwnRow);
+            for (int i = 0; i < 4; ++i)
+                total += products(loaded<Lanes>(rows[kRows[i]] + c), x, form, i * kColumns);
+            weighted_[c] = total[0] + total[1] + total[2] + total[3];
         }
     }
 
     const FilterPicture<Sample> picture_;
     const int64_t stride_;
     int64_t row_, next_line_, next_sums_;
-    std::vector<Value> lines_, variations_, sums_, around_;
-    const std::vector<Form<Sample>> forms_;
+    std::vector<Value> lines_, variations_;
+    std::vector<Sum> sums_;
+    std::vector<int16_t> around_;  // in units of 8-bit samples
+    const std::vector<Form<Value>> forms_;
     std::vector<int32_t> weighted_;
     std::vector<uint8_t> places_;
     int most_of_activity_[kBankActivities - 1];
@@ -214,12 +208,10 @@ static_assert(kBankWindow == 3, "the sums above are of seven");
 
 constexpr int kFormsOfActivity = kBankDirections * kBankTurns;
 
-}  // namespace
-
-template <class Sample>
-MMP_SIMD_LEVELS void filter_bank(const FilterPicture<Sample>& picture, int step,
-                                 const BankScaling& scales, RowRange range, Sample* out) {
-    BankRows<Sample> rows(picture, step, range.first);
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, int step,
+                            const BankScaling& scales, RowRange range, Sample* out) {
+    BankRows<Value, Sample> rows(picture, step, range.first);
     int scale_of[kForms];
     for (int i = 0; i < kForms; ++i) scale_of[i] = scales[i / kFormsOfActivity];
     out += range.first * picture.width;
@@ -231,11 +223,10 @@ MMP_SIMD_LEVELS void filter_bank(const FilterPicture<Sample>& picture, int step,
     }
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
-                                     int step, RowRange range, RowRange columns,
-                                     BankErrors& errors) {
-    BankRows<Sample> rows(picture, step, range.first);
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                                int step, RowRange range, RowRange columns, BankErrors& errors) {
+    BankRows<Value, Sample> rows(picture, step, range.first);
     const int64_t width = picture.width;
     const int most = picture.depth.most();
     std::vector<uint32_t> squares(kBankScales * width);
@@ -257,6 +248,24 @@ MMP_SIMD_LEVELS void add_bank_errors(const Sample* source, const FilterPicture<S
             for (int scale = 0; scale < kBankScales; ++scale) own[scale] += squares[scale * width + c];
         }
     }
+}
+
+}  // namespace
+
+template <class Sample>
+void filter_bank(const FilterPicture<Sample>& picture, int step, const BankScaling& scales,
+                 RowRange range, Sample* out) {
+    with_lanes(picture.depth, [&](auto value) {
+        filter<decltype(value)>(picture, step, scales, range, out);
+    });
+}
+
+template <class Sample>
+void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture, int step,
+                     RowRange range, RowRange columns, BankErrors& errors) {
+    with_lanes(picture.depth, [&](auto value) {
+        add_errors<decltype(value)>(source, picture, step, range, columns, errors);
+    });
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

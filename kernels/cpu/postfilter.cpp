@@ -15,10 +15,11 @@ static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their ac
 
 // Visits the rows of a picture in order and holds the rows and activities that the filter reads
 // around each. Beyond the border, samples and activities repeat the nearest ones inside.
-template <class Sample>
+template <class Value, class Sample>
 class FilterRows {
 public:
-    using Value = Wide<Sample>;
+    // The type of sums of activities.
+    using Sum = Wide<Sample>;
 
     FilterRows(const FilterPicture<Sample>& picture, int64_t first)
         : picture_(picture),
@@ -27,25 +28,27 @@ public:
           next_line_(std::max<int64_t>(first - kReach - 1, 0)),
           next_sums_(std::max<int64_t>(first - kActivityReach, 0)),
           lines_(kHeld * stride_),
-          sums_(kHeld * picture.width),
           activities_(stride_),
-          around_(picture.width),
-          differences_(kFilterTaps * picture.width) {}
+          differences_(kFilterTaps * picture.width),
+          sums_(kHeld * picture.width),
+          around_(picture.width) {}
 
     MMP_INLINE void next() {
         ++row_;
         for (; next_line_ <= inside(row_ + kReach + 1); ++next_line_) hold_line(next_line_);
         for (; next_sums_ <= inside(row_ + kActivityReach); ++next_sums_) hold_sums(next_sums_);
-        const Value* rows[2 * kActivityReach + 1];
+        const Sum* rows[2 * kActivityReach + 1];
+        const int extra = picture_.depth.extra();
         for (int i = 0; i <= 2 * kActivityReach; ++i) rows[i] = sums(row_ + i - kActivityReach);
         for (int64_t c = 0; c < picture_.width; ++c)
-            around_[c] = rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c];
+            around_[c] = int16_t(
+                (rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c]) >> extra);
         for (int i = 0; i < kFilterTaps; ++i) hold_differences(i);
     }
 
     MMP_INLINE const Value* samples() const { return line(0); }
-    // The sum of the 25 activities around each sample; for byte samples it fills 15 bits.
-    MMP_INLINE const Value* around() const { return around_.data(); }
+    // The sum of the 25 activities around each sample, in units of 8-bit samples.
+    MMP_INLINE const int16_t* around() const { return around_.data(); }
     MMP_INLINE const Value* differences(int tap) const {
         return &differences_[tap * picture_.width];
     }
@@ -59,7 +62,7 @@ private:
     MMP_INLINE const Value* held_line(int64_t row) const {
         return &lines_[row % kHeld * stride_ + kReach];
     }
-    MMP_INLINE const Value* sums(int64_t row) const {
+    MMP_INLINE const Sum* sums(int64_t row) const {
         return &sums_[inside(row) % kHeld * picture_.width];
     }
     MMP_INLINE void repeat_ends(Value* line) const {
@@ -76,7 +79,8 @@ private:
     MMP_INLINE void hold_sums(int64_t row) {
         const Value *up = held_line(inside(row - 1)), *x = held_line(row),
                       *down = held_line(inside(row + 1));
-        Value *a = &activities_[kReach], *out = &sums_[row % kHeld * picture_.width];
+        Value* a = &activities_[kReach];
+        Sum* out = &sums_[row % kHeld * picture_.width];
         for (int64_t c = 0; c < picture_.width; ++c)
             a[c] = activity(x[c], x[c - 1], x[c + 1], up[c], down[c]);
         repeat_ends(a);
@@ -96,7 +100,9 @@ private:
     const FilterPicture<Sample> picture_;
     const int64_t stride_;
     int64_t row_, next_line_, next_sums_;
-    std::vector<Value> lines_, sums_, activities_, around_, differences_;
+    std::vector<Value> lines_, activities_, differences_;
+    std::vector<Sum> sums_;
+    std::vector<int16_t> around_;
 };
 
 static_assert(kActivityReach == 2, "the sums above are of five");
@@ -108,11 +114,11 @@ template <class Sample>
 using SquareSum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
 // Tap differences and errors of samples of one class.
-template <class Sample>
+template <class Value, class Sample>
 struct ClassBlock {
     static constexpr int kSize = kSummedAtOnce;
     int count = 0;
-    Wide<Sample> values[kGramSize][kSize];
+    Value values[kGramSize][kSize];
 
     MMP_INLINE void add_to(int64_t (&gram)[kGramSize][kGramSize]) {
         for (int i = 0; i < kGramSize; ++i)
@@ -127,14 +133,12 @@ struct ClassBlock {
     }
 };
 
-}  // namespace
-
-template <class Sample>
-MMP_SIMD_LEVELS void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table,
-                                 RowRange range, Sample* out) {
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTable& table,
+                            RowRange range, Sample* out) {
     const int64_t width = picture.width;
-    const int extra = picture.depth.extra(), most = picture.depth.most();
-    FilterRows<Sample> rows(picture, range.first);
+    const int most = picture.depth.most();
+    FilterRows<Value, Sample> rows(picture, range.first);
     // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
@@ -148,39 +152,38 @@ MMP_SIMD_LEVELS void post_filter(const FilterPicture<Sample>& picture, const Fil
             const auto* difference = rows.differences(i);
             for (int64_t c = 0; c < width; ++c)
                 weighted[c] += int32_t{difference[c]} *
-                               int32_t{by_activity(around[c] >> extra, w[0], w[1], w[2], w[3])};
+                               int32_t{by_activity(around[c], w[0], w[1], w[2], w[3])};
         }
         for (int64_t c = 0; c < width; ++c) out[c] = Sample(filtered_sample(x[c], weighted[c], most));
     }
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture,
-                                     RowRange range, FilterGram& gram) {
-    FilterRows<Sample> rows(picture, range.first);
-    std::vector<ClassBlock<Sample>> blocks(kFilterClasses);
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>& picture,
+                              RowRange range, FilterGram& gram) {
+    FilterRows<Value, Sample> rows(picture, range.first);
+    std::vector<ClassBlock<Value, Sample>> blocks(kFilterClasses);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
         const auto *around = rows.around(), *x = rows.samples();
         const Sample* wanted = source + row * picture.width;
         for (int64_t c = 0; c < picture.width; ++c) {
-            const int k = filter_class(around[c] >> picture.depth.extra());
-            ClassBlock<Sample>& block = blocks[k];
+            const int k = filter_class(around[c]);
+            auto& block = blocks[k];
             for (int i = 0; i < kFilterTaps; ++i)
                 block.values[i][block.count] = rows.differences(i)[c];
             block.values[kFilterTaps][block.count] = wanted[c] - x[c];
-            if (++block.count == ClassBlock<Sample>::kSize) block.add_to(gram[k]);
+            if (++block.count == block.kSize) block.add_to(gram[k]);
         }
     }
     for (int k = 0; k < kFilterClasses; ++k) blocks[k].add_to(gram[k]);
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
-                                       const Sample* shown, RowRange range,
-                                       FilterErrors& errors) {
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                                const Sample* shown, RowRange range, FilterErrors& errors) {
     using Sum = SquareSum<Sample>;
-    FilterRows<Sample> rows(picture, range.first);
+    FilterRows<Value, Sample> rows(picture, range.first);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
         const auto* around = rows.around();
@@ -191,12 +194,36 @@ MMP_SIMD_LEVELS void add_filter_errors(const Sample* source, const FilterPicture
             for (int64_t c = first; c < last; ++c) {
                 const Sum difference = Sum{wanted[c]} - Sum{found[c]};
                 const Sum square = difference * difference;
-                const int its_class = filter_class(around[c] >> picture.depth.extra());
+                const int its_class = filter_class(around[c]);
                 for (int k = 0; k < kFilterClasses; ++k) sums[k] += its_class == k ? square : 0;
             }
             for (int k = 0; k < kFilterClasses; ++k) errors[k] += sums[k];
         }
     }
+}
+
+}  // namespace
+
+template <class Sample>
+void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
+                 Sample* out) {
+    with_lanes(picture.depth,
+               [&](auto value) { filter<decltype(value)>(picture, table, range, out); });
+}
+
+template <class Sample>
+void add_filter_gram(const Sample* source, const FilterPicture<Sample>& picture, RowRange range,
+                     FilterGram& gram) {
+    with_lanes(picture.depth,
+               [&](auto value) { add_gram<decltype(value)>(source, picture, range, gram); });
+}
+
+template <class Sample>
+void add_filter_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                       const Sample* shown, RowRange range, FilterErrors& errors) {
+    with_lanes(picture.depth, [&](auto value) {
+        add_errors<decltype(value)>(source, picture, shown, range, errors);
+    });
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

@@ -9,14 +9,19 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, coded_depth, middle, most
-from mmpcodec.format.layouts import WEIGHTS, Layout
+from mmpcodec.depth import BYTE, coded_depth, extra_bits, middle, most, sample_type
+from mmpcodec.format.layers import fault_of_depth
+from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout
 from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
+from mmpcodec.tools import Tools
 
 BAND_SAMPLES = 1 << 16
 """Number of samples of a band of rows; its temporary arrays fit the cache of a processor."""
+
+MOST_FINE_LAMBDA = 1024
+"""Largest lambda of the fine layout, in squared errors of one level of the samples."""
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
@@ -31,6 +36,21 @@ def layout_of_form(form: Form, lam: float) -> Layout:
     return Layout.LUMA if form.colours == 3 and lam > 0 else Layout.APART
 
 
+def can_be_fine(tools: Tools, depth: int, lam: float) -> bool:
+    """Return whether an encoder codes colours with these tools in the fine layout.
+
+    It does with predicted blocks with tools of version 2, where lambda is small enough that the
+    additional bits gain.
+    """
+    layout, wide = Layout.FINE_LUMA, coded_depth(depth)
+    return (
+        len(tools.later_than(1)) > 0
+        and layout.fits(depth)
+        and fault_of_depth(tools, layout.depth_of("", depth)) is None
+        and lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA
+    )
+
+
 @dataclass(frozen=True)
 class LayerPlane:
     """A plane that one layer codes.
@@ -41,11 +61,14 @@ class LayerPlane:
         In host or device memory.
     weight : float
         Squared error of the picture, the mean over its colours, that a squared error of 1 in the
-        plane causes.
+        plane causes, both in units of 8-bit samples.
+    depth : int
+        Bits per sample.
     """
 
     samples: Any
     weight: float
+    depth: int = BYTE
 
 
 def widened(samples: Any, depth: int) -> Any:
@@ -79,18 +102,20 @@ def split(samples: Any, depth: int, layout: Layout, *, threads: int | None = 1) 
     """
     form = form_of(samples)
     samples = widened(samples, depth)
+    depths = [layout.depth_of("", depth)] * form.colours
     if form.colours == 1:
         planes, weights = [samples if samples.ndim == 2 else samples[..., 0]], [1.0]
     else:
         planes, weights = [samples[..., number] for number in range(3)], [*WEIGHTS[layout]]
-        if layout is Layout.LUMA:
-            planes = _in_bands(to_luma, planes, coded_depth(depth), threads)
+        if layout is not Layout.APART:
+            planes = _in_bands(to_luma, planes, coded_depth(depth), depths[0], threads)
     if form.has_alpha:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
+        depths.append(layout.depth_of(ALPHA, depth))
     xp = module_of(samples)
     return [
-        LayerPlane(xp.ascontiguousarray(plane), weight)
-        for plane, weight in zip(planes, weights, strict=True)
+        LayerPlane(xp.ascontiguousarray(plane), weight, own)
+        for plane, weight, own in zip(planes, weights, depths, strict=True)
     ]
 
 
@@ -107,7 +132,7 @@ def joined(
     Parameters
     ----------
     planes : list of (H, W) arrays
-        Samples of at least 8 bits.
+        Samples of at least 8 bits; those of a fine layout have two bits more.
     form : Form
     depth : int
         Bits per sample of the picture.
@@ -115,55 +140,64 @@ def joined(
     threads : int or None
         Number of threads; None takes all processors.
     """
-    if layout is Layout.LUMA:
-        colours = _in_bands(from_luma, planes[:3], coded_depth(depth), threads)
+    if layout >= Layout.LUMA:
+        of_layer = layout.depth_of("", depth)
+        colours = _in_bands(from_luma, planes[:3], of_layer, coded_depth(depth), threads)
         planes = [*colours, *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
     return narrowed(samples, depth)
 
 
 def _in_bands(
-    convert: Callable[[Sequence[Any], int], list[Any]],
+    convert: Callable[[Sequence[Any], int, int], list[Any]],
     planes: Sequence[Any],
     depth: int,
+    wanted: int,
     threads: int | None,
 ) -> list[Any]:
-    """Convert three planes; those in host memory in bands of rows."""
+    """Convert three planes to other ones of ``wanted`` bits; those in host memory in bands."""
     if on_device(planes[0]):
-        return convert(planes, depth)
-    made = [np.empty(plane.shape, plane.dtype) for plane in planes]
+        return convert(planes, depth, wanted)
+    made = [np.empty(plane.shape, sample_type(wanted)) for plane in planes]
 
     def one(rows: tuple[int, int]) -> None:
         band = slice(*rows)
-        for whole, part in zip(
-            made, convert([plane[band] for plane in planes], depth), strict=True
-        ):
+        parts = convert([plane[band] for plane in planes], depth, wanted)
+        for whole, part in zip(made, parts, strict=True):
             whole[band] = part
 
     side_by_side(one, bands(planes[0].shape, BAND_SAMPLES), threads)
     return made
 
 
-def to_luma(colours: Sequence[Any], depth: int) -> list[Any]:
+def to_luma(colours: Sequence[Any], depth: int, fine: int) -> list[Any]:
     """Convert colours to luma, chroma orange (red minus blue), chroma green (green minus both).
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
-    here with chroma halved to the bits of luma.
+    here with chroma halved to the bits of luma. With two bits more nothing is rounded.
+
+    Parameters
+    ----------
+    colours : sequence of three arrays
+        Red, green and blue.
+    depth : int
+        Bits per sample of the colours.
+    fine : int
+        Bits per sample of luma and chroma, at least as many.
     """
-    kind = colours[0].dtype
-    red, green, blue = (plane.astype(np.int32) for plane in colours)
-    mid, white = middle(depth), most(depth)
+    red, green, blue = (plane.astype(np.int32) << (fine - depth) for plane in colours)
+    mid, white = middle(fine), most(fine)
     luma = (red + 2 * green + blue + 2) >> 2
     orange = ((red - blue + 1) >> 1) + mid
     greens = ((2 * green - red - blue + 2) >> 2) + mid
-    return [plane.clip(0, white).astype(kind) for plane in (luma, orange, greens)]
+    return [plane.clip(0, white).astype(sample_type(fine)) for plane in (luma, orange, greens)]
 
 
-def from_luma(planes: Sequence[np.ndarray], depth: int) -> list[np.ndarray]:
+def from_luma(planes: Sequence[np.ndarray], fine: int, depth: int) -> list[np.ndarray]:
     """Convert luma and both chromas to red, green and blue; the inverse of ``to_luma``."""
-    mid, white = middle(depth), most(depth)
-    kind = planes[0].dtype
+    mid, white, bits = middle(fine), most(depth), fine - depth
     luma, orange, greens = (plane.astype(np.int32) for plane in planes)
     mean = luma - (greens - mid)
     colours = mean + (orange - mid), luma + (greens - mid), mean - (orange - mid)
-    return [plane.clip(0, white).astype(kind) for plane in colours]
+    half = 1 << bits >> 1
+    return [((plane + half) >> bits).clip(0, white).astype(sample_type(depth)) for plane in colours]

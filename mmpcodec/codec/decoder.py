@@ -184,7 +184,11 @@ def inspect(
         except FormatError as error:
             bad.append(_bad(header, tile, error, allow_partial))
     if not decode:
-        found = tuple(_described(tile, layer) for tile, one in streams for layer in one.layers)
+        found = tuple(
+            _described(tile, layer, depth_of(layer, one.layout, header.depth))
+            for tile, one in streams
+            for layer in one.layers
+        )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
     check_memory(streams, padded, threads, limits)
     start = start_of(header, starts)
@@ -408,7 +412,9 @@ def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) ->
     return BadTile(tile, error)
 
 
-def _described(tile: Tile, layer: Layer, trace: Trace | None = None, by: str = "") -> LayerCoding:
+def _described(
+    tile: Tile, layer: Layer, depth: int, trace: Trace | None = None, by: str = ""
+) -> LayerCoding:
     return LayerCoding(
         layer.name,
         layer.tools,
@@ -417,6 +423,7 @@ def _described(tile: Tile, layer: Layer, trace: Trace | None = None, by: str = "
         trace,
         tile.number,
         by,
+        depth,
     )
 
 
@@ -494,7 +501,7 @@ def _decode_layer(
             return one
         before.append(one[0])
     shape = tile.height, tile.width
-    depth = depth_of(layer.tools, layout, header.depth)
+    depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
         if layer.tools.exact:
@@ -520,7 +527,7 @@ def _decode_layer(
         if header.planes == 1:
             return error
         return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
-    return samples, _described(tile, layer, trace, backend.name)
+    return samples, _described(tile, layer, depth, trace, backend.name)
 
 
 def filtered(

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
 from mmpcodec.reference.postfilter import OFF
 from mmpcodec.samples import Samples
@@ -27,6 +28,8 @@ class LayerCoding:
         Number of the tile, from 0.
     backend : str
         Name of the backend that coded the layer; empty if only the header was read.
+    depth : int
+        Bits per sample of the layer.
     """
 
     name: str
@@ -36,6 +39,7 @@ class LayerCoding:
     trace: Trace | None = None
     tile: int = 0
     backend: str = ""
+    depth: int = BYTE
 
 
 @dataclass(frozen=True)

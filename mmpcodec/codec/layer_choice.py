@@ -14,7 +14,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
-from mmpcodec.codec.colour import joined, layout_of, layout_of_form, split
+from mmpcodec.codec.colour import can_be_fine, joined, layout_of, layout_of_form, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
@@ -22,7 +22,7 @@ from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes, layer_names
+from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
@@ -96,8 +96,8 @@ class TileEncoding:
     used: frozenset[int]
 
 
-_Parts = dict[tuple[int, int], dict[int | None, "_Part"]]
-"""Coded layers by tile and layer, then by candidate, which is None for alpha."""
+_Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
+"""Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
 KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
 """Payload, trace and backend of exact samples by tile and layer. No lambda changes them."""
@@ -172,6 +172,7 @@ class _Job:
     """
 
     tile: int
+    layout: Layout
     layer: int
     name: str
     candidate: int | None
@@ -200,16 +201,14 @@ def _jobs(
     importance = Importance(tile.importance, seen)
     if importance.seen is not None:
         samples = filled(tile.on_host, importance.seen)
-    form, layout, compared = form_of(samples), layout_of(samples, lam), len(candidates) > 1
+    form, compared = form_of(samples), len(candidates) > 1
     header = header_of_tile(tile, candidates)
-    names = layer_names(form, layout)
-    planes = list(zip(names, split(samples, depth, layout, threads=threads), strict=True))
-    tried = _tried([plane.samples for name, plane in planes if name != "alpha"], depth, candidates)
-    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
+    tried = _tried(samples, depth, candidates, threads)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
             yield _Job(
                 number,
+                Layout.TOGETHER,
                 ALL_PLANES,
                 form.title,
                 index,
@@ -221,22 +220,47 @@ def _jobs(
                 candidate.tools,
                 header,
             )
-    if not any(index in each for each in tried for index in lossy):
-        return
-    bits = coded_depth(depth)
-    for layer, (name, plane) in enumerate(planes):
-        if name == "alpha":
-            params = replace(candidates[lossy[0]], tools=EXACT)
-            of_plane = _on_host(plane.samples), bits, plane.weight, False
-            yield _Job(number, layer, name, None, params, *of_plane, EXACT, header)
-            continue
-        for index in [index for index in lossy if index in tried[layer]] or lossy:
-            params = params_of_layer(candidates[index], form, layout, layer)
-            of_plane = plane.samples, bits, plane.weight, compared
-            asked = candidates[index].tools
-            tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
-            params = replace(params, tools=tools)
-            yield _Job(number, layer, name, index, params, *of_plane, asked, header, importance)
+    for layout, own in _layouts(samples, depth, tried, candidates):
+        planes = split(samples, depth, layout, threads=threads)
+        for layer, (name, plane) in enumerate(zip(layer_names(form, layout), planes, strict=True)):
+            at = number, layout, layer, name
+            if name == ALPHA:
+                params = replace(candidates[own[0][0]], tools=EXACT)
+                of_plane = _on_host(plane.samples), plane.depth, plane.weight, False
+                yield _Job(*at, None, params, *of_plane, EXACT, header)
+                continue
+            for index in own[layer]:
+                params = params_of_layer(candidates[index], form, layout, layer)
+                of_plane = plane.samples, plane.depth, plane.weight, compared
+                asked = candidates[index].tools
+                tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
+                params = replace(params, tools=tools)
+                yield _Job(*at, index, params, *of_plane, asked, header, importance)
+
+
+def _layouts(
+    samples: Any, depth: int, tried: Sequence[Collection[int]], candidates: Sequence[EncodeParams]
+) -> list[tuple[Layout, list[list[int]]]]:
+    """Return the layouts of planes apart to code, with the candidates of each layer of colour.
+
+    If all candidates can code fine planes, these have the fine layout. Otherwise all have the usual
+    one, so that a tile can mix them; an encoder that does not look first also tries the fine layout
+    with the candidates that can.
+    """
+    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
+    wanted = [[index for index in lossy if index in each] for each in tried]
+    if not any(wanted):
+        return []
+    wanted = [each or lossy for each in wanted]
+    lam, looks = candidates[0].lam, candidates[0].looks
+    usual = layout_of(samples, lam)
+    if usual is not Layout.LUMA:
+        return [(usual, wanted)]
+    able = [index for index in lossy if can_be_fine(candidates[index].tools, depth, lam)]
+    fine = [[index for index in each if index in able] for each in wanted]
+    if fine == wanted:
+        return [(Layout.FINE_LUMA, fine)]
+    return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not looks else [])]
 
 
 def params_of_layer(
@@ -280,13 +304,15 @@ def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Head
 
 
 def _tried(
-    planes: Sequence[Any], depth: int, candidates: Sequence[EncodeParams]
+    samples: Any, depth: int, candidates: Sequence[EncodeParams], threads: int | None
 ) -> Sequence[Collection[int]]:
     """Return the numbers of the candidates that are tried on each layer but alpha."""
+    colours, lam = form_of(samples).colours, candidates[0].lam
     if not candidates[0].looks or len(candidates) == 1:
-        return [range(len(candidates))] * len(planes)
-    on_host = [_on_host(samples) for samples in planes]
-    return look.tried(on_host, coded_depth(depth), candidates[0].lam, candidates)
+        return [range(len(candidates))] * colours
+    planes = split(samples, depth, layout_of(samples, lam), threads=threads)[:colours]
+    on_host = [_on_host(plane.samples) for plane in planes]
+    return look.tried(on_host, coded_depth(depth), lam, candidates)
 
 
 def _rounds(jobs: Sequence[_Job]) -> list[list[_Job]]:
@@ -320,12 +346,13 @@ def _code_all(
         batches.append(batch)
     for batch, found in zip(batches, run_all(tasks, threads, progress), strict=True):
         for job, part in zip(batch, found, strict=True):
-            parts.setdefault((job.tile, job.layer), {})[job.candidate] = part
+            parts.setdefault((job.tile, job.layout, job.layer), {})[job.candidate] = part
 
 
 def _earlier(job: _Job, parts: _Parts) -> list[np.ndarray]:
     """Return the decoded planes that predict the layer of a job."""
-    of_layers = [parts[job.tile, layer] for layer in range(job.params.tools.earlier_planes)]
+    numbers = range(job.params.tools.earlier_planes)
+    of_layers = [parts[job.tile, job.layout, layer] for layer in numbers]
     return [own[_best(own)].samples for own in of_layers]
 
 
@@ -442,25 +469,22 @@ def _cheapest(
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
     source, lam = tile.on_host, candidates[0].lam
-    form, layout = form_of(source), layout_of(source, lam)
+    form = form_of(source)
     found: list[tuple[Layout, list[_Part], set[int]]] = []
     costs = [0.0] * len(candidates)
-    together = parts.get((number, ALL_PLANES), {})
-    apart = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
-    if (number, 0) in parts:
-        best: list[_Part] = []
-        used: set[int] = set()
-        for layer in range(len(layer_names(form, layout))):
-            own = parts[number, layer]
-            first = _best(own)
-            best.append(own[first])
-            if first is None:
-                continue
-            used.add(first)
-            for index in apart:
-                costs[index] += own[index].cost if index in own else math.inf
-        found.append((layout, best, used))
-    for candidate, part in together.items():
+    layouts = [layout for layout in Layout if (number, layout, 0) in parts]
+    if layouts:
+        costs = [0.0 if candidate.tools.exact else math.inf for candidate in candidates]
+    for layout in layouts:
+        coded = [parts[number, layout, layer] for layer in range(len(layer_names(form, layout)))]
+        bests = [_best(own) for own in coded]
+        best = [own[first] for own, first in zip(coded, bests, strict=True)]
+        found.append((layout, best, {first for first in bests if first is not None}))
+        coloured = coded[: form.colours]
+        for index in set[int | None].intersection(*map(set, coloured)):
+            assert index is not None
+            costs[index] = min(costs[index], sum(own[index].cost for own in coloured))
+    for candidate, part in parts.get((number, Layout.TOGETHER, ALL_PLANES), {}).items():
         assert candidate is not None
         costs[candidate] = part.cost
         found.append((Layout.TOGETHER, [part], {candidate}))
@@ -504,6 +528,7 @@ def _tile(
             part.layer.coefficients,
             part.trace,
             backend=part.backend,
+            depth=layers.depth_of(part.layer, layout, header.depth),
         )
         for part in parts
     )

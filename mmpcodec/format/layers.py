@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, coded_depth
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
@@ -77,9 +77,11 @@ class TileStream:
     samples_crc: int
 
 
-def depth_of(tools: Tools, layout: Layout, depth: int) -> int:
+def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
     """Return the bits per sample that a layer codes, from ``depth``, those of the picture."""
-    return depth if tools.exact and layout is Layout.TOGETHER else coded_depth(depth)
+    if layer.tools.exact and layout is Layout.TOGETHER:
+        return depth
+    return layout.depth_of(layer.name, depth)
 
 
 def samples_crc(samples: np.ndarray) -> int:
@@ -171,12 +173,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     crc = fields.fixed("samples CRC", samples_bytes)
     layout = Layout.TOGETHER
     if form is not Form.GRAY:
-        at = fields.offset
-        layout = Layout(fields.number("layout", 0, len(Layout) - 1))
-        if not layout.allowed(form):
-            raise CorruptStream(
-                SECTION, f"layout is {layout:d}, allowed for {form.title} is 0 or 1", at
-            )
+        layout = _read_layout(fields, header)
     names = layer_names(form, layout)
     layers = tuple(_read_layer(fields, name, header, name == names[-1]) for name in names)
     if fields.place < len(data):
@@ -184,11 +181,23 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
         )
     for place, layer in enumerate(layers):
-        fault = _fault(layer.tools, form, layout, header.depth)
+        fault = _fault(layer, form, layout, header.depth)
         fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, place))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
     return TileStream(layout, layers, crc)
+
+
+def _read_layout(fields: Fields, header: Header) -> Layout:
+    at, most = fields.offset, Layout.FINE_LUMA if header.version > 1 else Layout.LUMA
+    layout = Layout(fields.number("layout", 0, most))
+    if not layout.allowed(header.form):
+        fault = f"allowed for {header.form.title} is 0 or 1"
+    elif not layout.fits(header.depth):
+        fault = f"allowed at a depth of {header.depth} is 0 to {layout - 1}"
+    else:
+        return layout
+    raise CorruptStream(SECTION, f"layout is {layout:d}, {fault}", at)
 
 
 def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | None:
@@ -199,10 +208,10 @@ def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | N
     return f"depth is {depth}, allowed with {name} is 1 to {BYTE}"
 
 
-def _fault(tools: Tools, form: Form, layout: Layout, depth: int) -> str | None:
-    if layout is Layout.TOGETHER and form is not Form.GRAY and not tools.exact:
-        return f"coding is {coding_of(tools)}, allowed for planes together is {EXACT}"
-    return fault_of_depth(tools, depth)
+def _fault(layer: Layer, form: Form, layout: Layout, depth: int) -> str | None:
+    if layout is Layout.TOGETHER and form is not Form.GRAY and not layer.tools.exact:
+        return f"coding is {coding_of(layer.tools)}, allowed for planes together is {EXACT}"
+    return fault_of_depth(layer.tools, depth_of(layer, layout, depth))
 
 
 def _fault_of_planes(tools: Tools, most: int) -> str | None:

@@ -60,7 +60,7 @@ def seeds(data: bytes) -> Iterator[bytes]:
             continue
         stream = layers.read(memoryview(data)[start:end], start, header)
         for layer in stream.layers:
-            depth = depth_of(layer.tools, stream.layout, header.depth)
+            depth = depth_of(layer, stream.layout, header.depth)
             planes = header.planes if stream.layout is Layout.TOGETHER else 1
             yield seed(layer, tile.height, tile.width, depth, planes)
 

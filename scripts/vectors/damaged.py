@@ -137,6 +137,11 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-planes-3", changed("planes-2", "earlier planes", 3)
     colours = streams("planes-2")
     yield "bad-planes-cut", repaired(colours[:-9])
+    yield "bad-layout", changed("fine", "layout", 4)
+    yield "bad-layout-of-gray-alpha", changed("planes-gray-alpha", "layout", 3)
+    yield "bad-layout-at-depth-15", changed("fine-depth-14", "depth", 15)
+    yield "bad-layout-of-trees", changed("planes-mixed", "layout", 3)
+    yield "bad-other-layout", changed("fine", "layout", 2)
     yield "bad-step-changes", changed("step-changes-16", "step changes", 2)
     yield "bad-other-step-changes", changed("step-changes-16", "step changes", 0)
     start = places(streams("step-changes-16"))["payload"]

@@ -51,6 +51,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
     yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
     yield from of_earlier_planes(photo)
+    yield from of_fine_layout(photo)
     yield from of_importance(photo)
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
@@ -91,6 +92,23 @@ def of_importance(
     colours = np.dstack(planes).astype(np.uint8)[:20, :35]
     yield "step-changes-hidden", colours, small, {"importance": slope[:20, :35]}
     yield "hidden", colours, small, {}
+
+
+def of_fine_layout(
+    photo: Callable[..., EncodeParams],
+) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield the cases of luma and chroma with two bits more than the picture."""
+    head = shipped("camera.pgm")[100:148, 230:300]
+    i, j = (np.asarray(each) for each in np.indices(head.shape))
+    colours = np.stack([head, 255 - head // 2, (head // 3 + 2 * j).astype(np.uint8)], axis=2)
+    yield "fine", colours, photo(8), {}
+    primaries = (255 * (np.stack([i // 5, j // 6, (i + j) // 7], axis=2) % 2)).astype(np.uint8)
+    yield "fine-extremes", primaries[:30, :37], photo(200), {}
+    for depth in (9, 11, 14):
+        deep = (colours.astype(np.uint16) << (depth - 8)) + (i[..., None] % 2).astype(np.uint16)
+        yield f"fine-depth-{depth}", deep[:30, :37], photo(12 / 4 ** (depth - 8)), {"depth": depth}
+    yield "fine-depth-1", colours[:30, :37] >> 7, photo(60), {"depth": 1}
+    yield "fine-alpha", np.dstack([colours, (5 * i).astype(np.uint8)])[:30, :37], photo(30), {}
 
 
 def of_earlier_planes(

@@ -40,6 +40,17 @@ def test_contents_and_shapes(shape, content, step, depth):
     check(source, samples, 0b11_10_01_11_10_01_11, step, depth)
 
 
+@pytest.mark.parametrize("content", ["extremes", "natural"])
+@pytest.mark.parametrize("depth", [10, 12, 13, 14])
+def test_depths_of_both_widths_of_lanes(depth, content):
+    """Samples of up to 13 bits are held in 16 bits, deeper ones in 32."""
+    rng = np.random.default_rng(depth)
+    samples = deepened(rng, CONTENTS[content](rng, 33, 50), depth)
+    most = (1 << depth) - 1
+    samples = np.where(samples >= 255 << (depth - 8), most, samples).astype(samples.dtype)
+    check(most - samples, samples, 0b11_10_01_11_10_01_11, 832, depth)
+
+
 @given(pictures(), VALUES, STEPS, st.data())
 def test_any_picture_and_scales(samples, value, step, data):
     check(data.draw(arrays(np.uint8, samples.shape)), samples, value, step)

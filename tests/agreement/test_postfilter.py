@@ -36,7 +36,7 @@ def check(source, samples, chosen, lambda_fixed, depth=8):
 @pytest.mark.parametrize("content", CONTENTS)
 @pytest.mark.parametrize("shape", SHAPES, ids=str)
 @pytest.mark.parametrize("value", [LEAST, MOST, 7])
-@pytest.mark.parametrize("depth", [8, 9, 12, 16])
+@pytest.mark.parametrize("depth", [8, 9, 13, 16])
 def test_contents_and_shapes(shape, content, value, depth):
     rng = np.random.default_rng(len(content))
     samples = CONTENTS[content](rng, *shape)
@@ -52,7 +52,7 @@ def test_any_picture_and_coefficients(samples, chosen, lambda_fixed, data):
     check(source, samples, chosen, lambda_fixed)
 
 
-@pytest.mark.parametrize("depth", [8, 16])
+@pytest.mark.parametrize("depth", [8, 13, 14, 16])
 def test_blocks_of_one_class_fill_up(depth):
     """More samples of each class than are summed at once, at the largest products."""
     rng = np.random.default_rng(0)

@@ -180,9 +180,13 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
     if reader.take(crcs[0]) != crc_of(data[crcs[0] :])[-crcs[0] :]:
         raise ValueError("stream CRC is wrong")
     samples_crc = reader.take(crcs[1])
-    layout = 0 if form == 0 else reader.number("layout", range(2 if form == 1 else 3))
+    layout = 0
+    if form > 0:
+        fine = version == 2 and depth <= 14
+        layout = reader.number("layout", range(2 if form == 1 else 4 if fine else 3))
+    bits = max(depth, 8)
     if layout == 0:
-        planes, layer_depth = layer(
+        planes, bits = layer(
             reader, *shape, depth, layout, CHANNELS[form], version, [], True, sets, states
         )
     else:
@@ -190,26 +194,29 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
         for number in range(CHANNELS[form]):
             earlier = planes[:] if number < (1, 1, 3, 3)[form] else []
             last = number == CHANNELS[form] - 1
-            (plane,), layer_depth = layer(
-                reader, *shape, depth, layout, 1, version, earlier, last, sets, states
+            own = bits + 2 if layout == 3 and number < 3 else bits
+            (plane,), _ = layer(
+                reader, *shape, own, layout, 1, version, earlier, last, sets, states
             )
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)
-    if layout == 2:
-        samples[:, :, :3] = colours(*planes[:3], layer_depth)
-    if layer_depth > depth:
+    if layout in (2, 3):
+        r = 2 if layout == 3 else 0
+        samples[:, :, :3] = colours(*planes[:3], bits + r, r)
+    if bits > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
     if samples_crc != crc_of(samples.astype(">u2" if depth > 8 else "u1").tobytes())[-crcs[1] :]:
         raise ValueError("samples CRC is wrong")
     return samples
 
 
-def colours(luma, orange, green, depth):
+def colours(luma, orange, green, depth, r):
     m = 2 ** (depth - 1)
     g = green - m
     o = orange - m
-    return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
+    found = np.stack([luma - g + o, luma + g, luma - g - o], axis=2)
+    return np.clip((found + r) >> r, 0, 2 ** (depth - r) - 1)
 
 
 def tools_of(reader, coding):

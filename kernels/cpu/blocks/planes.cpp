@@ -1,5 +1,7 @@
 #include "cpu/blocks/planes.h"
 
+#include <stdlib.h>
+
 #include "cpu/blocks/least_squares.h"
 #include "cpu/runtime/simd.h"
 
@@ -31,22 +33,40 @@ public:
     int count() const { return count_; }
     // Writes the sum of each of the terms, and those of the products of a term with itself and with
     // later ones.
-    MMP_SIMD_LEVELS void sums(int terms, Sum* of_terms,
-                              Sum (*products)[kMostRegressors + 1]) const {
+    void sums(int terms, Depth<Sample> depth, Sum* of_terms,
+              Sum (*products)[kMostRegressors + 1]) const {
+        if (depth.bits() <= kShortProducts)
+            sums_in<int32_t, kSummedAtOnce>(terms, of_terms, products);
+        else
+            sums_in<Sum, kMost>(terms, of_terms, products);
+    }
+
+private:
+    static constexpr int kMost = kPlanesReach * (2 * kMaxSide + kPlanesReach);
+    // Sums of so many products of samples of so many bits fit 32 bits.
+    static constexpr int kSummedAtOnce = 256, kShortProducts = 12;
+    static_assert(int64_t{kSummedAtOnce} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
+
+    template <class Part, int AtOnce>
+    MMP_SIMD_LEVELS void sums_in(int terms, Sum* of_terms,
+                                 Sum (*products)[kMostRegressors + 1]) const {
         for (int p = 0; p < terms; ++p) {
-            Sum own = 0;
+            int32_t own = 0;
             for (int i = 0; i < count_; ++i) own += values_[p][i];
             of_terms[p] = own;
             for (int q = p; q < terms; ++q) {
                 Sum sum = 0;
-                for (int i = 0; i < count_; ++i) sum += Sum(values_[p][i]) * values_[q][i];
+                for (int first = 0; first < count_; first += AtOnce) {
+                    const int last = std::min(first + AtOnce, count_);
+                    Part part = 0;
+                    for (int i = first; i < last; ++i) part += Part(values_[p][i]) * values_[q][i];
+                    sum += part;
+                }
                 products[p][q] = sum;
             }
         }
     }
 
-private:
-    static constexpr int kMost = kPlanesReach * (2 * kMaxSide + kPlanesReach);
     int16_t values_[kMostRegressors + 1][kMost];
     int count_ = 0;
 };
@@ -121,7 +141,7 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     const int terms = regressors.count;
     using Sum = typename PlanesFit<Sample>::Sum;
     Sum sums[kMostRegressors + 1], products[kMostRegressors + 1][kMostRegressors + 1];
-    fit.sums(terms + 1, sums, products);
+    fit.sums(terms + 1, picture.depth, sums, products);
     int64_t m[kMostRegressors][kMostRegressors + 1];
     for (int p = 0; p < terms; ++p)
         for (int q = p; q <= terms; ++q) {
@@ -130,15 +150,24 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
             if (q < terms) m[q][p] = m[p][q];
         }
     for (int p = 0; p < terms; ++p) m[p][p] += kPlanesDiagonal * kFitScale;
-    int64_t weights[kMostRegressors], rest = int64_t{sums[terms]} * 4096;
+    int64_t weights[kMostRegressors], rest = int64_t{sums[terms]} * 4096, sizes = 0;
     solve_fit(m, terms, weights);
-    Sum weight[kMostRegressors];
     for (int p = 0; p < terms; ++p) {
         rest -= weights[p] * sums[p];
-        weight[p] = Sum(weights[p]);
+        sizes += std::abs(weights[p]);
     }
     const Sum start = Sum(rest / fit.count()) + 2048;
-    weigh(regressors, planes.stride(), weight, start, middle, picture.depth.most(), h, w, out);
+    const auto weigh_in = [&](auto own_start) {
+        decltype(own_start) weight[kMostRegressors];
+        std::copy_n(weights, terms, weight);
+        weigh(regressors, planes.stride(), weight, own_start, middle, picture.depth.most(), h, w,
+              out);
+    };
+    // The sums fit 32 bits at a depth of 8, and nearly always at others.
+    if (kIsByte<Sample> || std::abs(start) + sizes * middle <= INT32_MAX)
+        weigh_in(int32_t(start));
+    else
+        weigh_in(start);
 }
 
 template void predict_from_planes(const BlockPicture<uint8_t>&, const BlockPlace&, int, int,

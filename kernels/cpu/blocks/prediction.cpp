@@ -220,7 +220,7 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
         blend_along(angle, r, a, b, weights, rows, columns, out);
     else if (b == 2)
         blend_rows<4>(angle, references, r, a, b, depth, weights, rows, columns, out);
-    else if (b == 3)
+    else if (b == 3 || !kIsByte<Sample>)  // 16 lanes of 32 bits fill two registers
         blend_rows<8>(angle, references, r, a, b, depth, weights, rows, columns, out);
     else
         blend_rows<16>(angle, references, r, a, b, depth, weights, rows, columns, out);

@@ -28,6 +28,18 @@ private:
 template <class Sample>
 using Wide = std::conditional_t<kIsByte<Sample>, int16_t, int32_t>;
 
+// Most bits of samples for which sums of two second differences fit 16 bits.
+constexpr int kShortDepth = 13;
+
+// Calls `work` with a value of the type of such sums, which depends on the depth.
+template <class Sample, class Work>
+void with_lanes(Depth<Sample> depth, const Work& work) {
+    if (kIsByte<Sample> || depth.bits() <= kShortDepth)
+        work(int16_t{});
+    else
+        work(int32_t{});
+}
+
 // The type of the cost of a coefficient, which has a finer unit for deeper samples.
 template <class Sample>
 using LevelCost = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;

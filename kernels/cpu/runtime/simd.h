@@ -104,6 +104,24 @@ MMP_INLINE Joined joined(Part low, Part high) {
 #endif
 }
 
+// The sums of each two products of eight lanes: neighbours of shorts, or lanes four apart.
+MMP_INLINE Ints4 sums_of_pairs(Shorts8 a, Shorts8 b) {
+#ifdef __SSE2__
+    return reinterpret_cast<Ints4>(__builtin_ia32_pmaddwd128(a, b));
+#else
+    const Ints8 products = __builtin_convertvector(a, Ints8) * __builtin_convertvector(b, Ints8);
+    return Ints4{products[0] + products[1], products[2] + products[3], products[4] + products[5],
+                 products[6] + products[7]};
+#endif
+}
+MMP_INLINE Ints4 sums_of_pairs(Ints8 a, Ints8 b) {
+    const Ints8 products = a * b;
+    Ints4 low, high;
+    memcpy(&low, &products, sizeof low);
+    memcpy(&high, reinterpret_cast<const char*>(&products) + sizeof low, sizeof high);
+    return low + high;
+}
+
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
 struct LaneMask {
     uint64_t halves[2];

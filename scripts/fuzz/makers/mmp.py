@@ -305,7 +305,7 @@ def _chunks(choices: Choices) -> list[tuple[int, bytes]]:
 def random_file(choices: Choices) -> File:
     """Return a file of random tools and payloads."""
     form = choices.randrange(4)
-    layout = choices.choice((0, 1, 1, 2)[: (2, 3, 4, 4)[form]]) if form else 0
+    layout = choices.choice((0, 1, 1, 2, 3)[: (2, 3, 5, 5)[form]]) if form else 0
     height, width = choices.randint(1, 90), choices.randint(1, 90)
     size = choices.choice((0, 0, 64))
     version = choices.choice((1, 2))

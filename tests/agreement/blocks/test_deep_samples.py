@@ -18,7 +18,7 @@ from support.strategies import (
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES
+from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES, WIDE_PLANES
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
 
@@ -68,6 +68,27 @@ def test_earlier_planes(lam, depth):
     earlier = [luma, other]
     modes = CPU.encode(picture, params, depth=depth, earlier=earlier).trace.units[..., 2]
     assert (modes >= PLANES).sum() > 10
+
+
+def test_sums_of_earlier_planes_beyond_32_bits():
+    """Dark samples give five weights near 4, which take bright ones far beyond the range."""
+    rng = np.random.default_rng(1)
+    luma = rng.integers(0, 3000, (32, 64)).astype(np.uint16)
+    around = np.pad(luma.astype(int), 1, mode="edge")
+    sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
+    picture = (4 * (luma + sides)).astype(np.uint16)
+    params = EncodeParams.from_options(1, preset="photo", version=2, effort=2, earlier_planes=1)
+    coded = CPU.encode(picture, params, depth=16, earlier=[luma])
+    modes = coded.trace.units[..., 2]
+    luma[:, 32:] += 62000  # the samples decode to others, from the weights of the dark ones
+    found = [
+        backend.decode(coded.payload, luma.shape, params.coded_tools, depth=16, earlier=[luma])
+        for backend in (REFERENCE, CPU)
+    ]
+    np.testing.assert_array_equal(found[0].samples, found[1].samples)
+    wide = np.kron(modes[:, 8] == WIDE_PLANES, np.ones(4, bool))
+    assert wide.any()
+    assert (found[0].samples[wide, 32:34] > 60000).all()
 
 
 def extremes(most, height, width):

@@ -57,6 +57,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
         {
             "tile": 0,
             "name": "gray",
+            "depth": 8,
             "payload_bytes": found.payload_size,
             "tools": asdict(mmpcodec.Tools(post_filter=False)) | {"partition": "flexible"},
             "coefficients": [[], [], [], []],

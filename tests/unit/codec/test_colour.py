@@ -22,6 +22,7 @@ from mmpcodec.samples import Form, form_of
         (Form.GRAY_ALPHA, Layout.APART, ("gray", "alpha")),
         (Form.RGB, Layout.APART, ("red", "green", "blue")),
         (Form.RGB_ALPHA, Layout.LUMA, ("luma", "chroma orange", "chroma green", "alpha")),
+        (Form.RGB, Layout.FINE_LUMA, ("luma", "chroma orange", "chroma green")),
     ],
 )
 def test_layers_of_a_form(form, layout, names):
@@ -46,9 +47,9 @@ def test_colours_come_back_within_a_level_and_a_half(depth, seed):
     kind = np.uint8 if depth == 8 else np.uint16
     colours = rng.integers(0, white + 1, (3, 5, 7)).astype(kind)
     colours[:, 0, :3] = [[0, white, white], [white, 0, white], [white, white, 0]]
-    luma = to_luma(list(colours), depth)
+    luma = to_luma(list(colours), depth, depth)
     assert all(plane.dtype == kind for plane in luma)
-    back = from_luma(luma, depth)
+    back = from_luma(luma, depth, depth)
     for given_plane, found in zip(colours, back, strict=True):
         assert np.abs(given_plane.astype(int) - found).max() <= 2
     error = np.mean((colours.astype(int) - np.array(back, int)) ** 2)
@@ -57,16 +58,17 @@ def test_colours_come_back_within_a_level_and_a_half(depth, seed):
 
 def test_gray_has_chroma_in_the_middle():
     plane = np.arange(256, dtype=np.uint8).reshape(16, 16)
-    luma, orange, green = to_luma([plane] * 3, 8)
+    luma, orange, green = to_luma([plane] * 3, 8, 8)
     np.testing.assert_array_equal(luma, plane)
     assert set(orange.flat) == set(green.flat) == {128}
 
 
 def test_luma_by_hand():
     red, green, blue = (np.array([[value]], np.uint8) for value in (200, 100, 30))
-    luma, orange, chroma_green = to_luma([red, green, blue], 8)
+    luma, orange, chroma_green = to_luma([red, green, blue], 8, 8)
     assert (luma[0, 0], orange[0, 0], chroma_green[0, 0]) == (108, 128 + 85, 128 - 7)
-    assert [plane[0, 0] for plane in from_luma([luma, orange, chroma_green], 8)] == [200, 101, 30]
+    back = from_luma([luma, orange, chroma_green], 8, 8)
+    assert [plane[0, 0] for plane in back] == [200, 101, 30]
 
 
 @pytest.mark.parametrize("depth", range(1, 8))
@@ -94,29 +96,31 @@ def test_planes_apart_are_joined_again(planes, depth):
 
 @pytest.mark.parametrize("threads", [1, 3, None])
 @pytest.mark.parametrize("depth", [8, 12])
-def test_bands_of_rows_change_nothing(monkeypatch, threads, depth):
+@pytest.mark.parametrize("layout", [Layout.LUMA, Layout.FINE_LUMA])
+def test_bands_of_rows_change_nothing(monkeypatch, threads, depth, layout):
     rng = np.random.default_rng(depth)
     colours = rng.integers(0, 1 << depth, (50, 23, 4)).astype(np.uint8 if depth == 8 else np.uint16)
-    whole = split(colours, depth, Layout.LUMA)
-    back = joined([plane.samples for plane in whole], Form.RGB_ALPHA, depth, Layout.LUMA)
+    whole = split(colours, depth, layout)
+    back = joined([plane.samples for plane in whole], Form.RGB_ALPHA, depth, layout)
     monkeypatch.setattr(colour, "BAND_SAMPLES", 7 * 23)
-    planes = split(colours, depth, Layout.LUMA, threads=threads)
+    planes = split(colours, depth, layout, threads=threads)
     for plane, expected in zip(planes, whole, strict=True):
         np.testing.assert_array_equal(plane.samples, expected.samples)
     parts = [plane.samples for plane in planes]
-    found = joined(parts, Form.RGB_ALPHA, depth, Layout.LUMA, threads=threads)
+    found = joined(parts, Form.RGB_ALPHA, depth, layout, threads=threads)
     np.testing.assert_array_equal(found, back)
 
 
-def test_weights_are_what_an_error_of_a_layer_does_to_the_colours():
+@pytest.mark.parametrize(("layout", "bits"), [(Layout.LUMA, 0), (Layout.FINE_LUMA, 2)])
+def test_weights_are_what_an_error_of_a_layer_does_to_the_colours(layout, bits):
     rng = np.random.default_rng(0)
     colours = rng.integers(80, 170, (40, 50, 3)).astype(np.uint8)
-    planes = split(colours, 8, Layout.LUMA)
-    base = joined([plane.samples for plane in planes], Form.RGB, 8, Layout.LUMA)
+    planes = split(colours, 8, layout)
+    base = joined([plane.samples for plane in planes], Form.RGB, 8, layout)
     for number, plane in enumerate(planes):
         changed = [one.samples for one in planes]
-        changed[number] = changed[number] + np.uint8(6)
-        error = distortion(base, joined(changed, Form.RGB, 8, Layout.LUMA), 8)
+        changed[number] = changed[number] + plane.samples.dtype.type(6 << bits)
+        error = distortion(base, joined(changed, Form.RGB, 8, layout), 8)
         assert error == pytest.approx(plane.weight * 36 * plane.samples.size)
 
 

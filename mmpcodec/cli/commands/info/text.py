@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli import output
 from mmpcodec.cli.printing import counted, tools_text
+from mmpcodec.depth import coded_depth
 from mmpcodec.runtime.files import printable
 from mmpcodec.tools import DRAFT
 
@@ -122,7 +123,7 @@ class Described:
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "
             f"{self.overhead_share:.1%} of the file"
         )
-        yield from _layer_lines(found.layers)
+        yield from _layer_lines(found.layers, coded_depth(header.depth))
         for bad in found.bad_tiles:
             yield f"bad      {bad.error}"
         if traces := self.traces:
@@ -170,17 +171,22 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
     return {
         "tile": layer.tile,
         "name": layer.name,
+        "depth": layer.depth,
         "payload_bytes": layer.payload_bytes,
         "tools": tools,
         "coefficients": layer.coefficients,
     }
 
 
-def _layer_lines(layers: "Sequence[LayerCoding]") -> Iterator[str]:
-    """Yield one line for each pair of layer name and tools, summed over all tiles."""
+def _layer_lines(layers: "Sequence[LayerCoding]", depth: int) -> Iterator[str]:
+    """Yield one line for each pair of layer name and tools, summed over all tiles.
+
+    The names of layers with more than ``depth`` bits a sample tell their bits.
+    """
     groups: dict[tuple[str, str], list[LayerCoding]] = {}
     for layer in layers:
-        groups.setdefault((layer.name, tools_text(layer.tools)), []).append(layer)
+        bits = f" of {counted(layer.depth, 'bit')}" if layer.depth > depth else ""
+        groups.setdefault((layer.name + bits, tools_text(layer.tools)), []).append(layer)
     for (name, tools), group in groups.items():
         size = sum(layer.payload_bytes for layer in group)
         tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
