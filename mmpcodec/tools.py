@@ -202,6 +202,9 @@ class Tools:
     step_changes : bool
         Let each fragment have a step of its own. No preset uses it: it serves pictures of which
         some parts matter more than others. A tool of version 2.
+    trained_transforms : bool
+        Let a block have a transform that was trained on photographs: it changes the low frequencies
+        of the cosine transform. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -235,6 +238,7 @@ class Tools:
     ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -305,6 +309,7 @@ class ToolOptions(TypedDict, total=False):
     ternary: bool | None
     fine_contexts: bool | None
     step_changes: bool | None
+    trained_transforms: bool | None
     exact: bool | None
 
 

@@ -55,14 +55,14 @@ START_BYTES = 1748
 """Bytes of a table without the models of fine contexts."""
 
 
-def middle(path: Path) -> np.ndarray:
-    """Return the middle of a picture, in gray of 8 bits."""
+def middle(path: Path, length: int = SIDE) -> np.ndarray:
+    """Return the middle of a picture, in gray of 8 bits, with sides of at most this length."""
     picture = pictures.read(path)
     samples = (picture.samples >> max(picture.depth - 8, 0)).astype(np.uint8)
     if samples.ndim == 3:
         samples = luma_of(samples[..., :3]) if samples.shape[2] >= 3 else samples[..., 0]
-    top, left = (max(0, (side - SIDE) // 2) for side in samples.shape)
-    return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
+    top, left = (max(0, (side - length) // 2) for side in samples.shape)
+    return np.ascontiguousarray(samples[top : top + length, left : left + length])
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
@@ -131,7 +131,12 @@ def main() -> None:
     assert data.shape == start_states().shape
     print(f"{len(chosen)} pictures")
     write("start_states.h", "kStartStates", "", data[:, :START_BYTES])
-    write("fine_states.h", "kFineStates", "of fine contexts ", data[:, START_BYTES:])
+    write(
+        "fine_states.h",
+        "kFineStates",
+        "of fine contexts, and of trained\n// transforms, ",
+        data[:, START_BYTES:],
+    )
 
 
 if __name__ == "__main__":

@@ -32,7 +32,7 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    switches = ("pdpc", "trained_start", "dependent", "fine_contexts")
+    switches = ("pdpc", "trained_start", "dependent", "fine_contexts", "trained_transforms")
     assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
@@ -78,6 +78,7 @@ def test_tools_of_a_version():
         "filter_bank": None,
         "dependent": True,
         "fine_contexts": True,
+        "trained_transforms": True,
     }
     assert in_version(photo, 2) == replace(photo, **later)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]
