@@ -1,6 +1,6 @@
 """Train the transforms of low frequencies (tool *trained transforms*).
 
-    python scripts/train/transforms.py PICTURE... [--leave-out NAME]... [--folds N]
+    python scripts/train/trained_transforms.py PICTURE... [--leave-out NAME]... [--folds N]
 
 Each picture is cut to its middle, turned into gray, and encoded with several lambdas, without the
 tool. The reference decodes the files and shows the prediction of each block with a residual. A
@@ -57,7 +57,7 @@ LIMITS = ((0, 3.0), (1, 1.2), (2, 0.6), (4, 1.3), (8, 2.4), (16, 3.9))
 SQUARED_STEP = 7.0
 """The squared step of independent levels, in lambda."""
 HEAD = """\
-// Trained by scripts/train/transforms.py: the transforms of low frequencies, row by row.
+// Trained by scripts/train/trained_transforms.py: the transforms of low frequencies, row by row.
 // Source: section "Trained transforms" of docs/format/format.md.
 #pragma once
 

@@ -39,8 +39,8 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
         fine = photo(lam, **{**all_off, "fine_contexts": True, "dependent": lam < 1})
         yield f"fine-contexts-{lam}", coat[:40, :48], fine, {}
     for lam in (0.5, 200):
-        own = photo(lam, **{**all_off, "trained_transforms": True, "dependent": lam < 1})
-        yield f"trained-transforms-{lam}", coat[:40, :48], own, {}
+        switched = photo(lam, **{**all_off, "trained_transforms": True, "dependent": lam < 1})
+        yield f"trained-transforms-{lam}", coat[:40, :48], switched, {}
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
     turned = photo(900, **{**all_off, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
