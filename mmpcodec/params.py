@@ -46,6 +46,8 @@ RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
 MAX_EFFORT = 9
+QUICK_EFFORTS = (1, 2)
+"""Efforts whose presets lack the tools that gain little for their time there."""
 DEFAULT_EFFORT = 2
 """A photograph of 12 megapixels takes seconds; decision 20 has rates and times."""
 MAX_THREADS = 1024
@@ -291,7 +293,10 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
-        first, *others = (replace(in_version(PRESETS[name], version), **given) for name in names)
+        quick = effort in QUICK_EFFORTS
+        first, *others = (
+            replace(in_version(PRESETS[name], version, quick=quick), **given) for name in names
+        )
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
             able = presets_where(lambda tools: idle[0] not in tools.without_effect)

@@ -204,7 +204,7 @@ class Tools:
         some parts matter more than others. A tool of version 2.
     trained_transforms : bool
         Let a block have a transform that was trained on photographs: it changes the low frequencies
-        of the cosine transform. A tool of version 2.
+        of the cosine transform. Presets use it at efforts of 3 and more. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -365,16 +365,16 @@ DRAFT = 2
 """The version that can still change."""
 
 
-def in_version(tools: Tools, version: int) -> Tools:
+def in_version(tools: Tools, version: int, *, quick: bool = False) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
     Ternary splits are left out: the search for them takes long. So are step changes: they need to
-    know what matters.
+    know what matters. A quick search leaves out trained transforms, which gain little there.
     """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes.update(ternary=False, step_changes=False)
+    changes.update(ternary=False, step_changes=False, trained_transforms=not quick)
     return replace(tools, **changes)
 
 

@@ -114,7 +114,12 @@ def main() -> None:
     for number, lambdas in enumerate(LAMBDAS):
         params = [
             EncodeParams.from_options(
-                lam, preset="photo", effort=args.effort, version=2, trained_start=args.trained
+                lam,
+                preset="photo",
+                effort=args.effort,
+                version=2,
+                trained_start=args.trained,
+                trained_transforms=True,
             )
             for lam in lambdas
         ]

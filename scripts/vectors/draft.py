@@ -41,6 +41,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     for lam in (0.5, 200):
         switched = photo(lam, **{**all_off, "trained_transforms": True, "dependent": lam < 1})
         yield f"trained-transforms-{lam}", coat[:40, :48], switched, {}
+    yield "trained-transforms-all", coat[:70, :70], photo(24, trained_transforms=True), {}
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
     turned = photo(900, **{**all_off, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}

@@ -1,4 +1,4 @@
-// Trained by scripts/train/transforms.py: the transforms of low frequencies, row by row.
+// Trained by scripts/train/trained_transforms.py: the transforms of low frequencies, row by row.
 // Source: section "Trained transforms" of docs/format/format.md.
 #pragma once
 

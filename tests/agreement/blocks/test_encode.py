@@ -79,8 +79,7 @@ def test_fine_contexts(lam, dependent):
 @pytest.mark.parametrize(("lam", "dependent"), [(1, True), (60, False)])
 def test_trained_transforms(lam, dependent):
     options = {"version": 2, "earlier_planes": 0, "dependent": dependent, "effort": 1}
-    params = EncodeParams.from_options(lam, preset="photo", **options)
-    assert params.tools.trained_transforms
+    params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
     picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
     expected = check_picture("blocks", picture, params, threads=[1])
     decoded = BlockPicture(picture.shape, params.coded_tools)

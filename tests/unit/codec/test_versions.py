@@ -32,7 +32,7 @@ def test_version_2_says_so_and_decodes(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert found.header.version == 2
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    switches = ("pdpc", "trained_start", "dependent", "fine_contexts", "trained_transforms")
+    switches = ("pdpc", "trained_start", "dependent", "fine_contexts")
     assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
@@ -86,6 +86,12 @@ def test_tools_of_a_version():
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
     assert not in_version(photo, 2).ternary  # its search takes long
+    quick = in_version(photo, 2, quick=True)
+    assert quick == replace(in_version(photo, 2), trained_transforms=False)
+    assert [
+        EncodeParams.from_options(preset="photo", effort=effort, version=2).tools.trained_transforms
+        for effort in (1, 2, 3, 9)
+    ] == [False, False, True, True]
     assert coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert coding_of(photo) == "predicted blocks"
     assert coding_of(Tools()) == "trees"
