@@ -13,6 +13,7 @@ from mmpcodec.checks import check_int, check_number, check_switch
 from mmpcodec.errors import ParameterError
 from mmpcodec.start import Start
 from mmpcodec.tools import (
+    DEFAULT_EFFORT,
     DRAFT,
     PRESETS,
     TABLE,
@@ -46,10 +47,6 @@ RADIUS_PER_LAMBDA = 4
 """Redundancy radius that an encoder derives, in units of lambda."""
 
 MAX_EFFORT = 9
-DEFAULT_EFFORT = 2
-"""A photograph of 12 megapixels takes seconds; decision 20 has rates and times."""
-LEAST_TERNARY_EFFORT = 4
-"""Effort from which files of version 2 have ternary splits, whose search takes long."""
 MAX_THREADS = 1024
 MAX_MEDIAN_RADIUS = 127
 MIN_TILE_SIZE = 64
@@ -264,8 +261,8 @@ class EncodeParams:
         start : Start or None
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets with prediction
-            have its tools, ternary splits from effort 4 on. Fields of ``Tools``; None keeps the
-            value of the preset.
+            have its tools, those of ``SLOW_TOOLS`` from some effort on. Fields of ``Tools``; None
+            keeps the value of the preset.
 
         Raises
         ------
@@ -295,8 +292,7 @@ class EncodeParams:
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         effort = check_int("effort", effort, 1, MAX_EFFORT)
-        ternary = effort >= LEAST_TERNARY_EFFORT
-        sets = (in_version(PRESETS[name], version, ternary=ternary) for name in names)
+        sets = (in_version(PRESETS[name], version, effort) for name in names)
         first, *others = (replace(tools, **given) for tools in sets)
         idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:

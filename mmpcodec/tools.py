@@ -202,6 +202,9 @@ class Tools:
     step_changes : bool
         Let each fragment have a step of its own. No preset uses it: it serves pictures of which
         some parts matter more than others. A tool of version 2.
+    trained_transforms : bool
+        Let a block have a transform that was trained on photographs: it changes the low frequencies
+        of the cosine transform. Presets use it from effort 3 on. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -235,6 +238,7 @@ class Tools:
     ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -305,6 +309,7 @@ class ToolOptions(TypedDict, total=False):
     ternary: bool | None
     fine_contexts: bool | None
     step_changes: bool | None
+    trained_transforms: bool | None
     exact: bool | None
 
 
@@ -360,17 +365,24 @@ DRAFT = 2
 """The version that can still change."""
 
 
-def in_version(tools: Tools, version: int, *, ternary: bool = False) -> Tools:
+DEFAULT_EFFORT = 2
+"""Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
+20 has rates and times."""
+SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
+"""Tools of version 2 that take long to search, and the effort from which files have them."""
+
+
+def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
-    Ternary splits are left out unless they are asked for: the search for them takes long. So are
-    step changes: they need to know what matters.
+    Tools whose search takes too long at an effort are left out. So are step changes: they need to
+    know what matters.
     """
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes.update(ternary=ternary, step_changes=False)
-    return replace(tools, **changes)
+    changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
+    return replace(tools, **changes, step_changes=False)
 
 
 def preset_of(tools: Tools) -> str | None:

@@ -23,7 +23,6 @@ from scipy.special import betaln
 
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.conversion import luma_of
-from mmpcodec.params import LEAST_TERNARY_EFFORT
 from mmpcodec.planning.start_training import (
     LAMBDAS,
     TILE_SIZE,
@@ -34,6 +33,7 @@ from mmpcodec.planning.start_training import (
     trained_table,
 )
 from mmpcodec.reference.blocks.models import start_states
+from mmpcodec.tools import SLOW_TOOLS
 
 FOLDER = Path(__file__).parents[2] / "kernels" / "shared" / "blocks"
 SIDE = 768
@@ -57,14 +57,14 @@ START_BYTES = 1748
 """Bytes of a table without the models of fine contexts."""
 
 
-def middle(path: Path) -> np.ndarray:
-    """Return the middle of a picture, in gray of 8 bits."""
+def middle(path: Path, length: int = SIDE) -> np.ndarray:
+    """Return the middle of a picture, in gray of 8 bits, with sides of at most this length."""
     picture = pictures.read(path)
     samples = (picture.samples >> max(picture.depth - 8, 0)).astype(np.uint8)
     if samples.ndim == 3:
         samples = luma_of(samples[..., :3]) if samples.shape[2] >= 3 else samples[..., 0]
-    top, left = (max(0, (side - SIDE) // 2) for side in samples.shape)
-    return np.ascontiguousarray(samples[top : top + SIDE, left : left + SIDE])
+    top, left = (max(0, (side - length) // 2) for side in samples.shape)
+    return np.ascontiguousarray(samples[top : top + length, left : left + length])
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
@@ -106,7 +106,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
-    parser.add_argument("--effort", type=int, default=LEAST_TERNARY_EFFORT)
+    parser.add_argument("--effort", type=int, default=max(SLOW_TOOLS.values()))
     parser.add_argument("--tile-size", type=int, default=TILE_SIZE, help="count bits of such tiles")
     parser.add_argument("--trained", action="store_true", help="encode with the present states")
     parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
@@ -117,7 +117,12 @@ def main() -> None:
     for number, lambdas in enumerate(LAMBDAS):
         params = [
             EncodeParams.from_options(
-                lam, preset="photo", effort=args.effort, version=2, trained_start=args.trained
+                lam,
+                preset="photo",
+                effort=args.effort,
+                version=2,
+                trained_start=args.trained,
+                trained_transforms=True,
             )
             for lam in lambdas
         ]
@@ -137,7 +142,12 @@ def main() -> None:
     assert data.shape == start_states().shape
     print(f"{len(chosen)} pictures")
     write("start_states.h", "kStartStates", "", data[:, :START_BYTES])
-    write("fine_states.h", "kFineStates", "of fine contexts ", data[:, START_BYTES:])
+    write(
+        "fine_states.h",
+        "kFineStates",
+        "of fine contexts, and of trained\n// transforms, ",
+        data[:, START_BYTES:],
+    )
 
 
 if __name__ == "__main__":

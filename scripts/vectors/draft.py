@@ -22,7 +22,14 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
     all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-    for own in ("pdpc", "trained_start", "dependent", "ternary", "fine_contexts"):
+    for own in (
+        "pdpc",
+        "trained_start",
+        "dependent",
+        "ternary",
+        "fine_contexts",
+        "trained_transforms",
+    ):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (0.5, 6, 200):
         yield f"dependent-{lam}", coat[:40, :48], photo(lam, **{**all_off, "dependent": True}), {}
@@ -31,6 +38,13 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     for lam in (0.5, 200):
         fine = photo(lam, **{**all_off, "fine_contexts": True, "dependent": lam < 1})
         yield f"fine-contexts-{lam}", coat[:40, :48], fine, {}
+    for lam in (0.5, 200):
+        switched = photo(lam, **{**all_off, "trained_transforms": True, "dependent": lam < 1})
+        yield f"trained-transforms-{lam}", coat[:40, :48], switched, {}
+    yield "trained-transforms-all", coat[:70, :70], photo(24, trained_transforms=True), {}
+    deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
+    turned = photo(900, **{**all_off, "trained_transforms": True})
+    yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 from independent.arithmetic import limited, padded, trunc
 from independent.rangecoder import BinaryModels
+from independent.trained_transforms import trained_transform
 from independent.trees import Trees
 
 ROOT = Path(__file__).parents[2]
@@ -137,8 +138,13 @@ class Blocks:
             if kind == 1:
                 area = area_class(a, b)
                 g = (mode > 2) + (mode > 18) + (mode > 35)
-                sine = a <= 4 and b <= 4 and self.models.bit("type", area, g)
+                trained = self.tools.get("trained transforms") and self.models.bit(
+                    "trained", area, g
+                )
+                sine = not trained and a <= 4 and b <= 4 and self.models.bit("type", area, g)
                 coefficients = self.coefficients(a, b, area, g)
+                if trained:
+                    trained_transform(coefficients, h, w, mode)
                 samples = transform(coefficients, h, w, sine, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
             self.picture[here] = np.clip(samples, 0, self.most)
@@ -465,10 +471,10 @@ def start_states(tools, start):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
-    if start is not None and len(start) != 6 * (1748 + 1856):
+    if start is not None and len(start) != 6 * (1748 + 1888):
         raise ValueError("the start has states of another size")
-    table = list(start or ())[3604 * number : 3604 * (number + 1)]
-    for name, size in (("start_states.h", 1748), ("fine_states.h", 1856)):
+    table = list(start or ())[3636 * number : 3636 * (number + 1)]
+    for name, size in (("start_states.h", 1748), ("fine_states.h", 1888)):
         if start is None:
             text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
             states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
@@ -497,6 +503,7 @@ def start_states(tools, start):
         ("one", ("fine",), range(2), range(8), range(8)),
         ("two", ("fine",), range(2), range(8), range(8)),
         ("remainder", ("fine",), range(3), range(8), range(12)),
+        ("trained", range(4), range(4)),
     ):
         if name == "modes":
             frequencies = {s: [max(next(table), 1) for _ in range(38)] for s in range(9)}

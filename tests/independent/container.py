@@ -36,6 +36,7 @@ LATER_BLOCK_TOOLS = (
     ("ternary", range(2)),
     ("fine contexts", range(2)),
     ("step changes", range(2)),
+    ("trained transforms", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),

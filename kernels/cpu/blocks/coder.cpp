@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/blocks/trained_transforms.h"
+
 namespace mmp {
 
 namespace {
@@ -62,17 +64,19 @@ void Predictor<Sample>::predict(int mode, Sample* out) const {
 }
 
 template <class Sample>
-void rebuild(const BlockPlace& block, int type, const int16_t* levels, const BlockTools& tools,
-             const Sample* prediction, Depth<Sample> depth, Sample* out) {
+void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out) {
     int16_t coefficients[kMaxCoded];
     dequantise(levels, block.a, block.b, tools, coefficients);
-    transform_inverse(coefficients, block.a, block.b, type, prediction, depth, out);
+    if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
+    transform_inverse(coefficients, block.a, block.b, type == kSine ? kSine : kCosine, prediction,
+                      depth, out);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template class Predictor<Sample>;                                                              \
-    template void rebuild(const BlockPlace&, int, const int16_t*, const BlockTools&, const Sample*, \
-                          Depth<Sample>, Sample*);
+    template void rebuild(const BlockPlace&, int, int, const int16_t*, const BlockTools&,          \
+                          const Sample*, Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
@@ -261,6 +265,15 @@ int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
 }
 
 template <class Coder, class Sample>
+int BlockCoder<Coder, Sample>::code_type(const BlockPlace& block, int mode, int type) {
+    const int a = block.a, b = block.b, family = family_of(mode);
+    if (tools_.trained_transforms &&
+        coder_.bit(trained_type_model(a, b, family), type == kTrained))
+        return kTrained;
+    return sine_allowed(a, b) ? coder_.bit(type_model(a, b, family), type) : int(kCosine);
+}
+
+template <class Coder, class Sample>
 void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
     const int a = block.a, b = block.b;
     node.mode = uint8_t(code_mode(block, node.mode));
@@ -272,15 +285,15 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
             std::copy_n(&plan_->levels[node.levels], count, levels);
         else
             std::fill_n(levels, count, int16_t{0});
-        if (sine_allowed(a, b))
-            node.type = uint8_t(coder_.bit(type_model(a, b, family_of(node.mode)), node.type));
+        node.type = uint8_t(code_type(block, node.mode, node.type));
         code_levels(coder_, a, b, node.mode, tools_, levels);
     }
     if constexpr (!Coder::kWrites) {
         Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
         Predictor(tools_, picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
-            rebuild(block, node.type, levels, tools_, prediction, picture_.depth, samples);
+            rebuild(block, node.mode, node.type, levels, tools_, prediction, picture_.depth,
+                    samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);
     }
     picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});

@@ -76,8 +76,8 @@ private:
 
 // Writes the samples of a block from its prediction and its levels.
 template <class Sample>
-void rebuild(const BlockPlace& block, int type, const int16_t* levels, const BlockTools& tools,
-             const Sample* prediction, Depth<Sample> depth, Sample* out);
+void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
 
 class BlockWriter {
 public:
@@ -190,6 +190,7 @@ private:
     int code_flag(const BlockPlace& block, int flag);
     void code_block(const BlockPlace& block, const BlockNode& node);
     int code_mode(const BlockPlace& block, int mode);
+    int code_type(const BlockPlace& block, int mode, int type);
     void code_predicted(const BlockPlace& block, BlockNode node);
     void code_tree(const BlockPlace& block, const BlockNode& node);
 

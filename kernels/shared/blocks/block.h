@@ -91,7 +91,7 @@ MMP_HD constexpr int family_of(int mode) {
     return mode - kFirstAngle < kFirstVertical ? kAcross : kDown;
 }
 
-enum TransformType { kCosine, kSine };
+enum TransformType { kCosine, kSine, kTrained, kTransformTypes };
 constexpr int kMaxSineLog2 = 4;
 MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
 
@@ -123,7 +123,9 @@ constexpr int kFineOneModels =
     kFineZeroModels + kQuantisers * kDirections * kFrequencies * kSumClasses;
 constexpr int kFineTwoModels = kFineOneModels + kQuantisers * kFrequencies * kSumClasses;
 constexpr int kFineRemainderModels = kFineTwoModels + kQuantisers * kFrequencies * kSumClasses;
-constexpr int kTrainedModels = kFineRemainderModels + kRemainderPlaces * kSumClasses * kRemainders;
+constexpr int kTrainedTypeModels =
+    kFineRemainderModels + kRemainderPlaces * kSumClasses * kRemainders;
+constexpr int kTrainedModels = kTrainedTypeModels + kAreas * kFamilies;
 // Models that are not in the table of trained states.
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
@@ -171,6 +173,10 @@ MMP_HD constexpr int area_class(int a, int b) {
 }
 MMP_HD constexpr int type_model(int a, int b, int family) {
     return kTypeModels + area_class(a, b) * kFamilies + family;
+}
+// The model of the decision whether a transform is a trained one.
+MMP_HD constexpr int trained_type_model(int a, int b, int family) {
+    return type_model(a, b, family) - kTypeModels + kTrainedTypeModels;
 }
 // The highest group that can hold the place of the last coefficient. Group 0 is place 0, group 1 is
 // places 1 to 2, group 2 is places 3 to 6 and so on.

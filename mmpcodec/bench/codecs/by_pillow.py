@@ -20,7 +20,7 @@ AVIF_TUNES = ("psnr", NO_TUNE, "ssim", "iq")
 """Allowed values of AVIF's tune."""
 
 AVIF_ALONE = {"max_threads": 1, "autotiling": False}
-"""One thread and one tile: with more, AVIF's bytes depend on the machine, and are up to 2 % more."""
+"""One thread and one tile: otherwise the number of processors changes AVIF's bytes."""
 QUALITIES_OF_AVIF = (15.0, 30.0, 45.0, 60.0, 75.0, 90.0)
 SUBSAMPLINGS = {"444": "4:4:4", "420": "4:2:0"}
 """Values of the option chroma, as Pillow writes them."""

@@ -35,6 +35,7 @@ from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
 from mmpcodec.reference.blocks.steps import code_change, fragments_across, step_at
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
+from mmpcodec.reference.blocks.trained_transforms import inverse_low
 from mmpcodec.reference.blocks.transform import inverse
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
 from mmpcodec.reference.entropy.binary import BitCoder
@@ -169,6 +170,8 @@ class BlockPicture:
             samples = self.predict(block.mode, place)
         if block.levels is not None:
             coefficients = dequantised(block.levels, place, self.fragment_tools)
+            if block.trained:
+                coefficients = inverse_low(coefficients, place, block.mode)
             samples = samples + inverse(
                 coefficients, place.height, place.width, block.sine, self.depth
             )
@@ -313,14 +316,16 @@ def code_block(
     context = place.size, units.kind_context(place)
     if not models.kind.code(coder, context, block.kind if block else None):
         return Block(mode)
-    sine = False
-    if place.may_be_sine:
-        context = place.area_class, mode_family(mode)
+    sine = trained = False
+    context = place.area_class, mode_family(mode)
+    if picture.tools.trained_transforms:
+        trained = bool(models.trained.code(coder, context, block.trained if block else None))
+    if place.may_be_sine and not trained:
         sine = bool(models.transform.code(coder, context, block.sine if block else None))
     given = block.levels if block else None
     family = mode_family(mode) if picture.tools.fine_contexts else None
     levels = code_levels(coder, models, place, given, picture.tools.dependent, family)
-    return Block(mode, levels, sine)
+    return Block(mode, levels, sine, trained=trained)
 
 
 def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: int | None) -> int:

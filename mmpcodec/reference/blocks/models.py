@@ -158,10 +158,10 @@ class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes", "Levels" and "Step changes"; ``transform`` is the model *type*, and
-    ``wide_planes`` is the model *wide*. The first index of ``zero``, ``one`` and ``two`` is the
-    quantiser, which is always 0 without *dependent*. Those that begin with ``fine`` are the models
-    of section "Fine contexts".
+    "Blocks", "Modes", "Levels", "Step changes" and "Trained transforms"; ``transform`` is the model
+    *type*, and ``wide_planes`` is the model *wide*. The first index of ``zero``, ``one`` and
+    ``two`` is the quantiser, which is always 0 without *dependent*. Those that begin with ``fine``
+    are the models of section "Fine contexts".
 
     Parameters
     ----------
@@ -182,6 +182,7 @@ class BlockModels:
         self.tree = BinaryModels("tree", (SIZES, 3))
         self.kind = BinaryModels("kind", (SIZES, 3))
         self.transform = BinaryModels("level", (4, 4))
+        self.trained = BinaryModels("level", (4, 4))
         self.last = BinaryModels("level", (SIZES, 10))
         self.last_bit = BinaryModels("level", (11,))
         t, o = np.array([12, 28, 42, 52, 60, 70]), np.array([20, 14, 10, 10])
@@ -209,13 +210,20 @@ class BlockModels:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
 
         Each pair comes with the shape that it has in the table, which has room for more. Quantiser
-        1 has models of its own only for the sizes of levels; the models with fine contexts follow.
+        1 has models of its own only for the sizes of levels; the models with fine contexts follow,
+        then those of trained transforms.
         """
         if quantiser:
             levels = (self.zero, self.one, self.two)
             second = [(own.probability[1], own.uses[1], own.uses.shape[1:]) for own in levels]
-            fine = (self.fine_zero, self.fine_one, self.fine_two, self.fine_remainder)
-            return second + [(own.probability, own.uses, own.uses.shape) for own in fine]
+            later = (
+                self.fine_zero,
+                self.fine_one,
+                self.fine_two,
+                self.fine_remainder,
+                self.trained,
+            )
+            return second + [(own.probability, own.uses, own.uses.shape) for own in later]
         inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
         sides = MAX_LOG2 - UNIT_LOG2 + 1
         groups = 12
@@ -273,7 +281,8 @@ def start_class(step: int) -> int:
 def start_states() -> np.ndarray:
     """Return the tables of trained states, a (6, 1748) uint8 array, and those of fine contexts.
 
-    The latter follow as columns, so that the array has 3604 columns.
+    The latter, with those of trained transforms, follow as columns, so that the array has 3636
+    columns.
     """
     tables = []
     for name in ("start_states.h", "fine_states.h"):

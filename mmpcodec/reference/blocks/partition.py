@@ -168,12 +168,15 @@ class Block:
         True if the transform has sines as its basis, False if cosines.
     tree : list of Node or None
         Nodes of the tree in coding order; None for a predicted block.
+    trained : bool
+        True if a trained transform follows the cosines.
     """
 
     mode: int
     levels: np.ndarray | None = None
     sine: bool = False
     tree: list[Node] | None = None
+    trained: bool = False
 
     @property
     def kind(self) -> int:

@@ -75,7 +75,7 @@ def main() -> None:
     options = {"preset": args.preset, "effort": args.effort}
     off, sets = OFF, SETS
     if args.beside:
-        off, sets = {args.beside: OFF[args.beside]}, {args.beside: {}}
+        off, sets = {args.beside: OFF[args.beside]}, {args.beside: {args.beside: ALL[args.beside]}}
     shown = [middle(path, colour=args.colour) for path in args.pictures]
     print(f"{date.today()}, {machine()}, preset {args.preset}, effort {args.effort}\n")
     print("| picture |" + "".join(f" {name}, rate | time |" for name in sets))

@@ -13,7 +13,7 @@ from support.strategies import CONTENT, block_params, earlier_planes, pictures, 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_flag
+from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_blocks, code_flag
 from mmpcodec.reference.blocks.partition import (
     PLANES,
     TEMPLATES,
@@ -22,7 +22,7 @@ from mmpcodec.reference.blocks.partition import (
     Block,
     is_outside,
 )
-from mmpcodec.reference.entropy.symbols import SymbolWriter
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
 from mmpcodec.tools import PRESETS
@@ -74,6 +74,22 @@ def test_fine_contexts(lam, dependent):
     params = EncodeParams.from_options(lam, preset="photo", **options)
     assert params.tools.fine_contexts
     check(CONTENT["natural"](np.random.default_rng(int(lam)), 27, 38), params, [1])
+
+
+@pytest.mark.parametrize(("lam", "dependent"), [(1, True), (60, False)])
+def test_trained_transforms(lam, dependent):
+    options = {"version": 2, "earlier_planes": 0, "dependent": dependent, "effort": 1}
+    params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
+    picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
+    expected = check_picture("blocks", picture, params, threads=[1])
+    decoded = BlockPicture(picture.shape, params.coded_tools)
+    reader = SymbolReader(expected.payload, BLOCK_SYNTAX)
+    nodes = [
+        node
+        for place in decoded.fragments(None)
+        for node in code_blocks(reader, decoded, place, None)
+    ]
+    assert any(node.block and node.block.trained for node in nodes)
 
 
 @pytest.mark.parametrize("effort", [1, 4])

@@ -84,9 +84,13 @@ def test_tools_of_a_version():
     assert preset_of(in_version(photo, 2)) == "photo"
     assert photo.later_than(1) == ()
     assert in_version(photo, 2).later_than(1) == tuple(later)
-    assert not in_version(photo, 2).ternary  # its search takes long
-    assert in_version(photo, 2, ternary=True) == replace(photo, **later, ternary=True)
-    assert in_version(photo, 1, ternary=True) == photo
+    slow = in_version(photo, 2, 9)
+    assert slow == replace(in_version(photo, 2), ternary=True, trained_transforms=True)
+    assert in_version(photo, 1, 9) == photo
+    assert [
+        EncodeParams.from_options(preset="photo", effort=effort, version=2).tools.trained_transforms
+        for effort in (1, 2, 3, 9)
+    ] == [False, False, True, True]
     assert coding_of(in_version(photo, 2)) == "predicted blocks 2"
     assert coding_of(photo) == "predicted blocks"
     assert coding_of(Tools()) == "trees"

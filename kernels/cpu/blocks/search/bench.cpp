@@ -110,11 +110,10 @@ void BlockBench<Sample>::hide(const BlockPlace& block) {
 }
 
 // Returns the largest of the `count` least estimates of modes and transform types.
-static int64_t least_estimate(const int64_t (*estimates)[2], int modes, int types, int count) {
-    int64_t sorted[2 * kModes];
-    int all = 0;
-    for (int mode = 0; mode < modes; ++mode)
-        for (int type = 0; type < types; ++type) sorted[all++] = estimates[mode][type];
+static int64_t least_estimate(const int64_t (*estimates)[kTransformTypes], int modes, int count) {
+    int64_t sorted[kModes * kTransformTypes];
+    const int all = modes * kTransformTypes;
+    std::copy_n(estimates[0], all, sorted);
     std::sort(sorted, sorted + all);
     return sorted[std::min(all, count) - 1];
 }
@@ -152,11 +151,11 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     std::sort(candidates, candidates + count);
     const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
-    const int types = sine_allowed(a, b) ? 2 : 1, sorted = std::min(count, effort_.tried);
+    const int sorted = std::min(count, effort_.tried);
     const bool guesses = effort_.hopeless < kAlways;
     int tried = 0;
-    int64_t energies[kMostCandidates], estimates[kMostCandidates][2], least = kNever;
-    int16_t coefficients[kMostCandidates][2][kMaxCoded];
+    int64_t energies[kMostCandidates], estimates[kMostCandidates][kTransformTypes], least = kNever;
+    int16_t coefficients[kMostCandidates][kTransformTypes][kMaxCoded];
     for (; tried < sorted && candidates[tried].estimate <= hopeless; ++tried) {
         const auto [estimate, mode, number] = candidates[tried];
         const Sample* prediction = predictions[number];
@@ -165,10 +164,14 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             costs_->of_squares(squared_difference(source, prediction, block.area()));
         energies[tried] = energy;
         if (!guesses) continue;
-        transform_residual(block, source, prediction, canvas_.depth, coefficients[tried]);
+        transform_residual(block, source, prediction, mode, tools_, canvas_.depth,
+                           coefficients[tried]);
         least = std::min(least, cost + kind_costs[kBare] + energy);
-        for (int type = 0; type < types; ++type) {
+        for (int type = 0; type < kTransformTypes; ++type) {
+            estimates[tried][type] = kNever;
+            if (!type_allowed(tools_, block, type)) continue;
             estimates[tried][type] = cost + kind_costs[kTransformed] +
+                                     trained_bit_cost(tools_, *costs_, block, mode, type) +
                                      estimated_cost(coefficients[tried][type], a, b, step, energy,
                                                     *costs_);
             least = std::min(least, estimates[tried][type]);
@@ -176,7 +179,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     }
     int64_t most = guesses ? hopeless_cost(least, effort_.hopeless) : kNever;
     if (guesses && tools_.dependent)
-        most = std::min(most, least_estimate(estimates, tried, types, effort_.trellised));
+        most = std::min(most, least_estimate(estimates, tried, effort_.trellised));
     for (int n = 0; n < tried; ++n) {
         const auto [estimate, mode, number] = candidates[n];
         const Sample* prediction = predictions[number];
@@ -184,8 +187,10 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         trial.try_bare(block, prediction, mode, cost + kind_costs[kBare], energies[n]);
         if (cost + kind_costs[kTransformed] >= trial.cost) continue;
         if (!guesses)
-            transform_residual(block, source, prediction, canvas_.depth, coefficients[n]);
-        for (int type = 0; type < types; ++type) {
+            transform_residual(block, source, prediction, mode, tools_, canvas_.depth,
+                               coefficients[n]);
+        for (int type = 0; type < kTransformTypes; ++type) {
+            if (!type_allowed(tools_, block, type)) continue;
             if (guesses && estimates[n][type] > most) continue;
             if (guesses && tools_.dependent &&
                 percent(estimates[n][type], kTrellisPercent) >= trial.cost)

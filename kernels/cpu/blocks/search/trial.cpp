@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/blocks/trained_transforms.h"
+
 namespace mmp {
 
 int32_t root_of(int64_t lambda_fixed) {
@@ -36,12 +38,17 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, 
 
 template <class Sample>
 void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                        Depth<Sample> depth, int16_t (*coefficients)[kMaxCoded]) {
+                        int mode, const BlockTools& tools, Depth<Sample> depth,
+                        int16_t (*coefficients)[kMaxCoded]) {
     const int a = block.a, b = block.b;
     int16_t residual[kMaxBlockArea];
     subtract(source, prediction, block.area(), depth, residual);
-    for (int type = kCosine; type <= (sine_allowed(a, b) ? kSine : kCosine); ++type)
-        transform_forward(residual, a, b, type, seen_bits(depth), coefficients[type]);
+    for (const int type : {kCosine, kSine})
+        if (type_allowed(tools, block, type))
+            transform_forward(residual, a, b, type, seen_bits(depth), coefficients[type]);
+    if (!type_allowed(tools, block, kTrained)) return;
+    std::copy_n(coefficients[kCosine], scan_of(a, b).count, coefficients[kTrained]);
+    trained_forward(coefficients[kTrained], a, b, mode);
 }
 
 template <class Sample>
@@ -58,10 +65,12 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
             : choose_levels<LevelCost<Sample>>(coefficients, a, b, family, tools.step, costs, tried);
     if (choice.last < 0) return;
     int64_t total = given + choice.cost;
-    if (sine_allowed(a, b)) total += costs.bit[type_model(a, b, family)][type];
+    total += trained_bit_cost(tools, costs, block, mode, type);
+    if (sine_allowed(a, b) && type != kTrained)
+        total += costs.bit[type_model(a, b, family)][type];
     if (total >= cost) return;
     Sample rebuilt[kMaxBlockArea];
-    rebuild(block, type, tried, tools, prediction, depth, rebuilt);
+    rebuild(block, mode, type, tried, tools, prediction, depth, rebuilt);
     total += costs.of_squares(squared_difference(source, rebuilt, area));
     if (total >= cost) return;
     cost = total;
@@ -92,8 +101,8 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
-    template void transform_residual(const BlockPlace&, const Sample*, const Sample*,              \
-                                     Depth<Sample>, int16_t (*)[kMaxCoded]);                       \
+    template void transform_residual(const BlockPlace&, const Sample*, const Sample*, int,         \
+                                     const BlockTools&, Depth<Sample>, int16_t (*)[kMaxCoded]);    \
     template struct Trial<Sample>;                                                                 \
     template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
                                 Depth<Sample>, const BlockCosts&, bool);

@@ -20,10 +20,23 @@ int32_t root_of(int64_t lambda_fixed);
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
+inline bool type_allowed(const BlockTools& tools, const BlockPlace& block, int type) {
+    return type == kCosine || (type == kSine ? sine_allowed(block.a, block.b)
+                                             : tools.trained_transforms != 0);
+}
+
+// Returns the cost of the bit that says whether a transform is a trained one.
+inline int64_t trained_bit_cost(const BlockTools& tools, const BlockCosts& costs,
+                                const BlockPlace& block, int mode, int type) {
+    if (!tools.trained_transforms) return 0;
+    return costs.bit[trained_type_model(block.a, block.b, family_of(mode))][type == kTrained];
+}
+
 // Writes the coefficients of a residual by each transform type that the block allows.
 template <class Sample>
 void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                        Depth<Sample> depth, int16_t (*coefficients)[kMaxCoded]);
+                        int mode, const BlockTools& tools, Depth<Sample> depth,
+                        int16_t (*coefficients)[kMaxCoded]);
 
 // Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,

@@ -72,7 +72,7 @@ class BlockCosts:
         lambda in 1/65536 squared error per bit, for samples with ``finer`` extra bits.
     plain : int
         Cost of one digit of a plain number.
-    split, direction, ternary, tree, kind, transform : int arrays
+    split, direction, ternary, tree, kind, transform, trained : int arrays
         Cost of a bit, by the context of its model; the last axis is the bit, 0 or 1.
     level : (2, 4, P, 8, 4) nested lists of int
         Cost of a level with its sign, but without the remainder of a size above 2. The indices are
@@ -104,6 +104,7 @@ class BlockCosts:
         self.tree = self._of_bits(models.tree)
         self.kind = self._of_bits(models.kind)
         self.transform = self._of_bits(models.transform)
+        self.trained = self._of_bits(models.trained)
         zero, one, two = self._fine_level_bits() if fine else self._level_bits()
         self.nonzero = zero[0, :, :, 0, 1].tolist()
         first = zero[..., 1] + self.plain

@@ -13,6 +13,7 @@ from mmpcodec.reference.blocks.partition import Block, BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
+from mmpcodec.reference.blocks.trained_transforms import forward_low, inverse_low
 from mmpcodec.reference.blocks.transform import forward, inverse
 from mmpcodec.tools import Tools
 
@@ -76,7 +77,7 @@ class Trial:
             self.cost, self.block, self.samples = cost, block, samples
 
     def attempt_residual(self, cost: int, mode: int, prediction: np.ndarray, tools: Tools) -> None:
-        """Try a prediction with a residual, by both types of transform.
+        """Try a prediction with a residual, by all types of transform.
 
         Parameters
         ----------
@@ -91,19 +92,26 @@ class Trial:
         if cost >= self.cost:
             return
         family = mode_family(mode)
-        for sine in (False, True) if place.may_be_sine else (False,):
+        for sine, trained in ((False, False), (True, False), (False, True)):
+            if (sine and not place.may_be_sine) or (trained and not tools.trained_transforms):
+                continue
             coefficients = forward(self.source - prediction, sine, depth)
+            if trained:
+                coefficients = forward_low(coefficients, place, mode)
             levels = choose(coefficients, place, tools.step, costs, family)
             if levels is None:
                 continue
             total = cost + cost_of_levels(levels, place, costs, tools.dependent, family)
-            if place.may_be_sine:
+            if tools.trained_transforms:
+                total += int(costs.trained[place.area_class, family, int(trained)])
+            if place.may_be_sine and not trained:
                 total += int(costs.transform[place.area_class, family, int(sine)])
-            residual = inverse(
-                dequantised(levels, place, tools), place.height, place.width, sine, depth
-            )
+            found = dequantised(levels, place, tools)
+            if trained:
+                found = inverse_low(found, place, mode)
+            residual = inverse(found, place.height, place.width, sine, depth)
             samples = np.clip(prediction + residual, 0, most(depth))
-            self.attempt(total, Block(mode, levels, sine), samples)
+            self.attempt(total, Block(mode, levels, sine, trained=trained), samples)
 
 
 def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts) -> int:

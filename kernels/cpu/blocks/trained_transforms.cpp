@@ -1,0 +1,124 @@
+#include "cpu/blocks/trained_transforms.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "cpu/blocks/levels.h"
+#include "cpu/runtime/simd.h"
+#include "shared/blocks/trained_transforms.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int kLowSide = 6;  // the most rows, and columns, of low frequencies
+constexpr int kMostLow = kLowSide * kLowSide, kLowStride = 40;
+constexpr int kGroups = 5;  // of modes
+constexpr int kEntryBits = 7;  // 128 stands for 1
+
+int group_of(int mode) {
+    if (mode >= kLeastSquares) return 1;
+    if (mode < kFirstAngle) return 0;
+    const int apart = std::abs(angle_of(mode) - kFirstVertical);  // from the diagonal
+    return apart < 6 ? 2 : apart < 11 ? 3 : 4;
+}
+
+// Whether the transform is that of the block with its rows and columns swapped.
+bool is_turned(int a, int b, int mode) {
+    return angle_of(mode) < 0 ? a > b : angle_of(mode) < kFirstVertical;
+}
+
+// A row for each low frequency, and one for each of its transformed values; `turned` has rows and
+// columns swapped.
+struct TrainedTransform {
+    alignas(64) int16_t rows[kMostLow][kLowStride] = {}, turned[kMostLow][kLowStride] = {};
+};
+
+// The places of the low frequencies of a shape: row by row, and in scan order.
+struct LowPlaces {
+    int count;
+    uint16_t by_row[kMostLow], scanned[kMostLow];
+};
+
+struct TrainedTables {
+    // By group, and by whether there are six rows, and six columns, of low frequencies.
+    TrainedTransform transforms[kGroups][2][2];
+    LowPlaces places[2][kShapes];  // of blocks as they are, and turned
+
+    TrainedTables() {
+        const int8_t* entry = kTrainedTransforms;
+        for (int group = 0; group < kGroups; ++group)
+            for (const auto& [high, wide] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
+                if (group < 2 && high > wide) continue;  // turned
+                auto& [rows, turned] = transforms[group][high][wide];
+                const int count = (high ? kLowSide : 4) * (wide ? kLowSide : 4);
+                for (int k = 0; k < count; ++k)
+                    for (int m = 0; m < count; ++m) rows[k][m] = turned[m][k] = *entry++;
+            }
+        for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
+            for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)
+                for (const int turned : {0, 1})
+                    find_places(a, b, turned, places[turned][shape_number(a, b)]);
+    }
+
+    static void find_places(int a, int b, bool turned, LowPlaces& low) {
+        const int columns = scan_of(a, b).columns;
+        const int high = smaller(1 << (turned ? b : a), kLowSide);
+        const int wide = smaller(1 << (turned ? a : b), kLowSide);
+        const auto place = [&](int i, int j) { return turned ? j * columns + i : i * columns + j; };
+        std::pair<int, int> order[kMostLow];
+        low.count = 0;
+        for (int i = 0; i < high; ++i)
+            for (int j = 0; j < wide; ++j) {
+                const int frequency = turned ? (i << a) + (j << b) : (i << b) + (j << a);
+                order[low.count] = {frequency, low.count};
+                low.by_row[low.count++] = uint16_t(place(i, j));
+            }
+        std::sort(order, order + low.count);
+        for (int k = 0; k < low.count; ++k) low.scanned[k] = low.by_row[order[k].second];
+    }
+};
+
+const TrainedTables& tables() {
+    static const TrainedTables made;
+    return made;
+}
+
+// Writes the sum of the first rows, each times a value. Sums fit 32 bits.
+MMP_SIMD_LEVELS void combine(const int16_t (*rows)[kLowStride], const int16_t* values, int count,
+                             int16_t* out) {
+    int32_t sums[kLowStride];
+    for (int32_t& sum : sums) sum = 1 << (kEntryBits - 1);
+    for (int i = 0; i < count; ++i)
+        if (values[i])
+            for (int j = 0; j < kLowStride; ++j) sums[j] += rows[i][j] * values[i];
+    for (int j = 0; j < kLowStride; ++j) {
+        const int32_t value = sums[j] >> kEntryBits;
+        const int32_t low = value > -kMaxCoefficient ? value : -kMaxCoefficient;
+        out[j] = int16_t(low < kMaxCoefficient ? low : kMaxCoefficient);
+    }
+}
+
+void transform(int16_t* coefficients, int a, int b, int mode, bool back) {
+    const bool turned = is_turned(a, b, mode);
+    const LowPlaces& low = tables().places[turned][shape_number(a, b)];
+    const bool high = (turned ? b : a) > kMinSideLog2, wide = (turned ? a : b) > kMinSideLog2;
+    const TrainedTransform& trained = tables().transforms[group_of(mode)][high][wide];
+    const uint16_t *from = back ? low.scanned : low.by_row, *to = back ? low.by_row : low.scanned;
+    int16_t values[kMostLow], results[kLowStride];
+    for (int k = 0; k < low.count; ++k) values[k] = coefficients[from[k]];
+    combine(back ? trained.rows : trained.turned, values, low.count, results);
+    for (int k = 0; k < low.count; ++k) coefficients[to[k]] = results[k];
+}
+
+}  // namespace
+
+void trained_forward(int16_t* coefficients, int a, int b, int mode) {
+    transform(coefficients, a, b, mode, false);
+}
+
+void trained_inverse(int16_t* coefficients, int a, int b, int mode) {
+    transform(coefficients, a, b, mode, true);
+}
+
+}  // namespace mmp
