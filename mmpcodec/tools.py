@@ -382,7 +382,8 @@ def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tool
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
     changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
-    return replace(tools, **changes, step_changes=False)
+    changes["step_changes"] = False
+    return replace(tools, **changes)
 
 
 def preset_of(tools: Tools) -> str | None:
