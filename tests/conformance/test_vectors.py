@@ -179,8 +179,9 @@ def test_refuses_what_is_damaged(vector, backend):
         assert type(caught.value) is mmpcodec.CorruptStream
         assert "tool sets" in str(caught.value)
         return
-    message = published(str(caught.value))
+    message = str(caught.value)
     if vector.parent.name == "v1":
+        message = published(message)
         message = message.replace("version is 0, allowed is 1 or 2", "version is 0, allowed is 1")
     assert expected == {"error": type(caught.value).__name__, "message": message}
 
