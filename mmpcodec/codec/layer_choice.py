@@ -5,16 +5,23 @@ is kept.
 """
 
 import math
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec import look
-from mmpcodec.codec.colour import can_be_fine, joined, layout_of, layout_of_form, split
+from mmpcodec.codec.colour import (
+    LayerPlane,
+    can_be_fine,
+    joined,
+    layout_of,
+    layout_of_form,
+    split,
+)
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
@@ -203,7 +210,12 @@ def _jobs(
         samples = filled(tile.on_host, importance.seen)
     form, compared = form_of(samples), len(candidates) > 1
     header = header_of_tile(tile, candidates)
-    tried = _tried(samples, depth, candidates, threads)
+
+    @cache
+    def planes_of(layout: Layout) -> list[LayerPlane]:
+        return split(samples, depth, layout, threads=threads)
+
+    tried = _tried(samples, depth, candidates, planes_of)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
             yield _Job(
@@ -221,8 +233,8 @@ def _jobs(
                 header,
             )
     for layout, own in _layouts(samples, depth, tried, candidates):
-        planes = split(samples, depth, layout, threads=threads)
-        for layer, (name, plane) in enumerate(zip(layer_names(form, layout), planes, strict=True)):
+        planes = zip(layer_names(form, layout), planes_of(layout), strict=True)
+        for layer, (name, plane) in enumerate(planes):
             at = number, layout, layer, name
             if name == ALPHA:
                 params = replace(candidates[own[0][0]], tools=EXACT)
@@ -304,14 +316,19 @@ def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Head
 
 
 def _tried(
-    samples: Any, depth: int, candidates: Sequence[EncodeParams], threads: int | None
+    samples: Any,
+    depth: int,
+    candidates: Sequence[EncodeParams],
+    planes_of: Callable[[Layout], list[LayerPlane]],
 ) -> Sequence[Collection[int]]:
-    """Return the numbers of the candidates that are tried on each layer but alpha."""
+    """Return the numbers of the candidates that are tried on each layer but alpha.
+
+    A look takes the planes of the usual layout, whether or not they are those that are coded.
+    """
     colours, lam = form_of(samples).colours, candidates[0].lam
     if not candidates[0].looks or len(candidates) == 1:
         return [range(len(candidates))] * colours
-    planes = split(samples, depth, layout_of(samples, lam), threads=threads)[:colours]
-    on_host = [_on_host(plane.samples) for plane in planes]
+    on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
     return look.tried(on_host, coded_depth(depth), lam, candidates)
 
 
