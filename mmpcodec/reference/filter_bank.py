@@ -47,9 +47,7 @@ Result = TypeVar("Result")
 @cache
 def trained_filters() -> np.ndarray:
     """Return weights in 1/128 and clip levels by table and class, a (3, 35, 2, 12) int array."""
-    text = (kernels.FOLDER / "shared" / "trained_filters.h").read_text()
-    numbers = text.partition("= {")[2].partition("}")[0]
-    table = np.array([int(number) for number in numbers.split(",")])
+    table = kernels.numbers_in("trained_filters.h")
     table = table.reshape(len(START_STEPS) + 1, ACTIVITIES * DIRECTIONS, 2, len(TAPS))
     return table - np.array([[ZERO], [0]])
 

@@ -36,6 +36,15 @@ def sources() -> list[Path]:
     return sorted((FOLDER / "cuda").rglob("*.cu"))
 
 
+def numbers_in(header: str) -> np.ndarray:
+    """Return the numbers of the first table in a header, a 1-D int64 array.
+
+    ``header`` is its path below ``kernels/shared``.
+    """
+    text = (FOLDER / "shared" / header).read_text()
+    return np.array(text.partition("= {")[2].partition("}")[0].split(","), np.int64)
+
+
 def c_type(dtype: DTypeLike) -> str:
     """Return the name of a NumPy integer type in CUDA C++."""
     return C_TYPES[np.dtype(dtype).name]

@@ -284,12 +284,10 @@ def start_states() -> np.ndarray:
     The latter, with those of trained transforms, follow as columns, so that the array has 3636
     columns.
     """
-    tables = []
-    for name in ("start_states.h", "fine_states.h"):
-        text = (kernels.FOLDER / "shared" / "blocks" / name).read_text()
-        numbers = text.partition("= {")[2].partition("}")[0]
-        table = np.array([int(number) for number in numbers.split(",")], np.uint8)
-        tables.append(table.reshape(len(START_STEPS) + 1, -1))
+    tables = [
+        kernels.numbers_in(f"blocks/{name}").astype(np.uint8).reshape(len(START_STEPS) + 1, -1)
+        for name in ("start_states.h", "fine_states.h")
+    ]
     return np.concatenate(tables, axis=1)
 
 
