@@ -14,14 +14,12 @@ the filters of the other parts improve them, beside those of all pictures, and w
 """
 
 import argparse
-import hashlib
-import textwrap
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
-from start_states import middle
+from tables import middle, write
 
 from mmpcodec import EncodeParams, backends
 from mmpcodec.reference.filter_bank import (
@@ -40,7 +38,6 @@ from mmpcodec.reference.filter_bank import (
     variations,
 )
 
-FILE = Path(__file__).parents[2] / "kernels" / "shared" / "trained_filters.h"
 LAMBDAS = (5, 10, 20, 40, 70, 120, 200, 360, 600, 1000)
 SHARE = 4
 """One of so many samples is taken."""
@@ -52,22 +49,6 @@ STEADY = 1e-4
 MOST_WEIGHT = ZERO - 1
 ROUNDS = 3
 SCALES = (0, 0.5, 1, 1.5)
-HEAD = """\
-// Trained by scripts/train/filter_bank.py: weights and clip levels by table and class.
-// Source: section "Filter bank" of docs/format/format.md.
-#pragma once
-
-#include <stdint.h>
-
-namespace mmp {
-
-constexpr uint8_t kTrainedFilters[] = {
-"""
-TAIL = """
-};
-
-}  // namespace mmp
-"""
 
 
 def params_of(lam: float, effort: int) -> EncodeParams:
@@ -194,16 +175,6 @@ def validate(files: np.ndarray, folds: int) -> None:
         print(f"| lambda {lam} | {len(files)} | {one:.3f} | {other:.3f} |")
 
 
-def write(tables: np.ndarray) -> str:
-    """Write the tables, and return its SHA-256."""
-    data = (tables + np.array([[ZERO], [0]])).astype(np.uint8).ravel()
-    numbers = textwrap.fill(
-        ", ".join(map(str, data)), 100, initial_indent="    ", subsequent_indent="    "
-    )
-    FILE.write_text(HEAD + numbers + TAIL)
-    return hashlib.sha256(data.tobytes()).hexdigest()
-
-
 def gathered(paths: Sequence[Path], effort: int) -> np.ndarray:
     """Return the sums of all pictures, by picture and lambda."""
     samples = [middle(path) for path in paths]
@@ -224,7 +195,15 @@ def main() -> None:
     if args.folds:
         validate(files, args.folds)
     else:
-        print(f"{len(chosen)} pictures, SHA-256 {write(trained(files))}")
+        print(f"{len(chosen)} pictures")
+        write(
+            "trained_filters.h",
+            "kTrainedFilters",
+            (trained(files) + np.array([[ZERO], [0]])).astype(np.uint8),
+            script="filter_bank.py",
+            what="weights and clip levels by table and class.",
+            section="Filter bank",
+        )
 
 
 if __name__ == "__main__":

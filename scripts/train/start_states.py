@@ -13,16 +13,14 @@ use them.
 """
 
 import argparse
-import hashlib
-import textwrap
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
 from scipy.special import betaln
+from tables import middle, write
 
-from mmpcodec import EncodeParams, pictures
-from mmpcodec.bench.codecs.conversion import luma_of
+from mmpcodec import EncodeParams
 from mmpcodec.planning.start_training import (
     LAMBDAS,
     TILE_SIZE,
@@ -35,36 +33,8 @@ from mmpcodec.planning.start_training import (
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.tools import SLOW_TOOLS
 
-FOLDER = Path(__file__).parents[2] / "kernels" / "shared" / "blocks"
-SIDE = 768
-HEAD = """\
-// Trained by scripts/train/start_states.py: how the models {models}start.
-// Source: section "Start states" of docs/format/format.md.
-#pragma once
-
-#include <stdint.h>
-
-namespace mmp {{
-
-constexpr uint8_t {name}[] = {{
-"""
-TAIL = """
-};
-
-}  // namespace mmp
-"""
 START_BYTES = 1748
 """Bytes of a table without the models of fine contexts."""
-
-
-def middle(path: Path, length: int = SIDE) -> np.ndarray:
-    """Return the middle of a picture, in gray of 8 bits, with sides of at most this length."""
-    picture = pictures.read(path)
-    samples = (picture.samples >> max(picture.depth - 8, 0)).astype(np.uint8)
-    if samples.ndim == 3:
-        samples = luma_of(samples[..., :3]) if samples.shape[2] >= 3 else samples[..., 0]
-    top, left = (max(0, (side - length) // 2) for side in samples.shape)
-    return np.ascontiguousarray(samples[top : top + length, left : left + length])
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
@@ -91,15 +61,6 @@ def validate(seen: list[list[Observed]], folds: int) -> str:
         trained += code_length(pairs, held) / folds
         own += code_length(trained_pairs(held, plain_pairs()), held) / folds
     return f"plain start {plain:.0f}, trained {trained:.0f}, by the pictures themselves {own:.0f}"
-
-
-def write(file: str, name: str, models: str, data: np.ndarray) -> None:
-    """Write tables to a header, and print their hash."""
-    numbers = textwrap.fill(
-        ", ".join(map(str, data.ravel())), 100, initial_indent="    ", subsequent_indent="    "
-    )
-    (FOLDER / file).write_text(HEAD.format(name=name, models=models) + numbers + TAIL)
-    print(f"{file}: SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")
 
 
 def main() -> None:
@@ -141,13 +102,12 @@ def main() -> None:
     data = np.array(tables).astype(np.uint8)
     assert data.shape == start_states().shape
     print(f"{len(chosen)} pictures")
-    write("start_states.h", "kStartStates", "", data[:, :START_BYTES])
-    write(
-        "fine_states.h",
-        "kFineStates",
-        "of fine contexts, and of trained\n// transforms, ",
-        data[:, START_BYTES:],
-    )
+    words = {"script": "start_states.py", "section": "Start states"}
+    first, second = data[:, :START_BYTES], data[:, START_BYTES:]
+    what = "how the models start."
+    write("blocks/start_states.h", "kStartStates", first, what=what, **words)
+    what = "how the models of fine contexts, and of trained\n// transforms, start."
+    write("blocks/fine_states.h", "kFineStates", second, what=what, **words)
 
 
 if __name__ == "__main__":

@@ -16,15 +16,13 @@ writes nothing.
 """
 
 import argparse
-import hashlib
-import textwrap
 from collections.abc import Iterable
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product, repeat
 from pathlib import Path
 
 import numpy as np
-from start_states import middle
+from tables import SIDE, middle, write
 
 from mmpcodec import EncodeParams, backends
 from mmpcodec.reference.blocks.coder import BlockPicture, code_blocks
@@ -41,7 +39,6 @@ from mmpcodec.reference.blocks.transform import forward
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import block_syntax
 
-FILE = Path(__file__).parents[2] / "kernels" / "shared" / "blocks" / "trained_transforms.h"
 LAMBDAS = (16, 48, 144, 432)
 STEADY = 1 / 8
 """A block's mean energy, in squared steps, grows by this before its inverse weighs the block."""
@@ -56,22 +53,6 @@ LIMITS = ((0, 3.0), (1, 1.2), (2, 0.6), (4, 1.3), (8, 2.4), (16, 3.9))
 """A size above the first number adds the second, in bits: ``kernels/shared/blocks/estimate.h``."""
 SQUARED_STEP = 7.0
 """The squared step of independent levels, in lambda."""
-HEAD = """\
-// Trained by scripts/train/trained_transforms.py: the transforms of low frequencies, row by row.
-// Source: section "Trained transforms" of docs/format/format.md.
-#pragma once
-
-#include <stdint.h>
-
-namespace mmp {
-
-constexpr int8_t kTrainedTransforms[] = {
-"""
-TAIL = """
-};
-
-}  // namespace mmp
-"""
 Key = tuple[int, int, int]
 """Group of modes, and numbers of rows and of columns of low frequencies."""
 Blocks = dict[Key, np.ndarray]
@@ -212,22 +193,12 @@ def validate(files: list[Blocks], folds: int) -> str:
     )
 
 
-def write(transforms: list[np.ndarray]) -> None:
-    """Write the transforms to the header, and print their hash."""
-    data = np.concatenate([transform.ravel() for transform in transforms])
-    numbers = textwrap.fill(
-        ", ".join(map(str, data)), 100, initial_indent="    ", subsequent_indent="    "
-    )
-    FILE.write_text(HEAD + numbers + TAIL)
-    print(f"{FILE.name}: {data.size} bytes, SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
     parser.add_argument("--effort", type=int, default=4, help="least squares need 4 or more")
-    parser.add_argument("--side", type=int, default=768, help="side of the middle, in samples")
+    parser.add_argument("--side", type=int, default=SIDE, help="side of the middle, in samples")
     parser.add_argument("--processes", type=int, help="default: one a processor")
     parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
     args = parser.parse_args()
@@ -244,7 +215,14 @@ def main() -> None:
     blocks = joined(files)
     for key in SIZES:
         print(f"group {key[0]}, {key[1]}x{key[2]}: {len(blocks.get(key, ()))} blocks")
-    write(list(trained(blocks).values()))
+    write(
+        "blocks/trained_transforms.h",
+        "kTrainedTransforms",
+        np.concatenate([transform.ravel() for transform in trained(blocks).values()]),
+        script="trained_transforms.py",
+        what="the transforms of low frequencies, row by row.",
+        section="Trained transforms",
+    )
 
 
 if __name__ == "__main__":
