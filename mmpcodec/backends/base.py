@@ -38,6 +38,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filter_bank import FilterBank
+from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -63,7 +64,8 @@ class Backend(ABC):
     other backends, and every backend decodes them to equal samples."""
     filter_bank = FilterBank()
     post_filter = PostFilter()
-    """The two filters, on the host. ``encode`` and ``decode`` do not apply them."""
+    planes_filter = PlanesFilter()
+    """The three filters, on the host. ``encode`` and ``decode`` do not apply them."""
 
     @abstractmethod
     def unavailable(self) -> str | None:

@@ -11,6 +11,8 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
+from mmpcodec.reference.planes_filter import TAPS as PLANE_TAPS
+from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
 from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
@@ -126,6 +128,45 @@ class NativePostFilter(PostFilter):
         return errors
 
 
+class NativePlanesFilter(PlanesFilter):
+    """The planes filter in C++."""
+
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        return _by_bands(work, shape, threads)
+
+    def _filtered(
+        self,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        table: np.ndarray,
+        depth: int,
+        threads: int | None,
+    ) -> np.ndarray:
+        shown = np.empty_like(samples)
+        _by_bands(
+            lambda *rows: _cpu.planes_filter(samples, depth, planes, table, rows, shown),
+            samples.shape,
+            threads,
+        )
+        return shown
+
+    def _gram(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        first: int,
+        last: int,
+        depth: int,
+    ) -> np.ndarray:
+        terms = len(planes) * len(PLANE_TAPS) + 1
+        gram = np.zeros((terms, terms), np.int64)
+        _cpu.add_planes_gram(source, samples, depth, planes, (first, last), gram)
+        return gram
+
+
 class CpuBackend(Backend):
     """C++ on the processor.
 
@@ -141,6 +182,7 @@ class CpuBackend(Backend):
     releases_gil = True
     filter_bank = NativeFilterBank()
     post_filter = NativePostFilter()
+    planes_filter = NativePlanesFilter()
 
     def __init__(self, simd: str | None = None, *, plain: bool = False):
         self.simd = simd

@@ -30,7 +30,6 @@ from mmpcodec.params import DecodeLimits, check_progress, check_threads
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes
-from mmpcodec.reference.postfilter import coefficient_bits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors
@@ -420,6 +419,7 @@ def _described(
         layer.tools,
         len(layer.payload),
         layer.coefficients,
+        layer.planes_coefficients,
         trace,
         tile.number,
         by,
@@ -520,9 +520,9 @@ def _decode_layer(
                 progress=progress,
             )
             samples = filtered(
-                backend, coded.samples, layer, depth, threads, changes=coded.trace.changes
+                backend, coded.samples, before, layer, depth, threads, changes=coded.trace.changes
             )
-            trace = coded.trace.with_filter(coefficient_bits(layer.coefficients))
+            trace = coded.trace.with_filter(layer.filter_bits)
     except FormatError as error:
         if header.planes == 1:
             return error
@@ -533,19 +533,22 @@ def _decode_layer(
 def filtered(
     backend: Backend,
     samples: np.ndarray,
+    earlier: Sequence[np.ndarray],
     layer: Layer,
     depth: int,
     threads: int | None = 1,
     *,
     changes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Filter the decoded samples of a layer: by the filter bank, then by the post filter.
+    """Filter the decoded samples of a layer: by filter bank, post filter and planes filter.
 
-    ``changes`` are the step changes of its fragments.
+    ``earlier`` are the planes that predict it, ``changes`` the step changes of its fragments.
     """
     bank, steps = layer.tools.filter_bank or 0, areas_of(layer.tools, changes, samples.shape)
     samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
-    return backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
+    samples = backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
+    coefficients = layer.planes_coefficients
+    return backend.planes_filter.apply(samples, earlier, coefficients, depth, threads=threads)
 
 
 def _joined(

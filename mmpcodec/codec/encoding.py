@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
+from mmpcodec.reference.planes_filter import NO_PLANES
 from mmpcodec.reference.postfilter import OFF
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
@@ -22,6 +23,8 @@ class LayerCoding:
     payload_bytes : int
     coefficients : tuple of tuple of int
         Coefficients of the post filter, by class.
+    planes_coefficients : tuple of tuple of int
+        Coefficients of the planes filter, by earlier plane.
     trace : Trace or None
         None if only the header was read.
     tile : int
@@ -36,6 +39,7 @@ class LayerCoding:
     tools: Tools
     payload_bytes: int
     coefficients: tuple[tuple[int, ...], ...] = OFF
+    planes_coefficients: tuple[tuple[int, ...], ...] = NO_PLANES
     trace: Trace | None = None
     tile: int = 0
     backend: str = ""

@@ -34,7 +34,8 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
-from mmpcodec.reference.postfilter import OFF, coefficient_bits
+from mmpcodec.reference.planes_filter import NO_PLANES
+from mmpcodec.reference.postfilter import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -303,7 +304,13 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
         params = params_of_layer(later[0], header.form, layout, layer)
         bank = params.tools.filter_bank
         bank = USUAL_FILTER_BANK if bank is None else bank
-        own = replace(params.coded_tools, filter_bank=bank, post_filter=False, step_changes=False)
+        own = replace(
+            params.coded_tools,
+            filter_bank=bank,
+            post_filter=False,
+            planes_filter=False,
+            step_changes=False,
+        )
         sets[own] = None
     return replace(header, tool_sets=tuple(sets))
 
@@ -416,10 +423,10 @@ def _code(
         coded = [backend.encode(planes[0], params, earlier=earlier[0], **options)]
     else:
         coded = backend.encode_batch(planes, params, **options)
-    pairs = list(zip(batch, coded, strict=True))
-    each = threads_of_each(threads, len(pairs))
+    parts = list(zip(batch, coded, earlier, strict=True))
+    each = threads_of_each(threads, len(parts))
     return side_by_side(
-        lambda pair: _finished(pair[0], pair[1], params, backend, each), pairs, threads
+        lambda part: _finished(part[0], part[1], part[2], params, backend, each), parts, threads
     )
 
 
@@ -433,9 +440,14 @@ def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progre
 
 
 def _finished(
-    job: _Job, coded: Coded, params: EncodeParams, backend: Backend, threads: int | None
+    job: _Job,
+    coded: Coded,
+    earlier: Sequence[np.ndarray],
+    params: EncodeParams,
+    backend: Backend,
+    threads: int | None,
 ) -> _Part:
-    """Filter a coded layer by the filter bank, then by the post filter."""
+    """Filter a coded layer: by filter bank, post filter and planes filter."""
     tools, samples = params.coded_tools, coded.samples
     depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
     # What is not seen is as good as it is decoded.
@@ -444,13 +456,18 @@ def _finished(
 
     def finished(scales: int) -> _Part:
         shown = bank.apply(samples, scales, steps, depth, threads=threads)
-        coefficients = OFF
+        own, of_planes = OFF, NO_PLANES
         if tools.post_filter:
-            coefficients, shown = backend.post_filter.fit_and_apply(
+            own, shown = backend.post_filter.fit_and_apply(
                 source, shown, params.lambda_fixed, depth, threads=threads
             )
-        layer = Layer(job.name, replace(tools, filter_bank=scales), coded.payload, coefficients)
-        trace = coded.trace.with_filter(coefficient_bits(coefficients))
+        if tools.planes_filter:
+            of_planes, shown = backend.planes_filter.fit_and_apply(
+                source, shown, earlier, params.lambda_fixed, depth, threads=threads
+            )
+        used = replace(tools, filter_bank=scales)
+        layer = Layer(job.name, used, coded.payload, own, of_planes)
+        trace = coded.trace.with_filter(layer.filter_bits)
         return _part(job, layer, shown, trace, backend.name)
 
     if params.tools.filter_bank is not None:
@@ -543,6 +560,7 @@ def _tile(
             part.layer.tools,
             len(part.layer.payload),
             part.layer.coefficients,
+            part.layer.planes_coefficients,
             part.trace,
             backend=part.backend,
             depth=layers.depth_of(part.layer, layout, header.depth),

@@ -21,12 +21,14 @@ from mmpcodec.format.tool_fields import (
     read_tools,
     write_tools,
 )
+from mmpcodec.reference import planes_filter
+from mmpcodec.reference.planes_filter import MOST_PLANES, NO_PLANES, PlanesCoefficients
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.samples import Form
 from mmpcodec.tools import EXACT, TABLE, Tools
 
 SECTION = "Layers"
-FILTER_SECTION = "Post filter"
+FILTER_SECTION, PLANES_SECTION = "Post filter", "Planes filter"
 
 FILTER_BANK = TABLE["filter_bank"]
 IN_SET = len(CODINGS_OF[2])
@@ -49,6 +51,8 @@ class Layer:
     payload : bytes-like
     coefficients : Coefficients
         Coefficients of the post filter.
+    planes_coefficients : PlanesCoefficients
+        Coefficients of the planes filter.
     offset : int
         Byte offset of the payload in its file.
     """
@@ -57,7 +61,13 @@ class Layer:
     tools: Tools
     payload: bytes | memoryview
     coefficients: Coefficients = OFF
+    planes_coefficients: PlanesCoefficients = NO_PLANES
     offset: int = 0
+
+    @property
+    def filter_bits(self) -> int:
+        """Number of bits of all coefficients in a file."""
+        return 8 * sum(map(len, (*self.coefficients, *self.planes_coefficients)))
 
 
 @dataclass(frozen=True)
@@ -130,13 +140,14 @@ def write_layer(layer: Layer, header: Header, *, last: bool = False) -> bytes:
 def _in_set(layer: Layer, sets: Sequence[Tools]) -> bytes | None:
     """Return the head of a layer whose tools, but for filters, are one of the sets, or None."""
     for index, tools in enumerate(sets):
-        bank, filtered = layer.tools.filter_bank, layer.tools.post_filter
-        if layer.tools != replace(tools, filter_bank=bank, post_filter=filtered):
+        bank = layer.tools.filter_bank
+        filters = {name: getattr(layer.tools, name) for name in ("post_filter", "planes_filter")}
+        if layer.tools != replace(tools, filter_bank=bank, **filters):
             continue
         flags, fields = 0, b""
         if bank != tools.filter_bank:
             flags, fields = HAS_BANK, number(bank or 0)
-        if any(layer.coefficients):
+        if layer.filter_bits:
             flags, fields = flags | HAS_FILTER, fields + _filter(layer)
         return number(IN_SET + (index << SET_SHIFT | flags)) + fields
     return None
@@ -222,11 +233,12 @@ def _fault_of_planes(tools: Tools, most: int) -> str | None:
 
 
 def _filter(layer: Layer) -> bytes:
-    """Return the bytes of the post filter: its field and coefficients; none for exact samples."""
+    """Return the bytes of the field post filter and the coefficients; none for exact samples."""
     if layer.tools.exact:
         return b""
-    active = sum(bool(own) << index for index, own in enumerate(layer.coefficients))
-    return bytes([active, *(value - LEAST for own in layer.coefficients for value in own)])
+    coefficients = *layer.coefficients, *layer.planes_coefficients
+    active = sum(bool(own) << index for index, own in enumerate(coefficients))
+    return bytes([active, *(value - LEAST for own in coefficients for value in own)])
 
 
 def _read_layer(fields: Fields, name: str, header: Header, last: bool) -> Layer:
@@ -243,38 +255,44 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool) -> Layer:
             tools = replace(tools, filter_bank=read_tool(fields, FILTER_BANK, vars(tools)))
         filtered = flags & HAS_FILTER > 0
         least = 1
-    coefficients = OFF
+    coefficients, of_planes = OFF, NO_PLANES
     if filtered:
-        active = fields.number("post filter", least, (1 << CLASSES) - 1)
-        coefficients = _read_coefficients(fields, active)
-        tools = replace(tools, post_filter=active > 0)
+        most = (1 << CLASSES + tools.earlier_planes) - 1
+        active = fields.number("post filter", least, most)
+        coefficients = tuple(
+            _read_coefficients(fields, FILTER_SECTION, f"activity class {index}", len(TAPS))
+            if active >> index & 1
+            else ()
+            for index in range(CLASSES)
+        )
+        of_planes = tuple(
+            _read_coefficients(fields, PLANES_SECTION, f"plane {index}", len(planes_filter.TAPS))
+            if active >> CLASSES + index & 1
+            else ()
+            for index in range(MOST_PLANES)
+        )
+        tools = replace(tools, post_filter=any(coefficients), planes_filter=any(of_planes))
     if last and header.version > 1:
         size = len(fields.data) - fields.place
     else:
         size = fields.number("payload bytes")
     start = fields.offset
-    return Layer(name, tools, fields.bytes("payload", size), coefficients, start)
+    return Layer(name, tools, fields.bytes("payload", size), coefficients, of_planes, start)
 
 
-def _read_coefficients(fields: Fields, active: int) -> Coefficients:
-    """Read the coefficients of the activity classes whose bit in ``active`` is 1."""
+def _read_coefficients(fields: Fields, section: str, owner: str, count: int) -> tuple[int, ...]:
+    """Read the coefficients of an activity class or of an earlier plane."""
     largest = MOST - LEAST
-    coefficients = []
-    for index in range(CLASSES):
-        own = b""
-        if active >> index & 1:
-            start = fields.offset
-            try:
-                own = bytes(fields.bytes("coefficients", len(TAPS)))
-            except TruncatedStream as error:
-                raise TruncatedStream(FILTER_SECTION, error.problem, error.offset) from None
-            for tap, value in enumerate(own):
-                if value > largest:
-                    raise CorruptStream(
-                        FILTER_SECTION,
-                        f"coefficient {tap} of activity class {index} is {value}, "
-                        f"allowed is 0 to {largest}",
-                        start + tap,
-                    )
-        coefficients.append(tuple(value + LEAST for value in own))
-    return tuple(coefficients)
+    start = fields.offset
+    try:
+        own = bytes(fields.bytes("coefficients", count))
+    except TruncatedStream as error:
+        raise TruncatedStream(section, error.problem, error.offset) from None
+    for tap, value in enumerate(own):
+        if value > largest:
+            raise CorruptStream(
+                section,
+                f"coefficient {tap} of {owner} is {value}, allowed is 0 to {largest}",
+                start + tap,
+            )
+    return tuple(value + LEAST for value in own)

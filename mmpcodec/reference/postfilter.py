@@ -38,11 +38,6 @@ OFF: Coefficients = ((),) * CLASSES
 """Coefficients that filter no class."""
 
 
-def coefficient_bits(coefficients: Coefficients) -> int:
-    """Return the number of bits of the coefficients in a file."""
-    return 8 * sum(map(len, coefficients))
-
-
 def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     """Return the activity class of each sample, from the activity of the 5x5 samples around it.
 

@@ -63,6 +63,7 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cpu/blocks": ("shared", "cpu/runtime", "cpu/entropy", "cpu/trees"),
     "cpu/exact": ("shared", "cpu/runtime", "cpu/entropy"),
     "cpu/filter_bank": ("shared", "cpu/runtime", "cpu/postfilter"),
+    "cpu/planes_filter": ("shared", "cpu/runtime", "cpu/postfilter"),
     "cpu/postfilter": ("shared", "cpu/runtime"),
     "cpu/solvers/*": ("shared", "cpu/runtime"),
     "cpu/bindings": ("shared", "cpu"),

@@ -35,7 +35,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     coded = reference.decode(
         bytes(layer.payload), (tile.height, tile.width), layer.tools, depth=header.depth
     )
-    samples = filtered(reference, coded.samples, layer, header.depth)
+    samples = filtered(reference, coded.samples, (), layer, header.depth)
     crc = layers.samples_crc(samples)
     made = layers.write(header, stream.layout, [layer], crc)
     return container.write(replace(header, tile_bytes=(len(made),)), [made])

@@ -133,8 +133,14 @@ def of_earlier_planes(
     i, j = np.indices(coat.shape)
     stripes = (60 + 90 * ((i // 9 + j // 17) % 2)).astype(np.uint8)
     colours = np.stack([coat // 2 + stripes // 3, coat, coat // 3 + stripes], axis=2)
+    all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
+    alone = photo(60, **{**all_off, "earlier_planes": 2, "planes_filter": True}, post_filter=False)
     for planes in (1, 2):
         yield f"planes-{planes}", colours[:70, :75], photo(30, earlier_planes=planes), {}
+    apart = np.dstack([coat[:60, 2:80], coat[:60, 1:79], coat[:60, :78]])
+    yield "planes-filter", apart, photo(60), {}
+    yield "planes-filter-depth-16", apart.astype(np.uint16) * 257, photo(60), {"depth": 16}
+    yield "planes-filter-alone", apart, alone, {}
     yield "planes-rough", colours, photo(400), {}
     deep = (colours[:45, :66].astype(np.uint16) << 8) + np.add(i, j)[:45, :66, None].astype(
         np.uint16

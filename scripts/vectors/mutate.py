@@ -1,7 +1,7 @@
 """Change files so that sizes and checksums still match.
 
 The reader of this module follows the text of the format and does not call the codec's reader, so it
-does not repeat a fault of that reader. Only the list of tools comes from the codec.
+does not repeat a fault of that reader. Only the lists of tools of version 1 come from the codec.
 """
 
 import zlib
@@ -70,8 +70,14 @@ class Walk:
         self.places = first | {"tool sets": self.places["tool sets"]}
 
     def _tools(self, coding: str) -> None:
-        values = {tool.name: self.number(tool.title) for tool in HEADER_TOOLS.get(coding, ())}
-        if values.get("dictionary"):
+        if coding == BLOCKS_2:
+            has_trees = self.number("switches") >> 6 & 1
+            self.number("step")
+            self.number("filter bank")
+        else:
+            values = {tool.name: self.number(tool.title) for tool in HEADER_TOOLS.get(coding, ())}
+            has_trees = values.get("dictionary", 0)
+        if has_trees:
             for tool in HEADER_TOOLS[TREES]:
                 self.number(tool.title)
 
@@ -89,7 +95,7 @@ class Walk:
         if has_filter:
             self.places["post filter"] = self.place
             active = self.data[self.place]
-            self.place += 1 + 6 * active.bit_count()
+            self.place += 1 + 6 * (active & 15).bit_count() + 12 * (active >> 4).bit_count()
         self.sized = not (later and last)
         if self.sized:
             self.payload_bytes = self.number("payload bytes")

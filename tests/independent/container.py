@@ -27,16 +27,19 @@ BLOCK_TOOLS = (
     ("step", range(1, 65536)),
     ("dictionary", range(2)),
 )
-LATER_BLOCK_TOOLS = (
-    ("pdpc", range(2)),
-    ("trained start", range(2)),
-    ("earlier planes", range(3)),
-    ("filter bank", range(2**14)),
-    ("dependent", range(2)),
-    ("ternary", range(2)),
-    ("fine contexts", range(2)),
-    ("step changes", range(2)),
-    ("trained transforms", range(2)),
+SWITCHES = (  # of predicted blocks 2: bits, values
+    ("fragment size", 2, (16, 32, 64)),
+    ("least squares", 1, range(2)),
+    ("templates", 3, range(5)),
+    ("dictionary", 1, range(2)),
+    ("pdpc", 1, range(2)),
+    ("trained start", 1, range(2)),
+    ("earlier planes", 2, range(3)),
+    ("dependent", 1, range(2)),
+    ("ternary", 1, range(2)),
+    ("fine contexts", 1, range(2)),
+    ("step changes", 1, range(2)),
+    ("trained transforms", 1, range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
@@ -223,10 +226,17 @@ def colours(luma, orange, green, depth, r):
 def tools_of(reader, coding):
     """The tools of a layer or of a tool set."""
     tools = {}
-    if coding in (BLOCKS, BLOCKS_2):
+    if coding == BLOCKS:
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == BLOCKS_2:
-        tools |= {name: reader.number(name, allowed) for name, allowed in LATER_BLOCK_TOOLS}
+        switches = reader.number("switches", range(2**16))
+        for name, bits, values in SWITCHES:
+            if switches % 2**bits >= len(values):
+                raise ValueError(f"{name} in switches is not allowed")
+            tools[name] = values[switches % 2**bits]
+            switches >>= bits
+        tools["step"] = reader.number("step", range(1, 65536))
+        tools["filter bank"] = reader.number("filter bank", range(2**14))
     if coding == TREES or tools.get("dictionary"):
         tools |= {name: reader.number(name, allowed) for name, allowed in TREE_TOOLS}
     return tools
@@ -252,12 +262,13 @@ def layer(reader, height, width, depth, layout, count, version, earlier, last, s
         raise ValueError("trees are for a depth of 8 only")
     coefficients = {}
     if coding != EXACT and flags not in (0, 1):
-        classes = reader.number("post filter", range(0 if flags is None else 1, 16))
-        for k in range(4):
-            if classes >> k & 1:
-                coefficients[k] = [byte - 64 for byte in reader.take(6)]
+        values = 16 << tools.get("earlier planes", 0)
+        filters = reader.number("post filter", range(0 if flags is None else 1, values))
+        for k in range(6):
+            if filters >> k & 1:
+                coefficients[k] = [byte - 64 for byte in reader.take(6 if k < 4 else 12)]
                 if max(coefficients[k]) > 127 - 64:
-                    raise ValueError(f"a coefficient of activity class {k} is above 127")
+                    raise ValueError(f"a coefficient of bit {k} of post filter is above 127")
     if last and version == 2:
         size = len(reader.data) - reader.position
     else:
@@ -273,7 +284,8 @@ def layer(reader, height, width, depth, layout, count, version, earlier, last, s
         picture = picture[:height, :width]
         if tools.get("filter bank"):
             picture = filtered(picture, depth, tools, steps)
-        planes = [post_filter(picture, depth, coefficients)]
+        picture = post_filter(picture, depth, coefficients)
+        planes = [planes_filter(picture, depth, earlier, coefficients)]
     coder.end()
     return planes, depth
 
@@ -303,7 +315,10 @@ def post_filter(picture, depth, coefficients):
     A = sum(shifted(a, i, j) for i in range(-2, 3) for j in range(-2, 3)) >> (depth - 8)
     activity_class = (A >= 50).astype(int) + (A >= 150) + (A >= 400)
     shown = picture.copy()
-    for k, weights in coefficients.items():
+    for k in range(4):
+        weights = coefficients.get(k, ())
+        if not weights:
+            continue
         total = 128 * picture + 64
         for w, (i, j) in zip(
             weights, ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0)), strict=True
@@ -312,3 +327,15 @@ def post_filter(picture, depth, coefficients):
         filtered = np.clip(total >> 7, 0, 2**depth - 1)
         shown = np.where(activity_class == k, filtered, shown)
     return shown
+
+
+def planes_filter(picture, depth, earlier, coefficients):
+    """The samples after Planes filter; the coefficients are by bit of the field post filter."""
+    total = np.full(picture.shape, 64)
+    for k, plane in enumerate(earlier[:2]):
+        p = np.pad(plane, 2, mode="edge")
+        height, width = plane.shape
+        taps = [(i, j) for i in range(-2, 3) for j in range(-2, 3) if 1 <= abs(i) + abs(j) <= 2]
+        for w, (i, j) in zip(coefficients.get(4 + k, [0] * 12), taps, strict=True):
+            total += w * (p[2 + i : 2 + i + height, 2 + j : 2 + j + width] - plane)
+    return np.clip(picture + (total >> 7), 0, 2**depth - 1)

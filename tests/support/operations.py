@@ -12,7 +12,12 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank, NativePostFilter
+from mmpcodec.backends.cpu import (
+    CpuBackend,
+    NativeFilterBank,
+    NativePlanesFilter,
+    NativePostFilter,
+)
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.errors import FormatError
@@ -21,6 +26,7 @@ from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
 from mmpcodec.reference.exact import coder
 from mmpcodec.reference.filter_bank import FilterBank
+from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
@@ -230,6 +236,25 @@ def filtered_by_bank(bank: FilterBank, source, samples, value, step, depth=8) ->
     return shown, str(shown.dtype), sums, bank.choose(source, samples, step, depth)
 
 
+def planes_apart(content: str, count: int, depth: int) -> tuple:
+    """A source, its coded samples, earlier planes, coefficients and depth; 150 columns."""
+    rng = np.random.default_rng(count)
+    source, samples, *earlier = (
+        deepened(rng, CONTENT[content](rng, 31, 150), depth) for _ in range(2 + count)
+    )
+    coefficients = tuple(
+        tuple(rng.integers(-64, 64, 12).tolist()) if number < count else () for number in range(2)
+    )
+    return source, samples, earlier, coefficients, depth
+
+
+def filtered_by_planes(own: PlanesFilter, source, samples, earlier, coefficients, depth) -> tuple:
+    """All that a planes filter computes: filtered samples, sums of bands, and the fit."""
+    shown = own.apply(samples, earlier, coefficients, depth)
+    sums = [own._gram(source, samples, earlier, *band, depth) for band in ((0, 31), (9, 22))]
+    return shown, str(shown.dtype), sums, own.fit_and_apply(source, samples, earlier, 1, depth)
+
+
 def silent(done: int, total: int) -> None:
     pass
 
@@ -403,6 +428,16 @@ OPERATIONS: dict[str, Operation] = {
         {
             f"{content}, {count} planes, {depth} bits": partial(planes, content, count, depth)
             for content, count, depth in EXACT
+        },
+    ),
+    "planes filter": Operation(
+        partial(filtered_by_planes, PlanesFilter()),
+        {"cpu": partial(filtered_by_planes, NativePlanesFilter())},
+        {
+            f"{content}, {count} planes, {depth} bits": partial(planes_apart, content, count, depth)
+            for content in ("noise", "natural")
+            for count in (1, 2)
+            for depth in (8, 10, 13, 16)
         },
     ),
     "filter bank": Operation(

@@ -1,15 +1,18 @@
-// The filter bank and the post filter in the Python module mmpcodec._cpu.
+// The filter bank, the post filter and the planes filter in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
 #include <tuple>
+#include <vector>
 
 #include "cpu/bindings/bindings.h"
 #include "cpu/filter_bank.h"
+#include "cpu/planes_filter.h"
 #include "cpu/postfilter.h"
 
 namespace nb = nanobind;
@@ -83,6 +86,37 @@ void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& s
                     *reinterpret_cast<BankErrors*>(out.data()));
 }
 
+using PlaneWeights =
+    nb::ndarray<const int16_t, nb::shape<-1, kPlaneTaps>, nb::c_contig, nb::device::cpu>;
+using PlanesGram = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Sample>
+EarlierPlanes<Sample> planes_of(const std::vector<Plane<const Sample>>& planes) {
+    EarlierPlanes<Sample> found{{}, static_cast<int>(planes.size())};
+    for (int i = 0; i < found.count; ++i) found.samples[i] = planes[i].data();
+    return found;
+}
+
+template <class Sample>
+void from_planes(const Plane<const Sample>& samples, int depth,
+                 const std::vector<Plane<const Sample>>& planes, const PlaneWeights& weights,
+                 const Rows& rows, const Plane<Sample>& out) {
+    const auto read = planes_of(planes);
+    nb::gil_scoped_release released;
+    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(),
+                  {std::get<0>(rows), std::get<1>(rows)}, out.data());
+}
+
+template <class Sample>
+void planes_gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
+                 const std::vector<Plane<const Sample>>& planes, const Rows& rows,
+                 const PlanesGram& out) {
+    const auto read = planes_of(planes);
+    nb::gil_scoped_release released;
+    add_planes_gram(source.data(), picture_of<Sample>(samples, depth), read,
+                    {std::get<0>(rows), std::get<1>(rows)}, out.data());
+}
+
 template <class Sample>
 void register_for(nb::module_& module) {
     module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "rows"_a,
@@ -95,6 +129,10 @@ void register_for(nb::module_& module) {
                "out"_a);
     module.def("add_bank_errors", &bank_errors<Sample>, "source"_a, "samples"_a, "depth"_a,
                "step"_a, "rows"_a, "columns"_a, "errors"_a);
+    module.def("planes_filter", &from_planes<Sample>, "samples"_a, "depth"_a, "planes"_a,
+               "weights"_a, "rows"_a, "out"_a);
+    module.def("add_planes_gram", &planes_gram<Sample>, "source"_a, "samples"_a, "depth"_a,
+               "planes"_a, "rows"_a, "gram"_a);
 }
 
 }  // namespace

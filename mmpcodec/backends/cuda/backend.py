@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.block_efforts import BlockEffort, block_effort
-from mmpcodec.backends.cpu import NativeFilterBank, NativePostFilter
+from mmpcodec.backends.cpu import NativeFilterBank, NativePlanesFilter, NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
@@ -45,6 +45,7 @@ class CudaBackend(Backend):
     batches = True
     filter_bank = NativeFilterBank()
     post_filter = NativePostFilter()
+    planes_filter = NativePlanesFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile

@@ -6,7 +6,7 @@ list of tools comes from the codec.
 
 import functools
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
@@ -16,11 +16,10 @@ from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
-_DICTIONARY = 4
-"""Place of *dictionary* among the tools of predicted blocks."""
+_SWITCHES = 16  # bits
 _MAGIC = b"\x89MMP\r\n\x1a\n"
 _MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
-_COEFFICIENTS, _CLASSES = 6, 4
+_COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
 _PLANES = (1, 2, 3, 4)
 """Planes of a picture, by its form."""
 
@@ -104,9 +103,14 @@ class _Reader:
 
 @functools.cache
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
-    """Return the least and largest value of each tool of a coding, in the order of the format."""
+    """Return the least and largest value of each tool of a coding, in the order of the format.
+
+    Predicted blocks 2 have most of theirs in one number.
+    """
     from mmpcodec.format.tool_fields import CODINGS_OF, HEADER_TOOLS
 
+    if coding == _BLOCKS_2:
+        return (0, (1 << _SWITCHES) - 1), (1, 65535), (0, (1 << 14) - 1)
     tools = HEADER_TOOLS.get(CODINGS_OF[2][coding], ())
     return tuple((tool.low_in_file, tool.high) for tool in tools)
 
@@ -152,9 +156,21 @@ def _tile(data: bytes, file: File) -> Tile:
 
 def _tools(reader: _Reader, coding: int) -> tuple[int, ...]:
     tools = [reader.number() for _ in tool_ranges(coding)]
-    if coding in (_BLOCKS, _BLOCKS_2) and tools[_DICTIONARY]:
+    if _has_trees(coding, tools):
         tools += [reader.number() for _ in tool_ranges(_TREES)]
     return tuple(tools)
+
+
+def _has_trees(coding: int, tools: Sequence[int]) -> bool:
+    """Return whether the tools of trees follow those of predicted blocks."""
+    if coding == _BLOCKS_2:
+        return tools[0] >> 6 & 1 > 0
+    return coding == _BLOCKS and tools[4] > 0
+
+
+def _count(active: int) -> int:
+    """Return the number of coefficients for a value of the field post filter."""
+    return sum(count for bit, count in enumerate(_COEFFICIENTS) if active >> bit & 1)
 
 
 def _layer(reader: _Reader, file: File, last: bool) -> Layer:
@@ -168,7 +184,7 @@ def _layer(reader: _Reader, file: File, last: bool) -> Layer:
         has_filter = coding != _EXACT
     if has_filter:
         active = reader.bytes(1)
-        filtered = active + reader.bytes(_COEFFICIENTS * active[0].bit_count())
+        filtered = active + reader.bytes(_count(active[0]))
     size = len(reader.data) - reader.place if last and file.version == 2 else reader.number()
     return Layer(coding, tools, filtered, reader.bytes(size))
 
@@ -267,9 +283,8 @@ def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
         return b""
     if right and not choices.odd():
         return right
-    active = choices.either(choices.getrandbits(_CLASSES), 0, choices.getrandbits(7))
-    count = _COEFFICIENTS * active.bit_count()
-    return bytes([active, *(choices.randrange(128) for _ in range(count))])
+    active = choices.either(choices.getrandbits(4), 0, choices.getrandbits(7))
+    return bytes([active, *(choices.randrange(128) for _ in range(_count(active)))])
 
 
 def any_tools(choices: Choices, coding: int) -> list[int]:
@@ -278,8 +293,9 @@ def any_tools(choices: Choices, coding: int) -> list[int]:
         return [choices.randrange(1 << 14)] if coding % 2 else []
     values = [choices.randint(low, high) for low, high in tool_ranges(coding)]
     if coding in (_BLOCKS, _BLOCKS_2):
-        values[0] = choices.choice((16, 32, 64))
-        values += any_tools(choices, _TREES) if values[_DICTIONARY] else []
+        if coding == _BLOCKS:
+            values[0] = choices.choice((16, 32, 64))
+        values += any_tools(choices, _TREES) if _has_trees(coding, values) else []
     elif coding == _TREES:
         values[4] = choices.choice((256, 257, 1000, 65536, values[4]))
     return values

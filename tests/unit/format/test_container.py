@@ -159,6 +159,21 @@ def test_every_field_of_colours_is_checked(colours, field, value, says):
         mmpcodec.decode(with_number(colours, field, value))
 
 
+@pytest.mark.parametrize(
+    ("switches", "says"),
+    [
+        (1 << 16, "switches is 65536, allowed is 0 to 65535"),
+        (3, "fragment size in switches is 3, allowed is 0 to 2"),
+        (5 << 3, "templates in switches is 5, allowed is 0 to 4"),
+        (3 << 9, "earlier planes in switches is 3, allowed is 0 to 2"),
+    ],
+)
+def test_switches_are_checked(colours, switches, says):
+    later = mmpcodec.encode(mmpcodec.decode(colours), 16.0, preset="photo", version=2)
+    with pytest.raises(CorruptStream, match=says):
+        mmpcodec.decode(with_number(later, "switches", switches))
+
+
 @pytest.mark.parametrize("version", [0, 3, 255])
 def test_other_versions_are_refused_by_name(data, version):
     with pytest.raises(UnsupportedVersion, match=f"version is {version}, allowed is 1 or 2"):

@@ -175,6 +175,7 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
         "payload_bytes": layer.payload_bytes,
         "tools": tools,
         "coefficients": layer.coefficients,
+        "planes_coefficients": layer.planes_coefficients,
     }
 
 

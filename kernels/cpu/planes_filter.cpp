@@ -1,0 +1,159 @@
+#include "cpu/planes_filter.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+namespace {
+
+// The rows of a plane around one row. Beyond the border, samples repeat the nearest ones inside.
+template <class Value, class Sample>
+class PlaneRows {
+public:
+    PlaneRows(const Sample* samples, int64_t height, int64_t width)
+        : samples_(samples),
+          height_(height),
+          width_(width),
+          stride_(width + 2 * kPlaneReach),
+          lines_((2 * kPlaneReach + 1) * stride_) {}
+
+    MMP_INLINE void go_to(int64_t row) {
+        for (int offset = -kPlaneReach; offset <= kPlaneReach; ++offset) {
+            const Sample* from =
+                samples_ + std::clamp<int64_t>(row + offset, 0, height_ - 1) * width_;
+            Value* line = &lines_[(offset + kPlaneReach) * stride_];
+            std::fill_n(line, kPlaneReach, from[0]);
+            std::copy_n(from, width_, line + kPlaneReach);
+            std::fill_n(line + kPlaneReach + width_, kPlaneReach, from[width_ - 1]);
+        }
+    }
+    // The samples of a tap, from that of column 0.
+    MMP_INLINE const Value* at(TapOffset o) const {
+        return &lines_[(o.row + kPlaneReach) * stride_ + kPlaneReach + o.column];
+    }
+
+private:
+    const Sample* samples_;
+    int64_t height_, width_, stride_;
+    std::vector<Value> lines_;
+};
+
+template <class Value, class Sample>
+std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& picture,
+                                              const EarlierPlanes<Sample>& planes) {
+    std::vector<PlaneRows<Value, Sample>> rows;
+    for (int i = 0; i < planes.count; ++i)
+        rows.emplace_back(planes.samples[i], picture.height, picture.width);
+    return rows;
+}
+
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
+                            const EarlierPlanes<Sample>& planes, const int16_t* weights,
+                            RowRange range, Sample* out) {
+    const int64_t width = picture.width;
+    const int most = picture.depth.most();
+    auto rows = rows_of<Value>(picture, planes);
+    // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
+    std::vector<int32_t> sums(width);
+    int32_t* weighted = sums.data();
+    for (int64_t row = range.first; row < range.last; ++row) {
+        std::fill_n(weighted, width, 0);
+        for (int i = 0; i < planes.count; ++i) {
+            rows[i].go_to(row);
+            const Value* middle = rows[i].at({0, 0});
+            for (int tap = 0; tap < kPlaneTaps; ++tap) {
+                const int32_t weight = weights[i * kPlaneTaps + tap];
+                const Value* other = rows[i].at(kPlaneOffsets[tap]);
+                for (int64_t c = 0; c < width; ++c)
+                    weighted[c] += weight * (int32_t{other[c]} - int32_t{middle[c]});
+            }
+        }
+        const Sample* x = picture.samples + row * width;
+        Sample* shown = out + row * width;
+        for (int64_t c = 0; c < width; ++c)
+            shown[c] = Sample(filtered_sample(x[c], weighted[c], most));
+    }
+}
+
+// Samples of a row whose products are summed at a time. Sums of pairs of products of 13-bit
+// differences fit 32 bits: 128 / 8 * 2 * (2^13 - 1)^2 < 2^31.
+constexpr int kSummedAtOnce = 128;
+static_assert(kShortDepth == 13);
+
+MMP_INLINE int64_t sum_of_products(const int16_t* a, const int16_t* b) {
+    Ints4 total{};
+    for (int k = 0; k < kSummedAtOnce; k += 8)
+        total += sums_of_pairs(loaded<Shorts8>(a + k), loaded<Shorts8>(b + k));
+    return int64_t{total[0]} + total[1] + total[2] + total[3];
+}
+MMP_INLINE int64_t sum_of_products(const int32_t* a, const int32_t* b) {
+    int64_t total = 0;
+    for (int k = 0; k < kSummedAtOnce; ++k) total += int64_t{a[k]} * b[k];
+    return total;
+}
+
+template <class Value, class Sample>
+MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>& picture,
+                              const EarlierPlanes<Sample>& planes, RowRange range,
+                              int64_t* gram) {
+    const int64_t width = picture.width;
+    const int terms = planes.count * kPlaneTaps + 1;
+    auto rows = rows_of<Value>(picture, planes);
+    Value values[kMostPlaneTerms][kSummedAtOnce] = {};
+    for (int64_t row = range.first; row < range.last; ++row) {
+        for (auto& each : rows) each.go_to(row);
+        const Sample *wanted = source + row * width, *x = picture.samples + row * width;
+        for (int64_t first = 0; first < width; first += kSummedAtOnce) {
+            const int count = int(std::min<int64_t>(kSummedAtOnce, width - first));
+            for (int i = 0; i < planes.count; ++i) {
+                const Value* middle = rows[i].at({0, 0}) + first;
+                for (int tap = 0; tap < kPlaneTaps; ++tap) {
+                    const Value* other = rows[i].at(kPlaneOffsets[tap]) + first;
+                    Value* out = values[i * kPlaneTaps + tap];
+                    for (int k = 0; k < count; ++k) out[k] = Value(other[k] - middle[k]);
+                    std::fill(out + count, out + kSummedAtOnce, Value{});
+                }
+            }
+            Value* error = values[terms - 1];
+            for (int k = 0; k < count; ++k) error[k] = Value(wanted[first + k] - x[first + k]);
+            std::fill(error + count, error + kSummedAtOnce, Value{});
+            for (int i = 0; i < terms; ++i)
+                for (int j = i; j < terms; ++j)
+                    gram[i * terms + j] += sum_of_products(values[i], values[j]);
+        }
+    }
+    for (int i = 0; i < terms; ++i)
+        for (int j = 0; j < i; ++j) gram[i * terms + j] = gram[j * terms + i];
+}
+
+}  // namespace
+
+template <class Sample>
+void planes_filter(const FilterPicture<Sample>& picture, const EarlierPlanes<Sample>& planes,
+                   const int16_t* weights, RowRange range, Sample* out) {
+    with_lanes(picture.depth, [&](auto value) {
+        filter<decltype(value)>(picture, planes, weights, range, out);
+    });
+}
+
+template <class Sample>
+void add_planes_gram(const Sample* source, const FilterPicture<Sample>& picture,
+                     const EarlierPlanes<Sample>& planes, RowRange range, int64_t* gram) {
+    with_lanes(picture.depth, [&](auto value) {
+        add_gram<decltype(value)>(source, picture, planes, range, gram);
+    });
+}
+
+#define MMP_INSTANTIATE(Sample)                                                                    \
+    template void planes_filter(const FilterPicture<Sample>&, const EarlierPlanes<Sample>&,        \
+                                const int16_t*, RowRange, Sample*);                                \
+    template void add_planes_gram(const Sample*, const FilterPicture<Sample>&,                     \
+                                  const EarlierPlanes<Sample>&, RowRange, int64_t*);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+
+}  // namespace mmp

@@ -1,0 +1,31 @@
+// The filter of a plane by earlier planes, and the sums from which its coefficients are fitted.
+#pragma once
+
+#include "cpu/postfilter.h"
+#include "shared/planes_filter.h"
+
+namespace mmp {
+
+// Most terms of the fit: the taps of all planes, then the error.
+constexpr int kMostPlaneTerms = kMostPlanes * kPlaneTaps + 1;
+
+// The planes that the filter reads, all of the size of the filtered one.
+template <class Sample>
+struct EarlierPlanes {
+    const Sample* samples[kMostPlanes];
+    int count;
+};
+
+// Writes the filtered samples of these rows to their places in `out`, which has all rows. The
+// weights, in 1/128, are by plane and tap.
+template <class Sample>
+void planes_filter(const FilterPicture<Sample>& picture, const EarlierPlanes<Sample>& planes,
+                   const int16_t* weights, RowRange range, Sample* out);
+
+// Adds the products of each two of a sample's tap differences and its difference between source and
+// picture, as a square matrix. The sums of 2^28 samples fit.
+template <class Sample>
+void add_planes_gram(const Sample* source, const FilterPicture<Sample>& picture,
+                     const EarlierPlanes<Sample>& planes, RowRange range, int64_t* gram);
+
+}  // namespace mmp

@@ -1,0 +1,206 @@
+"""Filter of a decoded plane by the planes before it: applying its coefficients, and fitting them.
+
+Source: section "Planes filter" of ``docs/format/format.md``. The fit is *encoder only*; it uses
+integers, so that every machine writes equal bytes.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+import numpy as np
+
+from mmpcodec.depth import BYTE, extra_bits, most
+from mmpcodec.params import LAMBDA_FRACTION_BITS
+from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
+from mmpcodec.reference.postfilter import BAND_SAMPLES, FRACTION_BITS, LEAST, MOST
+from mmpcodec.runtime.arrays import bands
+
+REACH = 2
+"""Largest sum of the row and the column offset of a tap, without sign."""
+TAPS = tuple(
+    (row, column)
+    for row in range(-REACH, REACH + 1)
+    for column in range(-REACH, REACH + 1)
+    if 0 < abs(row) + abs(column) <= REACH
+)
+"""Row and column offset of each tap, in the order of the file."""
+MOST_PLANES = 2
+"""Number of earlier planes that the filter can read."""
+
+Result = TypeVar("Result")
+
+PlanesCoefficients = tuple[tuple[int, ...], ...]
+"""For each earlier plane twelve integers in 1/128, or () if the filter does not read it."""
+
+NO_PLANES: PlanesCoefficients = ((),) * MOST_PLANES
+"""Coefficients that read no plane."""
+
+
+def tap_differences(plane: np.ndarray) -> np.ndarray:
+    """Return the sample of each tap minus the sample in the middle, a (12, H, W) int32 array."""
+    height, width = plane.shape
+    padded = np.pad(plane.astype(np.int32), REACH, mode="edge")
+    return np.stack(
+        [padded[REACH + row :, REACH + column :][:height, :width] - plane for row, column in TAPS]
+    )
+
+
+class PlanesFilter:
+    """The filter in plain NumPy; backends override the private methods."""
+
+    def apply(
+        self,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        coefficients: PlanesCoefficients,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> np.ndarray:
+        """Filter a plane.
+
+        Parameters
+        ----------
+        samples : (H, W) uint8 or uint16 array
+            Below ``2**depth``.
+        planes : sequence of (H, W) arrays
+            The earlier planes, of the dtype of ``samples``: at least those that have coefficients.
+        coefficients : PlanesCoefficients
+        depth : int
+            Bits of a sample, 8 to 16.
+        threads : int or None
+            Number of threads of backends that have threads; None takes all processors.
+
+        Returns
+        -------
+        (H, W) array
+            Filtered samples, with the dtype of ``samples``. If no plane has coefficients, this is
+            ``samples`` itself.
+        """
+        read = [number for number, own in enumerate(coefficients) if own]
+        if not read:
+            return samples
+        table = np.array([coefficients[number] for number in read], np.int16)
+        return self._filtered(samples, [planes[number] for number in read], table, depth, threads)
+
+    def fit_and_apply(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        lambda_fixed: int,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> tuple[PlanesCoefficients, np.ndarray]:
+        """Fit coefficients to a source plane, and filter with them.
+
+        The filter reads those planes that lower the squared error the most, less lambda times the
+        bits of their coefficients.
+
+        Parameters
+        ----------
+        source, samples : (H, W) uint8 or uint16 arrays
+            Source samples, and decoded samples before the filter.
+        planes : sequence of at most two (H, W) arrays
+            The earlier planes.
+        lambda_fixed : int
+            lambda in 1/65536 squared error of 8-bit samples per bit; 0 reads no plane.
+        depth, threads
+            As in ``apply``.
+
+        Returns
+        -------
+        coefficients : PlanesCoefficients
+        shown : (H, W) array
+            What ``apply`` returns for them.
+        """
+        if lambda_fixed == 0 or not planes:
+            return NO_PLANES, samples
+        parts = self._by_bands(
+            lambda first, last: self._gram(source, samples, planes, first, last, depth),
+            samples.shape,
+            threads,
+        )
+        gram = np.sum([part.astype(object) for part in parts], axis=0)  # without overflow
+        price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
+        best, chosen = 0, NO_PLANES
+        for read in [(0,), (1,), (0, 1)][: 1 if len(planes) == 1 else 3]:
+            terms = [number * len(TAPS) + tap for number in read for tap in range(len(TAPS))]
+            fitted, gain = _fitted(gram[np.ix_([*terms, -1], [*terms, -1])])
+            gain = (gain << LAMBDA_FRACTION_BITS) - (price * len(read) << 2 * FRACTION_BITS)
+            if gain > best:
+                own = np.array(fitted).reshape(len(read), len(TAPS)).tolist()
+                best = gain
+                chosen = tuple(
+                    tuple(own[read.index(number)]) if number in read else ()
+                    for number in range(MOST_PLANES)
+                )
+        return chosen, self.apply(samples, planes, chosen, depth, threads=threads)
+
+    def _by_bands(
+        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
+    ) -> list[Result]:
+        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
+        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
+
+    def _filtered(
+        self,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        table: np.ndarray,
+        depth: int,
+        threads: int | None,
+    ) -> np.ndarray:
+        """Filter by these planes, with a (planes, 12) int16 array of coefficients."""
+        total = np.full(samples.shape, 1 << (FRACTION_BITS - 1), np.int32)
+        for plane, own in zip(planes, table, strict=True):
+            total += np.tensordot(own.astype(np.int32), tap_differences(plane), axes=1)
+        filtered = np.clip(samples + (total >> FRACTION_BITS), 0, most(depth))
+        return filtered.astype(samples.dtype)
+
+    def _gram(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        planes: Sequence[np.ndarray],
+        first: int,
+        last: int,
+        depth: int,
+    ) -> np.ndarray:
+        """Return the sums of products of each two terms, over rows ``first`` to ``last - 1``.
+
+        Returns
+        -------
+        (n, n) int64 array
+            The terms are the twelve tap differences of each plane, and the error (source minus
+            sample).
+        """
+        error = source.astype(np.int32) - samples
+        values = np.concatenate([*map(tap_differences, planes), error[None]])[:, first:last]
+        chosen = values.reshape(len(values), -1).astype(np.int64)
+        return chosen @ chosen.T
+
+
+def _fitted(gram: np.ndarray) -> tuple[list[int], int]:
+    """Return the coefficients of least squared error, and how much they lower it, in 1/2**14.
+
+    Parameters
+    ----------
+    gram : (n + 1, n + 1) array of int
+        Sums of products of each two of the n tap differences and the error.
+    """
+    scale = MOST_VALUE // (2 * max(int(gram.diagonal().max()), 1))
+    down = 2 * max(int(gram.diagonal().max()), 1) // MOST_VALUE
+    equations = [
+        [int(value) * scale if scale else int(value) // (down + 1) for value in row]
+        for row in gram[:-1]
+    ]
+    rounded = [(weight + 16) >> 5 for weight in solved(equations)]
+    fitted = [min(max(weight, LEAST), MOST) for weight in rounded]
+    squares = sum(
+        weight * sum(other * int(value) for other, value in zip(fitted, row, strict=False))
+        for weight, row in zip(fitted, gram[:-1], strict=True)
+    )
+    product = sum(weight * int(row[-1]) for weight, row in zip(fitted, gram[:-1], strict=True))
+    return fitted, (product << FRACTION_BITS + 1) - squares
