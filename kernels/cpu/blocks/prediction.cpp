@@ -45,23 +45,21 @@ MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wi
 // part from above.
 template <int Count, class Sample>
 MMP_INLINE void predict_plane_by(const References<Sample>& r, int a, int b, Sample* out) {
+    using Lanes = typename Vector<int32_t, Count>::Type;
+    using References = typename Vector<Wide<Sample>, Count>::Type;
+    using Samples = typename Row<Sample, Count>::Samples;
     const int height = 1 << a, width = 1 << b;
     const int corner_above = r.above[width], corner_left = r.left[height];
-    for (int first = 0; first < width; first += Count) {
-        int32_t sum[Count], step[Count], weight[Count];
-        for (int k = 0; k < Count; ++k) {
-            const int j = first + k, above = r.above[j];
-            step[k] = (corner_left - above) << b;
-            sum[k] = (((height - 1) * above + corner_left) << b) +
-                     (((j + 1) * corner_above) << a) + (1 << (a + b));
-            weight[k] = (width - 1 - j) << a;
-        }
-        for (int i = 0; i < height; ++i) {
-            const int32_t left = r.left[i];
-            for (int k = 0; k < Count; ++k) {
-                out[i * width + first + k] = Sample((sum[k] + weight[k] * left) >> (a + b + 1));
-                sum[k] += step[k];
-            }
+    Lanes columns;
+    for (int k = 0; k < Count; ++k) columns[k] = k;
+    for (int first = 0; first < width; first += Count, columns += Count) {
+        const auto above = __builtin_convertvector(loaded<References>(r.above + first), Lanes);
+        const Lanes step = (corner_left - above) << b, weight = (width - 1 - columns) << a;
+        Lanes sum = (((height - 1) * above + corner_left) << b) +
+                    (((columns + 1) * corner_above) << a) + (1 << (a + b));
+        for (int i = 0; i < height; ++i, sum += step) {
+            const Lanes value = (sum + weight * int32_t{r.left[i]}) >> (a + b + 1);
+            store(out + i * width + first, __builtin_convertvector(value, Samples));
         }
     }
 }
@@ -70,10 +68,8 @@ template <class Sample>
 MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
     if (b == 2)
         predict_plane_by<4>(r, a, b, out);
-    else if (b == 3)
-        predict_plane_by<8>(r, a, b, out);
     else
-        predict_plane_by<16>(r, a, b, out);
+        predict_plane_by<8>(r, a, b, out);
 }
 
 }  // namespace

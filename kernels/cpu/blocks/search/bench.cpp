@@ -143,7 +143,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const int mode = __builtin_ctzll(rest);
         predictor.predict(mode, predictions[count]);
         const int32_t difference =
-            hadamard_difference(source, predictions[count], a, b) >> costs_->coarser;
+            hadamard_difference(source, predictions[count], a, b, canvas_.depth) >>
+            costs_->coarser;
         const int32_t estimate = mode_estimate(difference, mode_costs[mode], root);
         candidates[count] = {estimate, mode, count};
         ++count;

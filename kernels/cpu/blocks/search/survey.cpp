@@ -170,7 +170,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     const auto& candidates = ranking.candidates;
     const auto look = [&](int mode, Sample* predicted) {
         predictor.predict(mode, predicted);
-        return hadamard_difference(source, predicted, a, b) >> costs.coarser;
+        return hadamard_difference(source, predicted, a, b, coarse_.depth) >> costs.coarser;
     };
     // Whether the difference, times the factor, is at least one step for each sample.
     const auto is_large = [&](int32_t difference, int factor) {
