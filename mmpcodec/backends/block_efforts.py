@@ -83,6 +83,7 @@ class BlockEffort:
     inherited: bool = False
     reserve: int = 0
     again: int = 0
+    settled: int = 0
 
 
 EFFORTS = {

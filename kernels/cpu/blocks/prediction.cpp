@@ -143,6 +143,20 @@ void predict_block(int mode, const References<Sample>& references,
 
 namespace {
 
+// The weights of references by the logarithm of a block's area and the distance.
+template <class Sample>
+struct BlendWeights {
+    Wide<Sample> of_area[2 * kMaxSideLog2 + 1][kMaxSide];
+
+    constexpr BlendWeights() : of_area() {
+        for (int log2 = 2 * kMinSideLog2; log2 <= 2 * kMaxSideLog2; ++log2)
+            for (int k = 0; k < blend_reach(log2, 0); ++k)
+                of_area[log2][k] = Wide<Sample>(blend_weight(k, log2, 0));
+    }
+};
+template <class Sample>
+constexpr BlendWeights<Sample> kBlendWeights;
+
 // The most bits of samples whose weighted means fit 16 bits without a sign.
 constexpr int kShortMeans = 10;
 
@@ -228,8 +242,7 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
     // Further inside, all weights are 0.
     const int rows = smaller(blend_reach(a, b), 1 << a);
     const int columns = smaller(blend_reach(a, b), 1 << b);
-    Wide<Sample> weights[kMaxSide] = {};
-    for (int k = 0; k < larger(rows, columns); ++k) weights[k] = Wide<Sample>(blend_weight(k, a, b));
+    const Wide<Sample>* weights = kBlendWeights<Sample>.of_area[a + b];
     const auto blend_by = [&]<int Count>() MMP_INLINED {
         if (straight)
             blend_straight<Count>(angle == kVertical, references, a, b, depth, weights, rows,
@@ -243,8 +256,10 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
         blend_along(angle, r, a, b, weights, rows, columns, out);
     else if (b == 2)
         blend_by.template operator()<4>();
-    else
+    else if (b == 3 || depth.bits() > kShortMeans)  // 16 lanes of 32 bits fill two registers
         blend_by.template operator()<8>();
+    else
+        blend_by.template operator()<16>();
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

@@ -5,6 +5,10 @@
 
 namespace mmp {
 
+// The estimate of a block that is not looked at. The sum over all parts of a fragment, and more than
+// that by any slack, fits 64 bits.
+constexpr int64_t kSkipped = kNever >> 16;
+
 template <class Sample>
 BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse,
                                  const BlockTools& tools, const BlockEffort& effort,
@@ -153,13 +157,31 @@ std::pair<int, int> BlockSurvey<Sample>::reach_of(const BlockPlace& block) const
             block.column ? std::min(bottom - block.row, length) : 0};
 }
 
+// Whether a block is part of an aligned square that is settled.
+template <class Sample>
+bool BlockSurvey<Sample>::is_settled(const BlockPlace& block) const {
+    const int last_row = block.row + block.height() - 1, last = block.column + block.width() - 1;
+    for (int log2 = std::max(block.a, block.b); log2 <= tools_.fragment_log2; ++log2) {
+        const int start = -1 << log2;
+        if ((block.row ^ last_row) & start || (block.column ^ last) & start) continue;
+        const BlockPlace square{block.row & start, block.column & start, log2, log2};
+        if (square.a > block.a || square.b > block.b) return at(square).settled;
+    }
+    return false;
+}
+
 template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false};
+    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false, false};
     if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
     if (coarse_.forced_flag(block) || too_long(block, effort_)) return;
+    if (effort_.settled && !trees_ && is_settled(block)) {
+        seen.predicted = kSkipped;
+        seen.settled = true;
+        return;
+    }
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
@@ -230,6 +252,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     for (int i = 0; i < std::min(effort_.surveyed, ranking.count); ++i)
         seen.modes |= uint64_t{1} << candidates[i].mode;
+    seen.settled = a == b && is_aligned(block) &&
+                   seen.predicted < int64_t{effort_.settled} * costs.plain;
 }
 
 template <class Sample>
