@@ -1,6 +1,7 @@
 #include "cpu/runtime/distortion.h"
 
 #include "cpu/runtime/hadamard.h"
+#include "shared/integers.h"
 
 namespace mmp {
 
@@ -58,20 +59,32 @@ MMP_SIMD_LEVELS int32_t hadamard_difference(const Sample* source, const Sample* 
 }
 
 template <class Sample>
-MMP_SIMD_LEVELS int64_t squared_difference(const Sample* x, const Sample* y, int area) {
-    // A square of 16-bit samples fills 32 bits without a sign.
-    using Square = std::conditional_t<kIsByte<Sample>, int32_t, uint32_t>;
-    LevelCost<Sample> sum = 0;
-    for (int i = 0; i < area; ++i) {
-        const Square d = x[i] - y[i];
-        sum += d * d;
+MMP_SIMD_LEVELS int64_t squared_difference(const Sample* x, const Sample* y, int area,
+                                           Depth<Sample> depth) {
+    // So many squares of up to 10 bits fit 32 bits, and the square of 16 bits without a sign.
+    constexpr int kShortSquares = 10, kSummedAtOnce = 1024;
+    int64_t sum = 0;
+    if (depth.bits() > kShortSquares) {
+        for (int i = 0; i < area; ++i) {
+            const uint32_t d = x[i] - y[i];
+            sum += d * d;
+        }
+        return sum;
+    }
+    for (int first = 0; first < area; first += kSummedAtOnce) {
+        int32_t part = 0;
+        for (int i = first; i < smaller(first + kSummedAtOnce, area); ++i) {
+            const auto d = int16_t(x[i] - y[i]);
+            part += d * d;
+        }
+        sum += part;
     }
     return sum;
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template int32_t hadamard_difference(const Sample*, const Sample*, int, int, Depth<Sample>);   \
-    template int64_t squared_difference(const Sample*, const Sample*, int);
+    template int64_t squared_difference(const Sample*, const Sample*, int, Depth<Sample>);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -14,6 +14,6 @@ int32_t hadamard_difference(const Sample* source, const Sample* prediction, int 
 
 // Returns the sum of squared differences of `area` samples.
 template <class Sample>
-int64_t squared_difference(const Sample* x, const Sample* y, int area);
+int64_t squared_difference(const Sample* x, const Sample* y, int area, Depth<Sample> depth);
 
 }  // namespace mmp

@@ -162,7 +162,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const Sample* prediction = predictions[number];
         const int64_t cost = given + mode_costs[mode];
         const int64_t energy =
-            costs_->of_squares(squared_difference(source, prediction, block.area()));
+            costs_->of_squares(
+                squared_difference(source, prediction, block.area(), canvas_.depth));
         energies[tried] = energy;
         if (!guesses) continue;
         transform_residual(block, source, prediction, mode, tools_, canvas_.depth,

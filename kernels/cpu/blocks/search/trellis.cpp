@@ -42,18 +42,19 @@ void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
 }
 
 // Whether no cost of a path exceeds half the far cost of 32 bits: a bit costs at most as nine plain
-// ones, a level needs at most 3 and those of its remainder, and no error exceeds the larger of the
-// coefficient and half a step.
+// ones, a level needs at most 4 bits and, from one step on, those of its remainder, and no error
+// exceeds the larger of the coefficient and half a step.
 bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
     int64_t squares = int64_t{end} * step * step / 4;
-    int32_t most = 0;
+    int32_t most = 0, large = 0;
     for (int k = 0; k < end; ++k) {
         squares += int64_t{sizes[k]} * sizes[k];
         most = larger(most, sizes[k]);
+        large += sizes[k] >= step;
     }
     const int digits = floor_log2(2 * most / step + 2) + 1;
-    const int64_t rates = int64_t{end + 8} * 10 * (4 + digits) * (costs.plain + 1);
-    return (squares << 2 * costs.finer >> 2) + rates < Costs<int32_t>::kFar / 2;
+    const int64_t bits = int64_t{end + 8} * 30 + int64_t{large} * 10 * digits;
+    return (squares << 2 * costs.finer >> 2) + bits * (costs.plain + 1) < Costs<int32_t>::kFar / 2;
 }
 
 // The even and the odd level of each quantiser that are nearest to each coefficient.
@@ -126,10 +127,21 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_
 }
 
 // The value for the quantiser of each state.
-template <class Lanes, class Value>
-MMP_INLINE Lanes by_quantiser(const Value* values) {
-    return Lanes{values[0], values[1], values[0], values[1],
-                 values[0], values[1], values[0], values[1]};
+MMP_INLINE StateInts by_quantiser(const int32_t* values) {
+    int64_t both;
+    memcpy(&both, values, sizeof both);
+    return reinterpret_cast<StateInts>(Longs4{} + both);
+}
+MMP_INLINE Longs8 by_quantiser(const int64_t* values) {
+    return Longs8{values[0], values[1], values[0], values[1],
+                  values[0], values[1], values[0], values[1]};
+}
+
+// Eight bytes as lanes.
+MMP_INLINE StateInts in_lanes(uint64_t bytes) {
+    const auto low = uint32_t(bytes), high = uint32_t(bytes >> 32);
+    const StateBits halves{low, low, low, low, high, high, high, high};
+    return (StateInts)(halves >> StateBits{0, 8, 16, 24, 0, 8, 16, 24} & 255);
 }
 
 // Moves the lanes of states along an even, or odd, level.
@@ -176,8 +188,7 @@ public:
         }
         if (older) {
             const StateBits from = latest >> 2 * recent(k);
-            const StateInts of_states =
-                __builtin_convertvector(loaded<Bytes8>(&older), StateInts);
+            const StateInts of_states = in_lanes(older);
             const StateInts of_paths = chosen_lanes(of_states, of_states, (StateInts)(from & 7));
             sums += (from & kNowhere) == 0 ? (StateBits)of_paths : StateBits{};
         }
@@ -249,7 +260,7 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
         const auto with_level = [&](int parity) MMP_INLINED {
             const int32_t* levels = candidates.limited[parity][k];
             Lanes cost = with_rates(levels[0], levels[1]) +
-                         by_quantiser<Lanes>(candidates.gains[parity][k]);
+                         by_quantiser(candidates.gains[parity][k]);
             if (candidates.large[k]) {
                 int32_t around[kQuantiserStates];
                 Cost remainders[kQuantiserStates];
@@ -270,8 +281,8 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
         reached = odd < even ? odd : even;
         const StateBits longer = latest << 2;
         const StateBits even_path =
-            longer | (StateBits)(by_quantiser<StateInts>(even_levels) & nonzero);
-        const StateBits odd_path = longer | (StateBits)by_quantiser<StateInts>(odd_levels);
+            longer | (StateBits)(by_quantiser(even_levels) & nonzero);
+        const StateBits odd_path = longer | (StateBits)by_quantiser(odd_levels);
         latest = is_odd ? after_odd(odd_path) : after_even(even_path);
         StateInts begins{};
         if (magnitudes.sizes[k] > least) {
