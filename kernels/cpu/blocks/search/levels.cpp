@@ -70,22 +70,6 @@ private:
 
 }  // namespace
 
-MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
-                              int32_t least) {
-    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
-    Shorts16 ends{};
-    for (int i = 0; i < count; i += 16) {
-        Shorts16 value, number;
-        memcpy(&value, coefficients + i, sizeof value);
-        memcpy(&number, numbers + i, sizeof number);
-        number = (value > upper) | (value < -upper) ? number : Shorts16{};
-        ends = number > ends ? number : ends;
-    }
-    int16_t end = 0;
-    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
-    return end;
-}
-
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last,
                        const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);
@@ -198,10 +182,16 @@ struct LevelCounts {
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
     const uint32_t scale = estimate_scale(step);
+    // The largest magnitude whose level is 0. Steps of more than 2^17 have a scale of 0.
+    const int most = ((1 << 16) - 1 - kEstimateRound) / larger(int(scale), 1);
+    const Shorts16 dropped = Shorts16{} + int16_t(smaller(most, INT16_MAX));
     // Sums of bits fit 16 bits: a level adds at most 199, and a lane has at most 64 levels.
     Shorts16 ends{}, levels{}, bits{};
     Unsigned8 kept{};
     for (int i = 0; i < count; i += 16) {
+        const auto values = loaded<Shorts16>(coefficients + i);
+        const LaneMask coded_at((values > dropped) | (values < -dropped));
+        if (!(coded_at.halves[0] | coded_at.halves[1])) continue;
         Shorts8 parts[2];
         for (int part = 0; part < 2; ++part) {
             const auto value = loaded<Shorts8>(coefficients + i + 8 * part);
