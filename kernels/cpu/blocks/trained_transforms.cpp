@@ -91,11 +91,11 @@ MMP_INLINE void combine_columns(const int16_t (*rows)[kLowStride], const int16_t
                                 int16_t* out) {
     Ints8 sums[Parts];
     for (Ints8& sum : sums) sum = Ints8{} + (1 << (kEntryBits - 1));
+    while (count && !values[count - 1]) --count;
     for (int i = 0; i < count; ++i)
-        if (values[i])
-            for (int part = 0; part < Parts; ++part)
-                sums[part] +=
-                    __builtin_convertvector(loaded<Shorts8>(rows[i] + 8 * part), Ints8) * values[i];
+        for (int part = 0; part < Parts; ++part)
+            sums[part] +=
+                __builtin_convertvector(loaded<Shorts8>(rows[i] + 8 * part), Ints8) * values[i];
     for (int part = 0; part < Parts; ++part) {
         const Ints8 most = Ints8{} + kMaxCoefficient;
         Ints8 value = sums[part] >> kEntryBits;
