@@ -107,9 +107,9 @@ private:
 
 static_assert(kActivityReach == 2, "the sums above are of five");
 
-// Products of a row are summed this many samples at a time. For bytes, 32-bit sums suffice:
-// 512 * 510 * 510 < 2^31.
-constexpr int kSummedAtOnce = 512;
+// Products of a row are summed this many samples at a time. Up to a depth of 10, 32-bit sums
+// suffice: 512 * 2046 * 2046 < 2^31.
+constexpr int kSummedAtOnce = 512, kShortProducts = 10;
 template <class Sample>
 using SquareSum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
@@ -120,12 +120,20 @@ struct ClassBlock {
     int count = 0;
     Value values[kGramSize][kSize];
 
-    MMP_INLINE void add_to(int64_t (&gram)[kGramSize][kGramSize]) {
+    MMP_INLINE void add_to(int64_t (&gram)[kGramSize][kGramSize], Depth<Sample> depth) {
+        if (depth.bits() <= kShortProducts)
+            add_by<int32_t>(gram);
+        else
+            add_by<int64_t>(gram);
+    }
+
+private:
+    template <class Sum>
+    MMP_INLINE void add_by(int64_t (&gram)[kGramSize][kGramSize]) {
         for (int i = 0; i < kGramSize; ++i)
             for (int j = 0; j <= i; ++j) {
-                SquareSum<Sample> sum = 0;
-                for (int k = 0; k < count; ++k)
-                    sum += SquareSum<Sample>{values[i][k]} * SquareSum<Sample>{values[j][k]};
+                Sum sum = 0;
+                for (int k = 0; k < count; ++k) sum += Sum{values[i][k]} * Sum{values[j][k]};
                 gram[i][j] += sum;
                 if (i != j) gram[j][i] += sum;
             }
@@ -173,10 +181,10 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
             for (int i = 0; i < kFilterTaps; ++i)
                 block.values[i][block.count] = rows.differences(i)[c];
             block.values[kFilterTaps][block.count] = wanted[c] - x[c];
-            if (++block.count == block.kSize) block.add_to(gram[k]);
+            if (++block.count == block.kSize) block.add_to(gram[k], picture.depth);
         }
     }
-    for (int k = 0; k < kFilterClasses; ++k) blocks[k].add_to(gram[k]);
+    for (int k = 0; k < kFilterClasses; ++k) blocks[k].add_to(gram[k], picture.depth);
 }
 
 template <class Value, class Sample>

@@ -83,6 +83,7 @@ class BlockEffort:
     inherited: bool = False
     reserve: int = 0
     again: int = 0
+    settled: int = 0
 
 
 EFFORTS = {
@@ -108,13 +109,13 @@ LATER_EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
-            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98),
-            (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98),
-            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96),
-            (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96),
-            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 94, 95),
-            (6, 8, 4, 120, 0, 3, False, ALWAYS, 64, 48, True, 12, 4, 32, True, 89, 94),
-            (8, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 88, 94),
+            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 32),
+            (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24),
+            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16),
+            (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96, 20),
+            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 94, 95, 24),
+            (6, 8, 4, 120, 0, 3, False, ALWAYS, 64, 48, True, 12, 4, 32, True, 89, 94, 32),
+            (8, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 88, 94, 32),
             (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 91, 95),
             (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94),
         ),

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "cpu/blocks/transform.h"
+#include "cpu/runtime/simd.h"
 
 namespace mmp {
 
@@ -50,9 +51,8 @@ Scan make_scan(int a, int b) {
 void dequantise_dependent(const int16_t* levels, const Scan& scan, int32_t step,
                           int16_t* coefficients) {
     memset(coefficients, 0, scan.count * sizeof *coefficients);
-    int last = scan.count - 1;
-    while (last >= 0 && !levels[scan.place[last]]) --last;
-    for (int k = last, state = 0; k >= 0; --k) {
+    const int end = end_above(levels, scan.number.data(), scan.count, 0);
+    for (int k = end - 1, state = 0; k >= 0; --k) {
         const int place = scan.place[k], level = levels[place], size = level < 0 ? -level : level;
         const int32_t value = dependent_value(size, quantiser_of(state), step);
         coefficients[place] = int16_t(level < 0 ? -value : value);
@@ -69,6 +69,22 @@ const std::array<Scan, kShapes> scans = [] {
             made[shape_number(a, b)] = make_scan(a, b);
     return made;
 }();
+
+MMP_SIMD_LEVELS int end_above(const int16_t* values, const uint16_t* numbers, int count,
+                              int32_t least) {
+    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
+    Shorts16 ends{};
+    for (int i = 0; i < count; i += 16) {
+        Shorts16 value, number;
+        memcpy(&value, values + i, sizeof value);
+        memcpy(&number, numbers + i, sizeof number);
+        number = (value > upper) | (value < -upper) ? number : Shorts16{};
+        ends = number > ends ? number : ends;
+    }
+    int16_t end = 0;
+    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
+    return end;
+}
 
 void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
                 int16_t* coefficients) {

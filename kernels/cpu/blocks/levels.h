@@ -58,6 +58,10 @@ private:
     uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
 };
 
+// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
+// `numbers` are those of a scan, and `values` those of its coefficients or levels.
+int end_above(const int16_t* values, const uint16_t* numbers, int count, int32_t least);
+
 // Writes the coefficients that the levels of a block stand for.
 void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
                 int16_t* coefficients);

@@ -26,48 +26,50 @@ public:
 
     // `count` is a multiple of 4.
     void take(int term, const Sample* from, int count, int middle) {
+        using Samples = typename Row<Sample, 4>::Samples;
         for (int i = 0; i < count; i += 4)
-            store(values_[term] + count_ + i, differences<4, Shorts4>(from + i, middle));
+            store(values_[term] + count_ + i,
+                  __builtin_convertvector(loaded<Samples>(from + i), Shorts4) - int16_t(middle));
     }
     void end_row(int count) { count_ += count; }
     int count() const { return count_; }
     // Writes the sum of each of the terms, and those of the products of a term with itself and with
     // later ones.
-    void sums(int terms, Depth<Sample> depth, Sum* of_terms,
-              Sum (*products)[kMostRegressors + 1]) const {
-        if (depth.bits() <= kShortProducts)
-            sums_in<int32_t, kSummedAtOnce>(terms, of_terms, products);
-        else
-            sums_in<Sum, kMost>(terms, of_terms, products);
+    MMP_SIMD_LEVELS void sums(int terms, Depth<Sample> depth, Sum* of_terms,
+                              Sum (*products)[kMostRegressors + 1]) {
+        for (int p = 0; p < terms; ++p) store(values_[p] + count_, Shorts4{});  // a whole vector
+        for (int p = 0; p < terms; ++p) {
+            Ints4 sum{};
+            for (int i = 0; i < count_; i += 8) sum += sums_of_pairs(at(p, i), Shorts8{} + int16_t{1});
+            of_terms[p] = Sum(all(sum));
+            for (int q = p; q < terms; ++q)
+                products[p][q] =
+                    Sum(depth.bits() <= kShortProducts ? short_product(p, q) : product(p, q));
+        }
     }
 
 private:
     static constexpr int kMost = kPlanesReach * (2 * kMaxSide + kPlanesReach);
-    // Sums of so many products of samples of so many bits fit 32 bits.
-    static constexpr int kSummedAtOnce = 256, kShortProducts = 12;
-    static_assert(int64_t{kSummedAtOnce} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
+    // Sums of products of samples of so many bits fit lanes of 32 bits.
+    static constexpr int kShortProducts = 12;
+    static_assert(int64_t{kMost / 4} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
 
-    template <class Part, int AtOnce>
-    MMP_SIMD_LEVELS void sums_in(int terms, Sum* of_terms,
-                                 Sum (*products)[kMostRegressors + 1]) const {
-        for (int p = 0; p < terms; ++p) {
-            int32_t own = 0;
-            for (int i = 0; i < count_; ++i) own += values_[p][i];
-            of_terms[p] = own;
-            for (int q = p; q < terms; ++q) {
-                Sum sum = 0;
-                for (int first = 0; first < count_; first += AtOnce) {
-                    const int last = std::min(first + AtOnce, count_);
-                    Part part = 0;
-                    for (int i = first; i < last; ++i) part += Part(values_[p][i]) * values_[q][i];
-                    sum += part;
-                }
-                products[p][q] = sum;
-            }
-        }
+    MMP_INLINE Shorts8 at(int term, int i) const { return loaded<Shorts8>(values_[term] + i); }
+    static MMP_INLINE int64_t all(Ints4 lanes) {
+        return int64_t{lanes[0]} + lanes[1] + lanes[2] + lanes[3];
+    }
+    MMP_INLINE int64_t short_product(int p, int q) const {
+        Ints4 sum{};
+        for (int i = 0; i < count_; i += 8) sum += sums_of_pairs(at(p, i), at(q, i));
+        return all(sum);
+    }
+    MMP_INLINE int64_t product(int p, int q) const {
+        int64_t sum = 0;
+        for (int i = 0; i < count_; ++i) sum += int64_t{values_[p][i]} * values_[q][i];
+        return sum;
     }
 
-    int16_t values_[kMostRegressors + 1][kMost];
+    int16_t values_[kMostRegressors + 1][kMost + 4];
     int count_ = 0;
 };
 

@@ -45,23 +45,21 @@ MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wi
 // part from above.
 template <int Count, class Sample>
 MMP_INLINE void predict_plane_by(const References<Sample>& r, int a, int b, Sample* out) {
+    using Lanes = typename Vector<int32_t, Count>::Type;
+    using References = typename Vector<Wide<Sample>, Count>::Type;
+    using Samples = typename Row<Sample, Count>::Samples;
     const int height = 1 << a, width = 1 << b;
     const int corner_above = r.above[width], corner_left = r.left[height];
-    for (int first = 0; first < width; first += Count) {
-        int32_t sum[Count], step[Count], weight[Count];
-        for (int k = 0; k < Count; ++k) {
-            const int j = first + k, above = r.above[j];
-            step[k] = (corner_left - above) << b;
-            sum[k] = (((height - 1) * above + corner_left) << b) +
-                     (((j + 1) * corner_above) << a) + (1 << (a + b));
-            weight[k] = (width - 1 - j) << a;
-        }
-        for (int i = 0; i < height; ++i) {
-            const int32_t left = r.left[i];
-            for (int k = 0; k < Count; ++k) {
-                out[i * width + first + k] = Sample((sum[k] + weight[k] * left) >> (a + b + 1));
-                sum[k] += step[k];
-            }
+    Lanes columns;
+    for (int k = 0; k < Count; ++k) columns[k] = k;
+    for (int first = 0; first < width; first += Count, columns += Count) {
+        const auto above = __builtin_convertvector(loaded<References>(r.above + first), Lanes);
+        const Lanes step = (corner_left - above) << b, weight = (width - 1 - columns) << a;
+        Lanes sum = (((height - 1) * above + corner_left) << b) +
+                    (((columns + 1) * corner_above) << a) + (1 << (a + b));
+        for (int i = 0; i < height; ++i, sum += step) {
+            const Lanes value = (sum + weight * int32_t{r.left[i]}) >> (a + b + 1);
+            store(out + i * width + first, __builtin_convertvector(value, Samples));
         }
     }
 }
@@ -70,10 +68,8 @@ template <class Sample>
 MMP_SIMD_LEVELS void predict_plane(const References<Sample>& r, int a, int b, Sample* out) {
     if (b == 2)
         predict_plane_by<4>(r, a, b, out);
-    else if (b == 3)
-        predict_plane_by<8>(r, a, b, out);
     else
-        predict_plane_by<16>(r, a, b, out);
+        predict_plane_by<8>(r, a, b, out);
 }
 
 }  // namespace
@@ -147,36 +143,68 @@ void predict_block(int mode, const References<Sample>& references,
 
 namespace {
 
-// Blends the modes average, planar, and the two straight angles, in rows of Count samples.
-template <int Count, class Sample>
-MMP_INLINE void blend_rows(int angle, const References<Sample>& plain, const References<Sample>& r,
-                           int a, int b, Depth<Sample> depth, const Wide<Sample>* weights, int rows,
-                           int columns, Sample* out) {
-    using Lanes = typename Row<Sample, Count>::Lanes;
+// The weights of references by the logarithm of a block's area and the distance.
+template <class Sample>
+struct BlendWeights {
+    Wide<Sample> of_area[2 * kMaxSideLog2 + 1][kMaxSide];
+
+    constexpr BlendWeights() : of_area() {
+        for (int log2 = 2 * kMinSideLog2; log2 <= 2 * kMaxSideLog2; ++log2)
+            for (int k = 0; k < blend_reach(log2, 0); ++k)
+                of_area[log2][k] = Wide<Sample>(blend_weight(k, log2, 0));
+    }
+};
+template <class Sample>
+constexpr BlendWeights<Sample> kBlendWeights;
+
+// The most bits of samples whose weighted means fit 16 bits without a sign.
+constexpr int kShortMeans = 10;
+
+// Blends the modes average and planar, in rows of Count samples. Means are computed as a Mean.
+template <int Count, class Mean, class Sample>
+MMP_INLINE void blend_smooth(const References<Sample>& r, int a, int b,
+                             const Wide<Sample>* weights, int rows, int columns, Sample* out) {
+    using Lanes = typename Vector<Mean, Count>::Type;
+    using References = typename Vector<Wide<Sample>, Count>::Type;
     using Samples = typename Row<Sample, Count>::Samples;
     const int height = 1 << a, width = 1 << b;
-    const bool vertical = angle == kVertical, horizontal = angle == kHorizontal;
     for (int first = 0; first < width; first += Count) {
-        const auto weight = loaded<Lanes>(weights + first);
-        const auto above = loaded<Lanes>((vertical || horizontal ? plain : r).above + first);
-        const int end = horizontal || (!vertical && first >= columns) ? rows : height;
+        const auto weight = __builtin_convertvector(loaded<References>(weights + first), Lanes);
+        const auto above = __builtin_convertvector(loaded<References>(r.above + first), Lanes);
+        const int end = first < columns ? height : rows;
         for (int i = 0; i < end; ++i) {
             Sample* row = out + i * width + first;
+            const Lanes value = __builtin_convertvector(loaded<Samples>(row), Lanes);
+            const Lanes own = Lanes{} + Mean(64 - weights[i]) - weight;
+            const Lanes mean = (weight * Mean(r.left[i]) + Mean(weights[i]) * above + own * value +
+                                Mean{32}) >> 6;
+            store(row, __builtin_convertvector(mean, Samples));
+        }
+    }
+}
+
+// Blends the two straight angles, in rows of Count samples.
+template <int Count, class Sample>
+MMP_INLINE void blend_straight(bool vertical, const References<Sample>& r, int a, int b,
+                               Depth<Sample> depth, const Wide<Sample>* weights, int rows,
+                               int columns, Sample* out) {
+    using Lanes = typename Row<Sample, Count>::Lanes;
+    using Samples = typename Row<Sample, Count>::Samples;
+    const int height = vertical ? 1 << a : rows, width = 1 << b;
+    for (int first = 0; first < (vertical ? columns : width); first += Count) {
+        const auto weight = loaded<Lanes>(weights + first);
+        const auto above = loaded<Lanes>(r.above + first);
+        for (int i = 0; i < height; ++i) {
+            Sample* row = out + i * width + first;
             Lanes value = __builtin_convertvector(loaded<Samples>(row), Lanes);
-            if (vertical) {
-                const auto change = Wide<Sample>(plain.left[i] - plain.corner);
-                value += (weight * change + 32) >> 6;
-            } else if (horizontal) {
-                value += (weights[i] * (above - plain.corner) + 32) >> 6;
-            } else {
-                value = (weight * r.left[i] + weights[i] * above +
-                         (64 - weight - weights[i]) * value + 32) >> 6;
-            }
+            if (vertical)
+                value += (weight * Wide<Sample>(r.left[i] - r.corner) + 32) >> 6;
+            else
+                value += (weights[i] * (above - r.corner) + 32) >> 6;
             value = value < 0 ? Lanes{} : value;
             const Lanes most = Lanes{} + Wide<Sample>(depth.most());
             store(row, __builtin_convertvector(value < most ? value : most, Samples));
         }
-        if (vertical && first + Count >= columns) return;
     }
 }
 
@@ -214,16 +242,24 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
     // Further inside, all weights are 0.
     const int rows = smaller(blend_reach(a, b), 1 << a);
     const int columns = smaller(blend_reach(a, b), 1 << b);
-    Wide<Sample> weights[kMaxSide] = {};
-    for (int k = 0; k < larger(rows, columns); ++k) weights[k] = Wide<Sample>(blend_weight(k, a, b));
-    if (mode != kAverage && mode != kPlanar && !straight)
+    const Wide<Sample>* weights = kBlendWeights<Sample>.of_area[a + b];
+    const auto blend_by = [&]<int Count>() MMP_INLINED {
+        if (straight)
+            blend_straight<Count>(angle == kVertical, references, a, b, depth, weights, rows,
+                                  columns, out);
+        else if (depth.bits() <= kShortMeans)
+            blend_smooth<Count, uint16_t>(r, a, b, weights, rows, columns, out);
+        else
+            blend_smooth<Count, int32_t>(r, a, b, weights, rows, columns, out);
+    };
+    if (angle >= 0 && !straight)
         blend_along(angle, r, a, b, weights, rows, columns, out);
     else if (b == 2)
-        blend_rows<4>(angle, references, r, a, b, depth, weights, rows, columns, out);
-    else if (b == 3 || !kIsByte<Sample>)  // 16 lanes of 32 bits fill two registers
-        blend_rows<8>(angle, references, r, a, b, depth, weights, rows, columns, out);
+        blend_by.template operator()<4>();
+    else if (b == 3 || depth.bits() > kShortMeans)  // 16 lanes of 32 bits fill two registers
+        blend_by.template operator()<8>();
     else
-        blend_rows<16>(angle, references, r, a, b, depth, weights, rows, columns, out);
+        blend_by.template operator()<16>();
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \

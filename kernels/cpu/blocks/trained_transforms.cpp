@@ -84,19 +84,32 @@ const TrainedTables& tables() {
     return made;
 }
 
-// Writes the sum of the first rows, each times a value. Sums fit 32 bits.
+// Writes the first 8 * Parts columns of the sum of the first rows, each times a value. Sums fit 32
+// bits.
+template <int Parts>
+MMP_INLINE void combine_columns(const int16_t (*rows)[kLowStride], const int16_t* values, int count,
+                                int16_t* out) {
+    Ints8 sums[Parts];
+    for (Ints8& sum : sums) sum = Ints8{} + (1 << (kEntryBits - 1));
+    while (count && !values[count - 1]) --count;
+    for (int i = 0; i < count; ++i)
+        for (int part = 0; part < Parts; ++part)
+            sums[part] +=
+                __builtin_convertvector(loaded<Shorts8>(rows[i] + 8 * part), Ints8) * values[i];
+    for (int part = 0; part < Parts; ++part) {
+        const Ints8 most = Ints8{} + kMaxCoefficient;
+        Ints8 value = sums[part] >> kEntryBits;
+        value = value > -most ? value : -most;
+        store(out + 8 * part, __builtin_convertvector(value < most ? value : most, Shorts8));
+    }
+}
+
 MMP_SIMD_LEVELS void combine(const int16_t (*rows)[kLowStride], const int16_t* values, int count,
                              int16_t* out) {
-    int32_t sums[kLowStride];
-    for (int32_t& sum : sums) sum = 1 << (kEntryBits - 1);
-    for (int i = 0; i < count; ++i)
-        if (values[i])
-            for (int j = 0; j < kLowStride; ++j) sums[j] += rows[i][j] * values[i];
-    for (int j = 0; j < kLowStride; ++j) {
-        const int32_t value = sums[j] >> kEntryBits;
-        const int32_t low = value > -kMaxCoefficient ? value : -kMaxCoefficient;
-        out[j] = int16_t(low < kMaxCoefficient ? low : kMaxCoefficient);
-    }
+    if (count <= 16)
+        combine_columns<2>(rows, values, count, out);
+    else
+        combine_columns<kLowStride / 8>(rows, values, count, out);
 }
 
 void transform(int16_t* coefficients, int a, int b, int mode, bool back) {

@@ -47,16 +47,29 @@ MMP_SIMD_LEVELS void subtract(const Sample* source, const Sample* prediction, in
     for (int i = 0; i < area; ++i) residual[i] = int16_t((source[i] - prediction[i]) >> unseen);
 }
 
+template <class Lanes>
+MMP_INLINE void fold_by(const int16_t* rows, int height, int width, int16_t* sums,
+                        int16_t* differences) {
+    constexpr int kCount = sizeof(Lanes) / sizeof(int16_t);
+    for (int i = 0; i < height / 2; ++i) {
+        const int16_t *upper = rows + i * width, *lower = rows + (height - 1 - i) * width;
+        for (int j = 0; j < width; j += kCount) {
+            const auto above = loaded<Lanes>(upper + j), below = loaded<Lanes>(lower + j);
+            store(sums + i * width + j, above + below);
+            store(differences + i * width + j, above - below);
+        }
+    }
+}
+
 // Writes the sum and the difference of each row of a matrix and its mirror image below the middle.
 MMP_SIMD_LEVELS void fold_rows(const int16_t* rows, int height, int width, int16_t* sums,
                                int16_t* differences) {
-    for (int i = 0; i < height / 2; ++i) {
-        const int16_t *upper = rows + i * width, *lower = rows + (height - 1 - i) * width;
-        for (int j = 0; j < width; ++j) {
-            sums[i * width + j] = int16_t(upper[j] + lower[j]);
-            differences[i * width + j] = int16_t(upper[j] - lower[j]);
-        }
-    }
+    if (width == 4)
+        fold_by<Shorts4>(rows, height, width, sums, differences);
+    else if (width == 8)
+        fold_by<Shorts8>(rows, height, width, sums, differences);
+    else
+        fold_by<Shorts16>(rows, height, width, sums, differences);
 }
 
 void transform_forward(const int16_t* residual, int a, int b, int type, int extra,

@@ -6,6 +6,9 @@
 
 namespace mmp {
 
+// The most bits of samples for which the sizes below fit 16 bits.
+constexpr int kShortSizes = 10;
+
 // Replaces each two of 16 lanes that are Step apart by their sum and their difference.
 template <int Step, class Lanes>
 MMP_INLINE Lanes butterfly(Lanes v) {
@@ -43,11 +46,10 @@ MMP_INLINE Lanes hadamard_sizes_16(const Lanes (&r)[4]) {
     return sizes_along(u + m) + sizes_along(u - m) + sizes_along(v + n) + sizes_along(v - n);
 }
 
-// Returns the sum of 16 lanes.
-template <class Lanes>
-MMP_INLINE int32_t sum_of_lanes(const Lanes& lanes) {
+// Returns the sum of eight lanes.
+MMP_INLINE int32_t sum_of_lanes(const Ints8& lanes) {
     int32_t sum = 0;
-    for (int lane = 0; lane < 16; ++lane) sum += lanes[lane];
+    for (int lane = 0; lane < 8; ++lane) sum += lanes[lane];
     return sum;
 }
 

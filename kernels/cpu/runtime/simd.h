@@ -36,6 +36,11 @@ typedef int64_t Longs4 __attribute__((vector_size(32)));
 typedef double Doubles4 __attribute__((vector_size(32)));
 typedef float Floats8 __attribute__((vector_size(32)));
 
+template <class Lane, int Count>
+struct Vector {
+    typedef Lane Type __attribute__((vector_size(Count * sizeof(Lane))));
+};
+
 // Classes keep lanes, not vectors: the alignment of a vector type depends on the SIMD level, so a
 // function for one level would expect another than the allocation has.
 template <class Vector>
@@ -120,6 +125,18 @@ MMP_INLINE Ints4 sums_of_pairs(Ints8 a, Ints8 b) {
     memcpy(&low, &products, sizeof low);
     memcpy(&high, reinterpret_cast<const char*>(&products) + sizeof low, sizeof high);
     return low + high;
+}
+
+// The sums of each two of 16 lanes that are not below 0: neighbours of shorts, or lanes eight apart.
+// Eight lanes of 32 bits fit a register of AVX2; 16 would go through memory.
+MMP_INLINE Ints8 sums_of_two(Shorts16 v) {
+    const auto pairs = reinterpret_cast<Unsigned8>(v);
+    return reinterpret_cast<Ints8>((pairs & 0xFFFF) + (pairs >> 16));
+}
+MMP_INLINE Ints8 sums_of_two(Ints16 v) {
+    Ints8 halves[2];
+    memcpy(halves, &v, sizeof v);
+    return halves[0] + halves[1];
 }
 
 // The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.

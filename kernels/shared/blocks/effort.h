@@ -21,7 +21,8 @@
     FIELD(ternary)              \
     FIELD(inherited)            \
     FIELD(reserve)              \
-    FIELD(again)
+    FIELD(again)                \
+    FIELD(settled)
 
 namespace mmp {
 

@@ -21,8 +21,9 @@ inline void multiply_tile(Matrix x, Matrix y, int length, int shift, Out* out, i
     tile.store(shift, out, out_stride);
 }
 
+// Not inlined, so that the sums of a tile stay in registers.
 template <class Simd, int Columns, class Out>
-inline void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
+__attribute__((noinline)) void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
                              int out_stride) {
     int i = 0;
     for (; i + 4 <= rows; i += 4)

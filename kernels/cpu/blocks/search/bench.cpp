@@ -143,7 +143,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const int mode = __builtin_ctzll(rest);
         predictor.predict(mode, predictions[count]);
         const int32_t difference =
-            hadamard_difference(source, predictions[count], a, b) >> costs_->coarser;
+            hadamard_difference(source, predictions[count], a, b, canvas_.depth) >>
+            costs_->coarser;
         const int32_t estimate = mode_estimate(difference, mode_costs[mode], root);
         candidates[count] = {estimate, mode, count};
         ++count;
@@ -161,7 +162,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const Sample* prediction = predictions[number];
         const int64_t cost = given + mode_costs[mode];
         const int64_t energy =
-            costs_->of_squares(squared_difference(source, prediction, block.area()));
+            costs_->of_squares(
+                squared_difference(source, prediction, block.area(), canvas_.depth));
         energies[tried] = energy;
         if (!guesses) continue;
         transform_residual(block, source, prediction, mode, tools_, canvas_.depth,

@@ -8,49 +8,69 @@ namespace {
 
 constexpr uint64_t kHorizontalFamily = (uint64_t{1} << kFirstVertical) - 1;
 
-template <int Count, class Sample>
-MMP_INLINE typename Row<Sample, Count>::Lanes samples_at(const Sample* from) {
-    typename Row<Sample, Count>::Samples samples;
-    memcpy(&samples, from, sizeof samples);
-    return __builtin_convertvector(samples, typename Row<Sample, Count>::Lanes);
+// 16 source samples in lanes.
+template <class Lanes, class Sample>
+MMP_INLINE Lanes samples_at(const Sample* from) {
+    return __builtin_convertvector(loaded<typename Row<Sample, 16>::Samples>(from), Lanes);
 }
 
-template <int Width, class Sample>
+// Count predicted samples of row i in lanes of type Lane.
+template <int Count, class Lane, class Sample>
+MMP_INLINE typename Vector<Lane, Count>::Type row_at(const Wide<Sample>* places, int slope, int i,
+                                                     Depth<Sample> depth,
+                                                     const AngleTables& tables) {
+    using Lanes = typename Vector<Lane, Count>::Type;
+    if constexpr (Count == 16 && !kIsByte<Sample>)  // a register has eight lanes of 32 bits
+        return joined<Lanes>(row_at<8, Lane>(places, slope, i, depth, tables),
+                             row_at<8, Lane>(places + 8, slope, i, depth, tables));
+    else
+        return __builtin_convertvector(predicted_row<Count>(places, slope, i, depth, tables), Lanes);
+}
+
+// Sums the sizes of the difference from the prediction by one angle, with lanes of type Lane.
+template <int Width, class Lane, class Sample>
 MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* places, int slope,
                                     int height, int width, Depth<Sample> depth,
                                     const AngleTables& tables) {
-    using Lanes = typename Row<Sample, 16>::Lanes;
-    using Part = typename Row<Sample, Width>::Lanes;
-    Ints16 sums{};
+    using Lanes = typename Vector<Lane, 16>::Type;
+    using Half = typename Vector<Lane, 8>::Type;
+    const auto row = [&](int i, int j) MMP_INLINED {
+        return row_at<Width, Lane>(places + j, slope, i, depth, tables);
+    };
+    Ints8 sums{};
     for (int i = 0; i < height; i += 4) {
         if constexpr (Width == 16) {
             for (int j = 0; j < width; j += 16) {
                 Lanes rows[4];
                 for (int k = 0; k < 4; ++k)
-                    rows[k] = samples_at<16>(source + (i + k) * width + j) -
-                              predicted_row<16>(places + j, slope, i + k, depth, tables);
-                sums += __builtin_convertvector(hadamard_sizes_16(rows), Ints16);
+                    rows[k] = samples_at<Lanes>(source + (i + k) * width + j) - row(i + k, j);
+                sums += sums_of_two(hadamard_sizes_16(rows));
             }
         } else if constexpr (Width == 8) {
-            Part rows[4];
-            for (int k = 0; k < 4; ++k)
-                rows[k] = predicted_row<8>(places, slope, i + k, depth, tables);
-            const Lanes upper = samples_at<16>(source + i * 8) - joined<Lanes>(rows[0], rows[1]);
-            const Lanes lower =
-                samples_at<16>(source + (i + 2) * 8) - joined<Lanes>(rows[2], rows[3]);
-            sums += __builtin_convertvector(hadamard_sizes_8(upper, lower), Ints16);
+            const Lanes upper =
+                samples_at<Lanes>(source + i * 8) - joined<Lanes>(row(i, 0), row(i + 1, 0));
+            const Lanes lower = samples_at<Lanes>(source + (i + 2) * 8) -
+                                joined<Lanes>(row(i + 2, 0), row(i + 3, 0));
+            sums += sums_of_two(hadamard_sizes_8(upper, lower));
         } else {
-            using Pair = typename Row<Sample, 8>::Lanes;
-            Part rows[4];
-            for (int k = 0; k < 4; ++k)
-                rows[k] = predicted_row<4>(places, slope, i + k, depth, tables);
-            const Lanes all = joined<Lanes>(joined<Pair>(rows[0], rows[1]),
-                                            joined<Pair>(rows[2], rows[3]));
-            sums += __builtin_convertvector(
-                hadamard_sizes_4(samples_at<16>(source + i * 4) - all), Ints16);
+            const Lanes all = joined<Lanes>(joined<Half>(row(i, 0), row(i + 1, 0)),
+                                            joined<Half>(row(i + 2, 0), row(i + 3, 0)));
+            sums += sums_of_two(hadamard_sizes_4(samples_at<Lanes>(source + i * 4) - all));
         }
     }
     return sum_of_lanes(sums) >> 1;
+}
+
+template <class Lane, class Sample>
+MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* places, int slope,
+                                    int height, int width, Depth<Sample> depth,
+                                    const AngleTables& tables) {
+    const auto of = [&]<int Width>() MMP_INLINED {
+        return angle_difference<Width, Lane>(source, places, slope, height, width, depth, tables);
+    };
+    return width == 4   ? of.template operator()<4>()
+           : width == 8 ? of.template operator()<8>()
+                        : of.template operator()<16>();
 }
 
 // Writes the differences of the angles of one family.
@@ -68,10 +88,10 @@ MMP_SIMD_LEVELS void family_differences(uint64_t angles, const Sample* source,
         if (!slope) raw.set_main(straight, 0, height + width);
         const Wide<Sample>* places = slope ? line.places() : raw.places();
         differences[angle] =
-            width == 4 ? angle_difference<4>(source, places, slope, height, width, depth, tables)
-            : width == 8
-                ? angle_difference<8>(source, places, slope, height, width, depth, tables)
-                : angle_difference<16>(source, places, slope, height, width, depth, tables);
+            depth.bits() <= kShortSizes
+                ? angle_difference<int16_t>(source, places, slope, height, width, depth, tables)
+                : angle_difference<Wide<Sample>>(source, places, slope, height, width, depth,
+                                                 tables);
     }
 }
 

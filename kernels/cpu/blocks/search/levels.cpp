@@ -70,22 +70,6 @@ private:
 
 }  // namespace
 
-MMP_SIMD_LEVELS int end_above(const int16_t* coefficients, const uint16_t* numbers, int count,
-                              int32_t least) {
-    const Shorts16 upper = Shorts16{} + int16_t(smaller(least, INT16_MAX));
-    Shorts16 ends{};
-    for (int i = 0; i < count; i += 16) {
-        Shorts16 value, number;
-        memcpy(&value, coefficients + i, sizeof value);
-        memcpy(&number, numbers + i, sizeof number);
-        number = (value > upper) | (value < -upper) ? number : Shorts16{};
-        ends = number > ends ? number : ends;
-    }
-    int16_t end = 0;
-    for (int lane = 0; lane < 16; ++lane) end = ends[lane] > end ? ends[lane] : end;
-    return end;
-}
-
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last,
                        const BlockCosts& costs) {
     const Scan& scan = scan_of(a, b);
@@ -198,27 +182,32 @@ struct LevelCounts {
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
     const uint32_t scale = estimate_scale(step);
-    typedef uint32_t Unsigned16 __attribute__((vector_size(64)));
-    Shorts16 ends{}, levels{};
-    Ints16 bits{};
-    Unsigned16 kept{};
+    // The largest magnitude whose level is 0. Steps of more than 2^17 have a scale of 0.
+    const int most = ((1 << 16) - 1 - kEstimateRound) / larger(int(scale), 1);
+    const Shorts16 dropped = Shorts16{} + int16_t(smaller(most, INT16_MAX));
+    // Sums of bits fit 16 bits: a level adds at most 199, and a lane has at most 64 levels.
+    Shorts16 ends{}, levels{}, bits{};
+    Unsigned8 kept{};
     for (int i = 0; i < count; i += 16) {
-        Shorts16 value, number;
-        memcpy(&value, coefficients + i, sizeof value);
-        memcpy(&number, numbers + i, sizeof number);
-        const Shorts16 magnitude = value < 0 ? -value : value;
-        const Unsigned16 size = __builtin_convertvector(magnitude, Unsigned16);
-        const Unsigned16 level = (size * scale + kEstimateRound) >> 16;
-        const Unsigned16 rest = size - ((level * uint32_t(step) + 1) >> 1);
-        kept += (size * size - rest * rest) >> 2;
-        const Shorts16 small = __builtin_convertvector(level, Shorts16);
-        Shorts16 added{};
-#define MMP_ADD_BITS(limit, bits) added += (small > int16_t{limit}) & int16_t{bits};
+        const auto values = loaded<Shorts16>(coefficients + i);
+        const LaneMask coded_at((values > dropped) | (values < -dropped));
+        if (!(coded_at.halves[0] | coded_at.halves[1])) continue;
+        Shorts8 parts[2];
+        for (int part = 0; part < 2; ++part) {
+            const auto value = loaded<Shorts8>(coefficients + i + 8 * part);
+            const Shorts8 magnitude = value < 0 ? -value : value;
+            const Unsigned8 size = __builtin_convertvector(magnitude, Unsigned8);
+            const Unsigned8 level = (size * scale + kEstimateRound) >> 16;
+            const Unsigned8 coded = (level * uint32_t(step) + 1) >> 1;
+            kept += coded * (2 * size - coded) >> 2;  // the square of the size less that of the rest
+            parts[part] = __builtin_convertvector(level, Shorts8);
+        }
+        const auto small = joined<Shorts16>(parts[0], parts[1]);
+#define MMP_ADD_BITS(limit, count) bits += (small > int16_t{limit}) & int16_t{count};
         MMP_LEVEL_LIMITS(MMP_ADD_BITS)
 #undef MMP_ADD_BITS
-        bits += __builtin_convertvector(added, Ints16);
         levels -= small > 0;
-        number &= small > 0;
+        const Shorts16 number = loaded<Shorts16>(numbers + i) & (small > 0);
         ends = number > ends ? number : ends;
     }
     LevelCounts counts{0, 0, 0, 0};
@@ -226,8 +215,8 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
         counts.levels += levels[lane];
         counts.bits += bits[lane];
         counts.end = larger(counts.end, int(ends[lane]));
-        counts.kept += kept[lane];
     }
+    for (int lane = 0; lane < 8; ++lane) counts.kept += kept[lane];
     return counts;
 }
 

@@ -13,9 +13,6 @@ struct LevelChoice {
     int64_t kept;  // energy of the coefficients that the levels code, in 1/64
 };
 
-// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
-int end_above(const int16_t* coefficients, const uint16_t* numbers, int count, int32_t least);
-
 // Returns the cost of the rate of independent levels, without that of the transform type. `family` is that of
 // the block's mode.
 int64_t cost_of_levels(const int16_t* levels, int a, int b, int family, int last,

@@ -5,6 +5,10 @@
 
 namespace mmp {
 
+// The estimate of a block that is not looked at. The sum over all parts of a fragment, and more than
+// that by any slack, fits 64 bits.
+constexpr int64_t kSkipped = kNever >> 16;
+
 template <class Sample>
 BlockSurvey<Sample>::BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse,
                                  const BlockTools& tools, const BlockEffort& effort,
@@ -153,31 +157,56 @@ std::pair<int, int> BlockSurvey<Sample>::reach_of(const BlockPlace& block) const
             block.column ? std::min(bottom - block.row, length) : 0};
 }
 
+// Whether a block is part of an aligned square that is settled.
+template <class Sample>
+bool BlockSurvey<Sample>::is_settled(const BlockPlace& block) const {
+    const int last_row = block.row + block.height() - 1, last = block.column + block.width() - 1;
+    for (int log2 = std::max(block.a, block.b); log2 <= tools_.fragment_log2; ++log2) {
+        const int start = -1 << log2;
+        if ((block.row ^ last_row) & start || (block.column ^ last) & start) continue;
+        const BlockPlace square{block.row & start, block.column & start, log2, log2};
+        if (square.a > block.a || square.b > block.b) return at(square).settled;
+    }
+    return false;
+}
+
 template <class Sample>
 void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& costs) {
     Seen& seen = at(block);
-    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false};
+    seen = {0, 0, kNever, 0, {kAverage, kPlanar}, false, false};
     if (coarse_.is_outside(block)) return;
     seen.predicted = kNever;
     if (coarse_.forced_flag(block) || too_long(block, effort_)) return;
+    if (effort_.settled && !trees_ && is_settled(block)) {
+        seen.predicted = kSkipped;
+        seen.settled = true;
+        return;
+    }
     const int a = block.a, b = block.b;
-    Sample source[kMaxBlockArea], prediction[kMaxBlockArea], matched[kMaxBlockArea];
+    Sample source[kMaxBlockArea];
     take_block(source_, coarse_.width, block, source);
     const auto [above, beside] = reach_of(block);
     const auto decoded = [&](int row, int column) { return decoded_before(block, row, column); };
     const Predictor<Sample> predictor(tools_, coarse_, block, above, beside, Decoded(decoded));
     ModeRanking ranking;
     const auto& candidates = ranking.candidates;
-    const auto look = [&](int mode, Sample* predicted) {
-        predictor.predict(mode, predicted);
-        return hadamard_difference(source, predicted, a, b) >> costs.coarser;
+    // The predictions, which may be needed again; all angles share a place.
+    Sample predictions[(kAllModes - kAngles + 1) * kMaxBlockArea];
+    const auto prediction_of = [&](int mode) {
+        const int place = mode >= kLeastSquares ? mode - kAngles + 1 : std::min<int>(mode, kFirstAngle);
+        return predictions + place * block.area();
+    };
+    const auto look = [&](int mode) {
+        predictor.predict(mode, prediction_of(mode));
+        return hadamard_difference(source, prediction_of(mode), a, b, coarse_.depth) >>
+               costs.coarser;
     };
     // Whether the difference, times the factor, is at least one step for each sample.
     const auto is_large = [&](int32_t difference, int factor) {
         return factor == kAlways || factor * int64_t{difference} >=
                                         int64_t{step_} << (a + b + costs.finer);
     };
-    for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode, prediction));
+    for (const int mode : {kAverage, kPlanar}) ranking.add(mode, look(mode));
     const int32_t simple = std::min(candidates[0].difference, candidates[1].difference);
     const uint64_t slow =
         predictor.allowed() & (effort_.inherited ? modes_around(block) : ~uint64_t{0});
@@ -185,7 +214,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     bool planes_suffice = false;
     for (const int mode : {kPlanes, kWidePlanes}) {
         if (!(slow >> mode & 1)) continue;
-        const int32_t difference = of_planes[mode - kPlanes] = look(mode, prediction);
+        const int32_t difference = of_planes[mode - kPlanes] = look(mode);
         planes_suffice |= !effort_.every_angle && int64_t{3} * difference < int64_t{2} * simple;
     }
     if (is_large(simple, effort_.angles) && !planes_suffice) {
@@ -198,14 +227,14 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     // Least squares and template matching run only where the other modes leave a large difference,
     // and templates count only where at most one other mode is better.
     if (slow >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
-        ranking.add(kLeastSquares, look(kLeastSquares, prediction));
+        ranking.add(kLeastSquares, look(kLeastSquares));
         ranking.sort(sorted);
     }
     for (const int mode : {kPlanes, kWidePlanes})
         if (slow >> mode & 1) ranking.add(mode, of_planes[mode - kPlanes]);
     if (slow >> kPlanes) ranking.sort(sorted);
     if (slow >> kTemplates & 1 && is_large(candidates[0].difference, effort_.matching)) {
-        const int32_t difference = look(kTemplates, matched);
+        const int32_t difference = look(kTemplates);
         seen.templates = difference < candidates[1].difference;
         if (seen.templates) {
             ranking.add(kTemplates, difference);
@@ -214,16 +243,17 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     for (int i = 0; i < 2; ++i) seen.best[i] = uint8_t(candidates[i].mode);
     for (int i = 0; i < std::min(effort_.rough, ranking.count); ++i) {
-        const bool done = candidates[i].mode == kTemplates;
-        if (!done) predictor.predict(candidates[i].mode, prediction);
-        const int64_t cost =
-            kModeBits * costs.plain +
-            rough_cost(block, source, done ? matched : prediction, step_, coarse_.depth, costs,
-                       effort_.rounded);
+        const int mode = candidates[i].mode;
+        if (angle_of(mode) >= 0) predictor.predict(mode, prediction_of(mode));
+        const int64_t cost = kModeBits * costs.plain +
+                             rough_cost(block, source, prediction_of(mode), step_, coarse_.depth,
+                                        costs, effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < std::min(effort_.surveyed, ranking.count); ++i)
         seen.modes |= uint64_t{1} << candidates[i].mode;
+    seen.settled = a == b && is_aligned(block) &&
+                   seen.predicted < int64_t{effort_.settled} * costs.plain;
 }
 
 template <class Sample>

@@ -64,6 +64,7 @@ private:
         int64_t least;            // least cost, splits included
         uint8_t best[2];          // the modes of least difference
         bool templates;           // templates may predict the block or a part of it
+        bool settled;             // an aligned square whose parts are not looked at
         int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
 
@@ -75,6 +76,7 @@ private:
     void look_at(const BlockPlace& block, const BlockCosts& costs);
     void look_at_angles(const BlockPlace& block, const BlockCosts& costs,
                         ModeDifferences<Sample>& of_modes, ModeRanking& ranking);
+    bool is_settled(const BlockPlace& block) const;
     std::pair<int, int> reach_of(const BlockPlace& block) const;
     uint64_t inherited_modes(const BlockPlace& block) const;
     uint64_t overlapping_modes(const BlockPlace& block) const;

@@ -10,7 +10,9 @@ namespace mmp {
 
 namespace {
 
-// A lane for each state. Costs have 32 bits where all sums of costs fit.
+// A lane for each state. Costs have 32 bits where all sums of costs fit. A path costs less than kMost
+// and more than kMost - kFar. So one that begins with kFar costs more than kMost, and twice kFar plus
+// kMost fits.
 using StateInts = Ints8;
 using StateBits = Unsigned8;
 typedef int64_t Longs8 __attribute__((vector_size(64)));
@@ -19,12 +21,12 @@ struct Costs;
 template <>
 struct Costs<int32_t> {
     using Lanes = StateInts;
-    static constexpr int32_t kFar = 1 << 29;
+    static constexpr int32_t kFar = 7 << 27, kMost = 1 << 28;
 };
 template <>
 struct Costs<int64_t> {
     using Lanes = Longs8;
-    static constexpr int64_t kFar = int64_t{1} << 60;
+    static constexpr int64_t kFar = int64_t{1} << 60, kMost = kFar / 2;
 };
 
 // The magnitudes of coefficients in scan order.
@@ -41,19 +43,23 @@ void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
     for (int k = end; k % 8; ++k) sizes[k] = 0;
 }
 
-// Whether no cost of a path exceeds half the far cost of 32 bits: a bit costs at most as nine plain
-// ones, a level needs at most 3 and those of its remainder, and no error exceeds the larger of the
-// coefficient and half a step.
+// Whether costs have 32 bits: a bit costs at most as nine plain ones, a level needs at most 4 bits
+// and, from one step on, those of its remainder, no error exceeds the larger of the coefficient and
+// half a step, and levels save at most the squares of the coefficients.
 bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
-    int64_t squares = int64_t{end} * step * step / 4;
-    int32_t most = 0;
+    using Limits = Costs<int32_t>;
+    int64_t saved = 0;
+    int32_t most = 0, large = 0;
     for (int k = 0; k < end; ++k) {
-        squares += int64_t{sizes[k]} * sizes[k];
+        saved += int64_t{sizes[k]} * sizes[k];
         most = larger(most, sizes[k]);
+        large += sizes[k] >= step;
     }
     const int digits = floor_log2(2 * most / step + 2) + 1;
-    const int64_t rates = int64_t{end + 8} * 10 * (4 + digits) * (costs.plain + 1);
-    return (squares << 2 * costs.finer >> 2) + rates < Costs<int32_t>::kFar / 2;
+    const int64_t bits = int64_t{end + 8} * 30 + int64_t{large} * 10 * digits;
+    const int64_t errors = int64_t{end} * step * step / 4;
+    return saved << 2 * costs.finer >> 2 < Limits::kFar - Limits::kMost &&
+           (errors << 2 * costs.finer >> 2) + bits * (costs.plain + 1) < Limits::kMost;
 }
 
 // The even and the odd level of each quantiser that are nearest to each coefficient.
@@ -76,7 +82,8 @@ using Decisions = int32_t[kQuantiserStates];
 template <class Cost>
 MMP_INLINE auto errors_of(StateInts differences, int finer) {
     const StateBits squares = (StateBits)(differences * differences);
-    return __builtin_convertvector(squares, typename Costs<Cost>::Lanes) << 2 * finer >> 2;
+    const auto lanes = __builtin_convertvector(squares, typename Costs<Cost>::Lanes);
+    return finer ? lanes << (2 * finer - 2) : lanes >> 2;
 }
 
 // Stores lanes of two vectors by turns.
@@ -126,10 +133,21 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_
 }
 
 // The value for the quantiser of each state.
-template <class Lanes, class Value>
-MMP_INLINE Lanes by_quantiser(const Value* values) {
-    return Lanes{values[0], values[1], values[0], values[1],
-                 values[0], values[1], values[0], values[1]};
+MMP_INLINE StateInts by_quantiser(const int32_t* values) {
+    int64_t both;
+    memcpy(&both, values, sizeof both);
+    return reinterpret_cast<StateInts>(Longs4{} + both);
+}
+MMP_INLINE Longs8 by_quantiser(const int64_t* values) {
+    return Longs8{values[0], values[1], values[0], values[1],
+                  values[0], values[1], values[0], values[1]};
+}
+
+// Eight bytes as lanes.
+MMP_INLINE StateInts in_lanes(uint64_t bytes) {
+    const auto low = uint32_t(bytes), high = uint32_t(bytes >> 32);
+    const StateBits halves{low, low, low, low, high, high, high, high};
+    return (StateInts)(halves >> StateBits{0, 8, 16, 24, 0, 8, 16, 24} & 255);
 }
 
 // Moves the lanes of states along an even, or odd, level.
@@ -176,8 +194,7 @@ public:
         }
         if (older) {
             const StateBits from = latest >> 2 * recent(k);
-            const StateInts of_states =
-                __builtin_convertvector(loaded<Bytes8>(&older), StateInts);
+            const StateInts of_states = in_lanes(older);
             const StateInts of_paths = chosen_lanes(of_states, of_states, (StateInts)(from & 7));
             sums += (from & kNowhere) == 0 ? (StateBits)of_paths : StateBits{};
         }
@@ -249,7 +266,7 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
         const auto with_level = [&](int parity) MMP_INLINED {
             const int32_t* levels = candidates.limited[parity][k];
             Lanes cost = with_rates(levels[0], levels[1]) +
-                         by_quantiser<Lanes>(candidates.gains[parity][k]);
+                         by_quantiser(candidates.gains[parity][k]);
             if (candidates.large[k]) {
                 int32_t around[kQuantiserStates];
                 Cost remainders[kQuantiserStates];
@@ -270,8 +287,8 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
         reached = odd < even ? odd : even;
         const StateBits longer = latest << 2;
         const StateBits even_path =
-            longer | (StateBits)(by_quantiser<StateInts>(even_levels) & nonzero);
-        const StateBits odd_path = longer | (StateBits)by_quantiser<StateInts>(odd_levels);
+            longer | (StateBits)(by_quantiser(even_levels) & nonzero);
+        const StateBits odd_path = longer | (StateBits)by_quantiser(odd_levels);
         latest = is_odd ? after_odd(odd_path) : after_even(even_path);
         StateInts begins{};
         if (magnitudes.sizes[k] > least) {
@@ -298,7 +315,7 @@ MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidate
     for (int state = 1; state < kQuantiserStates; ++state)
         if (all[state] < all[best]) best = state;
     const Cost cost = all[best];
-    if (cost >= kFar / 2) best = -1;
+    if (cost >= Costs<Cost>::kMost) best = -1;
     return cost;
 }
 

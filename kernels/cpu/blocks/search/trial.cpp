@@ -71,7 +71,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     if (total >= cost) return;
     Sample rebuilt[kMaxBlockArea];
     rebuild(block, mode, type, tried, tools, prediction, depth, rebuilt);
-    total += costs.of_squares(squared_difference(source, rebuilt, area));
+    total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
     if (total >= cost) return;
     cost = total;
     node = {kLeaf, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
@@ -86,7 +86,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
     subtract(source, prediction, area, depth, residual);
-    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area));
+    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area, depth));
     const int64_t bare = kind_costs[kBare] + energy;
     transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
     if (rounded)
