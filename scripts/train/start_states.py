@@ -106,7 +106,7 @@ def main() -> None:
     first, second = data[:, :START_BYTES], data[:, START_BYTES:]
     what = "how the models start."
     write("blocks/start_states.h", "kStartStates", first, what=what, **words)
-    what = "how the models of fine contexts, and of trained\n// transforms, start."
+    what = "how the models of fine contexts, of\n// trained transforms and of ternary splits start."
     write("blocks/fine_states.h", "kFineStates", second, what=what, **words)
 
 

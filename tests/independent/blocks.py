@@ -471,10 +471,10 @@ def start_states(tools, start):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
-    if start is not None and len(start) != 6 * (1748 + 1888):
+    if start is not None and len(start) != 6 * (1748 + 1988):
         raise ValueError("the start has states of another size")
-    table = list(start or ())[3636 * number : 3636 * (number + 1)]
-    for name, size in (("start_states.h", 1748), ("fine_states.h", 1888)):
+    table = list(start or ())[3736 * number : 3736 * (number + 1)]
+    for name, size in (("start_states.h", 1748), ("fine_states.h", 1988)):
         if start is None:
             text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
             states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
@@ -504,6 +504,7 @@ def start_states(tools, start):
         ("two", ("fine",), range(2), range(8), range(8)),
         ("remainder", ("fine",), range(3), range(8), range(12)),
         ("trained", range(4), range(4)),
+        ("ternary", range(2, 7), range(2, 7), range(2)),
     ):
         if name == "modes":
             frequencies = {s: [max(next(table), 1) for _ in range(38)] for s in range(9)}

@@ -13,8 +13,9 @@ Syntax syntax_of(int model) {
     if (model < kLikelyModels) return kSplitSyntax;
     if (model < kKindModels) return kModeSyntax;
     if (model < kTypeModels) return kKindSyntax;
-    if (model >= kTernaryModels) return kSplitSyntax;
+    if (model >= kChangedModels) return kSplitSyntax;
     if (model >= kPlanesModels) return kModeSyntax;
+    if (model >= kTernaryModels) return kSplitSyntax;
     return model >= kTreeModels && model < kBitModels ? kTreeSyntax : kLevelSyntax;
 }
 

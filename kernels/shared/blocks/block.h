@@ -125,12 +125,12 @@ constexpr int kFineTwoModels = kFineOneModels + kQuantisers * kFrequencies * kSu
 constexpr int kFineRemainderModels = kFineTwoModels + kQuantisers * kFrequencies * kSumClasses;
 constexpr int kTrainedTypeModels =
     kFineRemainderModels + kRemainderPlaces * kSumClasses * kRemainders;
-constexpr int kTrainedModels = kTrainedTypeModels + kAreas * kFamilies;
+constexpr int kTernaryModels = kTrainedTypeModels + kAreas * kFamilies;
+constexpr int kTrainedModels = kTernaryModels + 2 * kShapes;
 // Models that are not in the table of trained states.
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
-constexpr int kTernaryModels = kWidePlanesModels + kSizes;
-constexpr int kChangedModels = kTernaryModels + 2 * kShapes;
+constexpr int kChangedModels = kWidePlanesModels + kSizes;
 constexpr int kFinerModel = kChangedModels + 2;
 constexpr int kFurtherModels = kFinerModel + 1;
 constexpr int kFurthers = 8;  // models of the size of a difference of step changes

@@ -10,8 +10,8 @@ namespace mmp {
 
 // The trained states at the start, by the quantisation step: for each binary model its probability in
 // 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
-// the second quantiser. Those with fine contexts, and those of trained transforms after them, have a
-// table of their own.
+// the second quantiser. Those with fine contexts, and after them those of trained transforms and of
+// ternary splits, have a table of their own.
 constexpr int kStartClasses = 6;
 constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
 constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);

@@ -211,8 +211,10 @@ class BlockModels:
 
         Each pair comes with the shape that it has in the table, which has room for more. Quantiser
         1 has models of its own only for the sizes of levels; the models with fine contexts follow,
-        then those of trained transforms.
+        then those of trained transforms and of ternary splits.
         """
+        inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
+        sides = MAX_LOG2 - UNIT_LOG2 + 1
         if quantiser:
             levels = (self.zero, self.one, self.two)
             second = [(own.probability[1], own.uses[1], own.uses.shape[1:]) for own in levels]
@@ -223,9 +225,9 @@ class BlockModels:
                 self.fine_remainder,
                 self.trained,
             )
-            return second + [(own.probability, own.uses, own.uses.shape) for own in later]
-        inner = np.s_[UNIT_LOG2:, UNIT_LOG2:]
-        sides = MAX_LOG2 - UNIT_LOG2 + 1
+            second += [(own.probability, own.uses, own.uses.shape) for own in later]
+            ternary = self.ternary.probability[inner], self.ternary.uses[inner]
+            return [*second, (*ternary, (sides, sides, 2))]
         groups = 12
         listed: list[tuple[BinaryModels, Any, tuple[int, ...]]] = [
             (self.split, inner, (sides, sides, 3)),
@@ -281,8 +283,8 @@ def start_class(step: int) -> int:
 def start_states() -> np.ndarray:
     """Return the tables of trained states, a (6, 1748) uint8 array, and those of fine contexts.
 
-    The latter, with those of trained transforms, follow as columns, so that the array has 3636
-    columns.
+    The latter, with those of trained transforms and of ternary splits, follow as columns, so that
+    the array has 3736 columns.
     """
     tables = [
         kernels.numbers_in(f"blocks/{name}").astype(np.uint8).reshape(len(START_STEPS) + 1, -1)
