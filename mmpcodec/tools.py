@@ -205,6 +205,9 @@ class Tools:
     trained_transforms : bool
         Let a block have a transform that was trained on photographs: it changes the low frequencies
         of the cosine transform. Presets use it from effort 3 on. A tool of version 2.
+    derived_modes : bool
+        Let the gradients of the decoded samples around a block say which angles are probable when
+        its mode is coded. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
         ``prediction`` must be False.
@@ -239,6 +242,7 @@ class Tools:
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    derived_modes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
     def __post_init__(self):
@@ -310,6 +314,7 @@ class ToolOptions(TypedDict, total=False):
     fine_contexts: bool | None
     step_changes: bool | None
     trained_transforms: bool | None
+    derived_modes: bool | None
     exact: bool | None
 
 

@@ -37,6 +37,7 @@ LATER_BLOCK_TOOLS = (
     ("fine contexts", range(2)),
     ("step changes", range(2)),
     ("trained transforms", range(2)),
+    ("derived modes", range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
