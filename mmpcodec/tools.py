@@ -205,6 +205,9 @@ class Tools:
     trained_transforms : bool
         Let a block have a transform that was trained on photographs: it changes the low frequencies
         of the cosine transform. Presets use it from effort 3 on. A tool of version 2.
+    derived_modes : bool
+        Let the gradients of the decoded samples around a block say which angles are probable when
+        its mode is coded. A tool of version 2.
     planes_filter : bool
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
         so only if it does. A tool of version 2.
@@ -242,6 +245,7 @@ class Tools:
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    derived_modes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
@@ -314,6 +318,7 @@ class ToolOptions(TypedDict, total=False):
     fine_contexts: bool | None
     step_changes: bool | None
     trained_transforms: bool | None
+    derived_modes: bool | None
     planes_filter: bool | None
     exact: bool | None
 

@@ -34,7 +34,8 @@
     TOOL(ternary, 0, 1)             \
     TOOL(fine_contexts, 0, 1)       \
     TOOL(step_changes, 0, 1)        \
-    TOOL(trained_transforms, 0, 1)
+    TOOL(trained_transforms, 0, 1)  \
+    TOOL(derived_modes, 0, 1)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

@@ -133,6 +133,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-other-fine-contexts", changed("fine-contexts", "fine contexts", 0)
     yield "bad-trained-transforms", changed("trained-transforms", "trained transforms", 2)
     yield "bad-other-trained-transforms", changed("trained-transforms", "trained transforms", 0)
+    yield "bad-derived-modes", changed("derived-modes", "derived modes", 2)
+    yield "bad-other-derived-modes", changed("derived-modes", "derived modes", 0)
     yield "bad-cut", cut(photo, 40)
     yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)
     yield "bad-planes-of-luma", changed("planes-2", "earlier planes", 1)

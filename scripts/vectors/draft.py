@@ -29,6 +29,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
         "ternary",
         "fine_contexts",
         "trained_transforms",
+        "derived_modes",
     ):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (0.5, 6, 200):
@@ -45,6 +46,10 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
     turned = photo(900, **{**all_off, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
+    derived: dict[str, Any] = {**all_off, "derived_modes": True}
+    slanted = ((9 * i + 18 * j) % 251).astype(np.uint8)[:72, :90]
+    yield "derived-modes-stripes", slanted, photo(60, **derived), {}
+    yield "derived-modes-depth-16", deep_slope, photo(20, **derived), {"depth": 16}
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
     yield "pdpc-large-blocks", step, photo(900), {}

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 from independent.arithmetic import limited, padded, trunc
+from independent.modes import derived_weights, factor
 from independent.rangecoder import BinaryModels
 from independent.trained_transforms import trained_transform
 from independent.trees import Trees
@@ -200,7 +201,11 @@ class Blocks:
             mode = H
         else:
             others = sorted(there - {L, H})
-            mode = others[self.coder.symbol([frequencies[k] * factor(k, L, H) for k in others])]
+            weights = [frequencies[k] * factor(k, L, H) for k in others]
+            if self.tools.get("derived modes"):
+                V = derived_weights(self.picture, self.decoded, y, x, 2**a, 2**b)
+                weights = [max(f * V[k] // 8, 1) for k, f in zip(others, weights, strict=True)]
+            mode = others[self.coder.symbol(weights)]
         if mode not in there:
             raise ValueError(f"mode {mode} is not there")
         frequencies[mode] += 20
@@ -448,15 +453,6 @@ def solved(m):
 def area_class(a, b):
     """A of Blocks: 0 for areas to 16, 1 to 64, 2 to 256, 3 beyond."""
     return (a + b > 4) + (a + b > 6) + (a + b > 8)
-
-
-def factor(mode, L, H):
-    """f of Modes."""
-    f = 2
-    for other in (L, H):
-        if 3 <= mode <= 35 and 3 <= other <= 35:  # angles
-            f += {1: 6, 2: 3}.get(abs(mode - other), 0)
-    return f
 
 
 def planar(T, Z, h, w):

@@ -40,6 +40,7 @@ SWITCHES = (  # of predicted blocks 2: bits, values
     ("fine contexts", 1, range(2)),
     ("step changes", 1, range(2)),
     ("trained transforms", 1, range(2)),
+    ("derived modes", 1, range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
@@ -229,7 +230,7 @@ def tools_of(reader, coding):
     if coding == BLOCKS:
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == BLOCKS_2:
-        switches = reader.number("switches", range(2**16))
+        switches = reader.number("switches", range(2**17))
         for name, bits, values in SWITCHES:
             if switches % 2**bits >= len(values):
                 raise ValueError(f"{name} in switches is not allowed")

@@ -56,7 +56,7 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
     BlockPicture<Sample>& picture = coded.picture;
     // Its units are those that are coded; those of the other picture run ahead.
     BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
-    BlockCoder<BlockWriter, Sample> coder(behind, tools, coded.changes, nullptr, writer);
+    BlockCoder<BlockWriter, Sample> coder(behind, picture, tools, coded.changes, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
                                 coded.team);
     const FragmentProgress report(plane, tools, progress);
@@ -76,7 +76,8 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                        const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     BlockCosts costs(picture.depth.extra(), tools.fine_contexts);
-    BlockCoder<BlockWriter, Sample> coder(picture, tools, coded.changes, coded.trees.get(), writer);
+    BlockCoder<BlockWriter, Sample> coder(picture, picture, tools, coded.changes, coded.trees.get(),
+                                          writer);
     std::unique_ptr<BlockTreeSearch> tree_search;
     if constexpr (kIsByte<Sample>)
         tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
@@ -144,7 +145,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
-      writer_(coded_->picture, tools, coded_->changes, nullptr,
+      writer_(coded_->picture, coded_->picture, tools, coded_->changes, nullptr,
               BlockWriter(coder_, coded_->models, coded_->tally)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
@@ -190,7 +191,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
-    BlockCoder<BlockReader, Sample> reader(coded->picture, tools, coded->changes,
+    BlockCoder<BlockReader, Sample> reader(coded->picture, coded->picture, tools, coded->changes,
                                            coded->trees.get(),
                                            BlockReader(coder, coded->models, coded->tally, counts));
     const BlockPlan none;

@@ -107,10 +107,11 @@ int BlockWriter::plain(int count, int value) {
     return value;
 }
 
-int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed) {
+int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed,
+                      const AngleWeights* angles) {
     const auto [left, above] = likely;
     uint32_t weights[kModes];
-    const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
+    const uint32_t total = weigh_modes(models_, size, likely, allowed, angles, weights);
     models_.count_mode(size, mode);
     if (left == above) {
         if (bit(likely_model(size, 1), mode == left)) return mode;
@@ -125,7 +126,7 @@ int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed) 
     return mode;
 }
 
-int BlockCounter::mode(int size, int mode, LikelyModes likely, uint64_t) {
+int BlockCounter::mode(int size, int mode, LikelyModes likely, uint64_t, const AngleWeights*) {
     const auto [left, above] = likely;
     models_.count_mode(size, mode);
     if (left == above)
@@ -171,7 +172,8 @@ int BlockReader::plain(int count, int) {
     return static_cast<int>(value);
 }
 
-int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed) {
+int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed,
+                      const AngleWeights* angles) {
     const auto [left, above] = likely;
     int mode;
     if (left == above ? bit(likely_model(size, 1), 0) : bit(likely_model(size, 0), 0)) {
@@ -180,7 +182,7 @@ int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed) {
         mode = above;
     } else {
         uint32_t weights[kModes], cumulative = 0;
-        const uint32_t total = weigh_modes(models_, size, likely, allowed, weights);
+        const uint32_t total = weigh_modes(models_, size, likely, allowed, angles, weights);
         const uint32_t target = coder_.target(total);
         for (mode = 0; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
         coder_.consume(cumulative, weights[mode]);
@@ -262,7 +264,14 @@ int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
         if (!(allowed >> kWidePlanes)) return kPlanes;
         return coder_.bit(wide_planes_model(size), mode == kWidePlanes) ? kWidePlanes : kPlanes;
     }
-    return coder_.mode(size, mode, picture_.likely_modes(block), allowed);
+    AngleWeights angles;
+    const bool weighs = Coder::kWeighs && tools_.derived_modes;
+    if (weighs) {
+        const auto [above, left] = picture_.known_references(block);
+        angles = angle_weights(decoded_, block, above, left);
+    }
+    return coder_.mode(size, mode, picture_.likely_modes(block), allowed,
+                       weighs ? &angles : nullptr);
 }
 
 template <class Coder, class Sample>

@@ -81,14 +81,14 @@ void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
 
 class BlockWriter {
 public:
-    static constexpr bool kWrites = true;
+    static constexpr bool kWrites = true, kWeighs = true;
     BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally)
         : coder_(coder), models_(models), tally_(tally) {}
 
     int bit(int model, int value);
     int mean_bit(int model, int other, int value);
     int plain(int count, int value);
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.encode(coder_, block, nodes);
     }
@@ -105,7 +105,7 @@ private:
 // Counts what a writer would write.
 class BlockCounter {
 public:
-    static constexpr bool kWrites = true;
+    static constexpr bool kWrites = true, kWeighs = false;  // no mode needs its weight
     explicit BlockCounter(BlockModels& models) : models_(models) {}
 
     int bit(int model, int value) {
@@ -117,7 +117,7 @@ public:
         return bit(model, value);
     }
     int plain(int, int value) { return value; }
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
     void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
     void check(bool, const char*, const char*, int, int, int = 0) {}
 
@@ -133,7 +133,7 @@ struct BitCounts {
 
 class BlockReader {
 public:
-    static constexpr bool kWrites = false;
+    static constexpr bool kWrites = false, kWeighs = true;
     // With `counts` it counts the first bits of each binary model.
     BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, BitCounts* counts = nullptr)
         : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
@@ -141,7 +141,7 @@ public:
     int bit(int model, int);
     int mean_bit(int model, int other, int);
     int plain(int count, int);
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed);
+    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.decode(coder_, block, nodes);
     }
@@ -161,10 +161,12 @@ private:
 template <class Coder, class Sample>
 class BlockCoder {
 public:
+    // `decoded` has the decoded samples; it is the same picture, unless units of that run ahead.
     // `trees` is null without a dictionary. A writer reads the step changes, a reader writes them.
-    BlockCoder(BlockPicture<Sample>& picture, const BlockTools& tools, StepChanges& changes,
-               BlockTrees* trees, Coder coder)
+    BlockCoder(BlockPicture<Sample>& picture, const BlockPicture<Sample>& decoded,
+               const BlockTools& tools, StepChanges& changes, BlockTrees* trees, Coder coder)
         : picture_(picture),
+          decoded_(decoded),
           tools_(tools),
           step_(tools.step),
           changes_(changes),
@@ -195,6 +197,7 @@ private:
     void code_tree(const BlockPlace& block, const BlockNode& node);
 
     BlockPicture<Sample>& picture_;
+    const BlockPicture<Sample>& decoded_;
     BlockTools tools_;  // with the step of the current fragment
     const int32_t step_;
     StepChanges& changes_;

@@ -39,11 +39,17 @@ void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockP
 }
 
 template <class Sample>
-References<Sample> BlockPicture<Sample>::references(const BlockPlace& block) const {
+std::pair<int, int> BlockPicture<Sample>::known_references(const BlockPlace& block) const {
     const int length = block.height() + block.width();
     int above = 0, left = 0;
     while (above < length && known(block.row - 1, block.column + above)) above += kUnit;
     while (left < length && known(block.row + left, block.column - 1)) left += kUnit;
+    return {above, left};
+}
+
+template <class Sample>
+References<Sample> BlockPicture<Sample>::references(const BlockPlace& block) const {
+    const auto [above, left] = known_references(block);
     return references(block, above, left);
 }
 

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <utility>
+
 #include "cpu/blocks/planes.h"
 #include "cpu/blocks/prediction.h"
 #include "cpu/runtime/zeroed.h"
@@ -65,6 +67,8 @@ public:
     // Moves the held part to this place and copies all that the other picture holds there.
     void move_to(int first_row, int first_column, const BlockPicture& other);
 
+    // The numbers of decoded references above and left of a block.
+    std::pair<int, int> known_references(const BlockPlace& block) const;
     // Returns the decoded samples above and left of a block, the last ones repeated.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;

@@ -32,6 +32,12 @@ MMP_HD constexpr int angle_factor(int mode, int left, int above) {
     return 2 + nearness(angle, angle_of(left)) + nearness(angle, angle_of(above));
 }
 
+// Derived modes: the gradients around a block weigh the angles.
+constexpr int kWeightBits = 3, kLeastWeight = 2, kPlainWeight = 10;  // of modes that are no angles
+MMP_HD constexpr int angle_weight(int64_t nearby, int64_t total) {
+    return kLeastWeight + int(32 * nearby / (3 * total));
+}
+
 struct BlockModels {
     BitModel bits[kHeldBitModels];
     uint16_t modes[kSizes][kModes];  // frequencies
@@ -86,6 +92,14 @@ struct BlockModels {
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
         return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
+    }
+    // The same with derived modes. `angles` are the weights of the angles.
+    MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed,
+                                const uint8_t* angles) const {
+        const uint32_t weight = mode_weight(size, mode, likely, allowed);
+        const int angle = angle_of(mode);
+        return weight ? larger(weight * (angle < 0 ? kPlainWeight : angles[angle]) >> kWeightBits, 1u)
+                      : 0;
     }
 
 private:

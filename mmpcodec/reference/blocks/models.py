@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
+from mmpcodec.reference.blocks.derived_modes import weighted
 from mmpcodec.reference.blocks.partition import (
     FIRST_ANGLE,
     LEAST_SQUARES,
@@ -54,7 +55,11 @@ class ModeModels:
         self.frequency = np.full((SIZES, MODES), MODE_START, np.int64)
 
     def frequencies(
-        self, size: int, likely: tuple[int, int], absent: Collection[int]
+        self,
+        size: int,
+        likely: tuple[int, int],
+        absent: Collection[int],
+        angles: np.ndarray | None = None,
     ) -> np.ndarray:
         """Return the frequencies of the modes for a block that has none of its neighbours' modes.
 
@@ -66,6 +71,8 @@ class ModeModels:
             Modes of the left and of the upper neighbour.
         absent : collection of int
             Modes that are not available.
+        angles : (33,) int64 array or None
+            Weights of the angles; None without *derived modes*.
 
         Returns
         -------
@@ -80,7 +87,8 @@ class ModeModels:
                         if FIRST_ANGLE <= angle < LEAST_SQUARES:
                             factor[angle] += more
         factor[[*likely, *absent]] = 0
-        return self.frequency[size] * factor
+        frequencies = self.frequency[size] * factor
+        return frequencies if angles is None else weighted(frequencies, angles)
 
     def code(
         self,
@@ -89,13 +97,14 @@ class ModeModels:
         likely: tuple[int, int],
         absent: Collection[int],
         mode: int | None,
+        angles: np.ndarray | None = None,
     ) -> int:
         """Code the mode of a block.
 
         Parameters
         ----------
         coder : BitCoder
-        size, likely, absent
+        size, likely, absent, angles
             As in ``frequencies``.
         mode : int or None
             The mode to encode; None decodes.
@@ -110,7 +119,7 @@ class ModeModels:
         CorruptStream
             If the decoded mode is not available.
         """
-        mode = self._code(coder, size, likely, absent, mode)
+        mode = self._code(coder, size, likely, absent, mode, angles)
         if mode in absent:
             raise CorruptStream("Modes", f"mode is {mode}, which is not there")
         self.learn(size, mode)
@@ -127,7 +136,7 @@ class ModeModels:
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 
-    def _code(self, coder, size, likely, absent, mode) -> int:
+    def _code(self, coder, size, likely, absent, mode, angles) -> int:
         left, above = likely
 
         def is_it(guess: int, which: int) -> int:
@@ -141,7 +150,7 @@ class ModeModels:
                 return left
             if is_it(above, SECOND_LIKELY):
                 return above
-        return coder.code("mode", self.frequencies(size, likely, absent), mode)
+        return coder.code("mode", self.frequencies(size, likely, absent, angles), mode)
 
 
 REMAINDER_BITS = 12

@@ -114,14 +114,13 @@ def references(
         Bits of a sample.
     """
     row, column, length = place.row, place.column, place.height + place.width
+    of_above, of_left = decoded_references(units, place)
     above: np.ndarray | None = None
     left: np.ndarray | None = None
     if row > 0:
-        decoded = units.decoded[row // UNIT - 1, column // UNIT :]
-        above = _line(samples[row - 1, column:], decoded, length)
+        above = _line(samples[row - 1, column:], of_above, length)
     if column > 0:
-        decoded = units.decoded[row // UNIT :, column // UNIT - 1]
-        left = _line(samples[row:, column - 1], decoded, length)
+        left = _line(samples[row:, column - 1], of_left, length)
     return surrounding(above, left, int(samples[row - 1, column - 1]), length, depth)
 
 
@@ -149,9 +148,25 @@ def surrounding(
     return References(missing if above is None else above, missing if left is None else left, first)
 
 
-def _line(samples: np.ndarray, decoded: np.ndarray, length: int) -> np.ndarray:
-    """Take the samples before the first unit that is not decoded; repeat the last to a length."""
-    known = UNIT * (len(decoded) if decoded.all() else int(decoded.argmin()))
+def decoded_references(units: Units, place: BlockPlace) -> tuple[int, int]:
+    """Return the numbers of decoded references above and left of a block.
+
+    They end before the first unit that is not decoded.
+    """
+    row, column, length = place.row // UNIT, place.column // UNIT, place.height + place.width
+
+    def count(decoded: np.ndarray) -> int:
+        known = len(decoded) if decoded.all() else int(decoded.argmin())
+        return min(UNIT * known, length)
+
+    return (
+        count(units.decoded[row - 1, column:]) if row > 0 else 0,
+        count(units.decoded[row:, column - 1]) if column > 0 else 0,
+    )
+
+
+def _line(samples: np.ndarray, known: int, length: int) -> np.ndarray:
+    """Take the known samples of a line; repeat the last to a length."""
     return samples[np.minimum(np.arange(length), known - 1)].astype(np.int64)
 
 

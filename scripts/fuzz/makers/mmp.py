@@ -16,7 +16,7 @@ from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
-_SWITCHES = 16  # bits
+_SWITCHES = 17  # bits
 _MAGIC = b"\x89MMP\r\n\x1a\n"
 _MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
 _COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter

@@ -58,6 +58,14 @@ def test_least_squares_and_templates(content, lam, mode, depth):
     assert (modes == mode).sum() > 3
 
 
+@pytest.mark.parametrize("depth", [9, 16])
+def test_derived_modes(depth):
+    options = {"version": 2, "earlier_planes": 0, "effort": 1, "derived_modes": True}
+    params = EncodeParams.from_options(20, preset="photo", **options)
+    rng = np.random.default_rng(depth)
+    check(deepened(rng, woven(rng, 30, 41), depth), params, depth, [2])
+
+
 @pytest.mark.parametrize("depth", [9, 12, 16])
 @pytest.mark.parametrize("lam", [1e-5, 1, 60])
 def test_earlier_planes(lam, depth):

@@ -92,6 +92,13 @@ def test_trained_transforms(lam, dependent):
     assert any(node.block and node.block.trained for node in nodes)
 
 
+@pytest.mark.parametrize("preset", ["photo", "mixed"])
+def test_derived_modes(preset):
+    options = {"version": 2, "earlier_planes": 0, "effort": 1}
+    params = EncodeParams.from_options(40, preset=preset, derived_modes=True, **options)
+    check(woven(np.random.default_rng(3), 26, 37), params, [2])
+
+
 @pytest.mark.parametrize("effort", [1, 4])
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])
 def test_trees_among_predicted_blocks(fragment_size, effort):

@@ -78,6 +78,7 @@ def test_tools_of_a_version():
         "filter_bank": None,
         "dependent": True,
         "fine_contexts": True,
+        "derived_modes": True,
     }
     assert in_version(photo, 2) == replace(photo, **later)
     assert in_version(PRESETS["text"], 2) == PRESETS["text"]

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cpu/blocks/levels.h"
+#include "cpu/blocks/models.h"
 #include "cpu/entropy/rates.h"
 
 namespace mmp {
@@ -52,9 +53,9 @@ struct BlockCosts {
         return last_[shape_number(a, b)][group][group && ((last + 1) >> (group - 1) & 1)];
     }
     // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is that of
-    // modes from earlier planes.
+    // modes from earlier planes; `angles` is as in weigh_modes().
     void of_modes(const BlockModels& models, int size, LikelyModes likely, int context,
-                  uint64_t allowed, int32_t* costs) const;
+                  uint64_t allowed, const AngleWeights* angles, int32_t* costs) const;
 
 private:
     static constexpr int kRemainderTable = 64;

@@ -190,7 +190,8 @@ class BlockSearch:
         picture, units, costs = self.picture, self.picture.units, self.costs
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
-        mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
+        absent, angles = picture.absent_modes(place), picture.angle_weights(place)
+        mode_costs = costs.of_modes(place.size, likely, absent, angles)
         if planes_modes := picture.planes_modes(place):
             context = units.planes_context(place)
             costs.add_planes(mode_costs, place.size, context, planes_modes)
