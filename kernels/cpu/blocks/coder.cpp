@@ -107,32 +107,11 @@ int BlockWriter::plain(int count, int value) {
     return value;
 }
 
-int BlockWriter::mode(int size, int mode, LikelyModes likely, uint64_t allowed,
-                      const AngleWeights* angles) {
-    const auto [left, above] = likely;
-    uint32_t weights[kModes];
-    const uint32_t total = weigh_modes(models_, size, likely, allowed, angles, weights);
-    models_.count_mode(size, mode);
-    if (left == above) {
-        if (bit(likely_model(size, 1), mode == left)) return mode;
-    } else if (bit(likely_model(size, 0), mode == left) ||
-               bit(likely_model(size, 2), mode == above)) {
-        return mode;
-    }
+int BlockWriter::mode(const uint32_t* weights, uint32_t total, int mode) {
     uint32_t cumulative = 0;
     for (int m = 0; m < mode; ++m) cumulative += weights[m];
     coder_.encode(cumulative, weights[mode], total);
     tally_.add(kModeSyntax, weights[mode], total);
-    return mode;
-}
-
-int BlockCounter::mode(int size, int mode, LikelyModes likely, uint64_t, const AngleWeights*) {
-    const auto [left, above] = likely;
-    models_.count_mode(size, mode);
-    if (left == above)
-        bit(likely_model(size, 1), mode == left);
-    else if (!bit(likely_model(size, 0), mode == left))
-        bit(likely_model(size, 2), mode == above);
     return mode;
 }
 
@@ -172,25 +151,13 @@ int BlockReader::plain(int count, int) {
     return static_cast<int>(value);
 }
 
-int BlockReader::mode(int size, int, LikelyModes likely, uint64_t allowed,
-                      const AngleWeights* angles) {
-    const auto [left, above] = likely;
-    int mode;
-    if (left == above ? bit(likely_model(size, 1), 0) : bit(likely_model(size, 0), 0)) {
-        mode = left;
-    } else if (left != above && bit(likely_model(size, 2), 0)) {
-        mode = above;
-    } else {
-        uint32_t weights[kModes], cumulative = 0;
-        const uint32_t total = weigh_modes(models_, size, likely, allowed, angles, weights);
-        const uint32_t target = coder_.target(total);
-        for (mode = 0; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
-        coder_.consume(cumulative, weights[mode]);
-        tally_.add(kModeSyntax, weights[mode], total);
-    }
-    if (!(allowed >> mode & 1))
-        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
-    models_.count_mode(size, mode);
+int BlockReader::mode(const uint32_t* weights, uint32_t total, int) {
+    const uint32_t target = coder_.target(total);
+    uint32_t cumulative = 0;
+    int mode = 0;
+    for (; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
+    coder_.consume(cumulative, weights[mode]);
+    tally_.add(kModeSyntax, weights[mode], total);
     return mode;
 }
 
@@ -264,14 +231,43 @@ int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
         if (!(allowed >> kWidePlanes)) return kPlanes;
         return coder_.bit(wide_planes_model(size), mode == kWidePlanes) ? kWidePlanes : kPlanes;
     }
-    AngleWeights angles;
-    const bool weighs = Coder::kWeighs && tools_.derived_modes;
-    if (weighs) {
-        const auto [above, left] = picture_.known_references(block);
-        angles = angle_weights(decoded_, block, above, left);
+    const LikelyModes likely = picture_.likely_modes(block);
+    if (!code_likely(size, likely, mode)) mode = code_other(block, likely, allowed, mode);
+    if (!Coder::kWrites && !(allowed >> mode & 1))
+        throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
+    coder_.models().count_mode(size, mode);
+    return mode;
+}
+
+// Codes whether a block has a likely mode; if so, sets the mode.
+template <class Coder, class Sample>
+bool BlockCoder<Coder, Sample>::code_likely(int size, LikelyModes likely, int& mode) {
+    const auto [left, above] = likely;
+    if (coder_.bit(likely_model(size, left == above), mode == left))
+        mode = left;
+    else if (left != above && coder_.bit(likely_model(size, 2), mode == above))
+        mode = above;
+    else
+        return false;
+    return true;
+}
+
+template <class Coder, class Sample>
+int BlockCoder<Coder, Sample>::code_other(const BlockPlace& block, LikelyModes likely,
+                                          uint64_t allowed, int mode) {
+    if constexpr (Coder::kWeighs) {
+        AngleWeights angles;
+        if (tools_.derived_modes) {
+            const auto [above, left] = picture_.known_references(block);
+            angles = angle_weights(decoded_, block, above, left);
+        }
+        uint32_t weights[kModes];
+        const uint32_t total =
+            weigh_modes(coder_.models(), size_of(block.a, block.b), likely, allowed,
+                        tools_.derived_modes ? &angles : nullptr, weights);
+        return coder_.mode(weights, total, mode);
     }
-    return coder_.mode(size, mode, picture_.likely_modes(block), allowed,
-                       weighs ? &angles : nullptr);
+    return mode;
 }
 
 template <class Coder, class Sample>

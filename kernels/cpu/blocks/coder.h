@@ -85,10 +85,12 @@ public:
     BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally)
         : coder_(coder), models_(models), tally_(tally) {}
 
+    BlockModels& models() { return models_; }
     int bit(int model, int value);
     int mean_bit(int model, int other, int value);
     int plain(int count, int value);
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
+    // A mode that is no likely one.
+    int mode(const uint32_t* weights, uint32_t total, int mode);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.encode(coder_, block, nodes);
     }
@@ -105,9 +107,10 @@ private:
 // Counts what a writer would write.
 class BlockCounter {
 public:
-    static constexpr bool kWrites = true, kWeighs = false;  // no mode needs its weight
+    static constexpr bool kWrites = true, kWeighs = false;
     explicit BlockCounter(BlockModels& models) : models_(models) {}
 
+    BlockModels& models() { return models_; }
     int bit(int model, int value) {
         models_.bits[model].count(value);
         return value;
@@ -117,7 +120,6 @@ public:
         return bit(model, value);
     }
     int plain(int, int value) { return value; }
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
     void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
     void check(bool, const char*, const char*, int, int, int = 0) {}
 
@@ -138,10 +140,11 @@ public:
     BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, BitCounts* counts = nullptr)
         : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
 
+    BlockModels& models() { return models_; }
     int bit(int model, int);
     int mean_bit(int model, int other, int);
     int plain(int count, int);
-    int mode(int size, int mode, LikelyModes likely, uint64_t allowed, const AngleWeights* angles);
+    int mode(const uint32_t* weights, uint32_t total, int);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.decode(coder_, block, nodes);
     }
@@ -192,6 +195,8 @@ private:
     int code_flag(const BlockPlace& block, int flag);
     void code_block(const BlockPlace& block, const BlockNode& node);
     int code_mode(const BlockPlace& block, int mode);
+    bool code_likely(int size, LikelyModes likely, int& mode);
+    int code_other(const BlockPlace& block, LikelyModes likely, uint64_t allowed, int mode);
     int code_type(const BlockPlace& block, int mode, int type);
     void code_predicted(const BlockPlace& block, BlockNode node);
     void code_tree(const BlockPlace& block, const BlockNode& node);

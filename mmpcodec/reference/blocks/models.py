@@ -104,10 +104,12 @@ class ModeModels:
         Parameters
         ----------
         coder : BitCoder
-        size, likely, absent, angles
+        size, likely, absent
             As in ``frequencies``.
         mode : int or None
             The mode to encode; None decodes.
+        angles : (33,) int64 array or None
+            As in ``frequencies``.
 
         Returns
         -------
