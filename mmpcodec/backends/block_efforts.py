@@ -84,6 +84,7 @@ class BlockEffort:
     reserve: int = 0
     again: int = 0
     settled: int = 0
+    patience: int = 0
 
 
 EFFORTS = {
