@@ -84,6 +84,7 @@ class BlockEffort:
     reserve: int = 0
     again: int = 0
     settled: int = 0
+    patience: int = 0
 
 
 EFFORTS = {
@@ -111,11 +112,11 @@ LATER_EFFORTS = {
         (
             (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 32),
             (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24),
-            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16),
-            (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24),
-            (4, 6, 4, 100, 0, 2, True, ALWAYS, 48, 24, True, 10, 3, 24, False, 94, 97, 32),
-            (6, 8, 4, 80, 0, 4, True, ALWAYS, 64, 96, False, 20, 8, 40, False, 90, 96, 24),
-            (8, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, True, 45, 8, 64, False, 90, 94, 32),
+            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 500),
+            (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
+            (4, 6, 4, 100, 0, 2, True, ALWAYS, 48, 24, True, 10, 3, 24, False, 93, 95, 24, 1000),
+            (6, 8, 4, 80, 0, 4, True, ALWAYS, 64, 96, False, 20, 8, 40, False, 87, 94, 24, 2000),
+            (8, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, True, 45, 8, 64, False, 87, 93, 32, 2500),
             (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94),
             (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 64, False, 87, 93),
         ),

@@ -22,7 +22,8 @@
     FIELD(inherited)            \
     FIELD(reserve)              \
     FIELD(again)                \
-    FIELD(settled)
+    FIELD(settled)              \
+    FIELD(patience)
 
 namespace mmp {
 

@@ -10,6 +10,9 @@ constexpr int kExactArea = 128, kInexactPercent = 10;
 // A trellis finds levels that cost at least this part of their estimate, or nearly always.
 constexpr int kTrellisPercent = 85;
 
+// The most that impatience adds to the percentages of an effort.
+constexpr int kMostImpatience = 12;
+
 static int64_t percent(int64_t cost, int share) { return cost / 100 * share; }
 
 template <class Sample>
@@ -38,6 +41,7 @@ void BlockBench<Sample>::start(const BlockPlace& fragment, int32_t step,
     scratch_.clear();
     std::fill(latest_.begin(), latest_.end(), Latest{});
     leaves_ = 0;
+    tried_ = 0;
     memset(shown_, 0, sizeof shown_);
 }
 
@@ -208,6 +212,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
 
 template <class Sample>
 auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found {
+    ++tried_;
     const int a = block.a, b = block.b;
     Sample source[kMaxBlockArea];
     take_block(source_, canvas_.width, block, source);
@@ -238,16 +243,28 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     return scratch_.make(outcome);
 }
 
+// The per cent that a search adds to `reserve` and `again`, the more the more blocks it has tried.
+template <class Sample>
+int BlockBench<Sample>::impatience() const {
+    return effort_.patience ? std::min(tried_ / effort_.patience, kMostImpatience) : 0;
+}
+
+// The per cent of the latest cost of a block that must be below the bound for another trial.
+template <class Sample>
+int BlockBench<Sample>::again() const {
+    return effort_.again ? std::min(effort_.again + impatience(), 100) : 0;
+}
+
 // The part of the cost of a block that is reserved for it while blocks before it are searched.
 template <class Sample>
 int64_t BlockBench<Sample>::expected(const BlockPlace& block) {
     if (!effort_.reserve) return 0;
     if (const int64_t before = latest(block).least; effort_.again && before)
-        return percent(before, effort_.again);
+        return percent(before, again());
     const int64_t estimate = survey_.estimate(block);
     if (estimate >= kNever) return 0;  // the survey skips some blocks at the border of the picture
     const int less = block.area() < kExactArea ? kInexactPercent : 0;
-    return percent(estimate, effort_.reserve - less);
+    return percent(estimate, effort_.reserve + impatience() - less);
 }
 
 // Writes the ways of coding a block that are worth a trial, and returns their number.
@@ -301,14 +318,14 @@ auto BlockBench<Sample>::search(const BlockPlace& block, int64_t bound) -> Found
         if (bound <= same->bound) return nullptr;
     }
     Latest& latest = this->latest(block);
-    if (percent(latest.least, effort_.again) >= bound) return nullptr;
+    if (percent(latest.least, again()) >= bound) return nullptr;
     Found best = nullptr;
     int64_t least = bound;
     Way ways[kBlockFlags];
     const int number_of_ways = ways_of(block, ways);
     for (int i = 0; i < number_of_ways; ++i) {
         const auto [flag, cost, was_tried] = ways[i];
-        if (was_tried && percent(cost, effort_.again) >= least) continue;
+        if (was_tried && percent(cost, again()) >= least) continue;
         const Found outcome = flag == kLeaf ? whole(block, least) : split(block, flag, least);
         int64_t& latest_cost = latest.with_flag[flag];
         latest_cost = outcome ? outcome->cost : std::max(latest_cost, least);

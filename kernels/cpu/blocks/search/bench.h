@@ -54,6 +54,8 @@ private:
     Latest& latest(const BlockPlace& block) {
         return latest_[number_in(block, fragment_.row, fragment_.column)];
     }
+    int impatience() const;
+    int again() const;
     int64_t expected(const BlockPlace& block);
     int ways_of(const BlockPlace& block, Way* ways);
     int surroundings(const BlockPlace& block, uint32_t* around) const;
@@ -77,6 +79,7 @@ private:
     Findings<Sample> findings_;
     std::vector<Latest> latest_;  // by block number
     uint32_t leaves_ = 0;  // found in this fragment
+    int tried_ = 0;        // blocks of this fragment that were tried as leaves
     // The number of the leaf that covers each unit of the fragment on the canvas, or 0.
     uint32_t shown_[kUnitsAcross][kUnitsAcross] = {};
 };
