@@ -64,6 +64,14 @@ class BlockEffort:
         A block, or one way of coding it, is tried again beside other neighbours only if so many
         per cent of its latest cost are below the bound; 0 tries it always. If it is above 0, the
         latest cost replaces the estimate also in ``reserve``.
+    settled : int
+        The survey looks at no part of an aligned square whose estimated cost as a leaf is below so
+        many bits of probability 1/2, so the search does not split it; 0 looks at all. It has no
+        effect with a dictionary. ``every_angle`` excludes it.
+    patience : int
+        Each time that the search has tried so many more blocks of a fragment as leaves, it adds one
+        per cent to ``reserve`` and ``again``, 12 at most; ``again`` stays at most 100. 0 adds
+        nothing.
     """
 
     surveyed: int
@@ -110,11 +118,11 @@ LATER_EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
-            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 32),
+            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
             (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24),
-            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 500),
-            (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96, 20, 600),
-            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 93, 94, 24, 1000),
+            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
+            (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96, 20, 1200),
+            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 94, 95, 24, 1500),
             (6, 8, 4, 120, 0, 3, False, ALWAYS, 64, 48, True, 12, 4, 32, True, 86, 92, 32, 2000),
             (8, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 85, 92, 32, 2500),
             (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 91, 95),
