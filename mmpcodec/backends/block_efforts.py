@@ -114,23 +114,18 @@ EFFORTS = {
 }
 """Found by measuring rate and time of many settings on photographs and x-rays."""
 
-LATER_EFFORTS = {
-    number: BlockEffort(*settings)
-    for number, settings in enumerate(
-        (
-            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
-            (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24),
-            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
-            (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96, 20, 1200),
-            (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 94, 95, 24, 1500),
-            (6, 8, 4, 120, 0, 3, False, ALWAYS, 64, 48, True, 12, 4, 32, True, 86, 92, 32, 2000),
-            (8, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 85, 92, 32, 2500),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 91, 95),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94),
-        ),
-        start=1,
-    )
-}
+_LATER = (
+    (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
+    (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
+    (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
+    (4, 6, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 10, 3, 16, True, 95, 96, 20, 1200),
+    (5, 6, 4, 120, 0, 3, False, ALWAYS, 48, 24, True, 12, 3, 32, True, 94, 95, 24, 1500),
+    (6, 8, 4, 120, 0, 3, False, ALWAYS, 64, 48, True, 12, 4, 32, True, 83, 91, 32, 1300),
+    (8, 8, 4, 120, 0, 3, False, ALWAYS, 96, 64, True, 15, 5, 40, True, 82, 91, 32, 1600),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 91, 95, 0, 0),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94, 0, 0),
+)
+LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
 
 PLAIN_EFFORTS = {
