@@ -64,6 +64,14 @@ class BlockEffort:
         A block, or one way of coding it, is tried again beside other neighbours only if so many
         per cent of its latest cost are below the bound; 0 tries it always. If it is above 0, the
         latest cost replaces the estimate also in ``reserve``.
+    settled : int
+        The survey looks at no part of an aligned square whose estimated cost as a leaf is below so
+        many bits of probability 1/2, so the search does not split it; 0 looks at all. It has no
+        effect with a dictionary. ``every_angle`` excludes it.
+    patience : int
+        Each time that the search has tried so many more blocks of a fragment as leaves, it adds one
+        per cent to ``reserve`` and ``again``, 12 at most; ``again`` stays at most 100. 0 adds
+        nothing.
     """
 
     surveyed: int
@@ -106,23 +114,18 @@ EFFORTS = {
 }
 """Found by measuring rate and time of many settings on photographs and x-rays."""
 
-LATER_EFFORTS = {
-    number: BlockEffort(*settings)
-    for number, settings in enumerate(
-        (
-            (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 32),
-            (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24),
-            (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 500),
-            (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
-            (4, 6, 4, 100, 0, 2, True, ALWAYS, 48, 24, True, 10, 3, 24, False, 93, 95, 24, 1000),
-            (6, 8, 4, 60, 0, 4, True, ALWAYS, 64, 64, False, 30, 6, 40, False, 89, 93, 0, 1600),
-            (6, 8, 4, 80, 0, 3, True, ALWAYS, 64, 256, True, 30, 8, 50, False, 85, 93, 0, 2000),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94),
-            (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 64, False, 87, 93),
-        ),
-        start=1,
-    )
-}
+_LATER = (
+    (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
+    (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
+    (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
+    (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
+    (4, 6, 4, 100, 0, 2, True, ALWAYS, 48, 24, True, 10, 3, 24, False, 93, 95, 24, 1000),
+    (6, 8, 4, 60, 0, 4, True, ALWAYS, 64, 64, False, 30, 6, 40, False, 89, 93, 0, 1600),
+    (6, 8, 4, 80, 0, 3, True, ALWAYS, 64, 256, True, 30, 8, 50, False, 85, 93, 0, 2000),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94, 0, 0),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 64, False, 87, 93, 0, 0),
+)
+LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
 
 PLAIN_EFFORTS = {

@@ -66,6 +66,19 @@ def test_derived_modes(depth):
     check(deepened(rng, woven(rng, 30, 41), depth), params, depth, [2])
 
 
+@pytest.mark.parametrize("depth", [10, 11])
+def test_the_largest_differences(depth):
+    """Samples of 0 and of the largest value take sums of 16 and of 32 bits to their limits."""
+    rows, columns = np.indices((24, 36))
+    noise = np.random.default_rng(depth).integers(0, 2, rows.shape)
+    largest = (1 << depth) - 1
+    picture = largest * np.where(columns < 20, (rows // 4 + columns // 4) % 2, noise)
+    params = EncodeParams.from_options(
+        60, preset="photo", version=2, effort=1, templates=0, earlier_planes=0
+    )
+    check(picture.astype(np.uint16), params, depth, [1])
+
+
 @pytest.mark.parametrize("depth", [9, 12, 16])
 @pytest.mark.parametrize("lam", [1e-5, 1, 60])
 def test_earlier_planes(lam, depth):

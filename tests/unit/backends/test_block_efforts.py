@@ -13,6 +13,7 @@ import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends import block_efforts
 from mmpcodec.backends.block_efforts import EFFORTS, LATER_EFFORTS, PLAIN_EFFORTS, block_effort
+from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.pictures import read
 
 IMAGES = Path(__file__).parents[3] / "images"
@@ -38,7 +39,7 @@ def test_each_coding_has_its_table():
 
 @pytest.mark.parametrize("effort", LATER_EFFORTS.values(), ids=map(str, LATER_EFFORTS))
 def test_efforts_of_version_2_are_consistent(effort):
-    assert not (effort.inherited and effort.every_angle)
+    assert not (effort.every_angle and (effort.inherited or effort.settled))
     assert effort.ternary >= 0  # ternary=True works at each effort
     assert 0 < effort.reserve < 100
     assert 0 < effort.again < 100
@@ -47,6 +48,7 @@ def test_efforts_of_version_2_are_consistent(effort):
 @pytest.mark.parametrize("effort", [*EFFORTS.values(), *PLAIN_EFFORTS.values()])
 def test_other_efforts_take_no_shortcut_of_version_2(effort):
     assert (effort.inherited, effort.reserve, effort.again) == (False, 0, 0)
+    assert (effort.settled, effort.patience) == (0, 0)
 
 
 @pytest.fixture(scope="module")
@@ -62,6 +64,41 @@ def test_a_reserve_costs_little(monkeypatch, photograph, effort):
     whole = cost(photograph, encoded(photograph, effort))
     assert 0.99 * whole <= short <= 1.03 * whole
     assert short != whole
+
+
+@pytest.mark.parametrize("effort", [2, 6])
+def test_settled_squares_are_not_split(monkeypatch, photograph, effort):
+    params = EncodeParams.from_options(
+        LAMBDA, preset="photo", effort=effort, version=2, earlier_planes=0
+    )
+
+    def blocks(settled):
+        changed = replace(LATER_EFFORTS[effort], settled=settled)
+        monkeypatch.setitem(block_efforts.LATER_EFFORTS, effort, changed)
+        counts = CpuBackend().encode(photograph, params, threads=1).trace.blocks()
+        return sum(int(table.sum()) for table in counts.values())
+
+    assert blocks(0) > blocks(200) > 4
+    assert blocks(1_000_000) == 4  # one for each fragment
+
+
+@pytest.mark.parametrize("shortcut", ["settled", "patience"])
+def test_shortcuts_cost_little(monkeypatch, photograph, shortcut):
+    short = cost(photograph, encoded(photograph, 6))
+    without = replace(LATER_EFFORTS[6], **{shortcut: 0})
+    monkeypatch.setitem(block_efforts.LATER_EFFORTS, 6, without)
+    whole = cost(photograph, encoded(photograph, 6))
+    assert 0.99 * whole <= short <= 1.01 * whole
+    assert short != whole
+
+
+def test_an_impatient_search_costs_more(monkeypatch, photograph):
+    def of(patience):
+        changed = replace(LATER_EFFORTS[6], patience=patience)
+        monkeypatch.setitem(block_efforts.LATER_EFFORTS, 6, changed)
+        return cost(photograph, encoded(photograph, 6))
+
+    assert of(0) < of(100) < of(1) < 1.1 * of(0)
 
 
 def test_higher_efforts_find_better_plans(photograph):
