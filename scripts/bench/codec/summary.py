@@ -62,6 +62,13 @@ CODECS = {
         for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 1)))
         for n in efforts
     },
+    **{
+        f"mmpcodec, {preset}, format 2, effort {n}": (
+            f"mmp:preset={preset},version=2,effort={n},{_OURS}"
+        )
+        for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 2)))
+        for n in efforts
+    },
     **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
 }
 """Codec strings of the frontier by the names in the tables. Rates are compared with the first."""
