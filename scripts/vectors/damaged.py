@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from mutate import cut, number, places, repaired, with_number
+from mutate import cut, number, places, repaired, with_number, with_switch
 
 from mmpcodec import backends
 from mmpcodec.codec.decoder import filtered
@@ -117,28 +117,29 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     def changed(name: str, field: str, value: int) -> bytes:
         return with_number(streams(name), field, value)
 
+    def switched(name: str, tool: str, value: int) -> bytes:
+        return with_switch(streams(name), tool, value)
+
     photo = streams("pdpc")
     yield "bad-version-1", repaired(photo[:8] + b"\1" + photo[9:])
     yield "bad-version-3", repaired(photo[:8] + b"\3" + photo[9:])
     yield "bad-coding", changed("pdpc", "coding", 4)
-    yield "bad-pdpc", changed("pdpc", "pdpc", 2)
-    yield "bad-other-pdpc", changed("pdpc", "pdpc", 0)
+    yield "bad-switches", changed("pdpc", "switches", 1 << 17)
+    yield "bad-fragment-size", switched("pdpc", "fragment size", 3)
+    yield "bad-templates", switched("pdpc", "templates", 5)
+    yield "bad-planes-filter", changed("pdpc", "post filter", 16)
+    yield "bad-other-pdpc", switched("pdpc", "pdpc", 0)
     yield "bad-filter-bank", changed("filter-bank-100", "filter bank", 1 << 14)
     yield "bad-other-filter-bank", changed("filter-bank-100", "filter bank", 1)
-    yield "bad-dependent", changed("dependent", "dependent", 2)
-    yield "bad-ternary", changed("ternary", "ternary", 2)
-    yield "bad-other-ternary", changed("ternary-16", "ternary", 0)
-    yield "bad-other-dependent", changed("dependent", "dependent", 0)
-    yield "bad-fine-contexts", changed("fine-contexts", "fine contexts", 2)
-    yield "bad-other-fine-contexts", changed("fine-contexts", "fine contexts", 0)
-    yield "bad-trained-transforms", changed("trained-transforms", "trained transforms", 2)
-    yield "bad-other-trained-transforms", changed("trained-transforms", "trained transforms", 0)
-    yield "bad-derived-modes", changed("derived-modes", "derived modes", 2)
-    yield "bad-other-derived-modes", changed("derived-modes", "derived modes", 0)
+    yield "bad-other-ternary", switched("ternary-16", "ternary", 0)
+    yield "bad-other-dependent", switched("dependent", "dependent", 0)
+    yield "bad-other-fine-contexts", switched("fine-contexts", "fine contexts", 0)
+    yield "bad-other-trained-transforms", switched("trained-transforms", "trained transforms", 0)
+    yield "bad-other-derived-modes", switched("derived-modes", "derived modes", 0)
     yield "bad-cut", cut(photo, 40)
-    yield "bad-planes-of-gray", changed("pdpc", "earlier planes", 1)
-    yield "bad-planes-of-luma", changed("planes-2", "earlier planes", 1)
-    yield "bad-planes-3", changed("planes-2", "earlier planes", 3)
+    yield "bad-planes-of-gray", switched("pdpc", "earlier planes", 1)
+    yield "bad-planes-of-luma", switched("planes-2", "earlier planes", 1)
+    yield "bad-planes-3", switched("planes-2", "earlier planes", 3)
     colours = streams("planes-2")
     yield "bad-planes-cut", repaired(colours[:-9])
     yield "bad-layout", changed("fine", "layout", 4)
@@ -146,8 +147,7 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-layout-at-depth-15", changed("fine-depth-14", "depth", 15)
     yield "bad-layout-of-trees", changed("planes-mixed", "layout", 3)
     yield "bad-other-layout", changed("fine", "layout", 2)
-    yield "bad-step-changes", changed("step-changes-16", "step changes", 2)
-    yield "bad-other-step-changes", changed("step-changes-16", "step changes", 0)
+    yield "bad-other-step-changes", switched("step-changes-16", "step changes", 0)
     start = places(streams("step-changes-16"))["payload"]
     data = streams("step-changes-16")
     # The first step change is 48, or -48.

@@ -169,6 +169,33 @@ def with_number(data: bytes, name: str, value: int) -> bytes:
     return repaired(data[:place] + number(value) + data[walk.place :])
 
 
+SWITCHES = {
+    "fragment size": 2,
+    "least squares": 1,
+    "templates": 3,
+    "dictionary": 1,
+    "pdpc": 1,
+    "trained start": 1,
+    "earlier planes": 2,
+    "dependent": 1,
+    "ternary": 1,
+    "fine contexts": 1,
+    "step changes": 1,
+    "trained transforms": 1,
+    "derived modes": 1,
+}
+"""Bits of the tools in the number switches of predicted blocks 2, the lowest first."""
+
+
+def with_switch(data: bytes, tool: str, value: int) -> bytes:
+    """Return the file with another value for a tool in the switches of the first layer."""
+    walk = Walk(data, places(data)["switches"])
+    switches, names = walk.number("switches"), list(SWITCHES)
+    low = sum(SWITCHES[name] for name in names[: names.index(tool)])
+    mask = (1 << SWITCHES[tool]) - 1
+    return with_number(data, "switches", switches & ~(mask << low) | value << low)
+
+
 def with_size(data: bytes, height: int, width: int) -> bytes:
     """Return the file with another height and width in its header."""
     return with_number(with_number(data, "width", width), "height", height)

@@ -111,7 +111,8 @@ def test_the_step_chooses_the_table(step, number):
     assert models.two.uses[1, 1, 2, 4] == table[1747]
     assert models.fine_zero.uses[0, 0, 0, 0] == table[1749]
     assert models.fine_remainder.uses[2, 7, 11] == table[3603]
-    assert models.trained.uses[3, 3] == table[-1]
+    assert models.trained.uses[3, 3] == table[3635]
+    assert models.ternary.uses[6, 6, 1] == table[-1]
     assert models.tree.uses[8, 2] == table[2 * 546 + 1]
     # The step of dependent levels counts for 5/6.
     dependent = BlockModels(replace(tools, dependent=True, step=min(step * 6 // 5 + 1, 65535)))
@@ -124,7 +125,7 @@ def test_the_step_chooses_the_table(step, number):
 def test_trained_states_learn_on():
     """No state is so sure that a bit of the other value is an error, and each can be halved."""
     tables = start_states()
-    pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 1647, 2)
+    pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 1697, 2)
     assert pairs[..., 1].max() <= 64
     modes = tables[:, 1094:1436].reshape(6, 9, 38)
     assert modes.min() >= 1
