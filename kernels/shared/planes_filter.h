@@ -2,8 +2,6 @@
 // Source: section "Planes filter" of docs/format/format.md.
 #pragma once
 
-#include "shared/host_device.h"
-#include "shared/integers.h"
 #include "shared/postfilter.h"
 
 namespace mmp {

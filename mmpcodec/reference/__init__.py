@@ -2,9 +2,9 @@
 
 The packages have the names of the codings in ``docs/format/format.md``: ``trees``, ``blocks``
 (predicted blocks) and ``exact`` (exact samples). ``entropy`` codes the symbols of all three, and
-``filter_bank`` and ``postfilter`` filter decoded planes. Each module names the section of the
-format that it implements. A module marked *encoder only* is free in its choices: every result of it
-decodes.
+``filter_bank``, ``postfilter`` and ``planes_filter`` filter decoded planes. Each module names the
+section of the format that it implements. A module marked *encoder only* is free in its choices:
+every result of it decodes.
 
 The code favours clarity over speed. Every faster version must give equal bytes and samples. The
 modules start no thread, open no file and import no backend.
