@@ -34,6 +34,7 @@ GOOD = {
 } | {
     f"mmpcodec/reference/{stage}.py": ""
     for stage in (
+        "blocks/derived_modes",
         "entropy/symbols",
         "entropy/syntax",
         "exact/coder",

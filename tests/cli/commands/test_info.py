@@ -61,6 +61,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "payload_bytes": found.payload_size,
             "tools": asdict(mmpcodec.Tools(post_filter=False)) | {"partition": "flexible"},
             "coefficients": [[], [], [], []],
+            "planes_coefficients": [[], []],
         }
     ]
 
