@@ -1,6 +1,7 @@
 """The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -13,8 +14,8 @@ from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX,
 from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
 from mmpcodec.reference.planes_filter import TAPS as PLANE_TAPS
 from mmpcodec.reference.planes_filter import PlanesFilter
-from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter, Result
-from mmpcodec.runtime.arrays import bands
+from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
+from mmpcodec.runtime.arrays import InBands, bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
@@ -42,19 +43,17 @@ def default_threads(tools: Tools) -> int:
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
-def _by_bands(
-    work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-) -> list[Result]:
-    return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
-
-
-class NativeFilterBank(FilterBank):
-    """The filter bank in C++."""
+class _OnThreads(InBands):
+    """Base of filters that work on bands side by side."""
 
     def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        return _by_bands(work, shape, threads)
+        self, work: Callable[[int, int], Any], shape: tuple[int, int], threads: int | None
+    ) -> list[Any]:
+        return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
+
+
+class NativeFilterBank(_OnThreads, FilterBank):
+    """The filter bank in C++."""
 
     def _filtered(
         self,
@@ -65,7 +64,7 @@ class NativeFilterBank(FilterBank):
         threads: int | None,
     ) -> np.ndarray:
         shown = np.empty_like(samples)
-        _by_bands(
+        self._by_bands(
             lambda *rows: _cpu.filter_bank(samples, depth, step, tuple(scales), rows, shown),
             samples.shape,
             threads,
@@ -88,19 +87,14 @@ class NativeFilterBank(FilterBank):
         return errors
 
 
-class NativePostFilter(PostFilter):
+class NativePostFilter(_OnThreads, PostFilter):
     """The post filter in C++."""
-
-    def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        return _by_bands(work, shape, threads)
 
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None
     ) -> np.ndarray:
         shown = np.empty_like(samples)
-        _by_bands(
+        self._by_bands(
             lambda *rows: _cpu.post_filter(samples, depth, table, rows, shown),
             samples.shape,
             threads,
@@ -128,13 +122,8 @@ class NativePostFilter(PostFilter):
         return errors
 
 
-class NativePlanesFilter(PlanesFilter):
+class NativePlanesFilter(_OnThreads, PlanesFilter):
     """The planes filter in C++."""
-
-    def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        return _by_bands(work, shape, threads)
 
     def _filtered(
         self,
@@ -145,7 +134,7 @@ class NativePlanesFilter(PlanesFilter):
         threads: int | None,
     ) -> np.ndarray:
         shown = np.empty_like(samples)
-        _by_bands(
+        self._by_bands(
             lambda *rows: _cpu.planes_filter(samples, depth, planes, table, rows, shown),
             samples.shape,
             threads,

@@ -4,9 +4,8 @@ Source: section "Filter bank" of ``docs/format/format.md``. The choice is *encod
 """
 
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
-from typing import TypeVar
 
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
@@ -14,7 +13,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
 from mmpcodec.reference.blocks.steps import StepArea, weight_of
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.arrays import bands
+from mmpcodec.runtime.arrays import InBands
 
 ACTIVITIES, DIRECTIONS = 7, 5
 """Numbers of activities and of directions; a class is a pair of them."""
@@ -40,8 +39,6 @@ CLIPS = (0, 10, 6, 3)
 ZERO = 64
 """The byte of weight 0."""
 BAND_SAMPLES = 1 << 24
-
-Result = TypeVar("Result")
 
 
 @cache
@@ -199,8 +196,10 @@ def _around(
     return (around[0], around[1]), (inner[0], inner[1])
 
 
-class FilterBank:
+class FilterBank(InBands):
     """Filter bank in plain NumPy; backends override the private methods."""
+
+    band_samples = BAND_SAMPLES
 
     def apply(
         self,
@@ -291,18 +290,11 @@ class FilterBank:
         threads: int | None,
     ) -> np.ndarray:
         """Return the squared errors of all rows at each scale, a (7, 4) array of integers."""
-        parts = self._by_bands(
+        return self._total(
             lambda first, last: self._errors(source, samples, step, first, last, depth),
             samples.shape,
             threads,
         )
-        return np.sum([part.astype(object) for part in parts], axis=0)
-
-    def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
-        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
 
     def _filtered(
         self,

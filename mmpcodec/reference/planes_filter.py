@@ -4,8 +4,8 @@ Source: section "Planes filter" of ``docs/format/format.md``. The fit is *encode
 integers, so that every machine writes equal bytes.
 """
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar
+from collections.abc import Sequence
+from itertools import islice
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.params import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
 from mmpcodec.reference.postfilter import BAND_SAMPLES, FRACTION_BITS, LEAST, MOST
-from mmpcodec.runtime.arrays import bands
+from mmpcodec.runtime.arrays import InBands
 
 REACH = 2
 """Largest sum of the row and the column offset of a tap, without sign."""
@@ -26,8 +26,6 @@ TAPS = tuple(
 """Row and column offset of each tap, in the order of the file."""
 MOST_PLANES = 2
 """Number of earlier planes that the filter can read."""
-
-Result = TypeVar("Result")
 
 PlanesCoefficients = tuple[tuple[int, ...], ...]
 """For each earlier plane twelve integers in 1/128, or () if the filter does not read it."""
@@ -45,8 +43,10 @@ def tap_differences(plane: np.ndarray) -> np.ndarray:
     )
 
 
-class PlanesFilter:
+class PlanesFilter(InBands):
     """The filter in plain NumPy; backends override the private methods."""
+
+    band_samples = BAND_SAMPLES
 
     def apply(
         self,
@@ -117,32 +117,24 @@ class PlanesFilter:
         """
         if lambda_fixed == 0 or not planes:
             return NO_PLANES, samples
-        parts = self._by_bands(
+        gram = self._total(
             lambda first, last: self._gram(source, samples, planes, first, last, depth),
             samples.shape,
             threads,
         )
-        gram = np.sum([part.astype(object) for part in parts], axis=0)  # without overflow
         price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
         best, chosen = 0, NO_PLANES
-        for read in [(0,), (1,), (0, 1)][: 1 if len(planes) == 1 else 3]:
+        for read in ((0,), (1,), (0, 1)) if len(planes) > 1 else ((0,),):
             terms = [number * len(TAPS) + tap for number in read for tap in range(len(TAPS))]
             fitted, gain = _fitted(gram[np.ix_([*terms, -1], [*terms, -1])])
             gain = (gain << LAMBDA_FRACTION_BITS) - (price * len(read) << 2 * FRACTION_BITS)
             if gain > best:
-                own = np.array(fitted).reshape(len(read), len(TAPS)).tolist()
-                best = gain
+                best, left = gain, iter(fitted)
                 chosen = tuple(
-                    tuple(own[read.index(number)]) if number in read else ()
+                    tuple(islice(left, len(TAPS))) if number in read else ()
                     for number in range(MOST_PLANES)
                 )
         return chosen, self.apply(samples, planes, chosen, depth, threads=threads)
-
-    def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
-        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
 
     def _filtered(
         self,
@@ -190,12 +182,10 @@ def _fitted(gram: np.ndarray) -> tuple[list[int], int]:
     gram : (n + 1, n + 1) array of int
         Sums of products of each two of the n tap differences and the error.
     """
-    scale = MOST_VALUE // (2 * max(int(gram.diagonal().max()), 1))
-    down = 2 * max(int(gram.diagonal().max()), 1) // MOST_VALUE
-    equations = [
-        [int(value) * scale if scale else int(value) // (down + 1) for value in row]
-        for row in gram[:-1]
-    ]
+    largest = 2 * max(int(gram.diagonal().max()), 1)
+    up = max(MOST_VALUE // largest, 1)
+    down = largest // MOST_VALUE + 1 if largest > MOST_VALUE else 1
+    equations = [[int(value) * up // down for value in row] for row in gram[:-1]]
     rounded = [(weight + 16) >> 5 for weight in solved(equations)]
     fitted = [min(max(weight, LEAST), MOST) for weight in rounded]
     squares = sum(

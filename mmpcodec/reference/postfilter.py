@@ -4,15 +4,12 @@ Source: section "Post filter" of ``docs/format/format.md``. The fit is *encoder 
 integers, so that every machine writes equal bytes.
 """
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
 from mmpcodec.params import LAMBDA_FRACTION_BITS
-from mmpcodec.runtime.arrays import bands
+from mmpcodec.runtime.arrays import InBands
 
 CLASSES = 4
 """Number of activity classes."""
@@ -28,8 +25,6 @@ REACH = 2
 """Largest row or column offset of a tap."""
 BAND_SAMPLES = 1 << 28
 """Number of samples whose sums of products, each at most 2**34, fit int64."""
-
-Result = TypeVar("Result")
 
 Coefficients = tuple[tuple[int, ...], ...]
 """Coefficients of the four activity classes: for each six integers in 1/128, or () if it is off."""
@@ -118,8 +113,10 @@ def solved(gram: np.ndarray) -> tuple[int, ...]:
     return tuple(min(max(value, LEAST), MOST) for value in rounded)
 
 
-class PostFilter:
+class PostFilter(InBands):
     """Post filter in plain NumPy; backends override the private methods."""
+
+    band_samples = BAND_SAMPLES
 
     def apply(
         self,
@@ -190,14 +187,18 @@ class PostFilter:
         if lambda_fixed == 0:
             return OFF, samples
 
-        def total(sums: Callable[[int, int], np.ndarray]) -> np.ndarray:
-            parts = self._by_bands(sums, samples.shape, threads)
-            return np.sum([part.astype(object) for part in parts], axis=0)  # without overflow
-
-        gram = total(lambda first, last: self._gram(source, samples, first, last, depth))
+        gram = self._total(
+            lambda first, last: self._gram(source, samples, first, last, depth),
+            samples.shape,
+            threads,
+        )
         fitted = tuple(solved(own) for own in gram)
         shown = self.apply(samples, fitted, depth, threads=threads)
-        errors = total(lambda first, last: self._errors(source, samples, shown, first, last, depth))
+        errors = self._total(
+            lambda first, last: self._errors(source, samples, shown, first, last, depth),
+            samples.shape,
+            threads,
+        )
         gains = [int(own[-1, -1] - error) for own, error in zip(gram, errors, strict=True)]
         price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
         chosen = tuple(
@@ -207,12 +208,6 @@ class PostFilter:
         if chosen != fitted:
             shown = self.apply(samples, chosen, depth, threads=threads)
         return chosen, shown
-
-    def _by_bands(
-        self, work: Callable[[int, int], Result], shape: tuple[int, int], threads: int | None
-    ) -> list[Result]:
-        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
-        return [work(*rows) for rows in bands(shape, BAND_SAMPLES)]
 
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None

@@ -106,7 +106,7 @@ def test_bands_change_nothing(monkeypatch, threads):
     value = FilterBank().choose(source, samples, 300)
     shown = FilterBank().apply(samples, value, 300)
     assert value
-    monkeypatch.setattr(bank, "BAND_SAMPLES", 7 * source.shape[1])
+    monkeypatch.setattr(FilterBank, "band_samples", 7 * source.shape[1])
     monkeypatch.setattr(cpu, "FILTER_BAND_SAMPLES", 7 * source.shape[1])
     for own in (FilterBank(), cpu.NativeFilterBank()):
         assert own.choose(source, samples, 300, threads=threads) == value

@@ -109,7 +109,7 @@ def test_bands_change_nothing(monkeypatch):
     source, samples = blurred(np.random.default_rng(1))
     expected = PostFilter().fit(source, samples, 1 << 16)
     assert any(expected)
-    monkeypatch.setattr(postfilter, "BAND_SAMPLES", 7 * source.shape[1])
+    monkeypatch.setattr(PostFilter, "band_samples", 7 * source.shape[1])
     assert PostFilter().fit(source, samples, 1 << 16) == expected
 
 
