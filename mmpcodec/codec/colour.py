@@ -5,6 +5,7 @@ Source: sections "Layers" and "Colours" of ``docs/format/format.md``.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,8 @@ import numpy as np
 from mmpcodec.depth import BYTE, coded_depth, extra_bits, middle, most, sample_type
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout
+from mmpcodec.reference import turned_colours
+from mmpcodec.reference.turned_colours import NO_TURN, Turn
 from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
@@ -87,7 +90,14 @@ def narrowed(samples: np.ndarray, depth: int) -> np.ndarray:
     return ((samples.astype(np.uint16) * white + 127) // 255).astype(np.uint8)
 
 
-def split(samples: Any, depth: int, layout: Layout, *, threads: int | None = 1) -> list[LayerPlane]:
+def split(
+    samples: Any,
+    depth: int,
+    layout: Layout,
+    turn: Turn = NO_TURN,
+    *,
+    threads: int | None = 1,
+) -> list[LayerPlane]:
     """Return the planes of a tile, one for each layer; the layout is not ``TOGETHER``.
 
     Parameters
@@ -97,6 +107,8 @@ def split(samples: Any, depth: int, layout: Layout, *, threads: int | None = 1) 
     depth : int
         Bits per sample.
     layout : Layout
+    turn : Turn
+        Of the colours, for the fine layout.
     threads : int or None
         Number of threads; None takes all processors.
     """
@@ -108,7 +120,10 @@ def split(samples: Any, depth: int, layout: Layout, *, threads: int | None = 1) 
     else:
         planes, weights = [samples[..., number] for number in range(3)], [*WEIGHTS[layout]]
         if layout is not Layout.APART:
-            planes = _in_bands(to_luma, planes, coded_depth(depth), depths[0], threads)
+            convert = to_luma
+            if layout is Layout.FINE_LUMA:
+                convert = partial(turned_colours.to_planes, turn=turn)
+            planes = _in_bands(convert, planes, coded_depth(depth), depths[0], threads)
     if form.has_alpha:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
         depths.append(layout.depth_of(ALPHA, depth))
@@ -124,6 +139,7 @@ def joined(
     form: Form,
     depth: int,
     layout: Layout,
+    turn: Turn = NO_TURN,
     *,
     threads: int | None = 1,
 ) -> np.ndarray:
@@ -137,12 +153,16 @@ def joined(
     depth : int
         Bits per sample of the picture.
     layout : Layout
+    turn : Turn
+        Of the colours, for the fine layout.
     threads : int or None
         Number of threads; None takes all processors.
     """
     if layout >= Layout.LUMA:
-        of_layer = layout.depth_of("", depth)
-        colours = _in_bands(from_luma, planes[:3], of_layer, coded_depth(depth), threads)
+        of_layer, convert = layout.depth_of("", depth), from_luma
+        if layout is Layout.FINE_LUMA:
+            convert = partial(turned_colours.from_planes, turn=turn)
+        colours = _in_bands(convert, planes[:3], of_layer, coded_depth(depth), threads)
         planes = [*colours, *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
     return narrowed(samples, depth)
@@ -170,34 +190,31 @@ def _in_bands(
     return made
 
 
-def to_luma(colours: Sequence[Any], depth: int, fine: int) -> list[Any]:
+def to_luma(colours: Sequence[Any], depth: int, wanted: int) -> list[Any]:
     """Convert colours to luma, chroma orange (red minus blue), chroma green (green minus both).
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
-    here with chroma halved to the bits of luma. With two bits more nothing is rounded.
+    here with chroma halved to the bits of luma.
 
     Parameters
     ----------
     colours : sequence of three arrays
         Red, green and blue.
-    depth : int
-        Bits per sample of the colours.
-    fine : int
-        Bits per sample of luma and chroma, at least as many.
+    depth, wanted : int
+        Bits per sample of the colours, and of luma and chroma: the same number.
     """
-    red, green, blue = (plane.astype(np.int32) << (fine - depth) for plane in colours)
-    mid, white = middle(fine), most(fine)
+    red, green, blue = (plane.astype(np.int32) for plane in colours)
+    mid, white = middle(depth), most(depth)
     luma = (red + 2 * green + blue + 2) >> 2
     orange = ((red - blue + 1) >> 1) + mid
     greens = ((2 * green - red - blue + 2) >> 2) + mid
-    return [plane.clip(0, white).astype(sample_type(fine)) for plane in (luma, orange, greens)]
+    return [plane.clip(0, white).astype(sample_type(wanted)) for plane in (luma, orange, greens)]
 
 
-def from_luma(planes: Sequence[np.ndarray], fine: int, depth: int) -> list[np.ndarray]:
+def from_luma(planes: Sequence[np.ndarray], depth: int, wanted: int) -> list[np.ndarray]:
     """Convert luma and both chromas to red, green and blue; the inverse of ``to_luma``."""
-    mid, white, bits = middle(fine), most(depth), fine - depth
+    mid, white = middle(depth), most(depth)
     luma, orange, greens = (plane.astype(np.int32) for plane in planes)
     mean = luma - (greens - mid)
     colours = mean + (orange - mid), luma + (greens - mid), mean - (orange - mid)
-    half = 1 << bits >> 1
-    return [((plane + half) >> bits).clip(0, white).astype(sample_type(depth)) for plane in colours]
+    return [plane.clip(0, white).astype(sample_type(wanted)) for plane in colours]

@@ -568,7 +568,8 @@ def _joined(
     if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
         samples = planes[0]
     else:
-        samples = joined(planes, header.form, header.depth, stream.layout, threads=threads)
+        form, layout, turn = header.form, stream.layout, stream.turn
+        samples = joined(planes, form, header.depth, layout, turn, threads=threads)
     stored = header.samples_crc(stream.samples_crc)
     computed = header.samples_crc(layers.samples_crc(samples))
     if computed != stored:

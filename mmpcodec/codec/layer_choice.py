@@ -21,6 +21,7 @@ from mmpcodec.codec.colour import (
     layout_of,
     layout_of_form,
     split,
+    widened,
 )
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
@@ -37,6 +38,7 @@ from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.planes_filter import NO_PLANES
 from mmpcodec.reference.postfilter import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.reference.turned_colours import NO_TURN, Turn, chosen_turn
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
@@ -156,9 +158,12 @@ def encode_tiles(
     shares = [sum(job.fragments for job in each) for each in rounds]
     for own, part in zip(rounds, in_turn(progress, shares), strict=True):
         _code_all(own, chosen, parts, known, threads, part)
+    turns = {job.tile: job.turn for job in jobs if job.turn is not None}
     each = threads_of_each(threads, len(tiles))
     return side_by_side(
-        lambda one: _cheapest(one[0], one[1], candidates, parts, each), numbered, threads
+        lambda one: _cheapest(one[0], one[1], candidates, parts, turns.get(one[0], NO_TURN), each),
+        numbered,
+        threads,
     )
 
 
@@ -176,7 +181,7 @@ class _Job:
     cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
     Colours of pixels that are not seen are filled already. ``header`` is that of the file without
-    the sizes of the tiles.
+    the sizes of the tiles. ``turn`` is that of the colours of a fine layout.
     """
 
     tile: int
@@ -192,6 +197,7 @@ class _Job:
     asked: Tools
     header: Header
     importance: Importance = ALL_ALIKE
+    turn: Turn | None = None
 
     @property
     def fragments(self) -> int:
@@ -213,8 +219,14 @@ def _jobs(
     header = header_of_tile(tile, candidates)
 
     @cache
+    def turn_of(layout: Layout) -> Turn | None:
+        if layout is not Layout.FINE_LUMA:
+            return None
+        return chosen_turn(widened(samples, depth), coded_depth(depth))
+
+    @cache
     def planes_of(layout: Layout) -> list[LayerPlane]:
-        return split(samples, depth, layout, threads=threads)
+        return split(samples, depth, layout, turn_of(layout) or NO_TURN, threads=threads)
 
     tried = _tried(samples, depth, candidates, planes_of)
     for index, candidate in enumerate(candidates):
@@ -248,7 +260,8 @@ def _jobs(
                 asked = candidates[index].tools
                 tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
                 params = replace(params, tools=tools)
-                yield _Job(*at, index, params, *of_plane, asked, header, importance)
+                turn = turn_of(layout)
+                yield _Job(*at, index, params, *of_plane, asked, header, importance, turn)
 
 
 def _layouts(
@@ -499,6 +512,7 @@ def _cheapest(
     tile: TileSource,
     candidates: Sequence[EncodeParams],
     parts: _Parts,
+    turn: Turn,
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
@@ -524,7 +538,7 @@ def _cheapest(
         found.append((Layout.TOGETHER, [part], {candidate}))
     header = header_of_tile(tile, candidates)
     made = [
-        _tile(source, header, layout, chosen, tuple(costs), used, threads)
+        _tile(source, header, layout, chosen, tuple(costs), used, turn, threads)
         for layout, chosen, used in found
     ]
     if len(made) == 1:
@@ -545,15 +559,16 @@ def _tile(
     parts: Sequence[_Part],
     costs: tuple[float, ...],
     used: Iterable[int],
+    turn: Turn,
     threads: int | None,
 ) -> TileEncoding:
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
         samples = source
     else:
         planes = [part.samples for part in parts]
-        samples = joined(planes, header.form, header.depth, layout, threads=threads)
+        samples = joined(planes, header.form, header.depth, layout, turn, threads=threads)
     crc = layers.samples_crc(samples)
-    data = layers.write(header, layout, [part.layer for part in parts], crc)
+    data = layers.write(header, layout, [part.layer for part in parts], crc, turn)
     coded = tuple(
         LayerCoding(
             part.layer.name,

@@ -24,6 +24,7 @@ from mmpcodec.format.tool_fields import (
 from mmpcodec.reference import planes_filter
 from mmpcodec.reference.planes_filter import MOST_PLANES, NO_PLANES, PlanesCoefficients
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
+from mmpcodec.reference.turned_colours import LEAST_TURN, NO_TURN, Turn
 from mmpcodec.samples import Form
 from mmpcodec.tools import EXACT, TABLE, Tools
 
@@ -80,11 +81,14 @@ class TileStream:
     layers : tuple of Layer
     samples_crc : int
         CRC-32 of the decoded samples, cut to the bytes that the file has of a CRC.
+    turn : Turn
+        Of the colours; the fine layout has it.
     """
 
     layout: Layout
     layers: tuple[Layer, ...]
     samples_crc: int
+    turn: Turn = NO_TURN
 
 
 def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
@@ -102,7 +106,9 @@ def samples_crc(samples: np.ndarray) -> int:
     return zlib.crc32(np.ascontiguousarray(samples, samples.dtype.newbyteorder(">")).data)
 
 
-def write(header: Header, layout: Layout, layers: Sequence[Layer], crc: int) -> bytes:
+def write(
+    header: Header, layout: Layout, layers: Sequence[Layer], crc: int, turn: Turn = NO_TURN
+) -> bytes:
     """Return the bytes of a tile.
 
     Parameters
@@ -113,10 +119,14 @@ def write(header: Header, layout: Layout, layers: Sequence[Layer], crc: int) -> 
     layers : sequence of Layer
     crc : int
         CRC-32 of the decoded samples.
+    turn : Turn
+        Of the colours; only the fine layout has it.
     """
     parts = [header.samples_crc(crc)]
     if header.form is not Form.GRAY:
         parts.append(number(layout))
+    if layout is Layout.FINE_LUMA:
+        parts.append(bytes(value - LEAST_TURN for value in turn))
     *others, last = layers
     parts += [write_layer(layer, header) for layer in others]
     parts.append(write_layer(last, header, last=True))
@@ -185,6 +195,10 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     layout = Layout.TOGETHER
     if form is not Form.GRAY:
         layout = _read_layout(fields, header)
+    turn = NO_TURN
+    if layout is Layout.FINE_LUMA:
+        x, y, z = fields.bytes("turn", len(turn))
+        turn = x + LEAST_TURN, y + LEAST_TURN, z + LEAST_TURN
     names = layer_names(form, layout)
     layers = tuple(_read_layer(fields, name, header, name == names[-1]) for name in names)
     if fields.place < len(data):
@@ -196,7 +210,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
         fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, place))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
-    return TileStream(layout, layers, crc)
+    return TileStream(layout, layers, crc, turn)
 
 
 def _read_layout(fields: Fields, header: Header) -> Layout:

@@ -17,7 +17,8 @@ ALPHA = "alpha"
 class Layout(IntEnum):
     """Layout of a tile: one layer for all planes, one for each plane, or luma and chroma.
 
-    The layers of fine luma and fine chroma have two bits more than those of luma and chroma.
+    The layers of fine luma and fine chroma have two bits more than those of luma and chroma, and
+    are turned in the space of colours.
     """
 
     TOGETHER = 0
@@ -46,11 +47,10 @@ _COLOURS = {
 }
 
 
-_LUMA_WEIGHTS = 1.0, 2 / 3, 1.0
 WEIGHTS = {
     Layout.APART: (1 / 3, 1 / 3, 1 / 3),
-    Layout.LUMA: _LUMA_WEIGHTS,
-    Layout.FINE_LUMA: _LUMA_WEIGHTS,
+    Layout.LUMA: (1.0, 2 / 3, 1.0),
+    Layout.FINE_LUMA: (1.0, 25 / 24, 50 / 49),
 }
 """Squared error of the colours, as a mean over red, green and blue, for an error of 1 in a layer.
 

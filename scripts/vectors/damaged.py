@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from mutate import cut, number, places, repaired, with_number, with_switch
+from mutate import cut, number, places, repaired, with_layout, with_number, with_switch
 
 from mmpcodec import backends
 from mmpcodec.codec.decoder import filtered
@@ -142,11 +142,11 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-planes-3", switched("planes-2", "earlier planes", 3)
     colours = streams("planes-2")
     yield "bad-planes-cut", repaired(colours[:-9])
-    yield "bad-layout", changed("fine", "layout", 4)
+    yield "bad-layout", with_layout(streams("fine"), 4)
     yield "bad-layout-of-gray-alpha", changed("planes-gray-alpha", "layout", 3)
     yield "bad-layout-at-depth-15", changed("fine-depth-14", "depth", 15)
-    yield "bad-layout-of-trees", changed("planes-mixed", "layout", 3)
-    yield "bad-other-layout", changed("fine", "layout", 2)
+    yield "bad-layout-of-trees", with_layout(streams("planes-mixed"), 3)
+    yield "bad-other-layout", with_layout(streams("fine"), 2)
     yield "bad-other-step-changes", switched("step-changes-16", "step changes", 0)
     start = places(streams("step-changes-16"))["payload"]
     data = streams("step-changes-16")

@@ -9,6 +9,25 @@ import zlib
 from mmpcodec.format.tool_fields import BLOCKS_2, CODINGS_OF, HEADER_TOOLS
 from mmpcodec.tools import TREES
 
+FINE_LUMA, TURN_BYTES = 3, 3
+
+SWITCHES = {
+    "fragment size": 2,
+    "least squares": 1,
+    "templates": 3,
+    "dictionary": 1,
+    "pdpc": 1,
+    "trained start": 1,
+    "earlier planes": 2,
+    "dependent": 1,
+    "ternary": 1,
+    "fine contexts": 1,
+    "step changes": 1,
+    "trained transforms": 1,
+    "derived modes": 1,
+}
+"""Bits of the tools in the number switches of predicted blocks 2, the lowest first."""
+
 
 def number(value: int) -> bytes:
     """Encode an integer in the variable length of the format: 7 bits a byte, low bits first."""
@@ -17,6 +36,12 @@ def number(value: int) -> bytes:
         digits.append(128 + value % 128)
         value //= 128
     return bytes([*digits, value])
+
+
+def low_bit(tool: str) -> int:
+    """Return the number of the lowest bit of a tool in the switches."""
+    names = list(SWITCHES)
+    return sum(SWITCHES[name] for name in names[: names.index(tool)])
 
 
 class Walk:
@@ -71,7 +96,7 @@ class Walk:
 
     def _tools(self, coding: str) -> None:
         if coding == BLOCKS_2:
-            has_trees = self.number("switches") >> 6 & 1
+            has_trees = self.number("switches") >> low_bit("dictionary") & 1
             self.number("step")
             self.number("filter bank")
         else:
@@ -80,6 +105,14 @@ class Walk:
         if has_trees:
             for tool in HEADER_TOOLS[TREES]:
                 self.number(tool.title)
+
+    def layout(self) -> int:
+        """Read the layout, and the turn of the colours if there is one."""
+        layout = self.number("layout")
+        if layout == FINE_LUMA:
+            self.places["turn"] = self.place
+            self.place += TURN_BYTES
+        return layout
 
     def layer(self, later: bool, last: bool) -> None:
         """Read a layer of a version up to its payload, which begins at ``place``."""
@@ -115,7 +148,7 @@ def places(data: bytes) -> dict[str, int]:
     walk.places["header CRC"] = walk.place
     walk.places["stream CRC"], walk.places["samples CRC"] = walk.place + 4, walk.place + 8
     walk.place += 12
-    layout = walk.number("layout") if form else 0
+    layout = walk.layout() if form else 0
     walk.layer(walk.later, not layout)
     return walk.places
 
@@ -147,7 +180,7 @@ def _repaired_tile(tile: bytes, form: int, later: bool, small: bool, may_grow: b
     crc = 2 if small else 4
     walk = Walk(tile, 3 if small else 8)
     try:
-        layout = walk.number("layout") if form else 0
+        layout = walk.layout() if form else 0
         for _ in range(form if layout else 0):
             walk.layer(later, False)
             walk.place += walk.payload_bytes
@@ -169,31 +202,19 @@ def with_number(data: bytes, name: str, value: int) -> bytes:
     return repaired(data[:place] + number(value) + data[walk.place :])
 
 
-SWITCHES = {
-    "fragment size": 2,
-    "least squares": 1,
-    "templates": 3,
-    "dictionary": 1,
-    "pdpc": 1,
-    "trained start": 1,
-    "earlier planes": 2,
-    "dependent": 1,
-    "ternary": 1,
-    "fine contexts": 1,
-    "step changes": 1,
-    "trained transforms": 1,
-    "derived modes": 1,
-}
-"""Bits of the tools in the number switches of predicted blocks 2, the lowest first."""
-
-
 def with_switch(data: bytes, tool: str, value: int) -> bytes:
     """Return the file with another value for a tool in the switches of the first layer."""
     walk = Walk(data, places(data)["switches"])
-    switches, names = walk.number("switches"), list(SWITCHES)
-    low = sum(SWITCHES[name] for name in names[: names.index(tool)])
+    switches, low = walk.number("switches"), low_bit(tool)
     mask = (1 << SWITCHES[tool]) - 1
     return with_number(data, "switches", switches & ~(mask << low) | value << low)
+
+
+def with_layout(data: bytes, layout: int) -> bytes:
+    """Return a file with another layout, and with a turn if this layout has one."""
+    found = places(data)
+    turn = bytes(TURN_BYTES) if layout == FINE_LUMA else b""
+    return repaired(data[: found["layout"]] + number(layout) + turn + data[found["coding"] :])
 
 
 def with_size(data: bytes, height: int, width: int) -> bytes:

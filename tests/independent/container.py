@@ -189,6 +189,7 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
     if form > 0:
         fine = version == 2 and depth <= 14
         layout = reader.number("layout", range(2 if form == 1 else 4 if fine else 3))
+    turn = reader.take(3) if layout == 3 else b""
     bits = max(depth, 8)
     if layout == 0:
         planes, bits = layer(
@@ -206,9 +207,10 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
             planes.append(plane)
     reader.end("the last layer")
     samples = np.stack(planes, axis=2)
-    if layout in (2, 3):
-        r = 2 if layout == 3 else 0
-        samples[:, :, :3] = colours(*planes[:3], bits + r, r)
+    if layout == 2:
+        samples[:, :, :3] = colours(*planes[:3], bits)
+    if layout == 3:
+        samples[:, :, :3] = turned_colours(planes[:3], bits, *(byte - 128 for byte in turn))
     if bits > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
     if samples_crc != crc_of(samples.astype(">u2" if depth > 8 else "u1").tobytes())[-crcs[1] :]:
@@ -216,12 +218,29 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
     return samples
 
 
-def colours(luma, orange, green, depth, r):
+def colours(luma, orange, green, depth):
     m = 2 ** (depth - 1)
     g = green - m
     o = orange - m
-    found = np.stack([luma - g + o, luma + g, luma - g - o], axis=2)
-    return np.clip((found + r) >> r, 0, 2 ** (depth - r) - 1)
+    return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
+
+
+def turned_colours(planes, depth, x, y, z):
+    n = 128**2 + x * x + y * y + z * z
+    rotation = [
+        [128**2 + x * x - y * y - z * z, 2 * (x * y - 128 * z), 2 * (x * z + 128 * y)],
+        [2 * (x * y + 128 * z), 128**2 - x * x + y * y - z * z, 2 * (y * z - 128 * x)],
+        [2 * (x * z - 128 * y), 2 * (y * z + 128 * x), 128**2 - x * x - y * y + z * z],
+    ]
+    axes = [[28, 35, -20], [28, 0, 40], [28, -35, -20]]
+    found = []
+    for row in rotation:
+        total = np.full(planes[0].shape, 2 ** (depth + 19) + 2**19)
+        for plane, column in zip(planes, zip(*axes, strict=True), strict=True):
+            whole = sum(a * b for a, b in zip(row, column, strict=True))
+            total += (whole * 2**19 + 28 * n) // (56 * n) * (plane - 2 ** (depth + 1))
+        found.append(np.clip(total >> 20, 0, 2**depth - 1))
+    return np.stack(found, axis=2)
 
 
 def tools_of(reader, coding):

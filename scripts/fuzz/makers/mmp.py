@@ -17,6 +17,7 @@ from makers import exif
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
 _SWITCHES = 17  # bits
+_FINE, _TURN_BYTES = 3, 3
 _MAGIC = b"\x89MMP\r\n\x1a\n"
 _MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
 _COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
@@ -41,11 +42,12 @@ class Layer:
 
 @dataclass(frozen=True)
 class Tile:
-    """A tile: the checksum of its samples, its layout, and its layers."""
+    """A tile: the checksum of its samples, its layout, its layers, and the turn of its colours."""
 
     samples_crc: bytes
     layout: int
     layers: tuple[Layer, ...]
+    turn: bytes = b""
 
 
 @dataclass(frozen=True)
@@ -149,9 +151,10 @@ def _tile(data: bytes, file: File) -> Tile:
     reader.place = file.crcs[0]
     crc = reader.bytes(file.crcs[1])
     layout = reader.number() if file.form else 0
+    turn = reader.bytes(_TURN_BYTES) if layout == _FINE else b""
     count = 1 if layout == 0 else _PLANES[file.form]
     layers = tuple(_layer(reader, file, place == count - 1) for place in range(count))
-    return Tile(crc, layout, layers)
+    return Tile(crc, layout, layers, turn)
 
 
 def _tools(reader: _Reader, coding: int) -> tuple[int, ...]:
@@ -214,6 +217,7 @@ def _built_tile(tile: Tile, file: File) -> bytes:
     of_stream, of_samples = file.crcs
     parts = [tile.samples_crc.rjust(4, b"\0")[-of_samples:]]
     parts.append(number(tile.layout) if file.form else b"")
+    parts.append(tile.turn)
     for place, layer in enumerate(tile.layers):
         parts += [number(layer.coding), *map(number, layer.tools), layer.filter]
         if file.version != 2 or place < len(tile.layers) - 1:
@@ -230,6 +234,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
             tile,
             samples_crc=choices.broken(tile.samples_crc),
             layout=choices.number(tile.layout, 2),
+            turn=choices.broken(tile.turn),
             layers=tuple(
                 _changed_layer(choices, layer, damage) for layer in choices.shuffled(tile.layers)
             ),
@@ -346,7 +351,8 @@ def random_file(choices: Choices) -> File:
                     payload,
                 )
             )
-        tiles.append(Tile(bytes(4), layout, tuple(layers)))
+        turn = choices.content(_TURN_BYTES) if layout == _FINE else b""
+        tiles.append(Tile(bytes(4), layout, tuple(layers), turn))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
     return File(form, depth, width, height, size, (), tuple(tiles), version, sets=tuple(sets))
 

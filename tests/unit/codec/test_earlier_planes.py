@@ -58,11 +58,16 @@ def test_layers_have_the_planes_that_there_are(colours, preset, asked):
 
 
 def test_they_make_files_smaller(colours):
+    """The relation of the planes changes with the place, so that no turn makes planes unrelated."""
+    first = colours[..., 0]
+    left, upper = np.arange(110) < 55, np.arange(90)[:, None] < 45
+    second = np.where(left, first // 2, 255 - first // 2)
+    colours = np.stack([first, second, np.where(upper, first, 255 - first)], axis=2)
     sizes = [
         len(mmpcodec.encode(colours, 40, preset="photo", version=2, earlier_planes=planes))
         for planes in (0, 1, 2)
     ]
-    assert max(sizes[1:]) < 0.7 * sizes[0]
+    assert sizes[2] < sizes[1] < 0.9 * sizes[0]
 
 
 @pytest.mark.parametrize("preset", ["auto", "best", "photo"])
