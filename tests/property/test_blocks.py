@@ -55,13 +55,13 @@ def test_decoder_shows_what_the_encoder_saw(picture, params):
     assert abs(sum(bits.values()) - 8 * len(payload)) <= 9
 
 
-@given(pictures(max_side=20), block_params(effort=(2,)), st.integers(0, 2**32 - 1))
+@given(pictures(max_side=16), block_params(effort=(2,)), st.integers(0, 2**32 - 1))
 def test_samples_that_are_not_decoded_change_nothing(picture, params, seed):
     """Before each trial and each block, all that is not decoded is filled with noise."""
     check_poisoned(picture, params, seed)
 
 
-@given(deep_pictures(max_side=16), predicted_params(effort=(2,)), st.integers(0, 2**32 - 1))
+@given(deep_pictures(max_side=12), predicted_params(effort=(2,)), st.integers(0, 2**32 - 1))
 def test_deep_samples_that_are_not_decoded_change_nothing(drawn, params, seed):
     picture, depth = drawn
     check_poisoned(picture, params, seed, depth)

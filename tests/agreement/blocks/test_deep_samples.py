@@ -35,7 +35,7 @@ def test_any_picture_and_parameters(drawn, params, threads):
 
 
 @pytest.mark.parametrize("lam", [1e-5, 0.02, 1, 32, 2.0**20])
-@pytest.mark.parametrize("depth", [8, 9, 10, 12, 16])
+@pytest.mark.parametrize("depth", [9, 12, 16])
 def test_grid(depth, lam):
     rng = np.random.default_rng(depth)
     params = EncodeParams.from_options(lam, preset="photo", effort=3)
@@ -83,7 +83,7 @@ def test_the_largest_differences(depth):
 @pytest.mark.parametrize("lam", [1e-5, 1, 60])
 def test_earlier_planes(lam, depth):
     params = EncodeParams.from_options(lam, preset="photo", version=2, effort=2)
-    luma, other = earlier_planes((37, 44), params.tools, depth)
+    luma, other = earlier_planes((29, 36), params.tools, depth)
     picture = luma // 2 + other // 3
     check(picture, params, depth)
     earlier = [luma, other]
@@ -138,7 +138,7 @@ EXTREMES = tuple(extremes(1, 2, 2))
 def test_extreme_samples_in_small_pictures(content, depth):
     picture = extremes((1 << depth) - 1, 21, 18)[content]
     for lam in (1e-5, 3, 2.0**20):
-        check(picture, EncodeParams.from_options(lam, preset="photo", effort=3), depth, [2])
+        check(picture, EncodeParams.from_options(lam, preset="photo", effort=2), depth, [2])
 
 
 @pytest.mark.parametrize("content", EXTREMES)

@@ -39,7 +39,7 @@ def test_any_picture_and_parameters(picture, params, threads):
     check(picture, params, [threads])
 
 
-@given(pictures(max_side=13), block_params((5, 7, 9)))
+@given(pictures(max_side=11), block_params((5, 7, 9)))
 def test_any_small_picture_with_much_effort(picture, params):
     check(picture, params, [2])
 
@@ -56,11 +56,11 @@ def test_grid(fragment_size, lam):
 
 @pytest.mark.parametrize(
     ("fragment_size", "templates", "height", "width"),
-    [(16, 4, 41, 38), (32, 3, 35, 53), (32, 1, 52, 33), (64, 4, 39, 45), (64, 2, 66, 21)],
+    [(16, 4, 33, 38), (32, 1, 36, 33), (64, 2, 66, 21)],
 )
 def test_templates(fragment_size, templates, height, width):
     picture = woven(np.random.default_rng(height), height, width)
-    options = {"fragment_size": fragment_size, "templates": templates, "effort": 3}
+    options = {"fragment_size": fragment_size, "templates": templates, "effort": 2}
     params = EncodeParams.from_options(60, preset="photo", **options)
     check(picture, params)
     units = CPU.encode(picture, params).trace.units
@@ -112,7 +112,7 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
 
 
 @pytest.mark.parametrize("planes", [1, 2])
-@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 70, 45), ("mixed", 37, 66)])
+@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 70, 45), ("mixed", 21, 40)])
 def test_earlier_planes(preset, height, width, planes):
     luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
@@ -182,7 +182,7 @@ def test_several_fragments(height, width):
 
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.parametrize("lam", [0.5, 60])
-@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 150, 131), ("mixed", 70, 83)])
+@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 100, 131), ("mixed", 70, 50)])
 def test_larger_pictures_decode_alike(content, lam, preset, height, width):
     picture = CONTENT[content](np.random.default_rng(2), height, width)
     params = EncodeParams.from_options(lam, preset=preset, effort=2)
@@ -226,9 +226,9 @@ def test_damaged_payloads_decode_alike(preset, content, height, width):
     picture = CONTENT[content](rng, height, width)
     params = EncodeParams.from_options(30, preset=preset, effort=3)
     payload = CPU.encode(picture, params).payload
-    damaged = [payload[:length] for length in range(0, len(payload), 9)]
+    damaged = [payload[:length] for length in range(0, len(payload), 12)]
     damaged += [payload + b"\x01"]
-    for place in range(0, len(payload), 4):
+    for place in range(0, len(payload), 7):
         changed = bytearray(payload)
         changed[place] ^= int(rng.integers(1, 256))
         damaged.append(bytes(changed))

@@ -38,15 +38,14 @@ def test_grid(preset, partition, rate_model, lam):
     )
     rng = np.random.default_rng(int(lam))
     for (height, width), content in zip(
-        [(1, 1), (1, 40), (17, 33), (17, 33)], CONTENT.values(), strict=True
+        [(1, 1), (1, 40), (17, 22), (17, 33)], CONTENT.values(), strict=True
     ):
         check(content(rng, height, width), params)
 
 
 @pytest.mark.parametrize("content", CONTENT)
-@pytest.mark.parametrize(("height", "width"), [(64, 64), (100, 75)])
-def test_larger_pictures(content, height, width):
-    picture = CONTENT[content](np.random.default_rng(1), height, width)
+def test_larger_pictures(content):
+    picture = CONTENT[content](np.random.default_rng(1), 75, 64)
     check(picture, EncodeParams.from_options(32, preset="plain"))
 
 
@@ -59,7 +58,7 @@ def test_dictionary_limits(limit):
 @pytest.mark.parametrize(
     ("limit", "redundancy_radius", "displaced_blocks"),
     [
-        *itertools.product([256, 300, 1000], [0, 1, 400], [0, 4]),
+        *itertools.product([256, 1000], [0, 1, 400], [0, 4]),
         *((300, 1, displaced_blocks) for displaced_blocks in (1, 2, 3)),
     ],
 )
