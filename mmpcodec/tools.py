@@ -271,6 +271,11 @@ class Tools:
         )
 
     @property
+    def later(self) -> bool:
+        """Whether the coding is predicted blocks 2: a tool is used that version 1 lacks."""
+        return len(self.later_than(1)) > 0
+
+    @property
     def codings(self) -> tuple[str, ...]:
         """The coding of a layer, one of ``CODINGS``, then the coding used inside it, if any."""
         if self.exact:

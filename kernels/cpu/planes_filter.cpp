@@ -43,7 +43,7 @@ private:
 
 template <class Value, class Sample>
 std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& picture,
-                                              const EarlierPlanes<Sample>& planes) {
+                                              const FilterPlanes<Sample>& planes) {
     std::vector<PlaneRows<Value, Sample>> rows;
     for (int i = 0; i < planes.count; ++i)
         rows.emplace_back(planes.samples[i], picture.height, picture.width);
@@ -52,7 +52,7 @@ std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& pictu
 
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
-                            const EarlierPlanes<Sample>& planes, const int16_t* weights,
+                            const FilterPlanes<Sample>& planes, const int16_t* weights,
                             RowRange range, Sample* out) {
     const int64_t width = picture.width;
     const int most = picture.depth.most();
@@ -98,7 +98,7 @@ MMP_INLINE int64_t sum_of_products(const int32_t* a, const int32_t* b) {
 
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>& picture,
-                              const EarlierPlanes<Sample>& planes, RowRange range,
+                              const FilterPlanes<Sample>& planes, RowRange range,
                               int64_t* gram) {
     const int64_t width = picture.width;
     const int terms = planes.count * kPlaneTaps + 1;
@@ -133,7 +133,7 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
 }  // namespace
 
 template <class Sample>
-void planes_filter(const FilterPicture<Sample>& picture, const EarlierPlanes<Sample>& planes,
+void planes_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
                    const int16_t* weights, RowRange range, Sample* out) {
     with_lanes(picture.depth, [&](auto value) {
         filter<decltype(value)>(picture, planes, weights, range, out);
@@ -142,17 +142,17 @@ void planes_filter(const FilterPicture<Sample>& picture, const EarlierPlanes<Sam
 
 template <class Sample>
 void add_planes_gram(const Sample* source, const FilterPicture<Sample>& picture,
-                     const EarlierPlanes<Sample>& planes, RowRange range, int64_t* gram) {
+                     const FilterPlanes<Sample>& planes, RowRange range, int64_t* gram) {
     with_lanes(picture.depth, [&](auto value) {
         add_gram<decltype(value)>(source, picture, planes, range, gram);
     });
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
-    template void planes_filter(const FilterPicture<Sample>&, const EarlierPlanes<Sample>&,        \
+    template void planes_filter(const FilterPicture<Sample>&, const FilterPlanes<Sample>&,        \
                                 const int16_t*, RowRange, Sample*);                                \
     template void add_planes_gram(const Sample*, const FilterPicture<Sample>&,                     \
-                                  const EarlierPlanes<Sample>&, RowRange, int64_t*);
+                                  const FilterPlanes<Sample>&, RowRange, int64_t*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -11,7 +11,7 @@ constexpr int kMostPlaneTerms = kMostPlanes * kPlaneTaps + 1;
 
 // The planes that the filter reads, all of the size of the filtered one.
 template <class Sample>
-struct EarlierPlanes {
+struct FilterPlanes {
     const Sample* samples[kMostPlanes];
     int count;
 };
@@ -19,13 +19,13 @@ struct EarlierPlanes {
 // Writes the filtered samples of these rows to their places in `out`, which has all rows. The
 // weights, in 1/128, are by plane and tap.
 template <class Sample>
-void planes_filter(const FilterPicture<Sample>& picture, const EarlierPlanes<Sample>& planes,
+void planes_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
                    const int16_t* weights, RowRange range, Sample* out);
 
 // Adds the products of each two of a sample's tap differences and its difference between source and
 // picture, as a square matrix. The sums of 2^28 samples fit.
 template <class Sample>
 void add_planes_gram(const Sample* source, const FilterPicture<Sample>& picture,
-                     const EarlierPlanes<Sample>& planes, RowRange range, int64_t* gram);
+                     const FilterPlanes<Sample>& planes, RowRange range, int64_t* gram);
 
 }  // namespace mmp

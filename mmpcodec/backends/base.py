@@ -83,10 +83,9 @@ class Backend(ABC):
         lacking = self.lacks(tools, depth)
         if lacking is None:
             return None
-        draft = bool(tools.later_than(1))
-        version = DRAFT if draft else VERSIONS[0]
+        version = DRAFT if tools.later else VERSIONS[0]
         able = presets_where(lambda each: self.lacks(in_version(each, version), depth) is None)
-        if able and draft:
+        if able and tools.later:
             able += ", or version 1 of the format"
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 

@@ -20,7 +20,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.start import Start
-from mmpcodec.tools import VERSIONS, Tools
+from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -216,7 +216,7 @@ class CpuBackend(Backend):
                     params.rate_model == "log2",
                     block_effort(
                         params.effort,
-                        later=bool(params.tools.later_than(VERSIONS[0])),
+                        later=params.tools.later,
                         plain=self.plain,
                     ),
                     threads or default_threads(params.tools),

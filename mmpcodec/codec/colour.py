@@ -47,7 +47,7 @@ def can_be_fine(tools: Tools, depth: int, lam: float) -> bool:
     """
     layout, wide = Layout.FINE_LUMA, coded_depth(depth)
     return (
-        len(tools.later_than(1)) > 0
+        tools.later
         and layout.fits(depth)
         and fault_of_depth(tools, layout.depth_of("", depth)) is None
         and lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA

@@ -127,7 +127,7 @@ class Importance:
         A fragment is as important as the most important of its pixels that are seen.
         """
         changing = tools.step_changes and self.of_pixels is not None
-        if not tools.later_than(1) or not (changing or self.seen is not None):
+        if not tools.later or not (changing or self.seen is not None):
             return None
         found, size = flat_map(shape, tools.fragment_size), tools.fragment_size
         hidden, changes = found.hidden, found.changes

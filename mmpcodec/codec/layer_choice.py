@@ -308,7 +308,7 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     """
     version, start = candidates[0].version, candidates[0].start
     header = replace(header, version=version, start=start.name if start else b"")
-    later = [one for one in candidates if one.tools.prediction and one.tools.later_than(1)]
+    later = [one for one in candidates if one.tools.prediction and one.tools.later]
     if not later or not header.tile_size:
         return header
     layout = layout_of_form(header.form, later[0].lam)

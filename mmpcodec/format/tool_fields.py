@@ -43,7 +43,7 @@ SWITCHES = {
 
 def coding_of(tools: Tools) -> str:
     """Return the name of the coding that the header of a layer has, one of ``CODINGS_OF[2]``."""
-    return BLOCKS_2 if tools.later_than(1) else tools.codings[0]
+    return BLOCKS_2 if tools.later else tools.codings[0]
 
 
 def write_tools(tools: Tools) -> bytes:

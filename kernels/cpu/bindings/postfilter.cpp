@@ -91,8 +91,8 @@ using PlaneWeights =
 using PlanesGram = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class Sample>
-EarlierPlanes<Sample> planes_of(const std::vector<Plane<const Sample>>& planes) {
-    EarlierPlanes<Sample> found{{}, static_cast<int>(planes.size())};
+FilterPlanes<Sample> planes_of(const std::vector<Plane<const Sample>>& planes) {
+    FilterPlanes<Sample> found{{}, static_cast<int>(planes.size())};
     for (int i = 0; i < found.count; ++i) found.samples[i] = planes[i].data();
     return found;
 }

@@ -60,7 +60,7 @@ class CudaBackend(Backend):
             return "exact samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
-        if tools.later_than(1):
+        if tools.later:
             return "predicted blocks 2"
         return "trees among predicted blocks" if tools.dictionary else None
 
