@@ -1,6 +1,8 @@
 """Efforts 1 to 9 of the searches of backends cpu and cuda for predicted blocks. *Encoder only*."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mmpcodec.reference.blocks.search.effort import EFFORTS as PLAIN
 
@@ -128,6 +130,12 @@ _LATER = (
 LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
 
+SMALL_PLANE = 1 << 16
+"""Most samples of a plane that has the changes of ``OF_SMALL_PLANES``."""
+OF_SMALL_PLANES: Mapping[int, Mapping[str, Any]] = {2: {"elongation": 2, "angles": ALWAYS}}
+"""Fields of ``LATER_EFFORTS`` that are others for small planes, by effort: much of a small plane
+lies at its borders, where a wider search gains more."""
+
 PLAIN_EFFORTS = {
     number: BlockEffort(
         effort.surveyed,
@@ -142,7 +150,9 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-def block_effort(number: int, *, later: bool = False, plain: bool = False) -> BlockEffort:
+def block_effort(
+    number: int, *, later: bool = False, plain: bool = False, samples: int | None = None
+) -> BlockEffort:
     """Return the limits and shortcuts of an effort from 1 to 9.
 
     Parameters
@@ -152,5 +162,12 @@ def block_effort(number: int, *, later: bool = False, plain: bool = False) -> Bl
         Whether the coding is predicted blocks 2.
     plain : bool
         Whether to search without shortcuts.
+    samples : int or None
+        Number of samples of the plane; None stands for a large one.
     """
-    return (PLAIN_EFFORTS if plain else LATER_EFFORTS if later else EFFORTS)[number]
+    if plain or not later:
+        return (PLAIN_EFFORTS if plain else EFFORTS)[number]
+    effort = LATER_EFFORTS[number]
+    if samples is None or samples > SMALL_PLANE:
+        return effort
+    return replace(effort, **OF_SMALL_PLANES.get(number, {}))

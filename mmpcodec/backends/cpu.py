@@ -218,6 +218,7 @@ class CpuBackend(Backend):
                         params.effort,
                         later=bool(params.tools.later_than(VERSIONS[0])),
                         plain=self.plain,
+                        samples=plane.size,
                     ),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
