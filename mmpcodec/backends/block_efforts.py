@@ -130,11 +130,16 @@ _LATER = (
 LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
 
-SMALL_PLANE = 1 << 16
-"""Most samples of a plane that has the changes of ``OF_SMALL_PLANES``."""
-OF_SMALL_PLANES: Mapping[int, Mapping[str, Any]] = {2: {"elongation": 2, "angles": ALWAYS}}
-"""Fields of ``LATER_EFFORTS`` that are others for small planes, by effort: much of a small plane
-lies at its borders, where a wider search gains more."""
+OF_SMALL_PLANES: Mapping[int, Mapping[int, Mapping[str, Any]]] = {
+    2: {
+        1 << 16: {"elongation": 2},
+        1 << 14: {"elongation": 2, "angles": ALWAYS, "rough": 2},
+    }
+}
+"""Fields of ``LATER_EFFORTS`` that are others for planes of at most so many samples, by effort.
+
+Much of a small plane lies at its borders. The last entry that fits counts.
+"""
 
 PLAIN_EFFORTS = {
     number: BlockEffort(
@@ -168,6 +173,8 @@ def block_effort(
     if plain or not later:
         return (PLAIN_EFFORTS if plain else EFFORTS)[number]
     effort = LATER_EFFORTS[number]
-    if samples is None or samples > SMALL_PLANE:
-        return effort
-    return replace(effort, **OF_SMALL_PLANES.get(number, {}))
+    if samples is not None:
+        for most, changes in OF_SMALL_PLANES.get(number, {}).items():
+            if samples <= most:
+                effort = replace(LATER_EFFORTS[number], **changes)
+    return effort

@@ -4,9 +4,10 @@
         [--only built-in | --only small]
 
 Each picture is cut to its middle, turned into gray, and encoded in tiles with lambdas of each class
-of steps: in tiles of 256 for the built-in start, in tiles of 64 for the small start. The first bits of each binary model are counted, tile by tile. The start of a model is
-the beta distribution that makes these counts most likely: its mean, and the number of bits that the
-mean is worth. With --trained the pictures are encoded with the present states; `make train` does a
+of steps: in tiles of 256 for the built-in start, in tiles of 64 for the small start. The first bits
+of each binary model are counted, tile by tile. The start of a model is the beta distribution that
+makes these counts most likely: its mean, and the number of bits that the mean is worth. With
+--trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
 pictures save on each part of the pictures, and writes nothing. The tables replace
 ``start_states.h``, ``fine_states.h`` and ``small_states.h`` of ``kernels/shared/blocks``; compile
@@ -26,6 +27,7 @@ from mmpcodec import EncodeParams
 from mmpcodec.planning.start_training import (
     LAMBDAS,
     TILE_SIZE,
+    WORTH,
     Observed,
     observed,
     plain_pairs,
@@ -41,15 +43,22 @@ START_BYTES = 1748
 
 @dataclass(frozen=True)
 class Kind:
-    """What a start is trained on: tiles of a size, from the middles of pictures, at efforts."""
+    """What a start is trained on: tiles of a size, from the middles of pictures, at efforts.
+
+    ``worth`` is the total of the frequencies of the modes of a size.
+    """
 
     tile_size: int
     side: int
     efforts: tuple[int, ...]
+    worth: int
 
 
 SLOW = max(SLOW_TOOLS.values())
-KINDS = {"built-in": Kind(TILE_SIZE, SIDE, (SLOW,)), "small": Kind(64, SIDE // 2, (2, SLOW))}
+KINDS = {
+    "built-in": Kind(TILE_SIZE, SIDE, (SLOW,), WORTH),
+    "small": Kind(64, SIDE // 2, (2, SLOW), 1600),
+}
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
@@ -135,7 +144,7 @@ def main() -> None:
                 print(f"{name} start, class {number}, bits of models a tile: {saved}")
                 continue
             tiles = [one for each in seen for one in each]
-            tables.append(trained_table(tiles, plain_pairs()))
+            tables.append(trained_table(tiles, plain_pairs(), worth=kind.worth))
         if args.folds:
             continue
         data = np.array(tables).astype(np.uint8)
