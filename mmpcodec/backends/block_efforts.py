@@ -133,7 +133,7 @@ LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, 
 OF_SMALL_PLANES: Mapping[int, Mapping[int, Mapping[str, Any]]] = {
     2: {
         1 << 16: {"elongation": 2},
-        1 << 14: {"elongation": 2, "angles": ALWAYS, "rough": 2},
+        1 << 14: {"elongation": 2, "angles": ALWAYS, "rough": 2, "reserve": 94},
     }
 }
 """Fields of ``LATER_EFFORTS`` that are others for planes of at most so many samples, by effort.
