@@ -7,6 +7,7 @@
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
+from functools import cached_property
 from typing import Any, Unpack
 
 from mmpcodec.checks import check_int, check_number, check_switch
@@ -317,7 +318,7 @@ class EncodeParams:
             start=start,
         )
 
-    @property
+    @cached_property
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 

@@ -208,6 +208,9 @@ class Tools:
     derived_modes : bool
         Let the gradients of the decoded samples around a block say which angles are probable when
         its mode is coded. A tool of version 2.
+    border_sines : bool
+        Let the sine transform of a block at the upper or left border have cosines along the side
+        that has no decoded samples before it. A tool of version 2.
     planes_filter : bool
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
         so only if it does. A tool of version 2.
@@ -246,6 +249,7 @@ class Tools:
     step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     derived_modes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    border_sines: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
 
@@ -324,6 +328,7 @@ class ToolOptions(TypedDict, total=False):
     step_changes: bool | None
     trained_transforms: bool | None
     derived_modes: bool | None
+    border_sines: bool | None
     planes_filter: bool | None
     exact: bool | None
 

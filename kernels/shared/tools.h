@@ -35,7 +35,8 @@
     TOOL(fine_contexts, 0, 1)       \
     TOOL(step_changes, 0, 1)        \
     TOOL(trained_transforms, 0, 1)  \
-    TOOL(derived_modes, 0, 1)
+    TOOL(derived_modes, 0, 1)       \
+    TOOL(border_sines, 0, 1)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

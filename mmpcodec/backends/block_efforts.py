@@ -1,6 +1,8 @@
 """Efforts 1 to 9 of the searches of backends cpu and cuda for predicted blocks. *Encoder only*."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
 
 from mmpcodec.reference.blocks.search.effort import EFFORTS as PLAIN
 
@@ -128,6 +130,17 @@ _LATER = (
 LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
 
+OF_SMALL_PLANES: Mapping[int, Mapping[int, Mapping[str, Any]]] = {
+    2: {
+        1 << 16: {"elongation": 2},
+        1 << 14: {"elongation": 2, "angles": ALWAYS, "rough": 2, "reserve": 94},
+    }
+}
+"""Fields of ``LATER_EFFORTS`` that are others for planes of at most so many samples, by effort.
+
+Much of a small plane lies at its borders. The last entry that fits counts.
+"""
+
 PLAIN_EFFORTS = {
     number: BlockEffort(
         effort.surveyed,
@@ -142,7 +155,9 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-def block_effort(number: int, *, later: bool = False, plain: bool = False) -> BlockEffort:
+def block_effort(
+    number: int, *, later: bool = False, plain: bool = False, samples: int | None = None
+) -> BlockEffort:
     """Return the limits and shortcuts of an effort from 1 to 9.
 
     Parameters
@@ -152,5 +167,14 @@ def block_effort(number: int, *, later: bool = False, plain: bool = False) -> Bl
         Whether the coding is predicted blocks 2.
     plain : bool
         Whether to search without shortcuts.
+    samples : int or None
+        Number of samples of the plane; None stands for a large one.
     """
-    return (PLAIN_EFFORTS if plain else LATER_EFFORTS if later else EFFORTS)[number]
+    if plain or not later:
+        return (PLAIN_EFFORTS if plain else EFFORTS)[number]
+    effort = LATER_EFFORTS[number]
+    if samples is not None:
+        for most, changes in OF_SMALL_PLANES.get(number, {}).items():
+            if samples <= most:
+                effort = replace(LATER_EFFORTS[number], **changes)
+    return effort

@@ -218,6 +218,7 @@ class CpuBackend(Backend):
                         params.effort,
                         later=params.tools.later,
                         plain=self.plain,
+                        samples=plane.size,
                     ),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],

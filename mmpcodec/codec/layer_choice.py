@@ -7,7 +7,7 @@ is kept.
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import cache, lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -32,6 +32,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout, earlier_planes, layer_names
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
@@ -259,7 +260,8 @@ def _jobs(
                 of_plane = plane.samples, plane.depth, plane.weight, compared
                 asked = candidates[index].tools
                 tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
-                params = replace(params, tools=tools)
+                if tools is not params.tools:
+                    params = replace(params, tools=tools)
                 turn = turn_of(layout)
                 yield _Job(*at, index, params, *of_plane, asked, header, importance, turn)
 
@@ -289,6 +291,7 @@ def _layouts(
     return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not looks else [])]
 
 
+@lru_cache
 def params_of_layer(
     candidate: EncodeParams, form: Form, layout: Layout, layer: int
 ) -> EncodeParams:
@@ -311,10 +314,17 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     later = [one for one in candidates if one.tools.prediction and one.tools.later]
     if not later or not header.tile_size:
         return header
-    layout = layout_of_form(header.form, later[0].lam)
+    return replace(header, tool_sets=_tool_sets(later[0], header.form, header.depth))
+
+
+@lru_cache
+def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
+    layout = layout_of_form(form, candidate.lam)
+    if layout is Layout.LUMA and can_be_fine(candidate.tools, depth, candidate.lam):
+        layout = Layout.FINE_LUMA
     sets: dict[Tools, None] = {}
-    for layer in range(header.form.colours):
-        params = params_of_layer(later[0], header.form, layout, layer)
+    for layer in range(form.colours):
+        params = params_of_layer(candidate, form, layout, layer)
         bank = params.tools.filter_bank
         bank = USUAL_FILTER_BANK if bank is None else bank
         own = replace(
@@ -325,7 +335,7 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
             step_changes=False,
         )
         sets[own] = None
-    return replace(header, tool_sets=tuple(sets))
+    return tuple(sets)
 
 
 def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:
@@ -462,19 +472,21 @@ def _finished(
 ) -> _Part:
     """Filter a coded layer: by filter bank, post filter and planes filter."""
     tools, samples = params.coded_tools, coded.samples
+    # The coefficients of a post filter pay in few small tiles, and take long to fit.
+    fits = tools.post_filter and not (job.header.tool_sets and is_small(samples.shape))
     depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
     # What is not seen is as good as it is decoded.
     source = job.importance.shown(samples, _on_host(job.samples))
     bank = backend.filter_bank
 
-    def finished(scales: int) -> _Part:
+    def finished(scales: int, *, only_bank: bool = False) -> _Part:
         shown = bank.apply(samples, scales, steps, depth, threads=threads)
         own, of_planes = OFF, NO_PLANES
-        if tools.post_filter:
+        if fits and not only_bank:
             own, shown = backend.post_filter.fit_and_apply(
                 source, shown, params.lambda_fixed, depth, threads=threads
             )
-        if tools.planes_filter:
+        if tools.planes_filter and not only_bank:
             of_planes, shown = backend.planes_filter.fit_and_apply(
                 source, shown, earlier, params.lambda_fixed, depth, threads=threads
             )
@@ -489,8 +501,11 @@ def _finished(
     if not job.header.tool_sets:
         return finished(scales)
     # A tile writes no filter bank if it has that of the tool set.
-    tried = {0, job.header.tool_sets[0].filter_bank or 0, scales}
-    return min(map(finished, sorted(tried)), key=lambda part: part.cost)
+    tried = sorted({0, job.header.tool_sets[0].filter_bank or 0, scales})
+    # A post filter takes too long to fit it to each.
+    best = min((finished(each, only_bank=True) for each in tried), key=lambda part: part.cost)
+    more = fits or (tools.planes_filter and len(earlier) > 0)
+    return finished(best.layer.tools.filter_bank or 0) if more else best
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:

@@ -12,7 +12,7 @@ from itertools import accumulate
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
-from mmpcodec.format.numbers import CRC_BYTES, Fields, number
+from mmpcodec.format.numbers import CRC_BYTES, Fields, number, remainders
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
 from mmpcodec.format.tool_fields import BLOCKS_2, read_tools, write_tools
 from mmpcodec.metadata import Metadata
@@ -23,10 +23,9 @@ from mmpcodec.tools import VERSIONS, Tools
 MAGIC = b"\x89MMP\r\n\x1a\n"
 SECTION = "Container"
 TOOL_SETS_SECTION = "Tool sets"
-SMALL_TILE = 256
-"""Tile size from which on tiles of version 2 have whole CRCs."""
-SMALL_TILE_CRC_BYTES = 2, 1
-"""Number of bytes that smaller tiles have of the stream CRC and of the samples CRC."""
+CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
+"""Number of bytes that tiles of version 2 have of the stream CRC and of the samples CRC, below tile
+sizes; larger tiles have whole CRCs."""
 MOST_TOOL_SETS = 16
 START_NAME_BYTES = 8
 
@@ -72,8 +71,10 @@ class Header:
     @property
     def crc_bytes(self) -> tuple[int, int]:
         """Number of bytes that a tile has of its stream CRC and of its samples CRC."""
-        small = self.version > 1 and 0 < self.tile_size < SMALL_TILE
-        return SMALL_TILE_CRC_BYTES if small else (CRC_BYTES, CRC_BYTES)
+        for size, count in CRC_BYTES_BELOW:
+            if self.version > 1 and 0 < self.tile_size < size:
+                return count
+        return CRC_BYTES, CRC_BYTES
 
     def stream_crc(self, crc: int) -> bytes:
         """Return the bytes that a tile has of its stream CRC: the lowest ones."""
@@ -125,10 +126,25 @@ def write_header(header: Header) -> bytes:
             *map(number, fields),
             *(_later_fields(header) if header.version > 1 else ()),
             chunks.write(header.metadata),
-            *map(number, header.tile_bytes),
+            _tile_bytes(header),
         ]
     )
     return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big")
+
+
+def _tile_bytes(header: Header) -> bytes:
+    """Return the field tile bytes: several sizes of version 2 have fewer bits than a number."""
+    sizes = header.tile_bytes
+    if header.version == 1 or len(sizes) == 1:
+        return b"".join(map(number, sizes))
+    return remainders([size - header.least_tile_bytes for size in sizes])
+
+
+def _read_tile_bytes(fields: Fields, header: Header, count: int) -> tuple[int, ...]:
+    least = header.least_tile_bytes
+    if header.version == 1 or count == 1:
+        return tuple(fields.number("tile bytes", least) for _ in range(count))
+    return tuple(least + more for more in fields.remainders("tile bytes", count))
 
 
 def _later_fields(header: Header) -> list[bytes]:
@@ -198,11 +214,11 @@ def read_header(data: memoryview) -> Header:
     )
     count = tile_count(height, width, tile_size)
     left = len(data) - fields.place
-    if count > left:
+    if count > (left if version == 1 else 8 * left):
         raise TruncatedStream(
             SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data)
         )
-    tile_bytes = tuple(fields.number("tile bytes", header.least_tile_bytes) for _ in range(count))
+    tile_bytes = _read_tile_bytes(fields, header, count)
     checked = data[: fields.place]
     at = fields.offset
     stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)

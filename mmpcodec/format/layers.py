@@ -6,6 +6,7 @@ Source: section "Layers" of ``docs/format/format.md``.
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -32,6 +33,8 @@ SECTION = "Layers"
 FILTER_SECTION, PLANES_SECTION = "Post filter", "Planes filter"
 
 FILTER_BANK = TABLE["filter_bank"]
+FILTERS = "filter_bank", "post_filter", "planes_filter"
+"""Tools that layers of one tool set can have of their own."""
 IN_SET = len(CODINGS_OF[2])
 """First number of a coding that stands for a tool set of the header."""
 HAS_BANK, HAS_FILTER = 1, 2
@@ -147,12 +150,15 @@ def write_layer(layer: Layer, header: Header, *, last: bool = False) -> bytes:
     return head + size + layer.payload
 
 
+def _without_filters(tools: Tools) -> list[Any]:
+    return [value for name, value in vars(tools).items() if name not in FILTERS]
+
+
 def _in_set(layer: Layer, sets: Sequence[Tools]) -> bytes | None:
     """Return the head of a layer whose tools, but for filters, are one of the sets, or None."""
     for index, tools in enumerate(sets):
         bank = layer.tools.filter_bank
-        filters = {name: getattr(layer.tools, name) for name in ("post_filter", "planes_filter")}
-        if layer.tools != replace(tools, filter_bank=bank, **filters):
+        if _without_filters(layer.tools) != _without_filters(tools):
             continue
         flags, fields = 0, b""
         if bank != tools.filter_bank:

@@ -3,12 +3,16 @@
 Source: section "Container" of ``docs/format/format.md``.
 """
 
+from collections.abc import Sequence
+
 from mmpcodec.errors import CorruptStream, TruncatedStream
 
 MOST = (1 << 62) - 1
 """Largest number."""
 LONGEST = 9
 """Number of bytes of the largest number."""
+MOST_REMAINDER = 24
+"""Most bits of a remainder."""
 CRC_BYTES = 4
 """Number of bytes of a CRC."""
 
@@ -24,6 +28,23 @@ def number(value: int) -> bytes:
         value >>= 7
     coded.append(value)
     return bytes(coded)
+
+
+def remainders(values: Sequence[int]) -> bytes:
+    """Serialise integers from 0 on: a number of bits, then each integer by quotient and remainder.
+
+    With n bits, an integer is as many ones as it holds ``2**n``, a zero, and the rest in n bits.
+    The bits fill each byte from the highest one down, and zeros the last byte.
+    """
+    # The best n is about the logarithm of the mean.
+    about = min((sum(values) // len(values)).bit_length(), MOST_REMAINDER)
+    n = min(range(max(about - 2, 0), about + 1), key=lambda n: sum(n + (v >> n) for v in values))
+    text = "".join(
+        "1" * (value >> n) + "0" + format(value & (1 << n) - 1, f"0{n}b") * (n > 0)
+        for value in values
+    )
+    size = -(-len(text) // 8)
+    return number(n) + int(text.ljust(8 * size, "0"), 2).to_bytes(size, "big")
 
 
 class Fields:
@@ -107,3 +128,39 @@ class Fields:
             allowed = f"{low}" if low == high else f"{low} to {high}"
             raise CorruptStream(self.section, f"{name} is {value}, allowed is {allowed}", first)
         return value
+
+    def remainders(self, name: str, count: int) -> list[int]:
+        """Read so many integers, as the function ``remainders`` writes them.
+
+        Raises
+        ------
+        TruncatedStream
+            If the part of the file ends before the last integer.
+        CorruptStream
+            If the number of bits is out of range, or a bit after the last integer is 1.
+        """
+        n = self.number(f"bits of {name}", 0, MOST_REMAINDER)
+        left = len(self.data) - self.place
+        if count * (n + 1) > 8 * left:
+            raise TruncatedStream(
+                self.section, f"only {left} bytes for {count} {name}", self.start + len(self.data)
+            )
+        values = []
+        bits = held = 0  # bits that are read but not used, and their number
+        for _ in range(count):
+            quotient = 0
+            while True:
+                if held == 0:
+                    bits, held = self.bytes(name, 1)[0], 8
+                held -= 1
+                if not bits >> held & 1:
+                    break
+                quotient += 1
+            while held < n:
+                bits, held = bits << 8 | self.bytes(name, 1)[0], held + 8
+            held -= n
+            values.append(quotient << n | bits >> held & (1 << n) - 1)
+            bits &= (1 << held) - 1
+        if bits:
+            raise CorruptStream(self.section, f"bits after {name} are not 0", self.offset - 1)
+        return values

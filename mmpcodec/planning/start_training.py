@@ -27,6 +27,7 @@ from mmpcodec.reference.blocks.models import (
     start_class,
     start_states,
 )
+from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.entropy.binary import MOST_USES
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.samples import SamplesLike, check_picture, form_of
@@ -184,13 +185,21 @@ def trained_pairs(
 
 
 def trained_table(
-    seen: Sequence[Observed], rarely: np.ndarray, own: np.ndarray | None = None
+    seen: Sequence[Observed],
+    rarely: np.ndarray,
+    own: np.ndarray | None = None,
+    *,
+    worth: int = WORTH,
 ) -> np.ndarray:
-    """Return the table of a class of steps; the arguments are those of ``trained_pairs``."""
+    """Return the table of a class of steps.
+
+    ``worth`` is the total of the frequencies of the modes of a size; the other arguments are those
+    of ``trained_pairs``.
+    """
     pairs = trained_pairs(seen, rarely, own)
     modes = np.array([each.modes for each in seen], float)
     shares = (modes / modes.sum(axis=2, keepdims=True)).mean(axis=0)
-    frequencies = np.clip((WORTH * shares).round(), 1, 255).astype(np.uint8)
+    frequencies = np.clip((worth * shares).round(), 1, 255).astype(np.uint8)
     first = _first_pairs()
     return np.concatenate([pairs[:first].ravel(), frequencies.ravel(), pairs[first:].ravel()])
 
@@ -260,7 +269,7 @@ def train_start(
             report_progress(progress, number * len(gray) + place, total)
             own += observed(one, params, tile_size, threads)
     report_progress(progress, total, total)
-    tables = start_states().copy()
+    tables = start_states(is_small((tile_size, tile_size))).copy()
     for number, tiles in seen.items():
         before = pairs_in(tables[number])
         tables[number] = trained_table(tiles, before, before)

@@ -1,29 +1,33 @@
 """Train the states from which the models of predicted blocks start (tool *trained start*).
 
     python scripts/train/start_states.py PICTURE... [--leave-out NAME]... [--trained] [--folds 5]
+        [--only built-in | --only small]
 
 Each picture is cut to its middle, turned into gray, and encoded in tiles with lambdas of each class
-of steps. The first bits of each binary model are counted, tile by tile. The start of a model is
-the beta distribution that makes these counts most likely: its mean, and the number of bits that the
-mean is worth. With --trained the pictures are encoded with the present states; `make train` does a
+of steps: in tiles of 256 for the built-in start, in tiles of 64 for the small start. The first bits
+of each binary model are counted, tile by tile. The start of a model is the beta distribution that
+makes these counts most likely: its mean, and the number of bits that the mean is worth. With
+--trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
 pictures save on each part of the pictures, and writes nothing. The tables replace
-``start_states.h`` and ``fine_states.h`` of ``kernels/shared/blocks``; compile the package again to
-use them.
+``start_states.h``, ``fine_states.h`` and ``small_states.h`` of ``kernels/shared/blocks``; compile
+the package again to use them.
 """
 
 import argparse
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 from scipy.special import betaln
-from tables import middle, write
+from tables import SIDE, middle, write
 
 from mmpcodec import EncodeParams
 from mmpcodec.planning.start_training import (
     LAMBDAS,
     TILE_SIZE,
+    WORTH,
     Observed,
     observed,
     plain_pairs,
@@ -35,6 +39,26 @@ from mmpcodec.tools import SLOW_TOOLS
 
 START_BYTES = 1748
 """Bytes of a table without the models of fine contexts."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a start is trained on: tiles of a size, from the middles of pictures, at efforts.
+
+    ``worth`` is the total of the frequencies of the modes of a size.
+    """
+
+    tile_size: int
+    side: int
+    efforts: tuple[int, ...]
+    worth: int
+
+
+SLOW = max(SLOW_TOOLS.values())
+KINDS = {
+    "built-in": Kind(TILE_SIZE, SIDE, (SLOW,), WORTH),
+    "small": Kind(64, SIDE // 2, (2, SLOW), 1600),
+}
 
 
 def code_length(pairs: np.ndarray, seen: list[Observed]) -> float:
@@ -63,51 +87,70 @@ def validate(seen: list[list[Observed]], folds: int) -> str:
     return f"plain start {plain:.0f}, trained {trained:.0f}, by the pictures themselves {own:.0f}"
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("pictures", nargs="+", type=Path)
-    parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
-    parser.add_argument("--effort", type=int, default=max(SLOW_TOOLS.values()))
-    parser.add_argument("--tile-size", type=int, default=TILE_SIZE, help="count bits of such tiles")
-    parser.add_argument("--trained", action="store_true", help="encode with the present states")
-    parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
-    args = parser.parse_args()
-    chosen = [path for path in args.pictures if path.stem not in args.leave_out]
-    samples = [middle(path) for path in chosen]
-    tables = []
-    for number, lambdas in enumerate(LAMBDAS):
-        params = [
-            EncodeParams.from_options(
-                lam,
-                preset="photo",
-                effort=args.effort,
-                version=2,
-                trained_start=args.trained,
-                trained_transforms=True,
-            )
-            for lam in lambdas
+def counted(
+    samples: list[np.ndarray], kind: Kind, lambdas: tuple[float, ...], trained: bool
+) -> list[list[Observed]]:
+    """Return what the tiles of each picture show at some lambdas."""
+    params = [
+        EncodeParams.from_options(
+            lam,
+            preset="photo",
+            effort=effort,
+            version=2,
+            trained_start=trained,
+            trained_transforms=effort >= SLOW,
+        )
+        for effort in kind.efforts
+        for lam in lambdas
+    ]
+    with ThreadPoolExecutor() as pool:
+        jobs = [
+            [pool.submit(observed, one, each, kind.tile_size) for each in params] for one in samples
         ]
-        with ThreadPoolExecutor() as pool:
-            jobs = [
-                [pool.submit(observed, one, each, args.tile_size) for each in params]
-                for one in samples
-            ]
-            seen = [[tile for job in own for tile in job.result()] for own in jobs]
-        if args.folds:
-            print(f"class {number}, bits of models a tile: {validate(seen, args.folds)}")
-            continue
-        tables.append(trained_table([one for each in seen for one in each], plain_pairs()))
-    if args.folds:
-        return
-    data = np.array(tables).astype(np.uint8)
-    assert data.shape == start_states().shape
-    print(f"{len(chosen)} pictures")
+        return [[tile for job in own for tile in job.result()] for own in jobs]
+
+
+def written(name: str, data: np.ndarray) -> None:
+    """Write the tables of a start."""
     words = {"script": "start_states.py", "section": "Start states"}
+    if name == "small":
+        what = "how the models of small pictures\n// start."
+        write("blocks/small_states.h", "kSmallStates", data, what=what, **words)
+        return
     first, second = data[:, :START_BYTES], data[:, START_BYTES:]
     what = "how the models start."
     write("blocks/start_states.h", "kStartStates", first, what=what, **words)
     what = "how the models of fine contexts, of\n// trained transforms and of ternary splits start."
     write("blocks/fine_states.h", "kFineStates", second, what=what, **words)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--leave-out", action="append", default=[], help="stem of a picture")
+    parser.add_argument("--only", choices=KINDS, help="train this start alone")
+    parser.add_argument("--trained", action="store_true", help="encode with the present states")
+    parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
+    args = parser.parse_args()
+    chosen = [path for path in args.pictures if path.stem not in args.leave_out]
+    for name in [args.only] if args.only else KINDS:
+        kind = KINDS[name]
+        samples = [middle(path, kind.side) for path in chosen]
+        tables = []
+        for number, lambdas in enumerate(LAMBDAS):
+            seen = counted(samples, kind, lambdas, args.trained)
+            if args.folds:
+                saved = validate(seen, args.folds)
+                print(f"{name} start, class {number}, bits of models a tile: {saved}")
+                continue
+            tiles = [one for each in seen for one in each]
+            tables.append(trained_table(tiles, plain_pairs(), worth=kind.worth))
+        if args.folds:
+            continue
+        data = np.array(tables).astype(np.uint8)
+        assert data.shape == start_states(name == "small").shape
+        print(f"{name} start, {len(chosen)} pictures")
+        written(name, data)
 
 
 if __name__ == "__main__":

@@ -30,6 +30,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
         "fine_contexts",
         "trained_transforms",
         "derived_modes",
+        "border_sines",
     ):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
     for lam in (0.5, 6, 200):
@@ -52,6 +53,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "derived-modes-depth-16", deep_slope, photo(20, **derived), {"depth": 16}
     for lam in (4, 16, 48, 432, 1400):
         yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
+    yield "trained-start-large", step, photo(48), {}
     yield "pdpc-large-blocks", step, photo(900), {}
     stripes = (100 + 80 * (i // 3 % 2) + j // 7).astype(np.uint8)[:48, :64]
     yield "pdpc-stripes", stripes, photo(100), {}

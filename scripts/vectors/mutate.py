@@ -25,6 +25,7 @@ SWITCHES = {
     "step changes": 1,
     "trained transforms": 1,
     "derived modes": 1,
+    "border sines": 1,
 }
 """Bits of the tools in the number switches of predicted blocks 2, the lowest first."""
 
@@ -71,7 +72,9 @@ class Walk:
         width, height = self.number("width"), self.number("height")
         size = self.number("tile size")
         self.later = self.data[8] == 2
-        self.small = self.later and 0 < size < 256
+        self.crcs = (4, 4)
+        if self.later and 0 < size <= 256:
+            self.crcs = (1, 1) if size < 128 else (2, 1)
         if self.later:
             self._later_fields()
         for _ in range(self.number("chunks")):
@@ -82,7 +85,23 @@ class Walk:
         if count > len(self.data):
             raise IndexError(count)
         self.places["tile bytes"] = self.place
+        if self.later and count > 1:
+            return self._remainders(count)
         return [self.number(f"bytes of tile {tile}") for tile in range(count)]
+
+    def _remainders(self, count: int) -> list[int]:
+        """Read the sizes of several tiles of version 2."""
+        self.bits = self.number("bits of tile bytes")
+        first = 8 * self.place
+        text = "".join(format(byte, "08b") for byte in self.data[self.place :])
+        sizes, place = [], 0
+        for _ in range(count):
+            end = text.index("0", place)
+            rest = text[end + 1 : end + 1 + self.bits]
+            sizes.append(sum(self.crcs) + 1 + (end - place << self.bits) + int(rest or "0", 2))
+            place = end + 1 + self.bits
+        self.place = -(-(first + place) // 8)
+        return sizes
 
     def _later_fields(self) -> None:
         """Read the fields of version 2 in the header."""
@@ -161,7 +180,7 @@ def repaired(data: bytes) -> bytes:
     walk = Walk(data)
     try:
         sizes = walk.header()
-    except IndexError:
+    except (IndexError, ValueError):
         return data
     form, place = data[walk.places["form"]], walk.place + 4
     if len(sizes) == 1:
@@ -169,16 +188,20 @@ def repaired(data: bytes) -> bytes:
     tiles = []
     for size in sizes:
         tile = data[place : place + size]
-        tiles.append(_repaired_tile(tile, form, walk.later, walk.small, len(sizes) == 1))
+        tiles.append(_repaired_tile(tile, form, walk.later, walk.crcs, len(sizes) == 1))
         place += size
     table = b"".join(number(len(tile)) for tile in tiles)
+    if walk.later and len(tiles) > 1:
+        table = data[walk.places["tile bytes"] : walk.place]  # no tile has another size
     head = data[: walk.places["tile bytes"]] + table
     return head + zlib.crc32(head).to_bytes(4, "big") + b"".join(tiles) + data[place:]
 
 
-def _repaired_tile(tile: bytes, form: int, later: bool, small: bool, may_grow: bool) -> bytes:
-    crc = 2 if small else 4
-    walk = Walk(tile, 3 if small else 8)
+def _repaired_tile(
+    tile: bytes, form: int, later: bool, crcs: tuple[int, int], may_grow: bool
+) -> bytes:
+    crc = crcs[0]
+    walk = Walk(tile, sum(crcs))
     try:
         layout = walk.layout() if form else 0
         for _ in range(form if layout else 0):

@@ -35,6 +35,7 @@ class Blocks:
     def __init__(self, coder, height, width, depth, tools, states):
         self.coder = coder
         self.height, self.width = height, width  # padded
+        self.small = height * width <= 2**14
         self.extra = depth - 8
         self.middle = 2 ** (depth - 1)
         self.most = 2**depth - 1
@@ -47,7 +48,7 @@ class Blocks:
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
         if tools.get("trained start"):
-            self.models.models, self.mode_frequencies = start_states(tools, states)
+            self.models.models, self.mode_frequencies = start_states(tools, states, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -146,7 +147,10 @@ class Blocks:
                 coefficients = self.coefficients(a, b, area, g)
                 if trained:
                     trained_transform(coefficients, h, w, mode)
-                samples = transform(coefficients, h, w, sine, self.extra)
+                down = across = sine
+                if self.tools.get("border sines") and self.small and (y == 0) != (x == 0):
+                    down, across = sine and y > 0, sine and x > 0
+                samples = transform(coefficients, h, w, down, across, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
             self.picture[here] = np.clip(samples, 0, self.most)
         self.decoded[here] = True
@@ -463,18 +467,20 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(tools, start):
+def start_states(tools, start, small):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
     step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
     if start is not None and len(start) != 6 * (1748 + 1988):
         raise ValueError("the start has states of another size")
     table = list(start or ())[3736 * number : 3736 * (number + 1)]
-    for name, size in (("start_states.h", 1748), ("fine_states.h", 1988)):
-        if start is None:
-            text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
-            states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
-            table += states[size * number : size * (number + 1)]
+    files = (("start_states.h", 1748), ("fine_states.h", 1988))
+    if small:
+        files = (("small_states.h", 3736),)
+    for name, size in files if start is None else ():
+        text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
+        states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
+        table += states[size * number : size * (number + 1)]
     table = iter(table)
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
@@ -585,10 +591,10 @@ def basis(N, sine):
     return np.rint(values).astype(np.int64)
 
 
-def transform(c, h, w, sine, extra):
-    """The residual of a block."""
+def transform(c, h, w, down, across, extra):
+    """The residual of a block; ``down`` and ``across`` say where sines are."""
     R, Q = c.shape
-    U = basis(h, sine)[:R]
-    V = basis(w, sine)[:Q]
+    U = basis(h, down)[:R]
+    V = basis(w, across)[:Q]
     H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)
     return (H @ V + 2 ** (14 - extra)) >> (15 - extra)

@@ -41,6 +41,7 @@ SWITCHES = (  # of predicted blocks 2: bits, values
     ("step changes", 1, range(2)),
     ("trained transforms", 1, range(2)),
     ("derived modes", 1, range(2)),
+    ("border sines", 1, range(2)),
 )
 TREE_TOOLS = (
     ("partition", range(2)),
@@ -120,9 +121,14 @@ def decode(data, starts=()):
         raise ValueError("more samples than this decoder allows")
     side = tile_size or max(width, height)
     corners = [(y, x) for y in range(0, height, side) for x in range(0, width, side)]
-    crcs = (2, 1) if version == 2 and 64 <= tile_size <= 255 else (4, 4)
-    least = 10 if version == 1 else 4 if crcs == (2, 1) else 9
-    sizes = [reader.number("tile bytes", range(least, 2**62)) for _ in corners]
+    crcs = (4, 4)
+    if version == 2 and 64 <= tile_size <= 256:
+        crcs = (1, 1) if tile_size < 128 else (2, 1)
+    least = 10 if version == 1 else sum(crcs) + 1
+    if version == 1 or len(corners) == 1:
+        sizes = [reader.number("tile bytes", range(least, 2**62)) for _ in corners]
+    else:
+        sizes = [least + more for more in remainders(reader, len(corners))]
     if crc_of(reader.data[: reader.position]) != reader.crc():
         raise ValueError("header CRC is wrong")
     samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
@@ -133,6 +139,30 @@ def decode(data, starts=()):
         )
     reader.end("the last tile")
     return (samples[:, :, 0] if form == 0 else samples), facts
+
+
+def remainders(reader, count):
+    """The sizes of several tiles of version 2, less the least size."""
+    n = reader.number("bits of tile bytes", range(25))
+    bits = ""
+
+    def bit():
+        nonlocal bits
+        bits = bits or format(reader.take(1)[0], "08b")
+        first, bits = bits[0], bits[1:]
+        return int(first)
+
+    values = []
+    for _ in range(count):
+        value = 0
+        while bit():
+            value += 1
+        for _ in range(n):
+            value = 2 * value + bit()
+        values.append(value)
+    if "1" in bits:
+        raise ValueError("bits after tile bytes are not 0")
+    return values
 
 
 def states_of(name, starts):
@@ -249,7 +279,7 @@ def tools_of(reader, coding):
     if coding == BLOCKS:
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == BLOCKS_2:
-        switches = reader.number("switches", range(2**17))
+        switches = reader.number("switches", range(2**18))
         for name, bits, values in SWITCHES:
             if switches % 2**bits >= len(values):
                 raise ValueError(f"{name} in switches is not allowed")

@@ -77,7 +77,7 @@ void take_fragments(const std::optional<Fragments>& given, Plane plane, const Bl
 // Returns the states of a named start, which live as long as the bytes; null for None.
 const uint8_t* start_states_from(const std::optional<nb::bytes>& start) {
     if (!start) return nullptr;
-    if (start->size() != size_t(kStartClasses) * (kStartBytes + kFineBytes))
+    if (start->size() != size_t(kStartClasses) * kTableBytes)
         throw std::invalid_argument("start states of another size");
     return static_cast<const uint8_t*>(start->data());
 }

@@ -11,6 +11,13 @@ namespace {
 
 int padded(int length) { return (length + kUnit - 1) / kUnit * kUnit; }
 
+// The tools of a plane: only small pictures have border sines.
+BlockTools tools_of(const BlockTools& given, Plane plane) {
+    BlockTools tools = given;
+    if (!is_small(padded(plane.height), padded(plane.width))) tools.border_sines = 0;
+    return tools;
+}
+
 // The progress of an encoder or decoder of fragments, in 16x16 fragments as in all codings.
 class FragmentProgress {
 public:
@@ -108,14 +115,15 @@ CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTo
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
                        : nullptr) {
-    start_models(tools, models);
+    start_models(tools, is_small(picture.height, picture.width), models);
 }
 
 template <class Sample>
 std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blocks(
-    const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& tools,
+    const Sample* samples, Plane plane, Depth<Sample> depth, const BlockTools& given,
     const std::optional<Tools>& tree_tools, const EarlierSamples<Sample>& earlier,
     const BlockOptions& options, const Progress& progress) {
+    const BlockTools tools = tools_of(given, plane);
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        options.threads);
     std::vector<int64_t> lambdas = options.lambdas;
@@ -182,11 +190,12 @@ void PlanCoder::code(const uint16_t* nodes, const int16_t* levels) {
 template <class Sample>
 std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_t size,
                                                    Plane plane, Depth<Sample> depth,
-                                                   const BlockTools& tools,
+                                                   const BlockTools& given,
                                                    const std::optional<Tools>& tree_tools,
                                                    const EarlierSamples<Sample>& earlier,
                                                    int threads, const Progress& progress,
                                                    BitCounts* counts) {
+    const BlockTools tools = tools_of(given, plane);
     // Only the learning of the dictionaries uses threads.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);

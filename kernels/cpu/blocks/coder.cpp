@@ -70,7 +70,7 @@ void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
     int16_t coefficients[kMaxCoded];
     dequantise(levels, block.a, block.b, tools, coefficients);
     if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
-    transform_inverse(coefficients, block.a, block.b, type == kSine ? kSine : kCosine, prediction,
+    transform_inverse(coefficients, block.a, block.b, bases_of(block, type, tools), prediction,
                       depth, out);
 }
 

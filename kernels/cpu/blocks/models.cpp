@@ -7,6 +7,7 @@
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
 #include "shared/blocks/fine_states.h"
+#include "shared/blocks/small_states.h"
 #include "shared/blocks/start_states.h"
 
 namespace mmp {
@@ -77,13 +78,16 @@ AngleWeights angle_weights(const BlockPicture<Sample>& picture, const BlockPlace
 
 static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
 static_assert(sizeof kFineStates == kStartClasses * kFineBytes);
+static_assert(sizeof kSmallStates == kStartClasses * kTableBytes);
 
-void start_models(const BlockTools& tools, BlockModels& models) {
+void start_models(const BlockTools& tools, bool small, BlockModels& models) {
     if (!tools.trained_start) return models.start();
     const int table = start_class(independent_step(tools));
-    if (!tools.start_states)
+    const uint8_t* states = tools.start_states;
+    if (!states && small) states = kSmallStates;
+    if (!states)
         return models.start(kStartStates + table * kStartBytes, kFineStates + table * kFineBytes);
-    const uint8_t* states = tools.start_states + table * (kStartBytes + kFineBytes);
+    states += table * kTableBytes;
     models.start(states, states + kStartBytes);
 }
 

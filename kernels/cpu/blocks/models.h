@@ -26,6 +26,6 @@ uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, ui
                      const AngleWeights* angles, uint32_t* weights);
 
 // Sets the models to their states at the start of a picture.
-void start_models(const BlockTools& tools, BlockModels& models);
+void start_models(const BlockTools& tools, bool small, BlockModels& models);
 
 }  // namespace mmp

@@ -72,16 +72,16 @@ MMP_SIMD_LEVELS void fold_rows(const int16_t* rows, int height, int width, int16
         fold_by<Shorts16>(rows, height, width, sums, differences);
 }
 
-void transform_forward(const int16_t* residual, int a, int b, int type, int extra,
+void transform_forward(const int16_t* residual, int a, int b, Bases bases, int extra,
                        int16_t* coefficients) {
     const int height = 1 << a, width = 1 << b;
     const int rows = smaller(height, kCodedSide), columns = smaller(width, kCodedSide);
-    const int16_t* down = tables().basis[type][a - kMinSideLog2][0];
-    const Matrix across{tables().turned[type][b - kMinSideLog2][0], kMaxSide};
+    const int16_t* down = tables().basis[bases.down][a - kMinSideLog2][0];
+    const Matrix across{tables().turned[bases.across][b - kMinSideLog2][0], kMaxSide};
     const int shift = kBasisBits - kCoefficientBits + extra;
     const ProductKernel& kernel = products();
     int16_t half[kCodedSide * kMaxSide];
-    if (type == kCosine && extra < kMostSeenBits) {
+    if (bases.down == kCosine && extra < kMostSeenBits) {
         // Even frequencies are symmetric in rows, odd ones antisymmetric.
         int16_t sums[kMaxBlockArea / 2], differences[kMaxBlockArea / 2];
         fold_rows(residual, height, width, sums, differences);
@@ -117,7 +117,7 @@ MMP_SIMD_LEVELS void add_residual(const Sample* prediction, const Wide<Sample>* 
 }
 
 template <class Sample>
-void transform_inverse(const int16_t* coefficients, int a, int b, int type,
+void transform_inverse(const int16_t* coefficients, int a, int b, Bases bases,
                        const Sample* prediction, Depth<Sample> depth, Sample* samples) {
     const int height = 1 << a, width = 1 << b;
     const int columns = smaller(width, kCodedSide);
@@ -130,8 +130,8 @@ void transform_inverse(const int16_t* coefficients, int a, int b, int type,
     };
     while (rows > 2 && !any((rows - 2) * columns, 1, 2 * columns)) rows -= 2;
     while (used > 2 && !any(used - 1, columns, rows) && !any(used - 2, columns, rows)) used -= 2;
-    const Matrix down{tables().turned[type][a - kMinSideLog2][0], kMaxSide};
-    const Matrix across{tables().basis[type][b - kMinSideLog2][0], kMaxSide};
+    const Matrix down{tables().turned[bases.down][a - kMinSideLog2][0], kMaxSide};
+    const Matrix across{tables().basis[bases.across][b - kMinSideLog2][0], kMaxSide};
     int16_t half[kMaxSide * kCodedSide];
     Wide<Sample> residual[kMaxBlockArea];
     const ProductKernel& kernel = products();
@@ -147,7 +147,7 @@ void transform_inverse(const int16_t* coefficients, int a, int b, int type,
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void subtract(const Sample*, const Sample*, int, Depth<Sample>, int16_t*);            \
-    template void transform_inverse(const int16_t*, int, int, int, const Sample*, Depth<Sample>,   \
+    template void transform_inverse(const int16_t*, int, int, Bases, const Sample*, Depth<Sample>, \
                                     Sample*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

@@ -15,6 +15,7 @@ namespace mmp {
 constexpr int kStartClasses = 6;
 constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
 constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);
+constexpr int kTableBytes = kStartBytes + kFineBytes;
 MMP_HD constexpr int start_class(int step) {
     return step < 149 ? 0 : step < 278 ? 1 : step < 481 ? 2 : step < 833 ? 3 : step < 1445 ? 4 : 5;
 }

@@ -19,6 +19,11 @@ struct BlockPlace {
     MMP_HD constexpr int area() const { return 1 << (a + b); }
 };
 
+// Whether a padded picture of this size is small: most of its blocks lie at or near its borders.
+MMP_HD constexpr bool is_small(int rows, int columns) {
+    return int64_t{rows} * columns <= 1 << 14;
+}
+
 // Whether all samples of a block lie beyond a picture of this size.
 MMP_HD constexpr bool is_outside(const BlockPlace& block, int rows, int columns) {
     return block.row >= rows || block.column >= columns;

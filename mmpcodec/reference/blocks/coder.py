@@ -29,6 +29,7 @@ from mmpcodec.reference.blocks.partition import (
     forced_flag,
     fragment_places,
     is_outside,
+    is_small,
     pad,
     padded_shape,
 )
@@ -37,7 +38,7 @@ from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES
 from mmpcodec.reference.blocks.steps import code_change, fragments_across, step_at
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.trained_transforms import inverse_low
-from mmpcodec.reference.blocks.transform import inverse
+from mmpcodec.reference.blocks.transform import inverse, sine_sides
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.symbols import SymbolReader
@@ -58,6 +59,7 @@ class BlockPicture:
     shape : (int, int)
         Height and width of the plane in samples.
     tools : Tools
+        Those of the layer.
     depth : int
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
     earlier : sequence of (H, W) arrays
@@ -67,6 +69,10 @@ class BlockPicture:
 
     Attributes
     ----------
+    small : bool
+        Whether the picture is small.
+    tools : Tools
+        Without *border sines* if the picture is not small.
     models : BlockModels
     samples : (H', W') uint8 or uint16 array
         Decoded samples of the padded picture.
@@ -91,16 +97,22 @@ class BlockPicture:
         start: bytes | None = None,
     ):
         self.shape = shape
+        self.small = is_small(padded_shape(shape))
+        tools = tools if self.small else replace(tools, border_sines=False)
         self.tools = tools
         self.depth = depth
-        self.models = BlockModels(tools, start)
         self.start = start
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
+        self.models = self.models_at_start()
         self.units = Units(self.samples.shape)
         self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
         self.earlier = [pad(plane).astype(np.int64) for plane in earlier]
         self.changes = np.zeros(fragments_across(shape, tools.fragment_size), np.int8)
         self.fragment_tools = tools
+
+    def models_at_start(self) -> BlockModels:
+        """Return the models before the first fragment."""
+        return BlockModels(self.tools, self.start, small=self.small)
 
     def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
         """Yield the fragments in coding order; call ``progress`` before each and at the end."""
@@ -179,8 +191,9 @@ class BlockPicture:
             coefficients = dequantised(block.levels, place, self.fragment_tools)
             if block.trained:
                 coefficients = inverse_low(coefficients, place, block.mode)
+            sides = sine_sides(place, self.tools.border_sines)
             samples = samples + inverse(
-                coefficients, place.height, place.width, block.sine, self.depth
+                coefficients, place.height, place.width, block.sine, self.depth, sides
             )
         self.samples[place.slices] = np.clip(samples, 0, most(self.depth))
         self.units.mark(place, block)

@@ -179,10 +179,14 @@ class BlockModels:
     tools : Tools or None
         None stands for tools without *trained start*.
     start : bytes or None
-        States of the named start; None takes the built-in start.
+        States of the named start; None takes a built-in start.
+    small : bool
+        Whether the built-in start is that of small pictures.
     """
 
-    def __init__(self, tools: Tools | None = None, start: bytes | None = None):
+    def __init__(
+        self, tools: Tools | None = None, start: bytes | None = None, *, small: bool = False
+    ):
         logs = MAX_LOG2 + 1
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
@@ -215,7 +219,7 @@ class BlockModels:
         self.finer = BinaryModels("split", (1,))
         self.further = BinaryModels("split", (FURTHER_MODELS,))
         if tools and tools.trained_start:
-            self._take(states_of(start)[start_class(independent_step(tools))])
+            self._take(states_of(start, small)[start_class(independent_step(tools))])
 
     def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
@@ -291,22 +295,26 @@ def start_class(step: int) -> int:
 
 
 @cache
-def start_states() -> np.ndarray:
-    """Return the tables of trained states, a (6, 1748) uint8 array, and those of fine contexts.
+def start_states(small: bool = False) -> np.ndarray:
+    """Return the tables of trained states of the built-in start, or of the small start.
 
-    The latter, with those of trained transforms and of ternary splits, follow as columns, so that
-    the array has 3736 columns.
+    Returns
+    -------
+    (6, 3736) uint8 array
+        The states of section "Start states": the first 1748 columns, then those of fine contexts,
+        of trained transforms and of ternary splits.
     """
+    names = ("small_states.h",) if small else ("start_states.h", "fine_states.h")
     tables = [
         kernels.numbers_in(f"blocks/{name}").astype(np.uint8).reshape(len(START_STEPS) + 1, -1)
-        for name in ("start_states.h", "fine_states.h")
+        for name in names
     ]
     return np.concatenate(tables, axis=1)
 
 
-def states_of(start: bytes | None) -> np.ndarray:
-    """Return the tables of a named start, or those of the built-in start for None."""
-    built_in = start_states()
+def states_of(start: bytes | None, small: bool) -> np.ndarray:
+    """Return the tables of a named start, or those of a built-in start for None."""
+    built_in = start_states(small)
     return built_in if start is None else np.frombuffer(start, np.uint8).reshape(built_in.shape)
 
 

@@ -204,6 +204,15 @@ class BlockNode:
     block: Block | None = None
 
 
+SMALL = 1 << 14
+"""Most samples of a small padded picture."""
+
+
+def is_small(shape: tuple[int, int]) -> bool:
+    """Return whether a padded picture is small, so that much of it lies at its borders."""
+    return shape[0] * shape[1] <= SMALL
+
+
 def padded_shape(shape: tuple[int, int]) -> tuple[int, int]:
     """Return the height and width in samples, each rounded up to a multiple of 4."""
     return fragments.padded_shape(shape, UNIT)

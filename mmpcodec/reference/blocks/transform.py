@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from mmpcodec.depth import BYTE, extra_bits
+from mmpcodec.reference.blocks.partition import BlockPlace
 
 MOST_COEFFICIENT = 32767
 """Largest absolute value of a coefficient."""
@@ -48,6 +49,17 @@ def basis(side: int, sine: bool) -> np.ndarray:
     return np.rint(exact).astype(np.int64)
 
 
+def sine_sides(place: BlockPlace, border_sines: bool) -> tuple[bool, bool]:
+    """Return along which sides the sine type of a block has sines: its height and its width.
+
+    With *border sines*, it has cosines along a side that has no decoded samples before it, unless
+    that holds for both.
+    """
+    if not border_sines or place.row == place.column == 0:
+        return True, True
+    return place.row > 0, place.column > 0
+
+
 def coefficient_shape(height: int, width: int) -> tuple[int, int]:
     """Return the number of rows and of columns of coefficients of a block of a height and width."""
     return min(height, MOST_FREQUENCIES), min(width, MOST_FREQUENCIES)
@@ -71,7 +83,12 @@ def dequantised(levels: np.ndarray, step: int) -> np.ndarray:
     return np.sign(levels) * size
 
 
-def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
+def forward(
+    residual: np.ndarray,
+    sine: bool,
+    depth: int = BYTE,
+    sides: tuple[bool, bool] = (True, True),
+) -> np.ndarray:
     """Transform a residual into coefficients: first its columns, then its rows.
 
     Parameters
@@ -82,6 +99,8 @@ def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
         True for sines as the basis, False for cosines.
     depth : int
         Bits of a sample.
+    sides : (bool, bool)
+        Whether sines are along the height, and along the width; see ``sine_sides``.
 
     Returns
     -------
@@ -93,14 +112,20 @@ def forward(residual: np.ndarray, sine: bool, depth: int = BYTE) -> np.ndarray:
     seen_bits = min(extra_bits(depth), MOST_SEEN_BITS)
     seen = residual >> (extra_bits(depth) - seen_bits)
     shift = COLUMN_SHIFT - COEFFICIENT_BITS + seen_bits
-    half = (basis(height, sine)[:rows] @ seen + (1 << (shift - 1))) >> shift
+    half = (basis(height, sine and sides[0])[:rows] @ seen + (1 << (shift - 1))) >> shift
     half = np.clip(half, -MOST_COEFFICIENT, MOST_COEFFICIENT)
-    whole = (half @ basis(width, sine)[:columns].T + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
+    across = basis(width, sine and sides[1])[:columns]
+    whole = (half @ across.T + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
     return np.clip(whole, -MOST_COEFFICIENT, MOST_COEFFICIENT)
 
 
 def inverse(
-    coefficients: np.ndarray, height: int, width: int, sine: bool, depth: int = BYTE
+    coefficients: np.ndarray,
+    height: int,
+    width: int,
+    sine: bool,
+    depth: int = BYTE,
+    sides: tuple[bool, bool] = (True, True),
 ) -> np.ndarray:
     """Transform coefficients into a residual: first the columns, then the rows.
 
@@ -114,6 +139,8 @@ def inverse(
         True for sines as the basis, False for cosines.
     depth : int
         Bits of a sample.
+    sides : (bool, bool)
+        As in ``forward``.
 
     Returns
     -------
@@ -121,7 +148,9 @@ def inverse(
         Differences of samples of this depth.
     """
     rows, columns = coefficients.shape
-    half = (basis(height, sine)[:rows].T @ coefficients + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
+    down = basis(height, sine and sides[0])[:rows]
+    half = (down.T @ coefficients + (1 << (COLUMN_SHIFT - 1))) >> COLUMN_SHIFT
     half = np.clip(half, -MOST_COEFFICIENT, MOST_COEFFICIENT)
     shift = ROW_SHIFT - extra_bits(depth)
-    return (half @ basis(width, sine)[:columns] + (1 << (shift - 1))) >> shift
+    across = basis(width, sine and sides[1])[:columns]
+    return (half @ across + (1 << (shift - 1))) >> shift

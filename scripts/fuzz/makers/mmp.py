@@ -16,7 +16,7 @@ from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
-_SWITCHES = 17  # bits
+_SWITCHES = 18  # bits
 _FINE, _TURN_BYTES = 3, 3
 _MAGIC = b"\x89MMP\r\n\x1a\n"
 _MOST_METADATA = 1 << 21  # bytes, above the limit of the readers
@@ -68,7 +68,9 @@ class File:
     @property
     def crcs(self) -> tuple[int, int]:
         """Bytes of the two CRCs of a tile."""
-        return (2, 1) if self.version == 2 and 0 < self.tile_size < 256 else (4, 4)
+        if self.version == 1 or not 0 < self.tile_size <= 256:
+            return 4, 4
+        return (1, 1) if self.tile_size < 128 else (2, 1)
 
 
 def number(value: int) -> bytes:
@@ -140,9 +142,17 @@ def parsed(data: bytes) -> File:
     count = -(-width // size) * -(-height // size) if size else 1
     if count > len(data) or form >= len(_PLANES):
         raise ValueError(f"{count} tiles of form {form}")
-    sizes = [reader.number() for _ in range(count)]
-    reader.place += 4
     file = File(form, depth, width, height, size, tuple(chunks), (), version, start, tuple(sets))
+    if version == 2 and count > 1:
+        from mmpcodec.format.numbers import Fields
+
+        fields = Fields(memoryview(data), "")
+        fields.place = reader.place
+        sizes = [sum(file.crcs) + 1 + more for more in fields.remainders("tile bytes", count)]
+        reader.place = fields.place
+    else:
+        sizes = [reader.number() for _ in range(count)]
+    reader.place += 4
     return replace(file, tiles=tuple(_tile(reader.bytes(each), file) for each in sizes))
 
 
@@ -207,10 +217,18 @@ def built(file: File) -> bytes:
             *later,
             number(len(file.chunks)),
             *(number(kind) + number(len(data)) + data for kind, data in file.chunks),
-            *(number(len(tile)) for tile in tiles),
+            _sizes(file, [len(tile) for tile in tiles]),
         ]
     )
     return b"".join([head, zlib.crc32(head).to_bytes(4, "big"), *tiles])
+
+
+def _sizes(file: File, sizes: Sequence[int]) -> bytes:
+    if file.version == 2 and len(sizes) > 1:
+        from mmpcodec.format.numbers import remainders
+
+        return remainders([size - sum(file.crcs) - 1 for size in sizes])
+    return b"".join(map(number, sizes))
 
 
 def _built_tile(tile: Tile, file: File) -> bytes:

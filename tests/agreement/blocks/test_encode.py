@@ -99,6 +99,16 @@ def test_derived_modes(preset):
     check(woven(np.random.default_rng(3), 26, 37), params, [2])
 
 
+@pytest.mark.parametrize("fragment_size", [16, 64])
+def test_border_sines(fragment_size):
+    options = {"version": 2, "earlier_planes": 0, "fragment_size": fragment_size, "effort": 1}
+    params = EncodeParams.from_options(12, preset="photo", **options)
+    picture = CONTENT["natural"](np.random.default_rng(5), 22, 35)
+    check(picture, params, [2])
+    without = EncodeParams.from_options(12, preset="photo", border_sines=False, **options)
+    assert CPU.encode(picture, params).payload != CPU.encode(picture, without).payload
+
+
 @pytest.mark.parametrize("effort", [1, 4])
 @pytest.mark.parametrize("fragment_size", [16, 32, 64])
 def test_trees_among_predicted_blocks(fragment_size, effort):

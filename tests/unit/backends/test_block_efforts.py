@@ -37,6 +37,15 @@ def test_each_coding_has_its_table():
     assert set(EFFORTS) == set(LATER_EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
 
 
+def test_small_planes_are_searched_more_widely():
+    most = 1 << 16
+    small, large = (block_effort(2, later=True, samples=own) for own in (most, most + 1))
+    assert large is LATER_EFFORTS[2]
+    assert small.elongation > large.elongation
+    assert block_effort(2, samples=64) is EFFORTS[2]
+    assert block_effort(1, later=True, samples=64) == LATER_EFFORTS[1]
+
+
 @pytest.mark.parametrize("effort", LATER_EFFORTS.values(), ids=map(str, LATER_EFFORTS))
 def test_efforts_of_version_2_are_consistent(effort):
     assert not (effort.every_angle and (effort.inherited or effort.settled))

@@ -79,6 +79,7 @@ def test_tools_of_a_version():
         "dependent": True,
         "fine_contexts": True,
         "derived_modes": True,
+        "border_sines": True,
         "planes_filter": True,
     }
     assert in_version(photo, 2) == replace(photo, **later)

@@ -18,14 +18,14 @@ void quantise_coarsely(const Sample* source, int32_t step, Depth<Sample> depth, 
     std::fill_n(flat, kArea, Sample(depth.middle()));
     int16_t residual[kArea], coefficients[kArea], levels[kArea];
     subtract(source, flat, kArea, depth, residual);
-    transform_forward(residual, kSideLog2, kSideLog2, kCosine, seen_bits(depth), coefficients);
+    transform_forward(residual, kSideLog2, kSideLog2, {}, seen_bits(depth), coefficients);
     for (int i = 0; i < kArea; ++i) {
         const int size = std::abs(coefficients[i]);
         const int level = smaller((40 * size + 7 * step) / (20 * step), kMaxLevel);
         levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
     }
     dequantise(levels, kArea, step, coefficients);
-    transform_inverse(coefficients, kSideLog2, kSideLog2, kCosine, flat, depth, out);
+    transform_inverse(coefficients, kSideLog2, kSideLog2, {}, flat, depth, out);
 }
 
 }  // namespace

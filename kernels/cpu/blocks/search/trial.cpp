@@ -45,7 +45,8 @@ void transform_residual(const BlockPlace& block, const Sample* source, const Sam
     subtract(source, prediction, block.area(), depth, residual);
     for (const int type : {kCosine, kSine})
         if (type_allowed(tools, block, type))
-            transform_forward(residual, a, b, type, seen_bits(depth), coefficients[type]);
+            transform_forward(residual, a, b, bases_of(block, type, tools), seen_bits(depth),
+                              coefficients[type]);
     if (!type_allowed(tools, block, kTrained)) return;
     std::copy_n(coefficients[kCosine], scan_of(a, b).count, coefficients[kTrained]);
     trained_forward(coefficients[kTrained], a, b, mode);
@@ -88,7 +89,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     subtract(source, prediction, area, depth, residual);
     const int64_t energy = costs.of_squares(squared_difference(source, prediction, area, depth));
     const int64_t bare = kind_costs[kBare] + energy;
-    transform_forward(residual, a, b, kCosine, seen_bits(depth), coefficients);
+    transform_forward(residual, a, b, {}, seen_bits(depth), coefficients);
     if (rounded)
         return std::min(bare, kind_costs[kTransformed] +
                                   estimated_cost(coefficients, a, b, step, energy, costs));

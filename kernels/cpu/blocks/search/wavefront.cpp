@@ -94,7 +94,7 @@ void Wavefront<Sample>::start_models(int row, int column, BlockModels& models) c
     const BlockModels& above = line_[std::min(column + lag_, columns_) - 1];
     if (column == 0) {
         if (row == 0)
-            mmp::start_models(tools_, models);
+            mmp::start_models(tools_, is_small(picture_.height, picture_.width), models);
         else
             models = above;
     } else if (row > 0) {

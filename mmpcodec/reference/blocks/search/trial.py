@@ -14,7 +14,7 @@ from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
 from mmpcodec.reference.blocks.trained_transforms import forward_low, inverse_low
-from mmpcodec.reference.blocks.transform import forward, inverse
+from mmpcodec.reference.blocks.transform import forward, inverse, sine_sides
 from mmpcodec.tools import Tools
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
@@ -92,10 +92,11 @@ class Trial:
         if cost >= self.cost:
             return
         family = mode_family(mode)
+        sides = sine_sides(place, tools.border_sines)
         for sine, trained in ((False, False), (True, False), (False, True)):
             if (sine and not place.may_be_sine) or (trained and not tools.trained_transforms):
                 continue
-            coefficients = forward(self.source - prediction, sine, depth)
+            coefficients = forward(self.source - prediction, sine, depth, sides)
             if trained:
                 coefficients = forward_low(coefficients, place, mode)
             levels = choose(coefficients, place, tools.step, costs, family)
@@ -109,7 +110,7 @@ class Trial:
             found = dequantised(levels, place, tools)
             if trained:
                 found = inverse_low(found, place, mode)
-            residual = inverse(found, place.height, place.width, sine, depth)
+            residual = inverse(found, place.height, place.width, sine, depth, sides)
             samples = np.clip(prediction + residual, 0, most(depth))
             self.attempt(total, Block(mode, levels, sine, trained=trained), samples)
 

@@ -50,7 +50,7 @@ class ModelLine:
         return models
 
     def _at_start(self) -> BlockModels:
-        return BlockModels(self.picture.tools, self.picture.start)
+        return self.picture.models_at_start()
 
     def count(self, fragment: BlockPlace, nodes: list[BlockNode], models: BlockModels) -> None:
         """Let the models of a fragment's search count its plan, which is coded already."""

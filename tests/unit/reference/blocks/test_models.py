@@ -92,6 +92,8 @@ def test_trained_states_are_those_that_the_format_names():
     section = text.split("\n## Start states\n")[1].split("\n## ")[0]
     for tables in np.split(start_states(), [1748], axis=1):
         assert hashlib.sha256(tables.tobytes()).hexdigest() in section
+    assert hashlib.sha256(start_states(True).tobytes()).hexdigest() in section
+    assert start_states(True).shape == (6, 3736)
     assert start_states().shape == (6, 3736)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
     assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 3736

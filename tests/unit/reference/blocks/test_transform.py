@@ -6,15 +6,33 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 
+from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.transform import (
     basis,
     coefficient_shape,
     dequantised,
     forward,
     inverse,
+    sine_sides,
 )
 
 SIDES = (4, 8, 16, 32, 64)
+
+
+@pytest.mark.parametrize(
+    ("row", "column", "sides"),
+    [(0, 0, (True, True)), (0, 8, (False, True)), (4, 0, (True, False)), (4, 8, (True, True))],
+)
+def test_border_sines_are_along_the_sides_that_have_samples_before_them(row, column, sides):
+    place = BlockPlace(row, column, 2, 3)
+    assert sine_sides(place, True) == sides
+    assert sine_sides(place, False) == (True, True)
+    residual = np.random.default_rng(row).integers(-200, 200, (4, 8))
+    coefficients = forward(residual, True, sides=sides)
+    exact = basis(4, sides[0]) @ residual @ basis(8, sides[1]).T / 2**21
+    assert np.abs(coefficients - exact).max() < 1.5
+    assert np.abs(inverse(coefficients, 4, 8, True, sides=sides) - residual).max() <= 2
+    assert (forward(residual, False, sides=sides) == forward(residual, False)).all()
 
 
 @pytest.mark.parametrize("sine", [False, True])
