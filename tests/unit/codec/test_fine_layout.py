@@ -11,6 +11,7 @@ from mmpcodec.codec import layer_choice
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import backends_of
+from mmpcodec.format import layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
 
@@ -230,3 +231,12 @@ def test_what_files_must_not_have():
     ):
         with pytest.raises(CorruptStream, match=says):
             mmpcodec.decode(data)
+
+
+def test_tiles_take_the_tool_sets_of_the_header():
+    data = mmpcodec.encode(photograph(130, 130), 20, tile_size=64, **PHOTO)
+    header = mmpcodec.inspect(data).header
+    assert len(header.tool_sets) == 3
+    for start in header.tile_offsets:
+        # After the CRCs, the layout and the turn: a coding that names a set.
+        assert data[start + sum(header.crc_bytes) + 4] >= layers.IN_SET
