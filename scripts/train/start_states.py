@@ -119,7 +119,10 @@ def written(name: str, data: np.ndarray) -> None:
     what = f"how the models{of} start."
     array = "kSmallStartStates" if small else "kStartStates"
     write(f"blocks/{small}start_states.h", array, first, what=what, **words)
-    what = f"how the models{of} of fine contexts,\n// of trained transforms and of ternary splits start."
+    what = (
+        f"how the models{of} of fine contexts,\n"
+        "// of trained transforms and of ternary splits start."
+    )
     array = "kSmallFineStates" if small else "kFineStates"
     write(f"blocks/{small}fine_states.h", array, second, what=what, **words)
 
