@@ -10,8 +10,8 @@ makes these counts most likely: its mean, and the number of bits that the mean i
 --trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
 pictures save on each part of the pictures, and writes nothing. The tables replace
-``start_states.h``, ``fine_states.h`` and ``small_states.h`` of ``kernels/shared/blocks``; compile
-the package again to use them.
+``start_states.h`` and ``fine_states.h`` of ``kernels/shared/blocks``, and those whose names begin
+with ``small``; compile the package again to use them.
 """
 
 import argparse
@@ -112,16 +112,19 @@ def counted(
 
 def written(name: str, data: np.ndarray) -> None:
     """Write the tables of a start."""
+    small = "small_" if name == "small" else ""
+    of = " of small pictures" if small else ""
     words = {"script": "start_states.py", "section": "Start states"}
-    if name == "small":
-        what = "how the models of small pictures\n// start."
-        write("blocks/small_states.h", "kSmallStates", data, what=what, **words)
-        return
     first, second = data[:, :START_BYTES], data[:, START_BYTES:]
-    what = "how the models start."
-    write("blocks/start_states.h", "kStartStates", first, what=what, **words)
-    what = "how the models of fine contexts, of\n// trained transforms and of ternary splits start."
-    write("blocks/fine_states.h", "kFineStates", second, what=what, **words)
+    what = f"how the models{of} start."
+    array = "kSmallStartStates" if small else "kStartStates"
+    write(f"blocks/{small}start_states.h", array, first, what=what, **words)
+    what = (
+        f"how the models{of} of fine contexts,\n"
+        "// of trained transforms and of ternary splits start."
+    )
+    array = "kSmallFineStates" if small else "kFineStates"
+    write(f"blocks/{small}fine_states.h", array, second, what=what, **words)
 
 
 def main() -> None:

@@ -475,9 +475,8 @@ def start_states(tools, start, small):
         raise ValueError("the start has states of another size")
     table = list(start or ())[3736 * number : 3736 * (number + 1)]
     files = (("start_states.h", 1748), ("fine_states.h", 1988))
-    if small:
-        files = (("small_states.h", 3736),)
     for name, size in files if start is None else ():
+        name = "small_" + name if small else name
         text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
         states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
         table += states[size * number : size * (number + 1)]

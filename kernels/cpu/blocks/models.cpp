@@ -7,7 +7,8 @@
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
 #include "shared/blocks/fine_states.h"
-#include "shared/blocks/small_states.h"
+#include "shared/blocks/small_fine_states.h"
+#include "shared/blocks/small_start_states.h"
 #include "shared/blocks/start_states.h"
 
 namespace mmp {
@@ -78,16 +79,16 @@ AngleWeights angle_weights(const BlockPicture<Sample>& picture, const BlockPlace
 
 static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
 static_assert(sizeof kFineStates == kStartClasses * kFineBytes);
-static_assert(sizeof kSmallStates == kStartClasses * kTableBytes);
+static_assert(sizeof kSmallStartStates == sizeof kStartStates);
+static_assert(sizeof kSmallFineStates == sizeof kFineStates);
 
 void start_models(const BlockTools& tools, bool small, BlockModels& models) {
     if (!tools.trained_start) return models.start();
     const int table = start_class(independent_step(tools));
-    const uint8_t* states = tools.start_states;
-    if (!states && small) states = kSmallStates;
-    if (!states)
-        return models.start(kStartStates + table * kStartBytes, kFineStates + table * kFineBytes);
-    states += table * kTableBytes;
+    if (!tools.start_states)
+        return models.start((small ? kSmallStartStates : kStartStates) + table * kStartBytes,
+                            (small ? kSmallFineStates : kFineStates) + table * kFineBytes);
+    const uint8_t* states = tools.start_states + table * kTableBytes;
     models.start(states, states + kStartBytes);
 }
 

@@ -304,10 +304,12 @@ def start_states(small: bool = False) -> np.ndarray:
         The states of section "Start states": the first 1748 columns, then those of fine contexts,
         of trained transforms and of ternary splits.
     """
-    names = ("small_states.h",) if small else ("start_states.h", "fine_states.h")
+    which = "small_" if small else ""
     tables = [
-        kernels.numbers_in(f"blocks/{name}").astype(np.uint8).reshape(len(START_STEPS) + 1, -1)
-        for name in names
+        kernels.numbers_in(f"blocks/{which}{name}")
+        .astype(np.uint8)
+        .reshape(len(START_STEPS) + 1, -1)
+        for name in ("start_states.h", "fine_states.h")
     ]
     return np.concatenate(tables, axis=1)
 
