@@ -292,18 +292,9 @@ class Blocks:
     def from_planes(self, mode, y, x, h, w):
         middle, height, width = self.middle, *self.earlier[0].shape
 
-        def regressors(i, j):
-            places = [(0, 0, 0)]
-            if mode == WIDE:
-                places += [(0, -1, 0), (0, 0, -1), (0, 0, 1), (0, 1, 0)]
-            if len(self.earlier) == 2:
-                places.append((1, 0, 0))
-            found = []
-            for number, down, right in places:
-                # Padding repeats the last row and column; so does what lies around the padding.
-                row, column = limited(i + down, 0, height - 1), limited(j + right, 0, width - 1)
-                found.append(int(self.earlier[number][row, column]) - middle)
-            return found
+        def earlier(number, i, j):
+            # Padding repeats the last row and column; so does what lies around the padding.
+            return int(self.earlier[number][limited(i, 0, height - 1), limited(j, 0, width - 1)])
 
         used = [
             (i, j)
@@ -311,6 +302,19 @@ class Blocks:
             for j in range(max(0, x - 4), x + w)
             if i < y or j < x
         ]
+        M = sum(earlier(0, i, j) for i, j in used) // len(used)
+
+        def regressors(i, j):
+            places = [(0, 0, 0)]
+            if mode == WIDE:
+                places += [(0, -1, 0), (0, 0, -1), (0, 0, 1), (0, 1, 0)]
+            if len(self.earlier) == 2:
+                places.append((1, 0, 0))
+            found = [earlier(number, i + down, j + right) for number, down, right in places]
+            if mode == WIDE:
+                found.append(abs(found[0] - M))
+            return [each - middle for each in found]
+
         rows = [[*regressors(i, j), int(self.picture[i, j]) - middle] for i, j in used]
         v = np.array(rows, np.int64).T
         n, N = len(v) - 1, len(used)

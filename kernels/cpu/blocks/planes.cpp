@@ -73,36 +73,79 @@ private:
     int count_ = 0;
 };
 
-// Pointers to the regressors of the sample in this row and column. The offset from this sample to
-// another one is that between their regressors.
+// The distances of the first plane's samples, in a block and around it, from the mean of those
+// around it.
+template <class Sample>
+class Distances {
+public:
+    static constexpr ptrdiff_t kStride = kMaxSide + kPlanesReach;
+
+    explicit Distances(const BlockPlace& block)
+        : row_(std::max(0, block.row - kPlanesReach)),
+          column_(std::max(0, block.column - kPlanesReach)) {}
+    const Sample* at(int row, int column) const {
+        return values_ + (row - row_) * kStride + column - column_;
+    }
+    MMP_SIMD_LEVELS void measure(const EarlierPlanes<Sample>& planes, const BlockPlace& block) {
+        const int end = block.column + block.width(), end_row = block.row + block.height();
+        int sum = 0, count = 0;
+        for (int row = row_; row < end_row; ++row) {
+            const Sample* from = planes.at(0, row, column_);
+            const int length = (row < block.row ? end : block.column) - column_;
+            for (int k = 0; k < length; ++k) sum += from[k];
+            count += length;
+        }
+        const int mean = sum / count;
+        for (int row = row_; row < end_row; ++row) {
+            const Sample* from = planes.at(0, row, column_);
+            Sample* to = values_ + (row - row_) * kStride;
+            for (int k = 0; k < end - column_; ++k) to[k] = Sample(std::abs(from[k] - mean));
+        }
+    }
+
+private:
+    int row_, column_;
+    Sample values_[kStride * kStride];
+};
+
+// Pointers to the regressors of the sample in this row and column, and their strides.
 template <class Sample>
 struct Regressors {
     int count = 0;
     const Sample* of[kMostRegressors];
+    ptrdiff_t stride[kMostRegressors];
 
-    Regressors(const EarlierPlanes<Sample>& planes, int used, int mode, int row, int column) {
+    Regressors(const EarlierPlanes<Sample>& planes, const Distances<Sample>& distances, int used,
+               int mode, int row, int column) {
         const Sample* luma = planes.at(0, row, column);
-        of[count++] = luma;
+        const ptrdiff_t below = planes.stride();
+        add(luma, below);
         if (mode == kWidePlanes)
-            for (const ptrdiff_t apart : {-planes.stride(), ptrdiff_t{-1}, ptrdiff_t{1},
-                                          planes.stride()})
-                of[count++] = luma + apart;
-        if (used == 2) of[count++] = planes.at(1, row, column);
+            for (const ptrdiff_t apart : {-below, ptrdiff_t{-1}, ptrdiff_t{1}, below})
+                add(luma + apart, below);
+        if (used == 2) add(planes.at(1, row, column), below);
+        if (mode == kWidePlanes) add(distances.at(row, column), Distances<Sample>::kStride);
+    }
+
+private:
+    void add(const Sample* from, ptrdiff_t own_stride) {
+        of[count] = from;
+        stride[count++] = own_stride;
     }
 };
 
 // Writes the weighted sums of regressors, each with `start` added, as samples, in rows of Count.
 template <int Count, class Sample, class Sum>
-MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, ptrdiff_t stride, const Sum* weight,
-                           Sum start, int middle, int most, int height, int width, Sample* out) {
+MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, const Sum* weight, Sum start,
+                           int middle, int most, int height, int width, Sample* out) {
     typedef Sum Sums __attribute__((vector_size(Count * sizeof(Sum))));
     using Samples = typename Row<Sample, Count>::Samples;
     for (int first = 0; first < width; first += Count)
         for (int i = 0; i < height; ++i) {
             Sums sums = Sums{} + start;
             for (int p = 0; p < regressors.count; ++p)
-                sums += weight[p] *
-                        differences<Count, Sums>(regressors.of[p] + i * stride + first, middle);
+                sums += weight[p] * differences<Count, Sums>(
+                                        regressors.of[p] + i * regressors.stride[p] + first, middle);
             Sums value = (sums >> 12) + Sum(middle);
             value = value < 0 ? Sums{} : value;
             value = value < Sum(most) ? value : Sums{} + Sum(most);
@@ -111,13 +154,12 @@ MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, ptrdiff_t strid
 }
 
 template <class Sample, class Sum>
-MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& regressors, ptrdiff_t stride,
-                           const Sum* weight, Sum start, int middle, int most, int height,
-                           int width, Sample* out) {
+MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& regressors, const Sum* weight, Sum start,
+                           int middle, int most, int height, int width, Sample* out) {
     if (width == 4)
-        weigh_rows<4>(regressors, stride, weight, start, middle, most, height, width, out);
+        weigh_rows<4>(regressors, weight, start, middle, most, height, width, out);
     else
-        weigh_rows<8>(regressors, stride, weight, start, middle, most, height, width, out);
+        weigh_rows<8>(regressors, weight, start, middle, most, height, width, out);
 }
 
 }  // namespace
@@ -128,9 +170,11 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     const EarlierPlanes<Sample>& planes = *picture.earlier;
     const int y = block.row, x = block.column, h = block.height(), w = block.width();
     const int middle = picture.depth.middle();
+    Distances<Sample> distances(block);
+    if (mode == kWidePlanes) distances.measure(planes, block);
     PlanesFit<Sample> fit;
     const auto learn = [&](int row, int first, int end) {
-        const Regressors<Sample> own(planes, used, mode, row, first);
+        const Regressors<Sample> own(planes, distances, used, mode, row, first);
         for (int p = 0; p < own.count; ++p) fit.take(p, own.of[p], end - first, middle);
         fit.take(own.count, picture.at(row, first), end - first, middle);
         fit.end_row(end - first);
@@ -139,7 +183,7 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     for (int row = std::max(0, y - kPlanesReach); row < y; ++row) learn(row, first, x + w);
     if (first < x)
         for (int row = y; row < y + h; ++row) learn(row, first, x);
-    const Regressors<Sample> regressors(planes, used, mode, y, x);
+    const Regressors<Sample> regressors(planes, distances, used, mode, y, x);
     const int terms = regressors.count;
     using Sum = typename PlanesFit<Sample>::Sum;
     Sum sums[kMostRegressors + 1], products[kMostRegressors + 1][kMostRegressors + 1];
@@ -162,8 +206,7 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     const auto weigh_in = [&](auto own_start) {
         decltype(own_start) weight[kMostRegressors];
         std::copy_n(weights, terms, weight);
-        weigh(regressors, planes.stride(), weight, own_start, middle, picture.depth.most(), h, w,
-              out);
+        weigh(regressors, weight, own_start, middle, picture.depth.most(), h, w, out);
     };
     // The sums fit 32 bits at a depth of 8, and nearly always at others.
     if (kIsByte<Sample> || std::abs(start) + sizes * middle <= INT32_MAX)

@@ -54,9 +54,13 @@ def predict_from_planes(
     top, left = max(0, place.row - REACH), max(0, place.column - REACH)
     end = place.row + place.height, place.column + place.width
     window = np.s_[top : end[0], left : end[1]]
-    values = np.stack([each[window] for each in _regressors(mode, planes)]).astype(np.int64) - mid
-    before = np.ones(values.shape[1:], bool)
+    before = np.ones((end[0] - top, end[1] - left), bool)
     before[place.row - top :, place.column - left :] = False
+    regressors = [each[window].astype(np.int64) for each in _regressors(mode, planes)]
+    if mode == WIDE_PLANES:
+        first = regressors[0]
+        regressors.append(abs(first - int(first[before].sum()) // int(before.sum())))
+    values = np.stack(regressors) - mid
     own = samples[window][before].astype(np.int64) - mid
     terms = np.vstack([values[:, before], own])
     count, sums = terms.shape[1], [int(value) for value in terms.sum(axis=1)]
@@ -78,7 +82,10 @@ def predict_from_planes(
 
 
 def _regressors(mode: int, planes: Sequence[np.ndarray]) -> list[np.ndarray]:
-    """Return the samples of earlier planes from which a mode predicts, each an (H, W) array."""
+    """Return the samples of earlier planes from which a mode predicts, each an (H, W) array.
+
+    Mode 39 adds a distance, which depends on the block.
+    """
     first, *others = planes
     if mode != WIDE_PLANES:
         return [*planes]

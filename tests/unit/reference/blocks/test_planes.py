@@ -68,6 +68,16 @@ def test_values_of_a_small_block():
     np.testing.assert_array_equal(found, [np.repeat(expected, 2)] * 4)
 
 
+def test_wide_planes_find_a_line_that_bends_at_the_mean():
+    luma = np.random.default_rng(3).integers(0, 201, (HEIGHT, WIDTH))
+    place = BlockPlace(16, 24, 3, 4)
+    rows, columns = np.mgrid[12:24, 20:40]
+    mean = luma[12:24, 20:40][(rows < 16) | (columns < 24)].sum() // (4 * 20 + 8 * 4)
+    own = 60 + abs(luma - mean)
+    found = predict_from_planes(WIDE_PLANES, own, [luma], place)
+    assert np.abs(found - own[place.slices]).max() <= 3
+
+
 @given(
     places(),
     st.sampled_from([PLANES, WIDE_PLANES]),
