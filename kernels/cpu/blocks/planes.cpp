@@ -144,8 +144,9 @@ MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, const Sum* weig
         for (int i = 0; i < height; ++i) {
             Sums sums = Sums{} + start;
             for (int p = 0; p < regressors.count; ++p)
-                sums += weight[p] * differences<Count, Sums>(
-                                        regressors.of[p] + i * regressors.stride[p] + first, middle);
+                sums += weight[p] *
+                        differences<Count, Sums>(
+                            regressors.of[p] + i * regressors.stride[p] + first, middle);
             Sums value = (sums >> 12) + Sum(middle);
             value = value < 0 ? Sums{} : value;
             value = value < Sum(most) ? value : Sums{} + Sum(most);

@@ -87,7 +87,7 @@ MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
 
 // The modes from earlier planes.
 constexpr int kPlanesReach = 4;     // rows above and columns left of a block that the fit uses
-constexpr int kMostRegressors = 7;  // five samples of the first plane, one of the second, a distance
+constexpr int kMostRegressors = 7;  // six samples of the planes, and a distance
 constexpr int kPlanesDiagonal = 256;
 constexpr int kWideFromLog2 = 7;  // least area of a block in mode kWidePlanes, as a logarithm
 
