@@ -38,6 +38,7 @@ def sweep(
     codec: Annotated[
         list[str] | None,
         typer.Option(
+            "--codec",  # typer 0.27 would call it --CODEC
             metavar="CODEC",
             autocompletion=words(our_codecs),
             help="Measure mmp with options, as in mmp:preset=photo,effort=4; also backend, "
