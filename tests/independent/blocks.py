@@ -1,7 +1,6 @@
 """Sections Blocks to Transform of the text."""
 
 import itertools
-import math
 from collections import namedtuple
 from pathlib import Path
 
@@ -9,7 +8,7 @@ import numpy as np
 from independent.arithmetic import limited, padded, trunc
 from independent.modes import derived_weights, factor
 from independent.rangecoder import BinaryModels
-from independent.trained_transforms import trained_transform
+from independent.transforms import trained_transform, transform
 from independent.trees import Trees
 
 ROOT = Path(__file__).parents[2]
@@ -581,23 +580,3 @@ def angle_from(q, M, N, K, h, w, most):
             value = c0 * r[k] + c1 * r[k + 1] + c2 * r[k + 2] + c3 * r[k + 3]
             block[i, j] = limited((value + 32) >> 6, 0, most)
     return block
-
-
-def basis(N, sine):
-    """The basis of a side: rows are frequencies, columns samples."""
-    k, i = np.mgrid[:N, :N]
-    if sine:
-        values = 8192 / math.sqrt(2 * N + 1) * np.sin(np.pi * (2 * k + 1) * (i + 1) / (2 * N + 1))
-    else:
-        scale = 4096 * np.sqrt((2 - (k == 0)) / N)
-        values = scale * np.cos(np.pi * k * (2 * i + 1) / (2 * N))
-    return np.rint(values).astype(np.int64)
-
-
-def transform(c, h, w, down, across, extra):
-    """The residual of a block; ``down`` and ``across`` say where sines are."""
-    R, Q = c.shape
-    U = basis(h, down)[:R]
-    V = basis(w, across)[:Q]
-    H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)
-    return (H @ V + 2 ** (14 - extra)) >> (15 - extra)

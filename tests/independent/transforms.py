@@ -1,11 +1,33 @@
-"""Section Trained transforms of the text."""
+"""Sections Transform and Trained transforms of the text."""
 
 import itertools
+import math
 from pathlib import Path
 
+import numpy as np
 from independent.arithmetic import limited
 
 ROOT = Path(__file__).parents[2]
+
+
+def basis(N, sine):
+    """The basis of a side: rows are frequencies, columns samples."""
+    k, i = np.mgrid[:N, :N]
+    if sine:
+        values = 8192 / math.sqrt(2 * N + 1) * np.sin(np.pi * (2 * k + 1) * (i + 1) / (2 * N + 1))
+    else:
+        scale = 4096 * np.sqrt((2 - (k == 0)) / N)
+        values = scale * np.cos(np.pi * k * (2 * i + 1) / (2 * N))
+    return np.rint(values).astype(np.int64)
+
+
+def transform(c, h, w, down, across, extra):
+    """The residual of a block; ``down`` and ``across`` say where sines are."""
+    R, Q = c.shape
+    U = basis(h, down)[:R]
+    V = basis(w, across)[:Q]
+    H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)
+    return (H @ V + 2 ** (14 - extra)) >> (15 - extra)
 
 
 def trained_transform(coefficients, h, w, mode):
