@@ -43,6 +43,7 @@ GOOD = {
         "trees/fragments",
         "trees/scales",
         "trees/segments",
+        "turned_colours",
     )
 }
 """A checkout in which every rule has something to accept."""

@@ -8,8 +8,8 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "bench" / "pages.py"
-NO_TABLE = {"points"}
-"""Runs that the pages link as data."""
+NO_TABLE = {"curves", "points"}
+"""Runs that the pages draw, or link as data."""
 
 pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the scripts are not here")
 
