@@ -153,7 +153,9 @@ def start_named(name: bytes, given: Sequence[Start] = ()) -> Start:
     ------
     CorruptStream
         If there is none. The message gives the name, and says how to pass a start.
-    FileError, FormatError
+    ParameterError
+        If ``MMP_STARTS`` names a file that cannot be read.
+    FormatError
         If a file that ``MMP_STARTS`` names is not a start. In a folder such files are skipped.
     """
     for start in given:
@@ -173,7 +175,10 @@ def start_named(name: bytes, given: Sequence[Start] = ()) -> Start:
 def _starts_at(path: Path) -> list[Start]:
     """Return the start of a file, or all good ones of a folder."""
     if not path.is_dir():
-        return [Start.load(path)]
+        try:
+            return [Start.load(path)]
+        except FileError as error:
+            raise ParameterError(f"variable {VARIABLE}: {error}") from error
     found = []
     for file in sorted(path.glob(f"*{SUFFIX}")):
         try:

@@ -354,7 +354,7 @@ def read_header(source: Source) -> Header:
     size = _FIRST_READ
     while size < len(source):
         with contextlib.suppress(TruncatedStream):
-            return container.read_header(source[:size])
+            return container.read_header(source[:size], len(source))
         size *= 8
     return container.read_header(source[:])
 

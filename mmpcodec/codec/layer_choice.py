@@ -26,7 +26,7 @@ from mmpcodec.codec.colour import (
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
-from mmpcodec.depth import coded_depth, extra_bits
+from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
@@ -353,13 +353,17 @@ def _tried(
 ) -> Sequence[Collection[int]]:
     """Return the numbers of the candidates that are tried on each layer but alpha.
 
-    A look takes the planes of the usual layout, whether or not they are those that are coded.
+    A look takes the planes of the usual layout, whether or not they are those that are coded. It
+    takes samples of fewer than 8 bits as widened ones, and does not see how small they are without
+    loss; so exact samples are tried too.
     """
     colours, lam = form_of(samples).colours, candidates[0].lam
     if not candidates[0].looks or len(candidates) == 1:
         return [range(len(candidates))] * colours
     on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
-    return look.tried(on_host, coded_depth(depth), lam, candidates)
+    exact = {number for number, each in enumerate(candidates) if each.tools.exact}
+    found = look.tried(on_host, coded_depth(depth), lam, candidates)
+    return [each | exact for each in found] if depth < BYTE else found
 
 
 def _rounds(jobs: Sequence[_Job]) -> list[list[_Job]]:

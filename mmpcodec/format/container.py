@@ -159,13 +159,15 @@ def write(header: Header, tiles: Sequence[bytes]) -> bytes:
     return b"".join([write_header(header), *tiles])
 
 
-def read_header(data: memoryview) -> Header:
+def read_header(data: memoryview, total: int | None = None) -> Header:
     """Read and check the header of a file.
 
     Parameters
     ----------
     data : memoryview
         The file, or a beginning of it that contains the header.
+    total : int or None
+        Number of bytes of the file; None if ``data`` is the file.
 
     Raises
     ------
@@ -217,6 +219,13 @@ def read_header(data: memoryview) -> Header:
     if count > (left if version == 1 else 8 * left):
         raise TruncatedStream(
             SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data)
+        )
+    least = count * header.least_tile_bytes
+    total = len(data) if total is None else total
+    # The sizes of version 2 can have one bit each, but take some 60 bytes of memory.
+    if version > 1 and least > total:
+        raise TruncatedStream(
+            SECTION, f"file has {total} bytes, its {count} tiles have at least {least}", total
         )
     tile_bytes = _read_tile_bytes(fields, header, count)
     checked = data[: fields.place]

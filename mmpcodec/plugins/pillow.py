@@ -14,7 +14,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
-from io import BytesIO
+from io import SEEK_END, BytesIO
 from typing import IO, Any, ClassVar
 
 import numpy as np
@@ -175,12 +175,15 @@ def _accept(prefix: bytes) -> bool:
 
 def _read_header(file: IO[bytes]) -> Header:
     """Read the header; the bytes read double until they contain it."""
+    start = file.tell()
+    total = file.seek(0, SEEK_END) - start
+    file.seek(start)
     data = file.read(_FIRST_READ)
     if not _accept(data):
         raise SyntaxError("not an mmp file")
     while True:
         try:
-            return container.read_header(memoryview(data))
+            return container.read_header(memoryview(data), total)
         except TruncatedStream as error:
             more = file.read(len(data))
             if not more:

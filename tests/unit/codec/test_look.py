@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.strategies import CONTENT
+from support.strategies import CONTENT, natural
 
 import mmpcodec
 from mmpcodec import EncodeParams
@@ -100,3 +100,13 @@ def test_auto_is_near_best(content):
 
     sixteen_bytes = 24 * 8 * 16  # small files differ by their headers
     assert cost(auto) <= 1.02 * cost(best) + sixteen_bytes
+
+
+@pytest.mark.parametrize("depth", [1, 2, 4, 6])
+@pytest.mark.parametrize("version", [1, 2])
+def test_files_of_few_bits_are_never_above_lossless_ones(depth, version):
+    """The look takes widened samples; where exact ones are smaller, the file has them."""
+    samples = natural(np.random.default_rng(depth), 48, 64) >> (8 - depth)
+    options = {"depth": depth, "version": version, "effort": 1}
+    lossless = len(mmpcodec.encode(samples, 0, **options))
+    assert len(mmpcodec.encode(samples, 1, **options)) <= lossless

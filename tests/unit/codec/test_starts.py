@@ -69,6 +69,9 @@ def test_a_missing_start_is_an_error_that_names_it(picture, start, tmp_path, mon
     monkeypatch.setenv("MMP_STARTS", str(tmp_path / "damaged.mmpstart"))
     with pytest.raises(FormatError, match=r"damaged\.mmpstart: CRC"):
         mmpcodec.decode(data)
+    monkeypatch.setenv("MMP_STARTS", str(tmp_path / "absent"))
+    with pytest.raises(ParameterError, match=r"^variable MMP_STARTS: .*absent: No such file"):
+        mmpcodec.decode(data)
 
 
 def test_files_of_starts(start, tmp_path):

@@ -1,6 +1,7 @@
 """The container: every field is checked, and every damage is noticed."""
 
 import itertools
+import tracemalloc
 import zlib
 from fractions import Fraction
 
@@ -246,6 +247,17 @@ def test_more_tiles_than_bytes_are_refused_at_once():
     head = MAGIC + b"\1\0\x08" + 2 * number(1 << 24) + b"\x40\0" + bytes(20)
     with pytest.raises(TruncatedStream, match="only 20 bytes for the sizes of 68719476736 tiles"):
         mmpcodec.decode(head)
+
+
+def test_sizes_of_one_bit_do_not_take_memory_for_more_tiles_than_the_file_can_hold():
+    """1 MB of sizes for 2^23 tiles; what they decode to would take half a GB."""
+    fields = MAGIC + bytes([2]) + b"".join(map(number, (0, 8, 1 << 24, 2048, 64, 0, 0, 0, 0)))
+    tracemalloc.start()
+    with pytest.raises(TruncatedStream, match="its 8388608 tiles have at least 25165824"):
+        mmpcodec.inspect(fields + bytes(1 << 20) + bytes(4))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 1 << 23
 
 
 def test_truncation_at_every_length(data, colours):
