@@ -161,11 +161,11 @@ def encode_tiles(
         _code_all(own, chosen, parts, known, threads, part)
     turns = {job.tile: job.turn for job in jobs if job.turn is not None}
     each = threads_of_each(threads, len(tiles))
-    return side_by_side(
-        lambda one: _cheapest(one[0], one[1], candidates, parts, turns.get(one[0], NO_TURN), each),
-        numbered,
-        threads,
-    )
+
+    def cheapest(one: tuple[int, TileSource]) -> TileEncoding:
+        return _cheapest(*one, candidates, parts, turns.get(one[0], NO_TURN), each)
+
+    return side_by_side(cheapest, numbered, threads)
 
 
 ALL_ALIKE = Importance()
@@ -232,20 +232,9 @@ def _jobs(
     tried = _tried(samples, depth, candidates, planes_of)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
-            yield _Job(
-                number,
-                Layout.TOGETHER,
-                ALL_PLANES,
-                form.title,
-                index,
-                candidate,
-                tile.on_host,
-                depth,
-                1.0,
-                compared,
-                candidate.tools,
-                header,
-            )
+            at = number, Layout.TOGETHER, ALL_PLANES, form.title
+            of_all = tile.on_host, depth, 1.0, compared
+            yield _Job(*at, index, candidate, *of_all, candidate.tools, header)
     for layout, own in _layouts(samples, depth, tried, candidates):
         planes = zip(layer_names(form, layout), planes_of(layout), strict=True)
         for layer, (name, plane) in enumerate(planes):
@@ -353,9 +342,8 @@ def _tried(
 ) -> Sequence[Collection[int]]:
     """Return the numbers of the candidates that are tried on each layer but alpha.
 
-    A look takes the planes of the usual layout, whether or not they are those that are coded. It
-    takes samples of fewer than 8 bits as widened ones, and does not see how small they are without
-    loss; so exact samples are tried too.
+    A look takes the planes of the usual layout, widened to 8 bits, so it does not see how small
+    samples of fewer bits are without loss: exact samples are tried on them too.
     """
     colours, lam = form_of(samples).colours, candidates[0].lam
     if not candidates[0].looks or len(candidates) == 1:
