@@ -24,8 +24,10 @@ MAGIC = b"\x89MMP\r\n\x1a\n"
 SECTION = "Container"
 TOOL_SETS_SECTION = "Tool sets"
 CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
-"""Number of bytes that tiles of version 2 have of the stream CRC and of the samples CRC, below tile
-sizes; larger tiles have whole CRCs."""
+"""Tile sizes, and the bytes that tiles of version 2 below such a size have of both CRCs.
+
+The first number is of the stream CRC, the second of the samples CRC. Larger tiles have whole CRCs.
+"""
 MOST_TOOL_SETS = 16
 START_NAME_BYTES = 8
 

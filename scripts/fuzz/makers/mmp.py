@@ -1,7 +1,7 @@
 """mmp files: the conformance vectors and random payloads, fields changed, checksums right.
 
 This module follows the text of the format and does not call the codec's reader or writer. Only the
-list of tools comes from the codec.
+list of tools and the bits of the sizes of tiles come from the codec.
 """
 
 import functools
