@@ -237,6 +237,8 @@ def test_tiles_take_the_tool_sets_of_the_header():
     data = mmpcodec.encode(photograph(130, 130), 20, tile_size=64, **PHOTO)
     header = mmpcodec.inspect(data).header
     assert len(header.tool_sets) == 3
+    steps = [layer.tools.step for layer in mmpcodec.inspect(data).layers]
+    assert steps == [tools.step for tools in header.tool_sets] * 9
     for start in header.tile_offsets[:-1]:
         # After the CRCs, the layout and the turn: a coding that names a set.
         assert data[start + sum(header.crc_bytes) + 4] >= layers.IN_SET

@@ -104,6 +104,9 @@ def test_gray_pictures_and_tiny_ones_have_no_turn():
     gray = natural(np.random.default_rng(2), 40, 50)
     assert chosen_turn(np.dstack([gray] * 3), 8) == NO_TURN
     assert chosen_turn(np.dstack([gray * 0] * 3), 8) == NO_TURN
+    speck = np.full((40, 50, 3), 128, np.uint8)
+    speck[20, 20, 0] = 131
+    assert chosen_turn(speck, 8) == NO_TURN
     coloured_line = coloured(np.eye(3))[:1]
     assert chosen_turn(coloured_line, 8) == NO_TURN
     planes = to_planes([gray] * 3, 8, 10, NO_TURN)
@@ -116,8 +119,13 @@ def test_gray_pictures_and_tiny_ones_have_no_turn():
 def test_bands_alpha_and_more_bits_change_nothing(monkeypatch, shape):
     samples = coloured(np.eye(3))[: shape[0], : shape[1]]
     turn = chosen_turn(samples, 8)
-    monkeypatch.setattr(turned_colours, "BAND_SAMPLES", 90)
-    assert chosen_turn(samples, 8) == turn
+    found = []
+    with monkeypatch.context() as patch:
+        patch.setattr(turned_colours, "_turn_of", lambda *sums: found.append(sums))
+        chosen_turn(samples, 8)
+        patch.setattr(turned_colours, "BAND_SAMPLES", 90)
+        chosen_turn(samples, 8)
+    assert found[0] == found[1]
     assert chosen_turn(np.dstack([samples, samples[..., :1]]), 8) == turn
     assert chosen_turn(samples.astype(np.uint16) << 4, 12) == turn
 
