@@ -119,13 +119,13 @@ EFFORTS = {
 _LATER = (
     (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
     (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
-    (3, 5, 3, 80, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
+    (3, 5, 3, 40, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
     (3, 6, 3, 80, 0, 3, False, ALWAYS, 32, 24, True, 8, 3, 16, True, 95, 97, 24, 600),
-    (4, 6, 4, 100, 0, 2, True, ALWAYS, 48, 24, True, 10, 3, 24, False, 94, 95, 0, 1000),
-    (6, 8, 4, 60, 0, 4, True, ALWAYS, 64, 64, False, 30, 6, 40, False, 89, 93, 0, 1600),
-    (6, 8, 4, 80, 0, 3, True, ALWAYS, 64, 256, True, 30, 8, 50, False, 85, 93, 0, 2000),
-    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 50, False, 89, 94, 0, 0),
-    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 256, False, 45, ALWAYS, 64, False, 87, 93, 0, 0),
+    (4, 6, 4, 100, 0, 3, False, 96, 48, 24, True, 10, 3, 24, True, 89, 93, 0, 500),
+    (6, 8, 4, 40, 0, 4, True, ALWAYS, 64, 64, False, 20, 6, 40, False, 86, 92, 0, 1200),
+    (6, 8, 4, 80, 0, 3, True, 128, 64, 96, True, 30, 8, 50, False, 85, 93, 0, 2000),
+    (12, 8, 4, 120, 0, 4, True, 128, ALWAYS, 96, False, 45, ALWAYS, 50, False, 87, 94, 0, 4000),
+    (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 128, False, 45, ALWAYS, 64, False, 86, 93, 0, 6000),
 )
 LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
 """The efforts for predicted blocks 2, found in the same way."""
