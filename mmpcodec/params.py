@@ -133,17 +133,23 @@ def check_version(version: int) -> int:
     return check_int("version", version, VERSIONS[0], VERSIONS[-1])
 
 
-def check_tile_size(size: int) -> int:
+def check_tile_size(size: int, name: str = "tile_size") -> int:
     """Return the height and width of tiles in pixels as an int; 0 makes the picture one tile.
+
+    Parameters
+    ----------
+    size : int
+    name : str
+        Name of the argument in errors.
 
     Raises
     ------
     ParameterError
         If it is neither 0 nor an integer from 64 to 2**24.
     """
-    if check_int("tile_size", size) == 0:
+    if check_int(name, size) == 0:
         return 0
-    return check_int("tile_size", size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
+    return check_int(name, size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:

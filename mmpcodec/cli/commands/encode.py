@@ -294,7 +294,7 @@ def encode(
         check_median_radius(denoise, "denoise")
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
-    check_tile_size(tile)
+    check_tile_size(tile, "tile")
     Metadata().without(*(strip or ()))
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)

@@ -24,6 +24,7 @@ TABLES = (".csv", ".json", ".jsonl")
 SIDES = ("left", "top", "width", "height")
 """What tables say of a region."""
 DEFAULT_STEPS = 4
+NO_REGIONS = "--roi {!r}: must be a file, or rectangles x,y,width,height:... in pixels"
 
 Rectangle = tuple[int, int, int, int]
 """Column and row of the first pixel, width and height."""
@@ -141,6 +142,8 @@ def with_roi(
             raise ParameterError(f"--roi: has no effect with preset {preset}; take {able}")
         raise ParameterError("--roi: has no effect on lossless files")
     roi = Roi(given, steps)
+    if not given:
+        raise ParameterError(NO_REGIONS.format(given))
     if roi.is_mask:
         if cluster is not None:
             raise ParameterError("--roi with --cluster: takes rectangles or a table, not a mask")
@@ -173,9 +176,7 @@ def _parsed(given: str) -> list[Rectangle]:
         try:
             x, y, width, height = map(int, each.split(","))
         except ValueError:
-            raise ParameterError(
-                f"--roi {given}: must be a file, or rectangles x,y,width,height:... in pixels"
-            ) from None
+            raise ParameterError(NO_REGIONS.format(given)) from None
         found.append((x, y, width, height))
     return found
 

@@ -131,6 +131,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["-l", "-3"], "lam = -3.0: must be finite and not negative"),
         (["-l", "nan"], "lam = nan: must be finite and not negative"),
         (["--dictionary-limit", "5"], "dictionary_limit = 5: must be from 256 to 65536"),
+        (["--tile", "63"], "tile = 63: must be from 64 to 16777216, or 0 for one tile"),
         (
             ["--preset", "fast"],
             "preset = 'fast': must be one of auto, best, photo, text, mixed, exact, plain, classic",
