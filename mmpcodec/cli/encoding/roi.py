@@ -24,7 +24,6 @@ TABLES = (".csv", ".json", ".jsonl")
 SIDES = ("left", "top", "width", "height")
 """What tables say of a region."""
 DEFAULT_STEPS = 4
-NO_REGIONS = "--roi {!r}: must be a file, or rectangles x,y,width,height:... in pixels"
 
 Rectangle = tuple[int, int, int, int]
 """Column and row of the first pixel, width and height."""
@@ -47,7 +46,7 @@ class Roi(NamedTuple):
     @property
     def is_mask(self) -> bool:
         """Whether the regions are a mask, which fits one picture."""
-        return not RECTANGLES.fullmatch(self.given) and not self.is_table
+        return bool(self.given) and not RECTANGLES.fullmatch(self.given) and not self.is_table
 
     @property
     def is_table(self) -> bool:
@@ -142,8 +141,6 @@ def with_roi(
             raise ParameterError(f"--roi: has no effect with preset {preset}; take {able}")
         raise ParameterError("--roi: has no effect on lossless files")
     roi = Roi(given, steps)
-    if not given:
-        raise ParameterError(NO_REGIONS.format(given))
     if roi.is_mask:
         if cluster is not None:
             raise ParameterError("--roi with --cluster: takes rectangles or a table, not a mask")
@@ -176,7 +173,9 @@ def _parsed(given: str) -> list[Rectangle]:
         try:
             x, y, width, height = map(int, each.split(","))
         except ValueError:
-            raise ParameterError(NO_REGIONS.format(given)) from None
+            raise ParameterError(
+                f"--roi {given!r}: must be a file, or rectangles x,y,width,height:... in pixels"
+            ) from None
         found.append((x, y, width, height))
     return found
 
