@@ -233,6 +233,10 @@ class EncodeParams:
             what = f"preset {preset}" if preset else "prediction"
             able = presets_where(lambda tools: not tools.prediction)
             raise ParameterError(f"lam = 0, which is lossless: {what} is always lossy; take {able}")
+        if self.lam == 0 and self.tools.max_error:
+            raise ParameterError(
+                f"max_error = {self.tools.max_error}: must be 0 with lam = 0, which is lossless"
+            )
         object.__setattr__(self, "version", check_version(self.version))
         for tools in (self.tools, *self.candidates):
             for name in tools.later_than(self.version):
@@ -267,9 +271,9 @@ class EncodeParams:
         effort : int
         start : Start or None
         **tools
-            ``version`` of the format, 1 or 2; None stands for 1. With 2, presets with prediction
-            have its tools, those of ``SLOW_TOOLS`` from some effort on. Fields of ``Tools``; None
-            keeps the value of the preset.
+            ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
+            those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. Fields of ``Tools``;
+            None keeps the value of the preset.
 
         Raises
         ------
@@ -290,6 +294,12 @@ class EncodeParams:
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
+        for name, value in given.items():
+            if TABLE[name].version > version and value != TABLE[name].default:
+                raise ParameterError(
+                    f"{name} = {value!r}: needs version {TABLE[name].version} of the format; "
+                    f"version is {version}"
+                )
         several = preset in (AUTO, BEST)
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))

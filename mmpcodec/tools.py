@@ -215,8 +215,19 @@ class Tools:
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
         so only if it does. A tool of version 2.
     exact : bool
-        Code exact samples: lossless, whatever lambda is. No other tool then has an effect, and
-        ``prediction`` must be False.
+        Code exact samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only the
+        tools below then have an effect, and ``prediction`` must be False.
+    predictors : int
+        Predictors of exact samples 2 whose predictions are blended, 1 to 3; 0 codes the exact
+        samples of version 1. A tool of version 2.
+    models : int
+        Models that predict a bit of exact samples 2: 2, 8 or 16. A tool of version 2.
+    weight_sets : int
+        Sets of weights that mix the models, 1 or 4; 1 with 2 models. A tool of version 2.
+    last_stage : bool
+        Adapt the mixed probability once more; False with 2 models. A tool of version 2.
+    max_error : int
+        Most that a decoded sample differs from its source, 0 to 32767. A tool of version 2.
 
     Raises
     ------
@@ -252,6 +263,11 @@ class Tools:
     border_sines: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
+    predictors: int = _tool(0, EXACT, high=3, low_in_file=1, needs="exact", version=2)
+    models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact", version=2)
+    weight_sets: int = _tool(1, EXACT, values=(1, 4), needs="exact", version=2)
+    last_stage: bool = _tool(False, EXACT, needs="exact", version=2)
+    max_error: int = _tool(0, EXACT, high=32767, needs="exact", version=2)
 
     def __post_init__(self):
         for tool in TABLE.values():
@@ -265,6 +281,22 @@ class Tools:
                 if fault := tool.fault(number, getattr(self, tool.needs)):
                     shown = value if value is None else number
                     raise ParameterError(f"{tool.name} = {shown}: {fault}")
+        if fault := self.fault_of_models:
+            raise ParameterError(fault)
+
+    @property
+    def fault_of_models(self) -> str | None:
+        """What is wrong with the tools of exact samples together, or None."""
+        for name in ("weight_sets", "last_stage"):
+            value, default = getattr(self, name), TABLE[name].default
+            if self.models == FEWEST_MODELS and value != default:
+                return f"{name} = {value}: must be {default} with models = {FEWEST_MODELS}"
+        if self.exact and not self.predictors:
+            for name in LATER_EXACT_TOOLS:
+                value, default = getattr(self, name), TABLE[name].default
+                if value != default:
+                    return f"{name} = {value}: must be {default} with predictors = 0"
+        return None
 
     def later_than(self, version: int) -> tuple[str, ...]:
         """Return the names of the tools that are used and that a version of the format lacks."""
@@ -276,8 +308,13 @@ class Tools:
 
     @property
     def later(self) -> bool:
-        """Whether the coding is predicted blocks 2: a tool is used that version 1 lacks."""
+        """Whether the coding is one of version 2: a tool is used that version 1 lacks."""
         return len(self.later_than(1)) > 0
+
+    @property
+    def lossless(self) -> bool:
+        """Whether the coding is lossless whatever lambda is."""
+        return self.exact and self.max_error == 0
 
     @property
     def codings(self) -> tuple[str, ...]:
@@ -331,6 +368,11 @@ class ToolOptions(TypedDict, total=False):
     border_sines: bool | None
     planes_filter: bool | None
     exact: bool | None
+    predictors: int | None
+    models: int | None
+    weight_sets: int | None
+    last_stage: bool | None
+    max_error: int | None
 
 
 TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(Tools)}
@@ -356,6 +398,13 @@ LATER_BLOCK_TOOLS = tuple(
     name for name, row in TABLE.items() if row.codings == (BLOCKS,) and row.version == 2
 )
 """Names of the tools that a layer of predicted blocks 2 has besides, in the order of the format."""
+
+LATER_EXACT_TOOLS = tuple(
+    name for name, row in TABLE.items() if row.codings == (EXACT,) and row.version == 2
+)
+"""Names of the tools of exact samples 2, in the order of the format."""
+FEWEST_MODELS = 2
+"""So many models are not mixed by weights, so other tools have no effect with them."""
 
 PRESETS: dict[str, Tools] = {
     "photo": Tools(prediction=True, fragment_size=64, templates=4),
@@ -392,12 +441,23 @@ SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
 """Tools of version 2 that take long to search, and the effort from which files have them."""
 
 
+EXACT_FORMS: dict[int, dict[str, Any]] = {
+    1: {"predictors": 1, "models": 2},
+    2: {"predictors": 1, "models": 8, "weight_sets": 4, "last_stage": True},
+    4: {"predictors": 1, "models": 16, "weight_sets": 4, "last_stage": True},
+    6: {"predictors": 3, "models": 16, "weight_sets": 4, "last_stage": True},
+}
+"""Tools of exact samples 2, and the effort from which files have them; decision 38 has times."""
+
+
 def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
     Tools whose search takes too long at an effort are left out. So are step changes: they need to
     know what matters.
     """
+    if version > 1 and tools.exact:
+        return replace(tools, **EXACT_FORMS[max(least for least in EXACT_FORMS if least <= effort)])
     if version == 1 or not tools.prediction:
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
@@ -415,7 +475,8 @@ def preset_of(tools: Tools) -> str | None:
     >>> preset_of(PRESETS["text"])
     'text'
     """
-    found = replace(tools, **{name: TABLE[name].default for name in LATER_BLOCK_TOOLS})
+    later = (*LATER_BLOCK_TOOLS, *LATER_EXACT_TOOLS)
+    found = replace(tools, **{name: TABLE[name].default for name in later})
     return next((name for name, each in PRESETS.items() if each == found), None)
 
 

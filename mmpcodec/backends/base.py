@@ -43,7 +43,7 @@ from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.start import Start
-from mmpcodec.tools import DRAFT, VERSIONS, Tools, in_version, presets_where
+from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Tools, in_version, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
@@ -200,9 +200,15 @@ class Backend(ABC):
         """
 
     def encode_exact(
-        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
-    ) -> tuple[bytes, Trace]:
-        """Encode planes without loss.
+        self,
+        planes: np.ndarray,
+        depth: int,
+        tools: Tools = PRESETS["exact"],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[bytes, np.ndarray, Trace]:
+        """Encode planes sample by sample, without loss or with a bounded error.
 
         Parameters
         ----------
@@ -210,12 +216,19 @@ class Backend(ABC):
             Samples below 2**depth.
         depth : int
             Bits per sample, 1 to 16.
+        tools : Tools
+            Tools of exact samples.
+        threads : int or None
+            Most threads; exact samples 2 use one for each plane.
         progress : callable or None
             See ``encode``.
 
         Returns
         -------
         payload : bytes
+        decoded : (C, H, W) uint16 array
+            The samples that ``decode_exact`` returns: ``planes`` unless ``tools.max_error`` is
+            above 0.
         trace : Trace
         """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
@@ -225,7 +238,9 @@ class Backend(ABC):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
+        tools: Tools = PRESETS["exact"],
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace."""

@@ -20,7 +20,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.start import Start
-from mmpcodec.tools import Tools
+from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -276,20 +276,36 @@ class CpuBackend(Backend):
         return _cpu.block_counts(payload, *shape, tools, states, [], most)
 
     def encode_exact(
-        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
-    ) -> tuple[bytes, Trace]:
+        self,
+        planes: np.ndarray,
+        depth: int,
+        tools: Tools = PRESETS["exact"],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[bytes, np.ndarray, Trace]:
+        if tools.later:
+            threads = threads or processors()
+            payload, decoded, rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
+            return payload, decoded, _exact_trace(rates)
         payload, rates = _cpu.encode_exact(planes, depth, progress)
-        return payload, _exact_trace(rates)
+        return payload, planes, _exact_trace(rates)
 
     def decode_exact(
         self,
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
+        tools: Tools = PRESETS["exact"],
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        planes, rates = _cpu.decode_exact(payload, shape, depth, progress)
+        if tools.later:
+            threads = threads or processors()
+            planes, rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
+        else:
+            planes, rates = _cpu.decode_exact(payload, shape, depth, progress)
         return planes, _exact_trace(rates)
 
 

@@ -12,7 +12,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
 from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.exact import coder
+from mmpcodec.reference.exact import coder, coder_2
 from mmpcodec.reference.trees.coder import (
     PictureState,
     decode_trees,
@@ -21,7 +21,7 @@ from mmpcodec.reference.trees.coder import (
 )
 from mmpcodec.runtime.progress import Progress, report_progress
 from mmpcodec.start import Start
-from mmpcodec.tools import Tools
+from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -94,22 +94,36 @@ class ReferenceBackend(Backend):
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
     def encode_exact(
-        self, planes: np.ndarray, depth: int, *, progress: Progress | None = None
-    ) -> tuple[bytes, Trace]:
+        self,
+        planes: np.ndarray,
+        depth: int,
+        tools: Tools = PRESETS["exact"],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> tuple[bytes, np.ndarray, Trace]:
         report = partial(report_progress, progress)
+        if tools.later:
+            payload, decoded, bits = coder_2.encode_planes_2(planes, depth, tools, report)
+            return payload, decoded, Trace(bits)
         payload, bits = coder.encode_planes(planes, depth, report)
-        return payload, Trace(bits)
+        return payload, planes, Trace(bits)
 
     def decode_exact(
         self,
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
+        tools: Tools = PRESETS["exact"],
         *,
+        threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        planes, bits = coder.decode_planes(payload, shape, depth, report)
+        if tools.later:
+            planes, bits = coder_2.decode_planes_2(payload, shape, depth, tools, report)
+        else:
+            planes, bits = coder.decode_planes(payload, shape, depth, report)
         return planes, Trace(bits)
 
 

@@ -503,6 +503,16 @@ RoiSteps = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
+MaxError = Annotated[
+    int | None,
+    typer.Option(
+        "--max-error",
+        metavar="N",
+        help=f"Let no sample differ from its source by more than N, 0 to 32767; needs --format "
+        f"{DRAFT}.",
+        rich_help_panel=RATE,
+    ),
+]
 PartitionName = Annotated[
     str | None,
     typer.Option(

@@ -47,7 +47,8 @@ def can_be_fine(tools: Tools, depth: int, lam: float) -> bool:
     """
     layout, wide = Layout.FINE_LUMA, coded_depth(depth)
     return (
-        tools.later
+        tools.prediction
+        and tools.later
         and layout.fits(depth)
         and fault_of_depth(tools, layout.depth_of("", depth)) is None
         and lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA

@@ -506,7 +506,9 @@ def _decode_layer(
     try:
         if layer.tools.exact:
             planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_exact(payload, (planes, *shape), depth, progress=progress)
+            whole, trace = backend.decode_exact(
+                payload, (planes, *shape), depth, layer.tools, threads=threads, progress=progress
+            )
             samples, trace = from_planes(whole, depth), trace.with_filter(0)
         else:
             coded = backend.decode(

@@ -34,7 +34,7 @@ from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout, earlier_planes, laye
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import areas_of
-from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.exact.planes import from_planes, to_planes
 from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.planes_filter import NO_PLANES
 from mmpcodec.reference.postfilter import OFF
@@ -44,7 +44,7 @@ from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
@@ -110,8 +110,9 @@ class TileEncoding:
 _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
-KnownExact = dict[tuple[int, int], tuple[bytes, Trace, str]]
-"""Payload, trace and backend of exact samples by tile and layer. No lambda changes them."""
+KnownExact = dict[tuple[int, int], tuple[bytes, np.ndarray, Trace, str]]
+"""Payload, decoded samples, trace and backend of exact samples by tile and layer. No lambda changes
+them."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +241,9 @@ def _jobs(
         for layer, (name, plane) in enumerate(planes):
             at = number, layout, layer, name
             if name == ALPHA:
-                params = replace(candidates[own[0][0]], tools=EXACT)
+                first = candidates[own[0][0]]
+                tools = in_version(EXACT, first.version, first.effort)
+                params = replace(first, tools=tools)
                 of_plane = _on_host(plane.samples), plane.depth, plane.weight, False
                 yield _Job(*at, None, params, *of_plane, EXACT, header)
                 continue
@@ -426,7 +429,7 @@ def _code(
 ) -> list[_Part]:
     """Code layers of one depth with equal parameters; ``earlier`` are the planes of each."""
     if params.tools.exact:
-        return [_exact_part(job, backend, known, progress) for job in batch]
+        return [_exact_part(job, backend, known, threads, progress) for job in batch]
     stays = backend.reads_device_arrays
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
@@ -445,13 +448,19 @@ def _code(
     )
 
 
-def _exact_part(job: _Job, backend: Backend, known: KnownExact, progress: Progress) -> _Part:
+def _exact_part(
+    job: _Job, backend: Backend, known: KnownExact, threads: int | None, progress: Progress
+) -> _Part:
+    tools = job.params.tools
     if (job.tile, job.layer) not in known:
         planes = to_planes(job.samples)
-        payload, trace = backend.encode_exact(planes, job.depth, progress=progress)
-        known[job.tile, job.layer] = payload, trace, backend.name
-    payload, trace, name = known[job.tile, job.layer]
-    return _part(job, Layer(job.name, EXACT, payload), job.samples, trace.with_filter(0), name)
+        payload, decoded, trace = backend.encode_exact(
+            planes, job.depth, tools, threads=threads, progress=progress
+        )
+        samples = job.samples if tools.lossless else from_planes(decoded, job.depth)
+        known[job.tile, job.layer] = payload, samples, trace, backend.name
+    payload, samples, trace, name = known[job.tile, job.layer]
+    return _part(job, Layer(job.name, tools, payload), samples, trace.with_filter(0), name)
 
 
 def _finished(
@@ -503,7 +512,7 @@ def _finished(
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer, job.header))
     error = 0.0
-    if (job.compared or job.header.tool_sets) and not layer.tools.exact:
+    if (job.compared or job.header.tool_sets) and not layer.tools.lossless:
         error = job.importance.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * (error + job.params.lam * 8 * size)
@@ -570,7 +579,7 @@ def _tile(
     threads: int | None,
 ) -> TileEncoding:
     if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
-        samples = source
+        samples = parts[0].samples
     else:
         planes = [part.samples for part in parts]
         samples = joined(planes, header.form, header.depth, layout, turn, threads=threads)

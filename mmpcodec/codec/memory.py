@@ -17,6 +17,10 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
+EXACT_2_BYTES = 48 << 20
+"""The same for each plane of a layer of exact samples 2."""
+MOST_PLANES = 4
+"""Planes of a picture."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
@@ -32,13 +36,19 @@ def memory_to_decode(streams: Iterable[tuple[Tile, TileStream]], samples: int, a
     at_once : int
         Layers that are decoded at the same time.
     """
-    elements = (
-        _elements(layer.tools, fragments_in((tile.height, tile.width)))
+    needs = (
+        _layer_bytes(layer.tools, tile, len(stream.layers))
         for tile, stream in streams
         for layer in stream.layers
     )
-    busiest = heapq.nlargest(at_once, elements)
-    return SAMPLE_BYTES * samples + LAYER_BYTES * len(busiest) + ELEMENT_BYTES * sum(busiest)
+    return SAMPLE_BYTES * samples + sum(heapq.nlargest(at_once, needs))
+
+
+def _layer_bytes(tools: Tools, tile: Tile, layers: int) -> int:
+    """Return the bytes for models, tables and dictionaries of a layer of a tile."""
+    if tools.exact and tools.later:
+        return EXACT_2_BYTES * (MOST_PLANES if layers == 1 else 1)
+    return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 
 def _elements(tools: Tools, fragments: int) -> int:

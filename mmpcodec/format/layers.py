@@ -35,7 +35,7 @@ FILTER_SECTION, PLANES_SECTION = "Post filter", "Planes filter"
 FILTER_BANK = TABLE["filter_bank"]
 FILTERS = "filter_bank", "post_filter", "planes_filter"
 """Tools that layers of one tool set can have of their own."""
-IN_SET = len(CODINGS_OF[2])
+IN_SET = 8
 """First number of a coding that stands for a tool set of the header."""
 HAS_BANK, HAS_FILTER = 1, 2
 """Bits of the number of a coding above ``IN_SET``: a filter bank and a post filter of its own."""
@@ -263,7 +263,15 @@ def _filter(layer: Layer) -> bytes:
 
 def _read_layer(fields: Fields, name: str, header: Header, last: bool) -> Layer:
     sets, codings = header.tool_sets, CODINGS_OF[header.version]
-    number = fields.number("coding", 0, len(codings) - 1 + (len(sets) << SET_SHIFT))
+    at = fields.offset
+    most = IN_SET - 1 + (len(sets) << SET_SHIFT) if sets else len(codings) - 1
+    number = fields.number("coding", 0, most)
+    if len(codings) <= number < IN_SET:
+        raise CorruptStream(
+            SECTION,
+            f"coding is {number}, allowed is 0 to {len(codings) - 1}, {IN_SET} to {most}",
+            at,
+        )
     if number < len(codings):
         tools = Tools(**read_tools(fields, codings[number]), post_filter=False)
         filtered = not tools.exact

@@ -5,7 +5,7 @@ Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 
 from typing import Any
 
-from mmpcodec.errors import CorruptStream
+from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.tools import (
     BLOCK_TOOLS,
@@ -13,6 +13,7 @@ from mmpcodec.tools import (
     CODINGS,
     EXACT,
     LATER_BLOCK_TOOLS,
+    LATER_EXACT_TOOLS,
     TABLE,
     TREE_TOOLS,
     TREES,
@@ -22,7 +23,11 @@ from mmpcodec.tools import (
 
 BLOCKS_2 = "predicted blocks 2"
 """Predicted blocks with the tools of version 2."""
-CODINGS_OF = {1: CODINGS, 2: (*CODINGS, BLOCKS_2)}
+EXACT_2 = "exact samples 2"
+"""Exact samples with the tools of version 2."""
+LATER_OF = {BLOCKS: BLOCKS_2, EXACT: EXACT_2}
+"""The coding of version 2 that stands for a coding of version 1 with later tools."""
+CODINGS_OF = {1: CODINGS, 2: (*CODINGS, *LATER_OF.values())}
 """Names of the codings by their numbers in the header of a layer, by the version of the format."""
 _IN_FILTERS = "planes_filter"  # the field post filter says whether a layer has it
 HEADER_TOOLS = {
@@ -31,19 +36,24 @@ HEADER_TOOLS = {
     BLOCKS_2: tuple(
         TABLE[name] for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS) if name != _IN_FILTERS
     ),
+    EXACT_2: tuple(TABLE[name] for name in LATER_EXACT_TOOLS),
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 SWITCHES = {
-    tool.name: ((len(tool.values) or tool.high + 1) - 1).bit_length()
-    for tool in HEADER_TOOLS[BLOCKS_2]
-    if tool.high < 100
+    coding: {
+        tool.name: ((len(tool.values) or tool.high + 1 - tool.low_in_file) - 1).bit_length()
+        for tool in HEADER_TOOLS[coding]
+        if tool.high < 100
+    }
+    for coding in LATER_OF.values()
 }
-"""Tools of predicted blocks 2 that share one number, the lowest bits first: the bits of each."""
+"""Tools of each coding that share one number, the lowest bits first: the bits of each."""
 
 
 def coding_of(tools: Tools) -> str:
     """Return the name of the coding that the header of a layer has, one of ``CODINGS_OF[2]``."""
-    return BLOCKS_2 if tools.later else tools.codings[0]
+    coding = tools.codings[0]
+    return LATER_OF[coding] if tools.later else coding
 
 
 def write_tools(tools: Tools) -> bytes:
@@ -51,12 +61,13 @@ def write_tools(tools: Tools) -> bytes:
     coding = coding_of(tools)
     stored = [tool for each in (coding, *tools.codings[1:]) for tool in HEADER_TOOLS.get(each, ())]
     values = {tool.name: int(getattr(tools, tool.name)) for tool in stored}
-    if coding != BLOCKS_2:
+    if coding not in SWITCHES:
         return b"".join(map(number, values.values()))
     switches = place = 0
-    for name, bits in SWITCHES.items():
-        value, allowed = values.pop(name), TABLE[name].values
-        switches |= (allowed.index(value) if allowed else value) << place
+    for name, bits in SWITCHES[coding].items():
+        value, tool = values.pop(name), TABLE[name]
+        own = tool.values.index(value) if tool.values else value - tool.low_in_file
+        switches |= own << place
         place += bits
     return b"".join(map(number, (switches, *values.values())))
 
@@ -73,9 +84,11 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     """
     if coding == EXACT:
         return {"exact": True}
+    if coding == EXACT_2:
+        return _read_exact_tools(fields)
     values: dict[str, Any] = {"prediction": coding != TREES}
     if coding == BLOCKS_2:
-        values |= _read_switches(fields)
+        values |= _read_switches(fields, coding)
     for tool in HEADER_TOOLS[coding]:
         if tool.name not in values:
             values[tool.name] = read_tool(fields, tool, values)
@@ -85,19 +98,29 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     return values
 
 
-def _read_switches(fields: Fields) -> dict[str, int]:
+def _read_exact_tools(fields: Fields) -> dict[str, Any]:
     at = fields.offset
-    left = fields.number("switches", 0, (1 << sum(SWITCHES.values())) - 1)
+    values = {"exact": True, **_read_switches(fields, EXACT_2)}
+    try:
+        Tools(**values)
+    except ParameterError as error:
+        raise CorruptStream(fields.section, str(error), at) from None
+    return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
+
+
+def _read_switches(fields: Fields, coding: str) -> dict[str, Any]:
+    at, switches = fields.offset, SWITCHES[coding]
+    left = fields.number("switches", 0, (1 << sum(switches.values())) - 1)
     values = {}
-    for name, bits in SWITCHES.items():
+    for name, bits in switches.items():
         tool, value = TABLE[name], left & ((1 << bits) - 1)
         left >>= bits
-        most = len(tool.values) - 1 if tool.values else tool.high
+        most = len(tool.values) - 1 if tool.values else tool.high - tool.low_in_file
         if value > most:
             raise CorruptStream(
                 fields.section, f"{tool.title} in switches is {value}, allowed is 0 to {most}", at
             )
-        values[name] = tool.values[value] if tool.values else value
+        values[name] = tool.values[value] if tool.values else value + tool.low_in_file
     return values
 
 

@@ -10,7 +10,7 @@ from cases import shipped
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.filter_bank import value_of
-from mmpcodec.tools import LATER_BLOCK_TOOLS, TABLE
+from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE
 
 
 def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
@@ -74,14 +74,14 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield from of_earlier_planes(photo)
     yield from of_fine_layout(photo)
     yield from of_importance(photo)
+    yield from of_exact_samples()
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
         yield f"filter-bank-{lam}", coat[:43, :50], photo(lam, filter_bank=scales), {}
     yield "filter-bank-one-pixel", coat[:1, :1], photo(60, filter_bank=scales), {}
     extremes = (65535 * (coat[:30, :37].astype(int) & 1)).astype(np.uint16)
     yield "filter-bank-depth-16", extremes, photo(40, filter_bank=scales), {"depth": 16}
-    exact = EncodeParams.from_options(0, preset="exact", version=2)
-    yield "exact", coat[:24, :30], exact, {}
+    yield "exact", coat[:24, :30], EncodeParams(0, PRESETS["exact"], version=2), {}
     yield "tiles", coat, photo(60), {"tile_size": 64}
 
 
@@ -160,3 +160,36 @@ def of_earlier_planes(
     yield "planes-thin", colours[:, :3], photo(20), {}
     mixed = partial(EncodeParams.from_options, preset="mixed", effort=1, version=2)
     yield "planes-mixed", colours[:37, :50], mixed(40), {}
+
+
+def of_exact_samples() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield the cases of exact samples 2."""
+    exact = partial(EncodeParams.from_options, preset="exact", version=2)
+    coat = shipped("camera.pgm")[200:296, 60:172]
+    i, j = (np.asarray(each) for each in np.indices(coat.shape))
+    colours = np.dstack([coat[:60, 2:80], coat[:60, 1:79], 255 - coat[:60, :78]])
+    letters = np.where((i // 3 * 7 + j // 4 * 5) % 11 < 3, 0, 255 - 40 * (j // 40))
+    letters = letters.astype(np.uint8)
+    for effort in (1, 2, 4, 6):
+        yield f"exact-2-gray-{effort}", coat[:40, :51], exact(effort=effort), {}
+        yield f"exact-2-colour-{effort}", colours[:30, :37], exact(effort=effort), {}
+        yield f"exact-2-letters-{effort}", letters[:50, :70], exact(effort=effort), {}
+    near = exact(effort=6, predictors=2, models=8, weight_sets=1, last_stage=False)
+    yield "exact-2-near", coat[:33, :40], near, {}
+    yield "exact-2-one-set", coat[:33, :40], exact(effort=6, weight_sets=1), {}
+    yield "exact-2-no-last-stage", coat[:33, :40], exact(effort=6, last_stage=False), {}
+    for error in (1, 3, 40):
+        yield f"exact-2-error-{error}", colours[:30, :37], exact(effort=2, max_error=error), {}
+    deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
+    for depth, effort in ((16, 6), (16, 1), (12, 2)):
+        own = deep[:25, :30] >> (16 - depth)
+        yield f"exact-2-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
+    yield "exact-2-error-depth-16", deep[:25, :30], exact(max_error=300), {"depth": 16}
+    yield "exact-2-depth-1", coat[:33, :40] >> 7, exact(), {"depth": 1}
+    alpha = np.dstack([colours, (5 * i[:60, :78]).astype(np.uint8)])[:25, :31]
+    yield "exact-2-alpha", alpha, exact(effort=6), {}
+    yield "exact-2-two-planes", alpha[..., 2:], exact(effort=4), {}
+    yield "exact-2-tiles", colours, exact(), {"tile_size": 64}
+    yield "exact-2-one-column", coat[:, :1], exact(effort=6), {}
+    yield "exact-2-one-row", coat[:1], exact(effort=6), {}
+    yield "exact-2-one-value", np.full((20, 30), 77, np.uint8), exact(), {}

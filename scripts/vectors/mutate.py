@@ -6,8 +6,8 @@ does not repeat a fault of that reader. Only the lists of tools of version 1 com
 
 import zlib
 
-from mmpcodec.format.tool_fields import BLOCKS_2, CODINGS_OF, HEADER_TOOLS
-from mmpcodec.tools import TREES
+from mmpcodec.format.tool_fields import BLOCKS_2, CODINGS_OF, EXACT_2, HEADER_TOOLS
+from mmpcodec.tools import EXACT, TREES
 
 FINE_LUMA, TURN_BYTES = 3, 3
 
@@ -118,6 +118,10 @@ class Walk:
             has_trees = self.number("switches") >> low_bit("dictionary") & 1
             self.number("step")
             self.number("filter bank")
+        elif coding == EXACT_2:
+            self.number("switches")
+            self.number("max error")
+            has_trees = 0
         else:
             values = {tool.name: self.number(tool.title) for tool in HEADER_TOOLS.get(coding, ())}
             has_trees = values.get("dictionary", 0)
@@ -139,7 +143,7 @@ class Walk:
         codings = CODINGS_OF[2]
         if coding < len(codings):
             self._tools(codings[coding])
-            has_filter = coding != 2
+            has_filter = codings[coding] not in (EXACT, EXACT_2)
         else:
             if coding % 2:
                 self.number("filter bank")

@@ -24,7 +24,7 @@ from mmpcodec.errors import FormatError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
-from mmpcodec.reference.exact import coder
+from mmpcodec.reference.exact import coder, coder_2
 from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
@@ -280,6 +280,23 @@ def exact_native(samples: np.ndarray, depth: int) -> tuple:
     return coded, [each / 4096 for each in rates], decoded, [each / 4096 for each in same_rates]
 
 
+def exact_2_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+    """Payload, samples that a decoder shows, and decoded samples."""
+    coded, shown, _ = coder_2.encode_planes_2(samples, depth, tools, silent)
+    decoded, _ = coder_2.decode_planes_2(coded, samples.shape, depth, tools, silent)
+    return coded, shown, decoded
+
+
+def exact_2_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+    coded, shown, _ = _cpu.encode_exact_2(samples, depth, tools, threads, None)
+    decoded, _ = _cpu.decode_exact_2(coded, samples.shape, depth, tools, threads, None)
+    return coded, shown, decoded
+
+
+def exact_2_input(content: str, count: int, depth: int, form: str) -> tuple:
+    return *planes(content, count, depth), EXACT_2_TOOLS[form]
+
+
 # Solvers: functions of arrays, with the backend as an option.
 
 
@@ -354,6 +371,18 @@ BEYOND_CUDA = {
     "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
 }
 
+EXACT_2_TOOLS = {
+    "2 models": Tools(exact=True, predictors=1, models=2),
+    "8 models": Tools(exact=True, predictors=1, models=8),
+    "8 models, near": Tools(exact=True, predictors=2, models=8, weight_sets=4, last_stage=True),
+    "16 models": Tools(exact=True, predictors=1, models=16, weight_sets=4),
+    "all": Tools(exact=True, predictors=3, models=16, weight_sets=4, last_stage=True),
+    "2 models, error 2": Tools(exact=True, predictors=1, models=2, max_error=2),
+    "all, error 5": Tools(
+        exact=True, predictors=3, models=16, weight_sets=4, last_stage=True, max_error=5
+    ),
+}
+"""Tools of exact samples 2."""
 EXACT = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
 
 
@@ -428,6 +457,17 @@ OPERATIONS: dict[str, Operation] = {
         {
             f"{content}, {count} planes, {depth} bits": partial(planes, content, count, depth)
             for content, count, depth in EXACT
+        },
+    ),
+    "exact samples 2": Operation(
+        exact_2_reference,
+        {"cpu": partial(exact_2_native, 1), "cpu, 3 threads": partial(exact_2_native, 3)},
+        {
+            f"{content}, {count} planes, {depth} bits, {form}": partial(
+                exact_2_input, content, count, depth, form
+            )
+            for content, count, depth in EXACT
+            for form in EXACT_2_TOOLS
         },
     ),
     "planes filter": Operation(

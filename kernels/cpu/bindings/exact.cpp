@@ -4,9 +4,11 @@
 #include <nanobind/stl/tuple.h>
 
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "cpu/exact/codec.h"
+#include "cpu/exact/codec_2.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/runtime/zeroed.h"
 
@@ -21,6 +23,13 @@ using Samples = nb::ndarray<const uint16_t, nb::ndim<3>, nb::c_contig, nb::devic
 using Shape = std::tuple<int, int, int>;
 
 nb::tuple tuple_of(const ExactRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
+
+nb::object array_from(Zeroed<uint16_t> samples, const ExactShape& shape) {
+    uint16_t* owned = samples.release();
+    nb::capsule owner(owned, [](void* memory) noexcept { free(memory); });
+    const size_t sides[3] = {size_t(shape.planes), size_t(shape.height), size_t(shape.width)};
+    return nb::cast(nb::ndarray<nb::numpy, uint16_t>(owned, 3, sides, owner));
+}
 
 // Returns the payload and the rates of the maps and of the residuals.
 nb::tuple encode(const Samples& samples, int depth, const nb::object& progress) {
@@ -49,11 +58,48 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth,
         nb::gil_scoped_release released;
         decode_exact(data, bytes, shape, samples.get(), report, rates);
     }
-    uint16_t* decoded = samples.release();
-    nb::capsule owner(decoded, [](void* memory) noexcept { free(memory); });
-    using Decoded = nb::ndarray<nb::numpy, uint16_t>;
-    const size_t sides[3] = {size_t(planes), size_t(height), size_t(width)};
-    return nb::make_tuple(Decoded(decoded, 3, sides, owner), tuple_of(rates));
+    return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates));
+}
+
+Exact2Tools exact_2_tools_from(nb::handle source) {
+    const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };
+    return {number("predictors"), number("models"), number("weight_sets"),
+            number("last_stage") != 0, number("max_error")};
+}
+
+// Returns the payload, the decoded samples, and the rates of the maps and of the residuals.
+nb::tuple encode_2(const Samples& samples, int depth, const nb::object& tools, int threads,
+                   const nb::object& progress) {
+    const ExactShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
+                           depth};
+    const Exact2Tools own = exact_2_tools_from(tools);
+    const Progress report = progress_from(progress);
+    ExactRates rates;
+    auto decoded = zeroed<uint16_t>(size_t(shape.planes) * shape.plane_size());
+    const std::vector<uint8_t> payload = [&] {
+        nb::gil_scoped_release released;
+        return encode_exact_2(samples.data(), shape, own, threads, decoded.get(), report, rates);
+    }();
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()),
+                          array_from(std::move(decoded), shape), tuple_of(rates));
+}
+
+// Returns the samples and the rates of the maps and of the residuals.
+nb::tuple decode_2(const nb::bytes& payload, const Shape& size, int depth, const nb::object& tools,
+                   int threads, const nb::object& progress) {
+    const auto [planes, height, width] = size;
+    const ExactShape shape{planes, height, width, depth};
+    const Exact2Tools own = exact_2_tools_from(tools);
+    const auto* data = static_cast<const uint8_t*>(payload.data());
+    const size_t bytes = payload.size();
+    const Progress report = progress_from(progress);
+    ExactRates rates;
+    auto samples = zeroed<uint16_t>(size_t(planes) * shape.plane_size());
+    {
+        nb::gil_scoped_release released;
+        decode_exact_2(data, bytes, shape, own, threads, samples.get(), report, rates);
+    }
+    return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates));
 }
 
 }  // namespace
@@ -61,6 +107,10 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth,
 void register_exact(nb::module_& module) {
     module.def("encode_exact", &encode, "samples"_a, "depth"_a, "progress"_a.none());
     module.def("decode_exact", &decode, "payload"_a, "shape"_a, "depth"_a, "progress"_a.none());
+    module.def("encode_exact_2", &encode_2, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
+               "progress"_a.none());
+    module.def("decode_exact_2", &decode_2, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
+               "threads"_a, "progress"_a.none());
 }
 
 }  // namespace mmp

@@ -31,6 +31,9 @@ public:
         }
     }
 
+    // Encodes a number below 2^bits, all of which are as likely.
+    void encode_raw(uint32_t number, int bits) { encode(number, 1, uint32_t{1} << bits); }
+
     // Appends the fewest bytes that name a number within the last interval; returns the payload.
     const std::vector<uint8_t>& finish() {
         const uint64_t last = low_ + range_ - 1;
@@ -41,6 +44,8 @@ public:
         if (!none_needed) payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
         return payload_;
     }
+
+    const std::vector<uint8_t>& payload() const { return payload_; }
 
 private:
     void carry() {
@@ -88,6 +93,13 @@ public:
             range_ <<= 8;
         }
         return bit;
+    }
+
+    // Decodes a number below 2^bits, all of which are as likely.
+    uint32_t raw(int bits) {
+        const uint32_t number = target(uint32_t{1} << bits);
+        consume(number, 1);
+        return number;
     }
 
     void finish() const {

@@ -1,12 +1,11 @@
 #include "cpu/exact/codec.h"
 
-#include <fenv.h>
-
 #include <memory>
 
-#include "shared/entropy/binary.h"
 #include "shared/entropy/rate.h"
+#include "cpu/exact/nearest.h"
 #include "cpu/exact/plane_coder.h"
+#include "cpu/exact/values.h"
 #include "cpu/entropy/rangecoder.h"
 
 namespace mmp {
@@ -59,41 +58,12 @@ struct ExactCoder {
         encoder.encode(bit ? kTotal - one : 0, bit ? one : kTotal - one, kTotal);
         return bit;
     }
+    int map_bit(uint32_t one, int given) {
+        const int bit = code(one, given);
+        map.add(bit ? one : kTotal - one);
+        return bit;
+    }
 };
-
-// Codes a bit of a map, in which 1 has the probability `one`.
-int code_map(ExactCoder& coder, uint32_t one, int given) {
-    const int bit = coder.code(one, given);
-    coder.map.add(bit ? one : kTotal - one);
-    return bit;
-}
-
-// Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
-std::vector<uint16_t> code_values(ExactCoder& coder, const uint16_t* samples,
-                                  const ExactShape& shape) {
-    const int values = 1 << shape.depth;
-    std::vector<uint8_t> used(values);
-    bool pays = false;
-    if (coder.writes) {
-        for (int64_t i = 0; i < shape.plane_size(); ++i) used[samples[i]] = 1;
-        const int64_t count = std::count(used.begin(), used.end(), 1);
-        pays = 4 * count < 3 * values && values < 4 * shape.plane_size();
-    }
-    const bool named = code_map(coder, kTotal / 2, pays);
-    BitModel models[2];
-    std::vector<uint16_t> found;
-    int last = 0;
-    for (int value = 0; value < values; ++value) {
-        if (named) {
-            const int bit = code_map(coder, models[last].one, used[value]);
-            models[last].count(bit);
-            last = bit;
-        }
-        if (!named || last) found.push_back(uint16_t(value));
-    }
-    if (found.empty()) throw CorruptPayload("no value occurs", "Exact samples");
-    return found;
-}
 
 // Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
 // to before the change of the rounding.
@@ -106,20 +76,6 @@ MMP_CODE_ROW(int32_t, 10)
 MMP_CODE_ROW(int32_t, 14)
 MMP_CODE_ROW(int64_t, 10)
 MMP_CODE_ROW(int64_t, 14)
-
-// Floating point rounds to nearest while it lives, as Fit needs, also if the caller's does not.
-class Nearest {
-public:
-    Nearest() : before_(fegetround()) {
-        if (before_ != FE_TONEAREST) fesetround(FE_TONEAREST);
-    }
-    ~Nearest() {
-        if (before_ != FE_TONEAREST) fesetround(before_);
-    }
-
-private:
-    const int before_;
-};
 
 template <class Sum, int N, class Report>
 void code_rows(const std::vector<ExactPlane*>& planes, ExactCoder& coder, const Report& report) {
@@ -160,7 +116,8 @@ void code_planes(ExactCoder& coder, const uint16_t* given, const ExactShape& sha
     const auto fragments = [](int side) { return int64_t{(side + kStrip - 1) / kStrip}; };
     const int64_t total = fragments(shape.height) * fragments(shape.width);  // fragments of a plane
     for (int number = 0; number < shape.planes; ++number) {
-        const auto values = code_values(coder, given + number * shape.plane_size(), shape);
+        const auto values = code_values(coder, given + number * shape.plane_size(),
+                                        shape.plane_size(), shape.depth);
         owned.push_back(
             std::make_unique<ExactPlane>(shape.height, shape.width, int(values.size()) - 1));
         planes.push_back(owned.back().get());

@@ -15,6 +15,14 @@
 
 namespace mmp {
 
+// Whether doubles can hold the integers. Processors that compute with more digits than a double has, and options that let the compiler
+// change arithmetic, get integers.
+#if defined(__FAST_MATH__) || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2
+constexpr bool kExactDoubles = false;
+#else
+constexpr bool kExactDoubles = true;
+#endif
+
 // Solves the equations of a sample in two steps: the elimination needs only the products of
 // regressors, drift() also those with the target. The caller lets floating point round to nearest.
 //
@@ -72,14 +80,6 @@ public:
     static constexpr int kMeanwhile = 6;  // as many as take as long as drift()
 
 private:
-// Processors that compute with more digits than a double has, and options that let the compiler
-// change arithmetic, get integers.
-#if defined(__FAST_MATH__) || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2
-    static constexpr bool kExactDoubles = false;
-#else
-    static constexpr bool kExactDoubles = true;
-#endif
-
     static constexpr Sum kPrior[4] = {5, 5, -3, 1};
     static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
     static constexpr double kUnit = 1.0 / 65536, kAlmostHalf = 0.5 - kUnit / 2;
@@ -208,8 +208,8 @@ private:
     __attribute__((noinline)) int64_t integer_sum(const Sum* targets,
                                                   const Regressors& regressors) const {
         constexpr auto& kPlaces = FadedSums<Sum, N>::kPlaces;
-        int64_t m[kMostRegressors][kMostRegressors + 1];
-        int32_t weights[kMostRegressors];
+        int64_t m[kMostUnknowns][kMostUnknowns + 1];
+        int32_t weights[kMostUnknowns];
         for (int i = 0; i < N; ++i) {
             for (int j = i; j < N; ++j)
                 m[i][j] = (matrix_[kPlaces.start[i] + j - i] + (i == j ? ridge_ : 0)) >> shift_;

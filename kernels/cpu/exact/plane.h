@@ -12,7 +12,7 @@ namespace mmp {
 
 class ExactPlane {
 public:
-    static constexpr int kAbove = 2, kBeside = 3, kBelow = 1;
+    static constexpr int kAbove = 3, kBeside = 3, kBelow = 1;
 
     ExactPlane(int height, int width, int most)
         : most(most),

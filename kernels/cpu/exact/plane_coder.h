@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "cpu/exact/contexts.h"
 #include "cpu/runtime/errors.h"
 #include "cpu/exact/plane.h"
 #include "cpu/exact/fit.h"
@@ -23,49 +24,6 @@ constexpr int kOwnPlaces[10][2] = {{0, -1}, {-1, 0}, {-1, -1}, {-1, 1},  {0, -2}
 constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
 // By number of earlier planes: the numbers of regressors in the plane and in each earlier plane.
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
-constexpr int kMostActivity = 31;
-constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
-constexpr int kHashBits = 18, kCheckBits = 32 - kHashBits;
-
-// A running mean of errors, in 1/16 of their unit.
-struct Bias {
-    int32_t mean = 0, uses = 0;
-
-    void learn(int32_t error) {
-        mean += int32_t((int64_t{16 * error - mean} * kMix.rate[uses]) >> 16);
-        if (uses < 64) ++uses;
-    }
-};
-
-// A sample that followed neighbours with the same hash, and a measure of how often it did.
-struct Seen {
-    uint16_t check, uses;
-    int32_t value;
-
-    void learn(int32_t sample) {
-        if (uses && value == sample) {
-            uses = std::min<uint16_t>(uses + 1, 255);
-        } else if ((uses >>= 1) == 0) {
-            uses = 1, value = sample;
-        }
-    }
-};
-
-inline int bit_length(uint32_t value) { return 32 - std::countl_zero(value); }
-
-inline int signed_class(int value) {
-    const int size = std::abs(value);
-    const int own = (size >= 1) + (size >= 3) + (size >= 8) + (size >= 20);
-    return value < 0 ? 4 - own : 4 + own;
-}
-
-inline int activity_class(int activity) {
-    if (activity < 4) return activity;
-    const int length = bit_length(activity);
-    return std::min(kMostActivity, 2 * (length - 1) + (activity >> (length - 2) & 1));
-}
-
-inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
 
 // Codes the samples of one plane with N regressors. Sum is int32_t where samples have eight bits at
 // most.
@@ -82,7 +40,7 @@ public:
           sums_(plane_.width()),
           fits_{Fit<Sum, N>(bits_), Fit<Sum, N>(bits_)},
           mixed_(kDecisions,
-                 {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, 1 + kMostSeen * kSeenContexts}),
+                 {32, 4096, 9 * 32, 64 * 8, 729, 256 * 8, 81 * 32, kMatchContexts}),
           seen_(zeroed<Seen>(size_t{1} << kHashBits)),
           coder_(coder) {}
 
@@ -150,7 +108,7 @@ private:
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
         const int fraction = (mended & ((1 << kFractionBits) - 1)) >> 3;
 
-        Seen& seen = find_seen(key);
+        Seen& seen = find_seen(seen_.get(), key);
         const int coarse = std::min(7, active / 3);
         const int off = signed_class(median - predicted);
         mixed_.select(
@@ -220,21 +178,6 @@ private:
         if (beside_) key = key * 65599 + *before_[0]->sample(row, column);
         return key * 0x9E3779B1u;
     }
-
-    MMP_INLINE Seen& find_seen(uint32_t key) {
-        Seen& seen = seen_[key >> kCheckBits];
-        const uint16_t check = key & ((1 << kCheckBits) - 1);
-        if (seen.check != check) seen = {check, 0, 0};
-        return seen;
-    }
-
-    static MMP_INLINE int match_context(const Seen& seen, int predicted) {
-        if (!seen.uses) return 0;
-        const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
-        return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
-    }
-
-    static int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
 
     // Codes a bit; does something else between the steps that wait for each other.
     template <class Meanwhile>

@@ -21,16 +21,16 @@ MMP_INLINE int64_t quotient(int64_t a, int64_t b, double inverse) {
 
 }  // namespace
 
-MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* weights) {
+MMP_SIMD_LEVELS void solve(int64_t (*m)[kMostUnknowns + 1], int n, int32_t* weights) {
     // Rounding can make the equations singular. These limits keep all products within 63 bits.
     constexpr int64_t kMostFactor = int64_t{1} << 30, kMostValue = int64_t{1} << 31;
-    double inverse[kMostRegressors];
+    double inverse[kMostUnknowns];
     for (int i = 0; i < n; ++i) {
         int64_t* pivot = m[i];
         for (int j = i; j <= n; ++j) pivot[j] = std::clamp(pivot[j], -kMostValue, kMostValue);
         pivot[i] = std::max(pivot[i], int64_t{16});
         inverse[i] = 1.0 / double(pivot[i]);
-        int64_t factors[kMostRegressors];
+        int64_t factors[kMostUnknowns];
         for (int r = i + 1; r < n; ++r)
             factors[r] = std::clamp(quotient(pivot[r] * 65536, pivot[i], inverse[i]), -kMostFactor,
                                     kMostFactor);

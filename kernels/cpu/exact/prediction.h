@@ -13,8 +13,10 @@ constexpr int kWeightBits = 14;
 constexpr int kMostWeight = 1 << (kWeightBits + 3);
 constexpr int kFractionBits = 6;  // of a prediction
 
+constexpr int kMostUnknowns = 22;
+
 // Solves the symmetric equations whose upper triangle is m; its last column is the right side. This
 // is right for all values, and slow; Fit is for those that occur.
-void solve(int64_t (*m)[kMostRegressors + 1], int n, int32_t* weights);
+void solve(int64_t (*m)[kMostUnknowns + 1], int n, int32_t* weights);
 
 }  // namespace mmp

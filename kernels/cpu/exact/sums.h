@@ -10,7 +10,6 @@
 
 namespace mmp {
 
-constexpr int kMostRegressors = 14;
 constexpr int kPaddedRegressors = 16;
 
 // Places of the sums of products u_i u_j, i <= j, for N regressors. The products of one i are a
@@ -51,7 +50,7 @@ template <> struct SumLanes<int64_t> { using Type = Longs4; };
 // Sums around the samples of a plane. Sum is int32_t where samples have eight bits at most. The
 // sums of products of regressors do not depend on the sample before, so they are ready earlier than
 // the sums of products with the target.
-template <class Sum, int N>
+template <class Sum, int N, int Shift = 3>
 class FadedSums {
 public:
     static constexpr SumPlaces<N> kPlaces{};
@@ -116,7 +115,7 @@ private:
 
     template <class Value>
     static MMP_INLINE Value faded(Value sum) {
-        return sum - (sum >> 3) - (sum >> 4);
+        return sum - (sum >> Shift) - (sum >> 4);
     }
 
     template <int From, int To>

@@ -127,6 +127,16 @@ MMP_INLINE Ints4 sums_of_pairs(Ints8 a, Ints8 b) {
     return low + high;
 }
 
+// The upper 16 bits of each product.
+MMP_INLINE Shorts8 high_products(Shorts8 a, Shorts8 b) {
+#ifdef __SSE2__
+    return __builtin_ia32_pmulhw128(a, b);
+#else
+    const Ints8 products = __builtin_convertvector(a, Ints8) * __builtin_convertvector(b, Ints8);
+    return __builtin_convertvector(products >> 16, Shorts8);
+#endif
+}
+
 // The sums of each two of 16 lanes that are not below 0: neighbours of shorts, or lanes eight apart.
 // Eight lanes of 32 bits fit a register of AVX2; 16 would go through memory.
 MMP_INLINE Ints8 sums_of_two(Shorts16 v) {

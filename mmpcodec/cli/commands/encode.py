@@ -238,6 +238,7 @@ def encode(
     target_size: options.TargetSize = None,
     target_bpp: options.TargetBpp = None,
     target_psnr: options.TargetPsnr = None,
+    max_error: options.MaxError = None,
     fast: options.Fast = False,
     best: options.Best = False,
     preset: options.Preset = None,
@@ -299,7 +300,7 @@ def encode(
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools: dict[str, Any] = {"partition": partition, "version": format}
+    tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
     tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
     params, target, remarks = wanted(rate, search, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster)

@@ -26,8 +26,8 @@ EFFECTS: dict[str, Callable[[Tools], bool]] = {
     "--lambdas": lambda tools: not tools.exact,
     "--quality": lambda tools: not tools.exact,
     "--target-psnr": lambda tools: not tools.exact,
-    "--fast": lambda tools: tools.prediction,
-    "--effort": lambda tools: tools.prediction,
+    "--fast": lambda tools: tools.prediction or tools.predictors > 0,
+    "--effort": lambda tools: tools.prediction or tools.predictors > 0,
     "--rate-model": lambda tools: TREES in tools.codings,
 }
 """Whether an option changes the file that a set of tools writes. The options of single tools are
@@ -86,7 +86,7 @@ def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
 def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, int]:
     """Return the preset and the effort that the options of the search stand for.
 
-    ``--fast`` is effort 1, and preset exact for lossless files, whose coding has no effort.
+    ``--fast`` is effort 1, and preset exact for lossless files.
     ``--best`` is preset best at effort 9.
 
     Raises

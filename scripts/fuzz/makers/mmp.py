@@ -15,7 +15,8 @@ from parts.choices import Choices
 from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
-_TREES, _BLOCKS, _EXACT, _BLOCKS_2, _IN_SET = range(5)
+_TREES, _BLOCKS, _EXACT, _BLOCKS_2, _EXACT_2 = range(5)
+_IN_SET = 8
 _SWITCHES = 18  # bits
 _FINE, _TURN_BYTES = 3, 3
 _MAGIC = b"\x89MMP\r\n\x1a\n"
@@ -109,12 +110,14 @@ class _Reader:
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
     """Return the least and largest value of each tool of a coding, in the order of the format.
 
-    Predicted blocks 2 have most of theirs in one number.
+    The codings of version 2 have most of theirs in one number.
     """
     from mmpcodec.format.tool_fields import CODINGS_OF, HEADER_TOOLS
 
     if coding == _BLOCKS_2:
         return (0, (1 << _SWITCHES) - 1), (1, 65535), (0, (1 << 14) - 1)
+    if coding == _EXACT_2:
+        return (0, 63), (0, 32767)
     tools = HEADER_TOOLS.get(CODINGS_OF[2][coding], ())
     return tuple((tool.low_in_file, tool.high) for tool in tools)
 
@@ -194,7 +197,7 @@ def _layer(reader: _Reader, file: File, last: bool) -> Layer:
         has_filter = coding % 4 > 1
     else:
         tools = _tools(reader, coding)
-        has_filter = coding != _EXACT
+        has_filter = coding not in (_EXACT, _EXACT_2)
     if has_filter:
         active = reader.bytes(1)
         filtered = active + reader.bytes(_count(active[0]))
@@ -288,7 +291,7 @@ def _changed_tools(choices: Choices, coding: int, tools: tuple[int, ...]) -> tup
 
 def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
     in_set = _IN_SET + choices.randrange(12)
-    coding = choices.either(layer.coding, _TREES, _BLOCKS, _EXACT, _BLOCKS_2, in_set)
+    coding = choices.either(layer.coding, *range(_EXACT_2 + 1), in_set)
     tools = layer.tools
     if coding != layer.coding:
         tools = tuple(any_tools(choices, coding))
@@ -302,7 +305,7 @@ def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Lay
 
 def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
     """Return a post filter: ``right`` if it suits, or random coefficients."""
-    if coding == _EXACT or (coding >= _IN_SET and coding % 4 < 2):
+    if coding in (_EXACT, _EXACT_2) or (coding >= _IN_SET and coding % 4 < 2):
         return b""
     if right and not choices.odd():
         return right
@@ -357,9 +360,9 @@ def random_file(choices: Choices) -> File:
     for _ in range(count):
         layers = []
         for _ in range(planes):
-            codings = [_TREES, _BLOCKS, _EXACT, _BLOCKS_2]
-            codings += range(_IN_SET, _IN_SET + 4 * len(sets))
-            coding = _EXACT if together else choices.choice(codings)
+            codings = [*range(_EXACT_2 + 1), *range(_IN_SET, _IN_SET + 4 * len(sets))]
+            exact = (_EXACT, _EXACT_2)[:version]
+            coding = choices.choice(exact if together else codings)
             payload = choices.content(choices.choice((0, 4, 40, 400, 3000)))
             layers.append(
                 Layer(

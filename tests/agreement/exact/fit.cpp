@@ -2,6 +2,7 @@
 // at the edges of its proof. Prints how many it compared, how often a limit of the format mattered,
 // and fails at the first difference. Usage: fit COUNT
 #include "cpu/exact/fit.h"
+#include "cpu/exact/strip_fit.h"
 
 #include <fenv.h>
 #include <inttypes.h>
@@ -29,12 +30,14 @@ int64_t any(int64_t low, int64_t high) {
 int64_t any_size(int bits) { return any(0, (int64_t{1} << any(0, bits)) - 1); }
 int64_t signed_any(int64_t size) { return any(0, 1) ? size : -size; }
 
+constexpr int kMost = 24;  // regressors, more than there are
+
 // The equations of a sample as the format has them, before ridge and prior are added.
 struct Equations {
     int n, bits;
-    int64_t matrix[kMostRegressors][kMostRegressors] = {};  // the upper triangle
-    int64_t targets[kPaddedRegressors] = {};
-    int32_t regressors[kPaddedRegressors] = {};
+    int64_t matrix[kMost][kMost] = {};  // the upper triangle
+    int64_t targets[kMost] = {};
+    int32_t regressors[kMost] = {};
 };
 
 // Section "Weights" of docs/format/format.md, in integers. Counts the values that a limit changes.
@@ -46,7 +49,7 @@ int integer_drift(const Equations& e, int64_t& limited) {
     constexpr int kPrior[4] = {5, 5, -3, 1};
     const int n = e.n;
     const int64_t ridge = std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 7));
-    int64_t most = 0, m[kMostRegressors][kMostRegressors + 1], weights[kMostRegressors];
+    int64_t most = 0, m[kMost][kMost + 1], weights[kMost];
     for (int i = 0; i < n; ++i) most = std::max(most, e.matrix[i][i] + ridge);
     int shift = 0;
     while (most >> shift >> 30) ++shift;
@@ -80,7 +83,7 @@ void from_samples(Equations& e) {
     const int64_t most = (int64_t{1} << e.bits) - 1, kind = any(0, 3), error = any_size(8);
     const int samples = int(any(0, 2 * e.n));
     for (int k = 0; k < samples; ++k) {
-        int64_t u[kMostRegressors + 1];
+        int64_t u[kMost + 1];
         for (int64_t& value : u)
             value = kind == 0 ? signed_any(any(0, most))
                     : kind == 1 ? signed_any(most)
@@ -166,6 +169,40 @@ void compare(int64_t& limited) {
     exit(1);
 }
 
+// Four strips at once, as exact samples 2 have them.
+template <int N>
+void compare_strips(int64_t& limited) {
+    const auto fits = std::make_unique<StripFits>();
+    Equations strips[StripFits::kStrips];
+    for (int s = 0; s < StripFits::kStrips; ++s) {
+        const Equations& e = strips[s] = any_equations<int64_t, N>();
+        const int64_t ridge =
+            std::max<int64_t>(256, e.bits < 4 ? 0 : int64_t{3} << (2 * e.bits - 7));
+        constexpr int64_t kPrior[4] = {5, 5, -3, 1};
+        int64_t most = 0;
+        for (int i = 0; i < N; ++i) most = std::max(most, e.matrix[i][i] + ridge);
+        const int shift = std::max(0, 34 - std::countl_zero(uint64_t(most)));
+        for (int i = 0; i < N; ++i) {
+            for (int j = i; j < N; ++j)
+                fits->m[i][j][s] = (e.matrix[i][j] + (i == j ? ridge : 0)) >> shift;
+            fits->m[i][N][s] = (e.targets[i] + (i < 4 ? ridge * kPrior[i] >> 3 : 0)) >> shift;
+        }
+    }
+    int32_t weights[kMostUnknowns][StripFits::kStrips];
+    fits->solve_all(N, weights);
+    for (int s = 0; s < StripFits::kStrips; ++s) {
+        int64_t changed = 0, sum = 0;
+        const int expected = integer_drift(strips[s], changed);
+        limited += changed != 0;
+        for (int i = 0; i < N; ++i) sum += int64_t{weights[i][s]} * strips[s].regressors[i];
+        const int found = int((sum + 128) >> 8);
+        if (found == expected) continue;
+        printf("strip of %d regressors, %d bits: %d instead of %d\n", N, strips[s].bits, found,
+               expected);
+        exit(1);
+    }
+}
+
 }  // namespace
 
 int main(int, char** arguments) {
@@ -179,5 +216,7 @@ int main(int, char** arguments) {
         compare<int32_t, 10>(limited), compare<int32_t, 14>(limited);
         compare<int64_t, 10>(limited), compare<int64_t, 14>(limited);
     }
-    printf("%" PRId64 " equations, %" PRId64 " met a limit\n", 4 * count, limited);
+    for (int64_t i = 0; i < count / 4; ++i)
+        compare_strips<10>(limited), compare_strips<18>(limited), compare_strips<22>(limited);
+    printf("%" PRId64 " equations, %" PRId64 " met a limit\n", 7 * count, limited);
 }

@@ -1,0 +1,86 @@
+// The probabilities of models, in lines of 16 decisions. Some models have a line for each context,
+// others share lines by a hash of the context.
+// Source: section "Mixed bits 2" of docs/format/format.md.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <array>
+
+#include "cpu/entropy/mixed_bits.h"
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+constexpr int kLineDecisions = 16;
+
+// A model holds a probability of 1 in its lower 16 bits, and in the upper ones how often it was
+// used. The probability is stored as its difference from 32768 by exclusive or, so that 0 is the
+// start.
+constexpr uint32_t kHalfOfModel = 32768, kMostModelUses = 127;
+constexpr int kLeastOfModel = 32;
+
+template <int Models>
+class ModelLines {
+public:
+    // `contexts` holds the number of contexts of each model, 0 for a hashed one.
+    ModelLines(int decisions, const std::array<int, Models>& contexts)
+        : counts_(contexts), models_(count(decisions, contexts)) {
+        uint32_t* next = models_.get();
+        for (int i = 0; i < Models; ++i) {
+            start_[i] = lines_[i] = next;
+            next += lines_of(contexts[i], groups(decisions)) * kLineDecisions;
+        }
+    }
+
+    MMP_INLINE void select(const std::array<uint32_t, Models>& contexts) {
+        contexts_ = contexts;
+        find_group(0);
+        for (int i = 0; i < Models; ++i) __builtin_prefetch(lines_[i]);
+    }
+    // Finds the lines with a decision. Call it before at().
+    MMP_INLINE void find(int decision) {
+        if (decision / kLineDecisions != group_) find_group(decision / kLineDecisions);
+    }
+    MMP_INLINE uint32_t* at(int model, int decision) const {
+        return lines_[model] + decision % kLineDecisions;
+    }
+
+private:
+    static constexpr int kHashedLines = 1 << 16;
+
+    static int groups(int decisions) { return (decisions + kLineDecisions - 1) / kLineDecisions; }
+    static size_t lines_of(int contexts, int groups) {
+        return contexts ? size_t(contexts) * groups : size_t{kHashedLines};
+    }
+    static size_t count(int decisions, const std::array<int, Models>& contexts) {
+        size_t lines = 0;
+        for (const int of_model : contexts) lines += lines_of(of_model, groups(decisions));
+        return lines * kLineDecisions;
+    }
+
+    MMP_INLINE void find_group(int group) {
+        group_ = group;
+        for (int i = 0; i < Models; ++i) {
+            uint32_t line = contexts_[i];
+            if (counts_[i]) {
+                line += uint32_t(group) * uint32_t(counts_[i]);
+            } else {
+                line = (line + uint32_t(group) * 2654435769u) * 789269575u;
+                line = (line ^ line >> 15) % kHashedLines;
+            }
+            lines_[i] = start_[i] + size_t(line) * kLineDecisions;
+        }
+    }
+
+    std::array<int, Models> counts_;
+    ZeroedLines<uint32_t> models_;
+    std::array<uint32_t, Models> contexts_{};
+    int group_ = 0;
+    uint32_t* start_[Models];
+    uint32_t* lines_[Models];
+};
+
+}  // namespace mmp

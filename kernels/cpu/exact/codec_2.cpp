@@ -1,0 +1,256 @@
+#include "cpu/exact/codec_2.h"
+
+#include <math.h>
+
+#include <memory>
+#include <numeric>
+
+#include "cpu/entropy/rangecoder.h"
+#include "cpu/exact/nearest.h"
+#include "cpu/exact/plane_coder_2.h"
+#include "cpu/exact/values.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
+constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
+
+// Both directions in one class, because each row is compiled for it at every SIMD level.
+struct StreamCoder {
+    StreamCoder() : writes(true), decoder(nullptr, 0) {}
+    StreamCoder(const uint8_t* stream, size_t size) : writes(false), decoder(stream, size) {}
+
+    // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
+    MMP_INLINE int code(uint32_t one, int given) {
+        int bit = given;
+        if (writes)
+            encoder.encode(bit ? kBitTotal - one : 0, bit ? one : kBitTotal - one, kBitTotal);
+        else
+            bit = decoder.bit(kBitTotal, kBitTotal - one);
+        product_ *= bit ? one : kBitTotal - one;
+        if (product_ > 1e290) [[unlikely]] take_logarithm();
+        ++bits_;
+        return bit;
+    }
+    int map_bit(uint32_t one, int given) { return code(one, given); }
+    // Codes a number below 2^bits, all of which are as likely.
+    uint32_t raw(uint32_t given, int bits) {
+        raw_bits_ += bits;
+        if (!writes) return decoder.raw(bits);
+        encoder.encode_raw(given, bits);
+        return given;
+    }
+
+    // Returns the ideal code length of the bits since the last call, in 2^-12 bit.
+    int64_t take_length() {
+        take_logarithm();
+        const double length = 16 * double(bits_) - logarithm_ + double(raw_bits_);
+        logarithm_ = 0, bits_ = raw_bits_ = 0;
+        return int64_t(4096 * length);
+    }
+
+    const bool writes;
+    RangeEncoder encoder;
+    RangeDecoder decoder;
+
+private:
+    __attribute__((noinline)) void take_logarithm() {
+        logarithm_ += log2(product_);
+        product_ = 1;
+    }
+
+    double product_ = 1, logarithm_ = 0;
+    int64_t bits_ = 0, raw_bits_ = 0;
+};
+
+struct RowCoder {
+    virtual ~RowCoder() = default;
+    virtual void code_row(int row) = 0;
+};
+
+template <class Sum, int Models>
+using Coder = PlaneCoder2<StreamCoder, Sum, Models>;
+
+// Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
+// to before the change of the rounding.
+#define MMP_CODE_ROW(Sum, Models)                                                                  \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(Coder<Sum, Models>& one, int row) {    \
+        one.code_row(row);                                                                         \
+    }
+MMP_CODE_ROW(int32_t, 2)
+MMP_CODE_ROW(int32_t, 8)
+MMP_CODE_ROW(int32_t, 16)
+MMP_CODE_ROW(int64_t, 2)
+MMP_CODE_ROW(int64_t, 8)
+MMP_CODE_ROW(int64_t, 16)
+
+template <class Sum, int Models>
+class RowsOf : public RowCoder {
+public:
+    RowsOf(const PlanesBeside& planes, ExactPlane& own, const Exact2Tools& tools,
+           StreamCoder& coder)
+        : one_(planes, own, tools, coder) {}
+
+    void code_row(int row) override {
+        const Nearest nearest;
+        // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+        void (*volatile code)(Coder<Sum, Models>&, int) = mmp::code_row;
+        code(one_, row);
+    }
+
+private:
+    Coder<Sum, Models> one_;
+};
+
+// A plane and what codes it.
+struct Part {
+    std::unique_ptr<StreamCoder> coder;
+    std::vector<uint16_t> values;
+    std::unique_ptr<ExactPlane> plane;
+    std::unique_ptr<RowCoder> rows;  // none if the plane has one value
+    ExactRates rates;
+};
+
+std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, int depth,
+                                  const Exact2Tools& tools) {
+    const auto before = [&](int back) {
+        return number >= back ? parts[number - back].plane.get() : nullptr;
+    };
+    const PlanesBeside planes{before(0), {before(1), before(2)}, std::min(number, 2)};
+    ExactPlane& own = *parts[number].plane;
+    StreamCoder& coder = *parts[number].coder;
+    const auto make = [&]<class Sum, int Models>() -> std::unique_ptr<RowCoder> {
+        return std::make_unique<RowsOf<Sum, Models>>(planes, own, tools, coder);
+    };
+    const auto of_models = [&]<class Sum>() {
+        return tools.models == 2   ? make.template operator()<Sum, 2>()
+               : tools.models == 8 ? make.template operator()<Sum, 8>()
+                                   : make.template operator()<Sum, 16>();
+    };
+    return depth <= 8 ? of_models.template operator()<int32_t>()
+                      : of_models.template operator()<int64_t>();
+}
+
+// Codes all planes, each by a thread. A plane is two rows behind the one before it.
+void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactShape& shape,
+                 const Exact2Tools& tools, int threads, const Progress& progress,
+                 ExactRates& rates) {
+    const int count = int(parts.size());
+    for (int number = 0; number < count; ++number) {
+        Part& part = parts[number];
+        const uint16_t* samples = given ? given + number * shape.plane_size() : nullptr;
+        if (tools.max_error) {
+            part.values.resize(size_t{1} << shape.depth);
+            std::iota(part.values.begin(), part.values.end(), 0);
+        } else {
+            part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
+        }
+        part.rates.map = part.coder->take_length();
+        const int most = int(part.values.size()) - 1;
+        part.plane = std::make_unique<ExactPlane>(shape.height, shape.width, most);
+        if (given) {
+            std::vector<int32_t> number_of(size_t{1} << shape.depth);
+            for (int i = 0; i <= most; ++i) number_of[part.values[i]] = i;
+            for (int row = 0; row < shape.height; ++row)
+                for (int column = 0; column < shape.width; ++column)
+                    *part.plane->sample(row, column) = number_of[*samples++];
+        }
+    }
+    for (int number = 0; number < count; ++number)
+        if (parts[number].plane->most > 0)
+            parts[number].rows = rows_of(parts, number, shape.depth, tools);
+
+    const auto fragments = [](int side) { return int64_t{(side + kStrip - 1) / kStrip}; };
+    const int64_t across = fragments(shape.width), total = across * fragments(shape.height) * count;
+    ThreadTeam team(std::clamp(threads, 1, count));
+    const int last = shape.height + kRowsBehind * (count - 1);
+    for (int turn = 0; turn < last; ++turn) {
+        if (turn % kStrip == 0)
+            progress(std::min(total, across * count * (turn / kStrip)), total);
+        team.run(uint32_t(count), [&](uint32_t number) {
+            const int row = turn - kRowsBehind * int(number);
+            if (row >= 0 && row < shape.height && parts[number].rows)
+                parts[number].rows->code_row(row);
+        });
+    }
+    progress(total, total);
+    for (Part& part : parts) {
+        part.rates.residual = part.coder->take_length();
+        rates.map += part.rates.map, rates.residual += part.rates.residual;
+    }
+}
+
+void copy_samples(const std::vector<Part>& parts, const ExactShape& shape, uint16_t* to) {
+    for (const Part& part : parts)
+        for (int row = 0; row < shape.height; ++row)
+            for (int column = 0; column < shape.width; ++column)
+                *to++ = part.values[*part.plane->sample(row, column)];
+}
+
+// Reads a number, as section "Container" of docs/format/format.md defines it.
+size_t read_number(const uint8_t*& from, const uint8_t* end) {
+    constexpr int kMostBytes = 9;
+    uint64_t value = 0;
+    for (int i = 0; i < kMostBytes; ++i) {
+        if (from == end)
+            throw TruncatedPayload("payload ends inside the number of bytes of a stream");
+        const uint8_t byte = *from++;
+        value |= uint64_t(byte & 127) << (7 * i);
+        if (byte < 128) {
+            if (i > 0 && byte == 0) break;
+            return value;
+        }
+    }
+    throw CorruptPayload("number of bytes of a stream has more bytes than it needs",
+                         "Exact samples 2");
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_exact_2(const uint16_t* samples, const ExactShape& shape,
+                                    const Exact2Tools& tools, int threads, uint16_t* decoded,
+                                    const Progress& progress, ExactRates& rates) {
+    std::vector<Part> parts(shape.planes);
+    for (Part& part : parts) part.coder = std::make_unique<StreamCoder>();
+    code_planes(parts, samples, shape, tools, threads, progress, rates);
+    copy_samples(parts, shape, decoded);
+    std::vector<uint8_t> payload;
+    for (int number = 0; number < shape.planes; ++number) {
+        size_t size = parts[number].coder->encoder.finish().size();
+        if (number == shape.planes - 1) break;
+        for (; size > 127; size >>= 7) payload.push_back(uint8_t(size & 127) | 128);
+        payload.push_back(uint8_t(size));
+    }
+    for (Part& part : parts) {
+        const std::vector<uint8_t>& stream = part.coder->encoder.payload();
+        payload.insert(payload.end(), stream.begin(), stream.end());
+    }
+    return payload;
+}
+
+void decode_exact_2(const uint8_t* payload, size_t size, const ExactShape& shape,
+                    const Exact2Tools& tools, int threads, uint16_t* samples,
+                    const Progress& progress, ExactRates& rates) {
+    const uint8_t *from = payload, *end = payload + size;
+    std::vector<size_t> sizes(shape.planes);
+    for (int number = 0; number < shape.planes - 1; ++number) sizes[number] = read_number(from, end);
+    std::vector<Part> parts(shape.planes);
+    for (int number = 0; number < shape.planes; ++number) {
+        const size_t left = size_t(end - from);
+        if (number == shape.planes - 1) sizes[number] = left;
+        if (sizes[number] > left)
+            throw TruncatedPayload("stream of plane " + std::to_string(number) + " has " +
+                                   std::to_string(sizes[number]) + " bytes, payload has " +
+                                   std::to_string(left) + " left");
+        parts[number].coder = std::make_unique<StreamCoder>(from, sizes[number]);
+        from += sizes[number];
+    }
+    code_planes(parts, nullptr, shape, tools, threads, progress, rates);
+    copy_samples(parts, shape, samples);
+    for (Part& part : parts) part.coder->decoder.finish();
+}
+
+}  // namespace mmp

@@ -1,0 +1,86 @@
+// What exact samples of both versions learn and look up beside the mixed bits.
+// Source: section "Exact samples" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "cpu/entropy/mixed_bits.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+constexpr int kMostActivity = 31;
+constexpr int kFarthestSeen = 500, kSeenContexts = 1024, kMostSeen = 4;
+constexpr int kMatchContexts = 1 + kMostSeen * kSeenContexts;
+constexpr int kHashBits = 18, kCheckBits = 32 - kHashBits;
+
+// A running mean of errors, in 1/16 of their unit.
+struct Bias {
+    int32_t mean = 0, uses = 0;
+
+    void learn(int32_t error) {
+        mean += int32_t((int64_t{16 * error - mean} * kMix.rate[uses]) >> 16);
+        if (uses < 64) ++uses;
+    }
+};
+
+// A sample that followed neighbours with the same hash, and a measure of how often it did.
+struct Seen {
+    uint16_t check, uses;
+    int32_t value;
+
+    void learn(int32_t sample) {
+        if (uses && value == sample) {
+            uses = std::min<uint16_t>(uses + 1, 255);
+        } else if ((uses >>= 1) == 0) {
+            uses = 1, value = sample;
+        }
+    }
+};
+
+// A table of them, in lines of 8 entries.
+class SeenTable {
+public:
+    SeenTable() : entries_(size_t{8} << 15) {}
+    Seen* line(uint32_t hash) const { return &entries_[size_t{8} * (hash >> 17)]; }
+
+private:
+    ZeroedLines<Seen> entries_;
+};
+
+inline Seen& find_seen(Seen* table, uint32_t key) {
+    Seen& seen = table[key >> kCheckBits];
+    const uint16_t check = key & ((1 << kCheckBits) - 1);
+    if (seen.check != check) seen = {check, 0, 0};
+    return seen;
+}
+
+inline int match_context(const Seen& seen, int predicted) {
+    if (!seen.uses) return 0;
+    const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
+    return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
+}
+
+inline int bit_length(uint32_t value) { return 32 - std::countl_zero(value); }
+
+inline int signed_class(int value) {
+    const int size = std::abs(value);
+    const int own = (size >= 1) + (size >= 3) + (size >= 8) + (size >= 20);
+    return value < 0 ? 4 - own : 4 + own;
+}
+
+inline int activity_class(int activity) {
+    if (activity < 4) return activity;
+    const int length = bit_length(activity);
+    return std::min(kMostActivity, 2 * (length - 1) + (activity >> (length - 2) & 1));
+}
+
+inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
+
+inline int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+}  // namespace mmp

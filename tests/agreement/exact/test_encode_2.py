@@ -1,0 +1,84 @@
+"""Exact samples 2: the compiled code writes the reference's bytes and reads them back, or refuses.
+
+The tests of exact samples have the inputs; here each is coded with each set of tools.
+"""
+
+import ctypes
+import ctypes.util
+import platform
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from support.operations import EXACT_2_TOOLS, OPERATIONS, silent
+from support.planes import DEPTHS, ROUNDING, planes
+from support.strategies import CONTENT
+
+from mmpcodec import FormatError, _cpu
+from mmpcodec.reference.exact import coder_2
+
+FORMS = st.sampled_from([*EXACT_2_TOOLS.values()])
+
+
+def check(samples, depth, tools):
+    _, _, decoded = OPERATIONS["exact samples 2"].check(samples, depth, tools)
+    error = np.abs(decoded.astype(int) - samples)
+    assert error.max() <= tools.max_error
+
+
+@given(planes(), FORMS)
+def test_any_planes(drawn, tools):
+    check(*drawn, tools)
+
+
+@pytest.mark.parametrize("form", EXACT_2_TOOLS)
+@pytest.mark.parametrize("depth", [1, 8, 16])
+def test_extremes(depth, form):
+    most = (1 << depth) - 1
+    rows, columns = np.indices((6, 21))
+    chequered = ((rows + columns) % 2 * most).astype(np.uint16)
+    striped = (columns // 3 % 2 * most).astype(np.uint16)
+    check(np.stack([chequered, striped, most - chequered]), depth, EXACT_2_TOOLS[form])
+
+
+@pytest.mark.parametrize("form", EXACT_2_TOOLS)
+def test_longer_rows(form):
+    samples = CONTENT["text"](np.random.default_rng(7), 16, 45).astype(np.uint16)
+    check(samples[None], 8, EXACT_2_TOOLS[form])
+
+
+@given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS), FORMS)
+def test_random_payloads_decode_alike(payload, count, side, depth, tools):
+    shape, results = (count, side, 10 - side), []
+    for decode in (
+        lambda: coder_2.decode_planes_2(payload, shape, depth, tools, silent)[0],
+        lambda: _cpu.decode_exact_2(payload, shape, depth, tools, 1, None)[0],
+    ):
+        try:
+            results.append(decode().tobytes())
+        except FormatError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("rounding", ["down", "up", "toward zero"])
+@pytest.mark.parametrize("depth", [8, 16])
+def test_rounding_of_the_host_changes_nothing(rounding, depth):
+    numbers = ROUNDING.get(platform.machine())
+    if numbers is None:
+        pytest.skip(f"the rounding modes of {platform.machine()} have no numbers here")
+    most, tools = (1 << depth) - 1, EXACT_2_TOOLS["all"]
+    noise = np.random.default_rng(3).integers(0, most + 1, (40, 40))
+    slope = np.add.outer(np.arange(40), np.arange(40)) * most // 78
+    samples = np.stack([slope, noise // 64 + slope * 63 // 64, noise]).astype(np.uint16)
+    payload = _cpu.encode_exact_2(samples, depth, tools, 1, None)[0]
+    host = ctypes.CDLL(ctypes.util.find_library("m"))
+    assert host.fesetround(numbers[rounding]) == 0
+    try:
+        found = _cpu.encode_exact_2(samples, depth, tools, 1, None)[0]
+        decoded = _cpu.decode_exact_2(payload, samples.shape, depth, tools, 1, None)[0]
+    finally:
+        host.fesetround(0)
+    assert found == payload
+    np.testing.assert_array_equal(decoded, samples)
