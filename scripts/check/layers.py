@@ -83,6 +83,8 @@ WITHOUT_KERNEL = {
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "exact/coder": "cpu/exact/codec goes through the planes, cpu/exact/plane_coder codes one",
     "exact/planes": "the bindings take the planes of a picture as one array",
+    "exact/surroundings": "cpu/exact/plane_coder makes the contexts",
+    "exact/values": "cpu/exact/codec codes the values",
     "turned_colours": "codec/colour converts the planes of every backend with it",
     "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
     "trees/fragments": "cpu/trees/picture pads the plane",

@@ -12,14 +12,17 @@ import zlib
 import numpy as np
 from independent.blocks import blocks
 from independent.exact import exact_samples
+from independent.exact_2 import exact_samples_2
 from independent.filter_bank import filter_bank
 from independent.rangecoder import RangeCoder
+from independent.reader import Reader
 from independent.trees import fragments
 
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
-TREES, BLOCKS, EXACT, BLOCKS_2 = 0, 1, 2, 3  # coding of a layer
+TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2 = range(5)  # coding of a layer
+CODINGS = {1: 3, 2: 5}  # by version; in version 2 the numbers above are tool sets
 BLOCK_TOOLS = (
     ("fragment size", (16, 32, 64)),
     ("least squares", range(2)),
@@ -43,6 +46,12 @@ SWITCHES = (  # of predicted blocks 2: bits, values
     ("derived modes", 1, range(2)),
     ("border sines", 1, range(2)),
 )
+EXACT_SWITCHES = (  # of exact samples 2: bits, values
+    ("predictors", 2, (1, 2, 3)),
+    ("models", 1, (8, 16)),
+    ("weight sets", 1, (1, 4)),
+    ("last stage", 1, range(2)),
+)
 TREE_TOOLS = (
     ("partition", range(2)),
     ("index classes", range(2)),
@@ -53,38 +62,6 @@ TREE_TOOLS = (
     ("redundancy radius", range(65536)),
     ("replacement", range(2)),
 )
-
-
-class Reader:
-    def __init__(self, data):
-        self.data = data
-        self.position = 0
-
-    def take(self, size):
-        if size > len(self.data) - self.position:
-            raise ValueError(f"truncated at byte {len(self.data)}")
-        self.position += size
-        return self.data[self.position - size : self.position]
-
-    def number(self, name, allowed=range(2**62)):
-        value = 0
-        for i in range(9):
-            byte = self.take(1)[0]
-            value |= (byte & 127) << (7 * i)
-            if byte < 128:
-                break
-        if byte >= 128 or (byte == 0 and i > 0):
-            raise ValueError(f"{name} is not a number in shortest form")
-        if value not in allowed:
-            raise ValueError(f"{name} is {value}, which is not allowed")
-        return value
-
-    def crc(self):
-        return self.take(4)
-
-    def end(self, name):
-        if self.position != len(self.data):
-            raise ValueError(f"bytes follow the end of {name}")
 
 
 def crc_of(data):
@@ -278,13 +255,11 @@ def tools_of(reader, coding):
     tools = {}
     if coding == BLOCKS:
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
+    if coding == EXACT_2:
+        tools = switches_of(reader, EXACT_SWITCHES)
+        tools["maximum error"] = reader.number("maximum error", range(2**15))
     if coding == BLOCKS_2:
-        switches = reader.number("switches", range(2**18))
-        for name, bits, values in SWITCHES:
-            if switches % 2**bits >= len(values):
-                raise ValueError(f"{name} in switches is not allowed")
-            tools[name] = values[switches % 2**bits]
-            switches >>= bits
+        tools = switches_of(reader, SWITCHES)
         tools["step"] = reader.number("step", range(1, 65536))
         tools["filter bank"] = reader.number("filter bank", range(2**14))
     if coding == TREES or tools.get("dictionary"):
@@ -292,15 +267,29 @@ def tools_of(reader, coding):
     return tools
 
 
+def switches_of(reader, table):
+    """The tools in the field switches, whose bits are those of the table."""
+    tools = {}
+    switches = reader.number("switches", range(2 ** sum(bits for _, bits, _ in table)))
+    for name, bits, values in table:
+        if switches % 2**bits >= len(values):
+            raise ValueError(f"{name} in switches is not allowed")
+        tools[name] = values[switches % 2**bits]
+        switches >>= bits
+    return tools
+
+
 def layer(reader, height, width, depth, layout, count, version, earlier, last, sets, states):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
-    coding = reader.number("coding", range(2 + version + 4 * len(sets)))
+    coding = reader.number("coding", range(CODINGS[version] + 4 * len(sets)))
+    exact = coding in (EXACT, EXACT_2)
     flags = None
-    if coding >= 4:
-        tools, flags, coding = dict(sets[(coding - 4) >> 2]), (coding - 4) % 4, BLOCKS_2
-    if layout == 0 and count > 1 and coding != EXACT:
+    if coding >= CODINGS[2]:
+        number = coding - CODINGS[2]
+        tools, flags, coding = dict(sets[number >> 2]), number % 4, BLOCKS_2
+    if layout == 0 and count > 1 and not exact:
         raise ValueError("planes together are for exact samples only")
-    if not (coding == EXACT and layout == 0):
+    if not (exact and layout == 0):
         depth = max(depth, 8)
     if flags is None:
         tools = tools_of(reader, coding)
@@ -311,7 +300,7 @@ def layer(reader, height, width, depth, layout, count, version, earlier, last, s
     if (coding == TREES or tools.get("dictionary")) and depth != 8:
         raise ValueError("trees are for a depth of 8 only")
     coefficients = {}
-    if coding != EXACT and flags not in (0, 1):
+    if not exact and flags not in (0, 1):
         values = 16 << tools.get("earlier planes", 0)
         filters = reader.number("post filter", range(0 if flags is None else 1, values))
         for k in range(6):
@@ -323,7 +312,10 @@ def layer(reader, height, width, depth, layout, count, version, earlier, last, s
         size = len(reader.data) - reader.position
     else:
         size = reader.number("payload bytes")
-    coder = RangeCoder(reader.take(size))
+    payload = reader.take(size)
+    if coding == EXACT_2:
+        return exact_samples_2(payload, height, width, depth, count, tools), depth
+    coder = RangeCoder(payload)
     if coding == EXACT:
         planes = exact_samples(coder, height, width, depth, count)
     else:

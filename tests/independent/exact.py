@@ -257,7 +257,7 @@ class FittedPrediction:
         self.places = [(plane, OWN[: (10, 8, 6)[q]])]
         self.places += [(earlier, EARLIER[: (0, 6, 4)[q]]) for earlier in before]
         self.K = sum(len(places) for _, places in self.places)
-        self.g = max(256, 3 * 2 ** (2 * b - 7)) if b >= 4 else 256
+        self.b = b
         self.Q = np.zeros((plane.width, self.K, self.K + 1), np.int64)
 
     def begin_row(self):
@@ -278,7 +278,7 @@ class FittedPrediction:
                 self.level = level
         self.u = np.array(u)
         self.A = fade(self.A) + self.Q[column]
-        C = self.coefficients(fade(self.A + self.R[column]) + self.Z)
+        C = coefficients(fade(self.A + self.R[column]) + self.Z, self.b)
         fitted = 64 * self.level + ((sum(c * v for c, v in zip(C, u, strict=True)) + 128) >> 8)
         return limited(fitted, 0, 64 * self.plane.M)
 
@@ -287,22 +287,24 @@ class FittedPrediction:
         self.Q[column] = fade(self.Q[column]) + v
         self.Z = fade(self.Z + v)
 
-    def coefficients(self, m):
-        """m is read in and above its diagonal only."""
-        K, g = self.K, self.g
-        z = max(0, (int(m.diagonal().max()) + g).bit_length() - 30)
-        m[range(K), range(K)] += g
-        m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]
-        m >>= z
-        for i in range(K):
-            m[i, i:] = np.clip(m[i, i:], -(2**31), 2**31)
-            m[i, i] = max(m[i, i], 16)
-            scaled = 65536 * m[i, i + 1 : K]
-            F = np.clip(np.sign(scaled) * (abs(scaled) // m[i, i]), -(2**30), 2**30)
-            m[i + 1 :, i + 1 :] -= (F[:, None] * m[i, i + 1 :]) >> 16
-        m = m.tolist()
-        C = [0] * K
-        for i in reversed(range(K)):
-            rest = 16384 * m[i][K] - sum(m[i][j] * C[j] for j in range(i + 1, K))
-            C[i] = limited(trunc(rest, m[i][i]), -131072, 131072)
-        return C
+
+def coefficients(m, b):
+    """Weights: m is read in and above its diagonal only."""
+    K = len(m)
+    g = max(256, 3 * 2 ** (2 * b - 7)) if b >= 4 else 256
+    z = max(0, (int(m.diagonal().max()) + g).bit_length() - 30)
+    m[range(K), range(K)] += g
+    m[:4, K] += [(g * c) >> 3 for c in (5, 5, -3, 1)]
+    m >>= z
+    for i in range(K):
+        m[i, i:] = np.clip(m[i, i:], -(2**31), 2**31)
+        m[i, i] = max(m[i, i], 16)
+        scaled = 65536 * m[i, i + 1 : K]
+        F = np.clip(np.sign(scaled) * (abs(scaled) // m[i, i]), -(2**30), 2**30)
+        m[i + 1 :, i + 1 :] -= (F[:, None] * m[i, i + 1 :]) >> 16
+    m = m.tolist()
+    C = [0] * K
+    for i in reversed(range(K)):
+        rest = 16384 * m[i][K] - sum(m[i][j] * C[j] for j in range(i + 1, K))
+        C[i] = limited(trunc(rest, m[i][i]), -131072, 131072)
+    return C

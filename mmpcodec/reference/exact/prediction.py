@@ -4,10 +4,14 @@ Source: section "Fitted prediction" of ``docs/format/format.md``; after B. Meyer
 "Glicbawls: grey level image compression by adaptive weighted least squares", 2001.
 """
 
+from collections.abc import Callable, Sequence
+
 import numpy as np
 
 from mmpcodec.reference.integers import limited, truncated
 
+FRACTION_BITS = 6
+"""Fitted predictions are in 1/64."""
 WEIGHT_BITS = 14
 """Weights are in 1/16384."""
 MOST_WEIGHT = 1 << WEIGHT_BITS + 3
@@ -35,9 +39,14 @@ class FadedSums:
         Width of the plane in samples.
     regressors : int
         Number N of regressors.
+    fade : callable
+        Shrinks an array of sums by one step of distance.
     """
 
-    def __init__(self, width: int, regressors: int):
+    def __init__(
+        self, width: int, regressors: int, fade: Callable[[np.ndarray], np.ndarray] = faded
+    ):
+        self._fade = fade
         shape = regressors, regressors + 1
         self._down = np.zeros((width, *shape), np.int64)
         self._right = np.zeros((width, *shape), np.int64)
@@ -48,15 +57,15 @@ class FadedSums:
         self._left, self._row = np.zeros((2, *self._left.shape), np.int64)
         self._right[-1] = 0
         for column in range(len(self._down) - 1, 0, -1):
-            self._right[column - 1] = faded(self._right[column] + self._down[column])
+            self._right[column - 1] = self._fade(self._right[column] + self._down[column])
 
     def at(self, column: int) -> np.ndarray:
         """Return the sums for the sample in a column, a (N, N + 1) int64 array.
 
         Columns are visited from left to right, each once in a row.
         """
-        self._left = faded(self._left) + self._down[column]
-        return faded(self._left + self._right[column]) + self._row
+        self._left = self._fade(self._left) + self._down[column]
+        return self._fade(self._left + self._right[column]) + self._row
 
     def add(self, column: int, regressors: np.ndarray, target: int) -> None:
         """Add a coded sample to the sums.
@@ -70,8 +79,8 @@ class FadedSums:
             Sample minus its level.
         """
         product = 256 * np.outer(regressors, [*regressors, target])
-        self._down[column] = faded(self._down[column]) + product
-        self._row = faded(self._row + product)
+        self._down[column] = self._fade(self._down[column]) + product
+        self._row = self._fade(self._row + product)
 
 
 def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
@@ -110,3 +119,28 @@ def fitted_weights(sums: np.ndarray, bits: int) -> list[int]:
         rest -= sum(rows[i][j] * weights[j] for j in range(i + 1, count))
         weights[i] = limited(truncated(rest, rows[i][i]), MOST_WEIGHT)
     return weights
+
+
+def fitted_prediction(weights: Sequence[int], regressors: np.ndarray, level: int, most: int) -> int:
+    """Return the weighted sum of the regressors of a sample, plus its level.
+
+    Parameters
+    ----------
+    weights : sequence of N int
+        From ``fitted_weights``.
+    regressors : (N,) int array
+        Each minus the level of its plane.
+    level : int
+        Level of the sample's own plane.
+    most : int
+        Largest sample.
+
+    Returns
+    -------
+    int
+        In 1/64, 0 to 64 times the largest sample.
+    """
+    dropped = WEIGHT_BITS - FRACTION_BITS
+    drift = sum(a * b for a, b in zip(weights, regressors.tolist(), strict=True))
+    fitted = (level << FRACTION_BITS) + ((drift + (1 << dropped - 1)) >> dropped)
+    return min(max(fitted, 0), most << FRACTION_BITS)

@@ -1,0 +1,470 @@
+"""Sections Exact samples 2, Mixed bits 2 and Fitted prediction 2 of the text."""
+
+import numpy as np
+from independent.arithmetic import limited
+from independent.exact import STRETCH, coefficients, sc, squash, values
+from independent.rangecoder import RangeCoder
+from independent.reader import Reader
+
+PLACES = (
+    *((0, -1), (-1, 0), (-1, -1), (-1, 1), (0, -2), (-2, 0), (-1, -2), (-1, 2), (-2, -1), (-2, 1)),
+    *((-2, -2), (-2, 2), (0, -3), (-3, 0), (-1, -3), (-1, 3), (-3, -1), (-3, 1), (-2, 3), (-2, -3)),
+    *((-3, 2), (-3, -2)),
+)
+EARLIER_PLACES = ((0, 0), (0, -1), (-1, 0), (0, 1), (-1, -1), (1, 0))
+
+
+def exact_samples_2(payload, height, width, depth, count, tools):
+    """The planes of a layer, in the order of the form."""
+    reader = Reader(payload)
+    sizes = [reader.number("bytes of a stream") for _ in range(count - 1)]
+    streams = [reader.take(size) for size in sizes]
+    streams.append(reader.take(len(payload) - reader.position))
+    order = (1, 0, 2, 3)[:count] if count >= 3 else range(count)
+    found = [None] * count
+    before = []
+    for number, stream in zip(order, streams, strict=True):
+        coder = RangeCoder(stream)
+        occurring = range(2**depth) if tools["maximum error"] else values(coder, depth)
+        plane = Plane(height, width, len(occurring) - 1)
+        if plane.M > 0:
+            PlaneDecoder(coder, plane, before, tools).decode()
+        coder.end()
+        before = [plane, *before[:1]]
+        found[number] = np.array(occurring)[np.array(plane.x)]
+    return found
+
+
+class Plane:
+    """Samples x (numbers of values) and residuals; the methods know the margins."""
+
+    def __init__(self, height, width, M):
+        self.height, self.width, self.M = height, width, M
+        self.x = [[0] * width for _ in range(height)]
+        self.residuals = [[0] * width for _ in range(height)]
+
+    def sample(self, row, column):
+        row = min(row, self.height - 1)
+        if row < 0 or (row == 0 and column < 0):
+            return (self.M + 1) >> 1
+        if column < 0:
+            return self.x[row - 1][0]
+        return self.x[row][min(column, self.width - 1)]
+
+    def residual(self, row, column):
+        return self.beyond(self.residuals, row, column)
+
+    def beyond(self, numbers, row, column):
+        """One of the numbers of the samples, 0 beyond the plane."""
+        inside = 0 <= row < self.height and 0 <= column < self.width
+        return numbers[row][column] if inside else 0
+
+    def level(self, row, column):
+        return (sum(self.sample(row + i, column + j) for i, j in PLACES[:4]) + 2) >> 2
+
+
+def f(distance):
+    """The class of a distance v - predicted."""
+    m = abs(distance)
+    steps = ((12, 0, 0, 0), (24, 12, 12, 1), (56, 18, 24, 2), (96, 26, 56, 4), (160, 29, 96, 6))
+    k = 30
+    for end, first, start, shift in reversed(steps):
+        if m < end:
+            k = first + ((m - start) >> shift)
+    return 31 + k if distance >= 0 else 31 - k
+
+
+def h(*numbers):
+    total = 0
+    for x in reversed(numbers):
+        total = (total + x) * 65599
+    return total % 2**32
+
+
+class Table:
+    """Earlier samples in the same surroundings of n neighbours."""
+
+    def __init__(self, n):
+        self.n = n
+        self.entries = {}  # check, uses and value, by number
+
+    def look_up(self, P1, P2, neighbours):
+        total = P1 * 65599 + P2 * 65599**2
+        total += sum(v * 65599 ** (i + 3) for i, v in enumerate(neighbours[: self.n]))
+        total %= 2**32
+        key = ((total ^ (total >> 15)) * 2654435761) % 2**32
+        self.number, self.check = key >> 14, key % 2**14
+        check, self.uses, self.value = self.entries.get(self.number, (0, 0, 0))
+        if check != self.check:
+            self.uses = 0
+
+    def match(self, predicted):
+        if self.uses == 0:
+            return 0
+        away = limited(self.value - predicted, -500, 500)
+        return 1024 * (min(self.uses, 4) - 1) + 502 + away
+
+    def agreement(self, predicted):
+        if self.uses == 0:
+            return 0
+        if self.value != predicted:
+            return 3
+        return 1 if self.uses <= 2 else 2
+
+    def learn(self, x):
+        uses, value = self.uses, self.value
+        if uses > 0 and value == x:
+            uses = min(uses + 1, 255)
+        else:
+            uses >>= 1
+            if uses == 0:
+                uses, value = 1, x
+        self.entries[self.number] = self.check, uses, value
+
+
+class PlaneDecoder:
+    def __init__(self, coder, plane, before, tools):
+        self.plane = plane
+        self.before = before  # P1 and P2
+        self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["maximum error"]
+        self.prediction = Prediction(plane, before, tools["predictors"])
+        self.mixed_bits = MixedBits2(coder, tools)
+        self.means = {}  # B and n, by ("texture" or "skew", its number, act)
+        self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
+
+    def decode(self):
+        for row in range(self.plane.height):
+            self.prediction.begin_row(row)
+            for column in range(self.plane.width):
+                self.sample(row, column)
+
+    def sample(self, row, column):
+        plane, q = self.plane, len(self.before)
+        v = [plane.sample(row + i, column + j) for i, j in PLACES]
+        W, N, NW = v[:3]
+        fitted = self.prediction.fitted(row, column)
+
+        near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
+        activity = sum(map(abs, near)) + abs(near[0]) + abs(near[1])
+        earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
+        if q > 0:
+            activity = (3 * activity + 8 // q * sum(map(abs, earlier_residuals))) >> 2
+        act = activity
+        if activity >= 4:
+            digits = activity.bit_length()
+            act = min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
+
+        median = sorted((W, N, W + N - NW))[1]
+        texture = sum((64 * v[i] > fitted) << i for i in range(6))
+        skew = limited(16 + (64 * median - fitted + 4 + activity) // (8 + 2 * activity), 0, 31)
+
+        means = [self.means.setdefault(k, [0, 0]) for k in ((0, texture, act), (1, skew, act))]
+        mended = limited(fitted + ((means[0][0] + means[1][0] + 16) >> 5), 0, 64 * self.M)
+        predicted = (mended + 32) >> 6
+        fraction = (mended % 64) >> 3
+
+        P = [earlier.sample(row, column) for earlier in self.before] + [0, 0]
+        for table in self.tables.values():
+            table.look_up(P[0], P[1], v)
+        E = [sc(residual) for residual in [*earlier_residuals, 0, 0][:2]]
+        contexts = self.contexts(row, column, v, predicted, act, sc(median - predicted), near)
+        rows = (
+            act,
+            3 * sc(median - predicted) + min(2, fraction // 3),
+            sum(4**i * t.agreement(predicted) for i, t in enumerate(self.tables.values())),
+            9 * E[0] + E[1] if q > 0 else predicted >> max(0, self.b - 5),
+        )
+        x = self.coded(predicted, contexts, rows)
+
+        plane.x[row][column] = x
+        plane.residuals[row][column] = (64 * x - fitted + 32) >> 6
+        for table in self.tables.values():
+            table.learn(x)
+        for mean in means:
+            B, n = mean
+            B += ((16 * (64 * x - fitted) - B) * (131072 // (2 * n + 3))) >> 16
+            mean[:] = B, min(n + 1, 64)
+        self.prediction.learn(row, column, x)
+
+    def contexts(self, row, column, v, predicted, act, o, near):
+        """The contexts of all models; v are the samples at the 22 places."""
+        W, N, NW, NE, WW, NN = v[:6]
+        WWW, NNN, NNE = (v[PLACES.index(at)] for at in ((0, -3), (-3, 0), (-2, 1)))
+        c = min(7, act // 3)
+        match = {n: table.match(predicted) for n, table in self.tables.items()}
+
+        def F(value):
+            return f(value - predicted)
+
+        texts = {
+            "activity": 32 * o + act,
+            "beside": 64 * F(W) + F(N),
+            "above": 64 * F(NE) + F(NW),
+            "curves": 64 * F(3 * (W - WW) + WWW) + F(3 * (N - NN) + NNN),
+            "line": 8 * F(2 * W - WW) + c,
+        }
+        if not self.before:
+            return (
+                h(predicted),
+                match[3],
+                match[22],
+                match[6],
+                texts["activity"],
+                texts["beside"],
+                texts["above"],
+                match[10],
+                texts["curves"],
+                8 * min(255, predicted >> max(0, self.b - 8)) + c,
+                8 * F(N + NE - NNE) + c,
+                h(N, predicted, NE),
+                texts["line"],
+                8 * F(N + W - NW) + c,
+                h(W, predicted, WW),
+                64 * (W >> max(0, self.b - 6)) + (N >> max(0, self.b - 6)),
+            )
+        A, B = (
+            [plane.sample(row + i, column + j) for i, j in ((0, 0), (0, -1), (-1, 0))]
+            for plane in (self.before * 2)[:2]
+        )
+        if len(self.before) == 1:
+            B = [0, 0, 0]
+        return (
+            h(predicted, A[0], B[0]),
+            match[6],
+            64 * F(W + A[0] - A[1]) + F(N + A[0] - A[2]),
+            match[3],
+            match[22],
+            64 * F(W + A[0] - A[1]) + F(W + B[0] - B[1]),
+            texts["beside"],
+            64 * F(N + A[0] - A[2]) + F(N + B[0] - B[2]),
+            match[10],
+            81 * sc(near[0]) + 9 * sc(near[1]) + sc(near[3]),
+            texts["activity"],
+            h(N, predicted, NE, A[0]),
+            texts["line"],
+            texts["curves"],
+            h(W, predicted, WW, A[0]),
+            texts["above"],
+        )
+
+    def coded(self, predicted, contexts, rows):
+        """The sample, by the decisions of number 7."""
+        M, e = self.M, self.e
+        s = 2 * e + 1
+        most = ((M + e) // s).bit_length()
+
+        def mixed(decision):
+            return self.mixed_bits.bit(decision, contexts, rows)
+
+        if mixed(0) == 0:
+            return predicted
+        if predicted == 0:
+            below = 0
+        elif predicted == M:
+            below = 1
+        else:
+            below = mixed(1)
+        L = 0
+        for length in range(most - 1):
+            if mixed(2 + 2 * L + below if L < 5 else 120 + 2 * (L - 5) + below) == 0:
+                break
+            L = length + 1
+        r = 1
+        for i in range(L):
+            if i >= 3:
+                decision = 16 + 8 * (L - 1 - i)
+            elif L >= 3:
+                decision = 16 + 8 * (L - 3) + r
+            else:
+                decision = {1: 11, 2: 12}[L] + r
+            r = 2 * r + mixed(decision)
+        v = predicted - s * r if below else predicted + s * r
+        if not -e <= v <= M + e:
+            raise ValueError(f"sample is {v}, allowed is {-e} to {M + e}")
+        return limited(v, 0, M)
+
+
+class MixedBits2:
+    def __init__(self, coder, tools):
+        self.coder = coder
+        self.count = tools["models"]
+        self.last_stage = tools["last stage"]
+        self.models = [{} for _ in range(self.count)]  # of each, p and n
+        self.sets = [{} for _ in range(tools["weight sets"])]  # of each, weights and [m]
+        self.shares = {}  # by decision
+        self.a = {}  # by decision and row
+
+    def bit(self, decision, contexts, rows):
+        known = []
+        for i, model in enumerate(self.models):
+            name = contexts[i], decision
+            if i + 1 in (1, 12, 15):
+                y = ((contexts[i] + (decision >> 4) * 2654435769) * 789269575) % 2**32
+                name = (y ^ (y >> 15)) % 2**16, decision % 16
+            known.append(model.setdefault(name, [32768, 0]))
+        s = [STRETCH[p >> 4] for p, n in known]
+
+        start = {8: 2621, 16: 1638}[self.count]
+        sets, xs = [], []
+        for weight_set, row in zip(self.sets, rows, strict=False):
+            w, m = weight_set.setdefault((decision, row), ([start] * self.count, [0]))
+            sets.append((w, m))
+            xs.append(limited(sum(w[i] * s[i] for i in range(self.count)) >> 14, -2815, 2815))
+        z = xs[0]
+        if len(xs) == 4:
+            shares = self.shares.setdefault(decision, [16384] * 4)
+            z = limited(sum(shares[i] * xs[i] for i in range(4)) >> 16, -2815, 2815)
+        p = squash(z)
+        if self.last_stage:
+            a = self.a.get((decision, rows[0]))
+            if a is None:
+                a = [squash(limited(128 * (i - 16), -2815, 2815)) for i in range(33)]
+                self.a[decision, rows[0]] = a
+            t = limited(z + 2048, 0, 4095)
+            k, f = t >> 7, t % 128
+            p = limited((p + (((128 - f) * a[k] + f * a[k + 1]) >> 7)) >> 1, 32, 65504)
+        bit = self.coder.bit(p)
+
+        if self.last_stage:
+            j = k + 1 if f >= 64 else k
+            a[j] += (min(65536 * bit, 65535) - a[j]) >> 6
+        if len(xs) == 4:
+            error = 65536 * bit - squash(z)
+            for i, x in enumerate(xs):
+                share = shares[i] + ((4 * x * error + 131072) >> 18)
+                shares[i] = limited(share, -131071, 131071)
+        for (w, m), x in zip(sets, xs, strict=True):
+            rate = 2 + 2000 // (100 + m[0])
+            g = limited(rate * ((65536 * bit - squash(x)) >> 4), -32767, 32767)
+            for i in range(self.count):
+                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -32767, 32767)
+            m[0] = min(m[0] + 1, 2047)
+        for model in known:
+            p, n = model
+            p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
+            model[:] = limited(p, 32, 65504), min(n + 1, 127)
+        return bit
+
+
+class Prediction:
+    """The predictors of a plane and their blend."""
+
+    def __init__(self, plane, before, count):
+        self.plane, self.before = plane, before
+        q = len(before)
+        kinds = (
+            (Strips, 8, (10, 8, 6)[q], (0, 6, 4)[q]),
+            (Near, 1, (6, 4, 4)[q], (0, 3, 2)[q]),
+            (Strips, 16, (18, 14, 10)[q], (0, 6, 6)[q]),
+        )
+        self.predictors = []
+        for kind, columns, own, other in kinds[:count]:
+            sums = kind(plane.width, own + q * other, columns)
+            self.predictors.append((sums, own, other))
+        self.C = [None] * count
+        self.E = [[[0] * plane.width for _ in range(plane.height)] for _ in range(count)]
+
+    def begin_row(self, row):
+        for sums, _, _ in self.predictors:
+            sums.begin_row(row)
+
+    def fitted(self, row, column):
+        plane = self.plane
+        self.level = plane.level(row, column)
+        self.u, self.p = [], []
+        for j, (sums, own, other) in enumerate(self.predictors):
+            u = [plane.sample(row + r, column + c) - self.level for r, c in PLACES[:own]]
+            for earlier in self.before:
+                level = earlier.level(row, column)
+                u += [
+                    earlier.sample(row + r, column + c) - level for r, c in EARLIER_PLACES[:other]
+                ]
+            if column % sums.columns == 0:
+                self.C[j] = coefficients(sums.S(column), plane.M.bit_length())
+            total = sum(w * x for w, x in zip(self.C[j], u, strict=True))
+            self.p.append(limited(64 * self.level + ((total + 128) >> 8), 0, 64 * plane.M))
+            self.u.append(u)
+        return self.blend(row, column)
+
+    def blend(self, row, column):
+        logs = []
+        for E in self.E:
+
+            def at(places, E=E):
+                return sum(self.plane.beyond(E, row + i, column + j) for i, j in places)
+
+            T = 64 + 4 * at(PLACES[:2]) + 3 * at(PLACES[2:4]) + 2 * at(PLACES[4:6])
+            T += at(((-1, -2), (-1, 2), (-2, -1), (-2, 1), (0, -3), (-3, 0)))
+            k = T.bit_length() - 1
+            logs.append(8 * k + (T >> (k - 3)) % 8)
+        Y = total = 0
+        for log, p in zip(logs, self.p, strict=True):
+            d = log - min(logs)
+            y = 0 if d > 64 else (65536, 55109, 46341, 38968)[d % 4] >> (d >> 2)
+            Y += y
+            total += y * p
+        return ((Y >> 1) + total) // Y
+
+    def learn(self, row, column, x):
+        for j, (sums, _, _) in enumerate(self.predictors):
+            u = np.array(self.u[j])
+            sums.learn(column, 256 * np.outer(u, np.append(u, x - self.level)))
+            self.E[j][row][column] = (64 * x - self.p[j]) ** 2
+
+
+class Near:
+    """The sums of Fitted prediction with another fade; columns is 1."""
+
+    def __init__(self, width, K, columns):
+        self.columns = columns
+        self.Q = np.zeros((width, K, K + 1), np.int64)
+
+    def fade(self, v):
+        return v - (v >> 2) - (v >> 4)
+
+    def begin_row(self, row):
+        self.A = self.Z = np.zeros_like(self.Q[0])
+        self.R = [np.zeros_like(self.Q[0])]
+        for Q in self.Q[:0:-1]:
+            self.R.insert(0, self.fade(self.R[0] + Q))
+
+    def S(self, column):
+        self.A = self.fade(self.A) + self.Q[column]
+        return self.fade(self.A + self.R[column]) + self.Z
+
+    def learn(self, column, v):
+        self.Q[column] = self.fade(self.Q[column]) + v
+        self.Z = self.fade(self.Z + v)
+
+
+class Strips:
+    """The sums of strips of columns."""
+
+    def __init__(self, width, K, columns):
+        self.columns = columns
+        count = -(-width // columns)
+        self.Q = [np.zeros((K, K + 1), np.int64) for _ in range(count)]
+        self.added = None
+
+    def share(self, v):
+        return (v >> 3) + (v >> 4)
+
+    def begin_row(self, row):
+        if row > 0:
+            for k, added in enumerate(self.added):
+                self.Q[k] = self.Q[k] - self.share(self.Q[k]) + added
+        self.added = [np.zeros_like(Q) for Q in self.Q]
+        last = len(self.Q) - 1
+        self.A = {0: np.zeros_like(self.Q[0])}
+        for k in range(last):
+            self.A[k + 1] = self.share(self.A[k] + self.Q[k])
+        self.B = {last: np.zeros_like(self.Q[0])}
+        for k in range(last, 0, -1):
+            self.B[k - 1] = self.share(self.B[k] + self.Q[k])
+
+    def S(self, column):
+        k = column // self.columns
+        return self.Q[k] + self.A[k] + self.B[k]
+
+    def learn(self, column, v):
+        self.added[column // self.columns] += v
