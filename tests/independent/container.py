@@ -22,7 +22,8 @@ MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
 TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2 = range(5)  # coding of a layer
-CODINGS = {1: 3, 2: 5}  # by version; in version 2 the numbers above are tool sets
+CODINGS = {1: 3, 2: 5}  # by version
+IN_SET = 8  # in version 2 the first number that stands for a tool set
 BLOCK_TOOLS = (
     ("fragment size", (16, 32, 64)),
     ("least squares", range(2)),
@@ -48,7 +49,7 @@ SWITCHES = (  # of predicted blocks 2: bits, values
 )
 EXACT_SWITCHES = (  # of exact samples 2: bits, values
     ("predictors", 2, (1, 2, 3)),
-    ("models", 1, (8, 16)),
+    ("models", 2, (2, 8, 16)),
     ("weight sets", 1, (1, 4)),
     ("last stage", 1, range(2)),
 )
@@ -257,7 +258,9 @@ def tools_of(reader, coding):
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == EXACT_2:
         tools = switches_of(reader, EXACT_SWITCHES)
-        tools["maximum error"] = reader.number("maximum error", range(2**15))
+        if tools["models"] == 2 and (tools["weight sets"] > 1 or tools["last stage"]):
+            raise ValueError("2 models have one set of weights and no last stage")
+        tools["max error"] = reader.number("max error", range(2**15))
     if coding == BLOCKS_2:
         tools = switches_of(reader, SWITCHES)
         tools["step"] = reader.number("step", range(1, 65536))
@@ -281,11 +284,12 @@ def switches_of(reader, table):
 
 def layer(reader, height, width, depth, layout, count, version, earlier, last, sets, states):
     """The planes of a layer, arrays (height, width) of int64, and its depth."""
-    coding = reader.number("coding", range(CODINGS[version] + 4 * len(sets)))
+    allowed = [*range(CODINGS[version]), *range(IN_SET, IN_SET + 4 * len(sets))]
+    coding = reader.number("coding", allowed)
     exact = coding in (EXACT, EXACT_2)
     flags = None
-    if coding >= CODINGS[2]:
-        number = coding - CODINGS[2]
+    if coding >= IN_SET:
+        number = coding - IN_SET
         tools, flags, coding = dict(sets[number >> 2]), number % 4, BLOCKS_2
     if layout == 0 and count > 1 and not exact:
         raise ValueError("planes together are for exact samples only")

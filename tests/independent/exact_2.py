@@ -25,7 +25,7 @@ def exact_samples_2(payload, height, width, depth, count, tools):
     before = []
     for number, stream in zip(order, streams, strict=True):
         coder = RangeCoder(stream)
-        occurring = range(2**depth) if tools["maximum error"] else values(coder, depth)
+        occurring = range(2**depth) if tools["max error"] else values(coder, depth)
         plane = Plane(height, width, len(occurring) - 1)
         if plane.M > 0:
             PlaneDecoder(coder, plane, before, tools).decode()
@@ -89,14 +89,17 @@ class Table:
         self.entries = {}  # check, uses and value, by number
 
     def look_up(self, P1, P2, neighbours):
-        total = P1 * 65599 + P2 * 65599**2
-        total += sum(v * 65599 ** (i + 3) for i, v in enumerate(neighbours[: self.n]))
-        total %= 2**32
-        key = ((total ^ (total >> 15)) * 2654435761) % 2**32
-        self.number, self.check = key >> 14, key % 2**14
+        rest = P1 * 65599 + P2 * 65599**2
+        rest += sum(neighbours[i] * 65599 ** (i + 3) for i in range(1, self.n))
+        key = self.hash((rest + neighbours[0] * 65599**3) % 2**32)
+        self.number = (self.hash(rest % 2**32) >> 17, key >> 29)  # line, entry
+        self.check = key % 2**14
         check, self.uses, self.value = self.entries.get(self.number, (0, 0, 0))
         if check != self.check:
             self.uses = 0
+
+    def hash(self, s):
+        return ((s ^ (s >> 15)) * 2654435761) % 2**32
 
     def match(self, predicted):
         if self.uses == 0:
@@ -126,11 +129,12 @@ class PlaneDecoder:
     def __init__(self, coder, plane, before, tools):
         self.plane = plane
         self.before = before  # P1 and P2
-        self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["maximum error"]
+        self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["max error"]
         self.prediction = Prediction(plane, before, tools["predictors"])
         self.mixed_bits = MixedBits2(coder, tools)
         self.means = {}  # B and n, by ("texture" or "skew", its number, act)
-        self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
+        self.few = tools["models"] == 2
+        self.tables = {n: Table(n) for n in ((6,) if self.few else (3, 6, 10, 22))}
 
     def decode(self):
         for row in range(self.plane.height):
@@ -191,6 +195,10 @@ class PlaneDecoder:
         W, N, NW, NE, WW, NN = v[:6]
         WWW, NNN, NNE = (v[PLACES.index(at)] for at in ((0, -3), (-3, 0), (-2, 1)))
         c = min(7, act // 3)
+        if self.few:
+            P = [earlier.sample(row, column) for earlier in self.before] + [0, 0]
+            first = 288 + 8 * self.tables[6].match(predicted) + c
+            return first if self.tables[6].uses else 32 * o + act, h(predicted, P[0], P[1])
         match = {n: table.match(predicted) for n, table in self.tables.items()}
 
         def F(value):
@@ -270,7 +278,8 @@ class PlaneDecoder:
                 break
             L = length + 1
         r = 1
-        for i in range(L):
+        k = max(0, L - 1) if self.few else max(0, min(L - 3, most - 8))
+        for i in range(L - k):
             if i >= 3:
                 decision = 16 + 8 * (L - 1 - i)
             elif L >= 3:
@@ -278,6 +287,8 @@ class PlaneDecoder:
             else:
                 decision = {1: 11, 2: 12}[L] + r
             r = 2 * r + mixed(decision)
+        if k > 0:
+            r = 2**k * r + self.mixed_bits.coder.plain(k)
         v = predicted - s * r if below else predicted + s * r
         if not -e <= v <= M + e:
             raise ValueError(f"sample is {v}, allowed is {-e} to {M + e}")
@@ -298,12 +309,21 @@ class MixedBits2:
         known = []
         for i, model in enumerate(self.models):
             name = contexts[i], decision
-            if i + 1 in (1, 12, 15):
+            if i + 1 in ((2,) if self.count == 2 else (1, 12, 15)):
                 y = ((contexts[i] + (decision >> 4) * 2654435769) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % 2**16, decision % 16
             known.append(model.setdefault(name, [32768, 0]))
-        s = [STRETCH[p >> 4] for p, n in known]
+        if self.count == 2:
+            bit = self.coder.bit((known[0][0] + known[1][0]) >> 1)
+        else:
+            bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
+        for model in known:
+            p, n = model
+            p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
+            model[:] = limited(p, 32, 65504), min(n + 1, 127)
+        return bit
 
+    def mixture(self, s, decision, rows):
         start = {8: 2621, 16: 1638}[self.count]
         sets, xs = [], []
         for weight_set, row in zip(self.sets, rows, strict=False):
@@ -337,12 +357,8 @@ class MixedBits2:
             rate = 2 + 2000 // (100 + m[0])
             g = limited(rate * ((65536 * bit - squash(x)) >> 4), -32767, 32767)
             for i in range(self.count):
-                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -32767, 32767)
+                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -28000, 28000)
             m[0] = min(m[0] + 1, 2047)
-        for model in known:
-            p, n = model
-            p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
-            model[:] = limited(p, 32, 65504), min(n + 1, 127)
         return bit
 
 

@@ -14,7 +14,7 @@ from mmpcodec.reference.exact.coder_2 import encode_planes_2
 from mmpcodec.reference.exact.planes import to_planes
 
 NAMES = ("predictors", "models", "weight_sets", "last_stage", "max_error")
-TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "maximum error")
+TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "max error")
 ALL_ON = (3, 16, 4, True)
 
 
@@ -50,7 +50,10 @@ def test_decodes_what_the_reference_encodes(depth, count):
     check(picture((4, 8, count), depth, 8 * depth + count), depth, (*ALL_ON, error))
 
 
-@pytest.mark.parametrize("values", [*product((1, 2, 3), (8, 16), (1, 4), (False, True))])
+@pytest.mark.parametrize(
+    "values",
+    [*product((1, 2, 3), (8, 16), (1, 4), (False, True)), (1, 2, 1, False), (3, 2, 1, False)],
+)
 def test_decodes_with_all_values_of_the_tools(values):
     check(picture((4, 9, 2), 8, 4), 8, (*values, 0))
 

@@ -32,7 +32,7 @@ public:
     }
 
     // Encodes a number below 2^bits, all of which are as likely.
-    void encode_raw(uint32_t number, int bits) { encode(number, 1, uint32_t{1} << bits); }
+    void encode_plain(uint32_t number, int bits) { encode(number, 1, uint32_t{1} << bits); }
 
     // Appends the fewest bytes that name a number within the last interval; returns the payload.
     const std::vector<uint8_t>& finish() {
@@ -96,7 +96,7 @@ public:
     }
 
     // Decodes a number below 2^bits, all of which are as likely.
-    uint32_t raw(int bits) {
+    uint32_t plain(int bits) {
         const uint32_t number = target(uint32_t{1} << bits);
         consume(number, 1);
         return number;

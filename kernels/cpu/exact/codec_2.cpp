@@ -37,18 +37,18 @@ struct StreamCoder {
     }
     int map_bit(uint32_t one, int given) { return code(one, given); }
     // Codes a number below 2^bits, all of which are as likely.
-    uint32_t raw(uint32_t given, int bits) {
-        raw_bits_ += bits;
-        if (!writes) return decoder.raw(bits);
-        encoder.encode_raw(given, bits);
+    uint32_t plain(uint32_t given, int bits) {
+        plain_bits_ += bits;
+        if (!writes) return decoder.plain(bits);
+        encoder.encode_plain(given, bits);
         return given;
     }
 
     // Returns the ideal code length of the bits since the last call, in 2^-12 bit.
     int64_t take_length() {
         take_logarithm();
-        const double length = 16 * double(bits_) - logarithm_ + double(raw_bits_);
-        logarithm_ = 0, bits_ = raw_bits_ = 0;
+        const double length = 16 * double(bits_) - logarithm_ + double(plain_bits_);
+        logarithm_ = 0, bits_ = plain_bits_ = 0;
         return int64_t(4096 * length);
     }
 
@@ -63,7 +63,7 @@ private:
     }
 
     double product_ = 1, logarithm_ = 0;
-    int64_t bits_ = 0, raw_bits_ = 0;
+    int64_t bits_ = 0, plain_bits_ = 0;
 };
 
 struct RowCoder {

@@ -368,12 +368,13 @@ private:
                code(length_decision(length) + negative, length < given_length))
             ++length;
         int found = 1;
-        const int raw = std::max(0, kFast ? length - 1 : std::min(length - 3, lengths_ - 8));
-        for (int i = length - 1; i >= raw; --i) {
+        const int plain = std::max(0, kFast ? length - 1 : std::min(length - 3, lengths_ - 8));
+        for (int i = length - 1; i >= plain; --i) {
             const int decision = length - 1 - i < 3 ? high_decision(length) + found : kHigh + 8 * i;
             found = 2 * found + code(decision, size >> i & 1);
         }
-        if (raw) found = found << raw | int(coder_.raw(size & ((1 << raw) - 1), raw));
+        if (plain)
+            found = found << plain | int(coder_.plain(size & ((1 << plain) - 1), plain));
         const int64_t sample = predicted + int64_t{step_} * (negative ? -found : found);
         const int over = step_ / 2;
         if (sample < -over || sample > plane_.most + over)

@@ -1,4 +1,4 @@
-"""Logistic mixing of 8 or 16 context models, with one or four sets of weights and a last stage.
+"""The mean of 2 context models, or the logistic mixture of 8 or 16 with sets of weights.
 
 Source: section "Mixed bits 2" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing of
 context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
@@ -11,8 +11,10 @@ import numpy as np
 from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
 from mmpcodec.reference.entropy.mixed_bits import MOST_MIXED, squash, stretch
 
-HASHED = (0, 11, 14)
-"""Models, from 0, whose contexts are hashed to lines."""
+FEWEST_MODELS = 2
+"""So many models are not mixed by weights: the probability is their mean."""
+HASHED = {2: (1,), 8: (0, 11, 14), 16: (0, 11, 14)}
+"""Models, from 0, whose contexts are hashed to lines, by number of models."""
 LINE_BITS, LINE_DECISIONS = 16, 16
 """Binary logarithm of the lines of a hashed model, and decisions of a line."""
 PART_FACTOR, LINE_FACTOR = 2654435769, 789269575
@@ -22,8 +24,10 @@ LEAST_PROBABILITY, MOST_PROBABILITY = 32, ONE - 32
 MOST_USES = 127
 START_WEIGHT = {8: 2621, 16: 1638}
 """Initial weight by number of models."""
-MOST_WEIGHT, WEIGHT_BITS = (1 << 15) - 1, 14
+MOST_WEIGHT, WEIGHT_BITS = 28000, 14
 """Largest weight, and binary logarithm of the unit of weights."""
+MOST_GAIN = (1 << 15) - 1
+"""Largest change of a weight for one model, in 1/32768 of its logarithmic odds."""
 MOST_WEIGHT_USES = 2047
 START_SHARE, MOST_SHARE = 1 << 14, (1 << 17) - 1
 """Shares of the sets are in 1/65536."""
@@ -59,8 +63,8 @@ class WeightSet:
         """Move the weights, which gave the mixture, towards those that predict the bit."""
         rate = 2 + 2000 // (100 + self.uses)
         error = rate * (ONE * bit - _probability(mixture) >> 4)
-        error = min(max(error, -MOST_WEIGHT), MOST_WEIGHT)
-        self.weights += (odds * error + (1 << 14)) >> 15
+        gain = min(max(error, -MOST_GAIN), MOST_GAIN)
+        self.weights += (odds * gain + (1 << 14)) >> 15
         np.clip(self.weights, -MOST_WEIGHT, MOST_WEIGHT, out=self.weights)
         self.uses = min(self.uses + 1, MOST_WEIGHT_USES)
 
@@ -68,12 +72,15 @@ class WeightSet:
 class MixedBits2:
     """The context models of one plane, the weights that mix them, and the last stage.
 
+    With 2 models there are neither weights nor a last stage.
+
+
     All state is in dictionaries, because few of the possible contexts occur.
 
     Parameters
     ----------
     models : int
-        Number of models, 8 or 16.
+        Number of models: 2, 8 or 16.
     weight_sets : int
         Number of sets of weights, 1 or 4.
     last_stage : bool
@@ -129,9 +136,22 @@ class MixedBits2:
         int
             0 or 1.
         """
-        keys = [_key(model, context, decision) for model, context in enumerate(self.contexts)]
+        keys = [self._key(model, context, decision) for model, context in enumerate(self.contexts)]
         states = [self.states.get(key, (ONE // 2, 0)) for key in keys]
-        odds = np.array([stretch()[probability >> 4] for probability, _ in states])
+        if self.models == FEWEST_MODELS:
+            bit = coder.bit(syntax, sum(probability for probability, _ in states) >> 1, bit)
+        else:
+            odds = np.array([stretch()[probability >> 4] for probability, _ in states])
+            bit = self._code_mixture(coder, syntax, decision, odds, bit)
+        for key, (probability, uses) in zip(keys, states, strict=True):
+            moved_to = _limited(moved(probability, ONE * bit, uses))
+            self.states[key] = moved_to, min(uses + 1, MOST_USES)
+        return bit
+
+    def _code_mixture(
+        self, coder: BitCoder, syntax: str, decision: int, odds: np.ndarray, bit: int | None
+    ) -> int:
+        """Code a bit by the mixture of the odds of the models, and adapt what mixes them."""
         sets = [self._set((k, row, decision)) for k, row in enumerate(self.rows)]
         mixtures = [own.mix(odds) for own in sets]
         shares = self.shares.setdefault(decision, [START_SHARE] * len(sets))
@@ -157,9 +177,6 @@ class MixedBits2:
                 shares[k] = min(max(share, -MOST_SHARE), MOST_SHARE)
         for own, x in zip(sets, mixtures, strict=True):
             own.learn(odds, x, bit)
-        for key, (probability, uses) in zip(keys, states, strict=True):
-            moved_to = _limited(moved(probability, ONE * bit, uses))
-            self.states[key] = moved_to, min(uses + 1, MOST_USES)
         return bit
 
     def _set(self, key: tuple[int, int, int]) -> WeightSet:
@@ -168,18 +185,17 @@ class MixedBits2:
             self.sets[key] = WeightSet(self.models)
         return self.sets[key]
 
+    def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
+        """Return the key of a model's state."""
+        if model in HASHED[self.models]:
+            return model, hashed_line(context, decision), decision % LINE_DECISIONS
+        return model, context, decision
+
 
 def hashed_line(context: int, decision: int) -> int:
     """Return the line of a hashed model for a context and a decision, 0 to 65535."""
     y = (context + (decision // LINE_DECISIONS) * PART_FACTOR) * LINE_FACTOR % 2**32
     return (y ^ y >> 15) % 2**LINE_BITS
-
-
-def _key(model: int, context: int, decision: int) -> tuple[int, int, int]:
-    """Return the key of a model's state."""
-    if model in HASHED:
-        return model, hashed_line(context, decision), decision % LINE_DECISIONS
-    return model, context, decision
 
 
 def _first_stage() -> list[int]:

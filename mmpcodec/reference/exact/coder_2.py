@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import BitCoder
-from mmpcodec.reference.entropy.mixed_bits_2 import MixedBits2
+from mmpcodec.reference.entropy.mixed_bits_2 import FEWEST_MODELS, MixedBits2
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
 from mmpcodec.reference.exact.blend import Blend
@@ -28,8 +28,10 @@ from mmpcodec.reference.exact.values import code_values, map_pays, used_values
 SECTION = "Exact samples 2"
 ABOVE = 3
 """Rows that the margins add above a plane."""
-NEIGHBOURS = (3, 6, 10, 22)
-"""Neighbours that each table of earlier samples looks at."""
+NEIGHBOURS = {2: (6,), 8: (3, 6, 10, 22), 16: (3, 6, 10, 22)}
+"""Neighbours that each table of earlier samples looks at, by number of models."""
+LINE_BITS = 15
+"""Binary logarithm of the number of lines of a table."""
 SUM_FACTOR = 65599
 LONGEST = 9
 """Bytes of the longest number."""
@@ -59,7 +61,8 @@ class PlaneCoder2:
         self.bits = self.plane.most.bit_length()
         self.blend = Blend(self.plane, self.before, tools.predictors)
         self.corrector = Corrector(self.plane, self.before)
-        self.tables = [EarlierSamples() for _ in NEIGHBOURS]
+        self.models = tools.models
+        self.tables = {count: EarlierSamples() for count in NEIGHBOURS[tools.models]}
         self.mixed = MixedBits2(tools.models, tools.weight_sets, tools.last_stage)
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
@@ -83,17 +86,30 @@ class PlaneCoder2:
         near = self.corrector.correct(row, column, fitted)
         neighbours = self.plane.around(row, column, OWN).tolist()
         others = [int(plane.inner[row, column]) for plane in self.before]
-        for table, count in zip(self.tables, NEIGHBOURS, strict=True):
-            table.find(surroundings_key((*others, 0, 0)[:2], neighbours[:count]))
-        contexts = self._contexts(row, column, near, neighbours)
-        self.mixed.select(contexts, self._rows(near))
+        for count, table in self.tables.items():
+            table.find(*key_and_line((*others, 0, 0)[:2], neighbours[:count]))
+        if self.models == FEWEST_MODELS:
+            self.mixed.select(self._two_contexts(near, others), ())
+        else:
+            contexts = self._contexts(row, column, near, neighbours)
+            self.mixed.select(contexts, self._rows(near))
         sample = self._code_residual(near.predicted, given)
 
         self.plane.inner[row, column] = sample
-        for table in self.tables:
+        for table in self.tables.values():
             table.learn(sample)
         self.corrector.learn(sample)
         self.blend.learn(sample)
+
+    def _two_contexts(self, near: Surroundings, others: list[int]) -> tuple[int, int]:
+        """Return the contexts of the models if there are 2."""
+        coarse, table = min(7, near.active // 3), self.tables[6]
+        off = signed_class(near.median - near.predicted)
+        first = 288 + 8 * table.match(near.predicted) + coarse
+        return (
+            first if table.uses else 32 * off + near.active,
+            summed((near.predicted, *(*others, 0, 0)[:2])),
+        )
 
     def _contexts(
         self, row: int, column: int, near: Surroundings, neighbours: list[int]
@@ -106,7 +122,9 @@ class PlaneCoder2:
         coarse = min(7, active // 3)
         off = signed_class(near.median - predicted)
         sizes = [signed_class(residual) for residual in near.residuals]
-        match_3, match_6, match_10, match_22 = (table.match(predicted) for table in self.tables)
+        match_3, match_6, match_10, match_22 = (
+            table.match(predicted) for table in self.tables.values()
+        )
 
         def one(value: int) -> int:
             return 8 * distance_class(value - predicted) + coarse
@@ -162,7 +180,7 @@ class PlaneCoder2:
         predicted = near.predicted
         off = signed_class(near.median - predicted)
         agreement = 0
-        for table in reversed(self.tables):
+        for table in reversed(self.tables.values()):
             agreement = 4 * agreement + agreement_class(table.uses, table.value == predicted)
         first, second = (*map(signed_class, near.earlier), 4, 4)[:2]
         coarse = predicted >> max(0, self.bits - 5)
@@ -196,17 +214,26 @@ class PlaneCoder2:
         length, own_length = 0, steps.bit_length() - 1
         while length < bits - 1 and code(length_decision(length, negative), length < own_length):
             length += 1
-        size = 1
-        for i in range(length):
+        size, plain = 1, self._plain_digits(length, bits)
+        for i in range(length - plain):
             left = length - 1 - i
             decision = high_decision(length, size) if i < 3 else low_decision(left)
             size = 2 * size + code(decision, steps >> left & 1)
+        if plain:
+            wanted = None if given is None else steps % (1 << plain)
+            size = (size << plain) + self.coder.plain("residual", plain, wanted)
         value = predicted - step * size if negative else predicted + step * size
         if not -bound <= value <= most + bound:
             raise CorruptStream(
                 SECTION, f"sample is {value}, allowed is {-bound} to {most + bound}"
             )
         return min(max(value, 0), most)
+
+    def _plain_digits(self, length: int, bits: int) -> int:
+        """Return how many of the lowest digits are coded as if equally likely."""
+        if self.models == FEWEST_MODELS:
+            return max(0, length - 1)
+        return max(0, min(length - 3, bits - 8))
 
 
 def length_decision(length: int, below: int) -> int:
@@ -254,8 +281,10 @@ def summed(values: tuple[int, ...]) -> int:
     return sum(value * SUM_FACTOR ** (i + 1) for i, value in enumerate(values)) % 2**32
 
 
-def surroundings_key(others: tuple[int, ...], neighbours: list[int]) -> int:
-    """Return the key of surroundings in a table of earlier samples.
+def key_and_line(others: tuple[int, ...], neighbours: list[int]) -> tuple[int, int]:
+    """Return the key of surroundings and the line of a table of earlier samples.
+
+    The line does not depend on the neighbour to the left, so that a decoder can fetch it early.
 
     Parameters
     ----------
@@ -263,8 +292,12 @@ def surroundings_key(others: tuple[int, ...], neighbours: list[int]) -> int:
         Samples of P1 and P2 in the same row and column.
     neighbours : list of int
     """
-    hashed = summed((*others, *neighbours))
-    return (hashed ^ hashed >> 15) * HASH_FACTOR % 2**32
+
+    def hashed(number: int) -> int:
+        return (number ^ number >> 15) * HASH_FACTOR % 2**32
+
+    rest = summed((*others, 0, *neighbours[1:]))
+    return hashed(summed((*others, *neighbours))), hashed(rest) >> 32 - LINE_BITS
 
 
 def encode_planes_2(
@@ -279,7 +312,7 @@ def encode_planes_2(
     depth : int
         Bits of a sample, 1 to 16.
     tools : object
-        It has the attributes ``predictors`` (1 to 3), ``models`` (8 or 16), ``weight_sets`` (1 or
+        It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1 or
         4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
     progress : callable
         Called with the number of 16x16 squares done and the number of all.

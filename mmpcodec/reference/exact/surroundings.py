@@ -155,9 +155,18 @@ class EarlierSamples:
         self.uses = self.value = 0
         self._slot = self._check = 0
 
-    def find(self, key: int) -> None:
-        """Find the entry of a key, a number below 2**32."""
-        self._slot, self._check = key >> 32 - HASH_BITS, key % 2 ** (32 - HASH_BITS)
+    def find(self, key: int, line: int | None = None) -> None:
+        """Find the entry of a key.
+
+        Parameters
+        ----------
+        key : int
+            A number below 2**32.
+        line : int or None
+            The line of eight entries that holds the entry; None if the key alone names it.
+        """
+        self._check = key % 2 ** (32 - HASH_BITS)
+        self._slot = key >> 32 - HASH_BITS if line is None else 8 * line + (key >> 29)
         known, uses, value = self.seen.get(self._slot, (self._check, 0, 0))
         self.uses, self.value = (uses, value) if known == self._check else (0, 0)
 
