@@ -309,14 +309,15 @@ class EncodeParams:
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         effort = check_int("effort", effort, 1, MAX_EFFORT)
-        sets = (in_version(PRESETS[name], version, effort) for name in names)
-        first, *others = (replace(tools, **given) for tools in sets)
-        idle = [name for name in first.without_effect if name in given.keys() - SWITCHES]
+        sets = [in_version(PRESETS[name], version, effort) for name in names]
+        switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
+        idle = [name for name in switched.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
             able = presets_where(lambda tools: idle[0] not in tools.without_effect)
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
+        first, *others = (replace(tools, **given) for tools in sets)
         if start is not None and not any(tools.trained_start for tools in (first, *others)):
             able = presets_where(lambda tools: tools.prediction)
             raise ParameterError(

@@ -87,12 +87,12 @@ def remarks_noted(note: Callable[[str], None]) -> Iterator[None]:
 
 def tools_text(tools: "Tools") -> str:
     """Return the normative tools that have an effect in a layer, in one line."""
-    from mmpcodec.tools import TABLE
+    from mmpcodec.tools import TABLE, VERSIONS
 
     return ", ".join(
         f"{tool.title} {_value_text(getattr(tools, tool.name))}"
         for tool in TABLE.values()
-        if tool.name not in tools.without_effect
+        if tool.name not in tools.without_effect and (tools.later or tool.version == VERSIONS[0])
     )
 
 

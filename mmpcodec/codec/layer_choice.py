@@ -111,8 +111,7 @@ _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
 KnownExact = dict[tuple[int, int], tuple[bytes, np.ndarray, Trace, str]]
-"""Payload, decoded samples, trace and backend of exact samples by tile and layer. No lambda changes
-them."""
+"""Payload, decoded samples, trace and backend of exact samples by tile and layer, at any lambda."""
 
 
 @dataclass(frozen=True)

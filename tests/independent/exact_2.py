@@ -310,7 +310,7 @@ class MixedBits2:
         for i, model in enumerate(self.models):
             name = contexts[i], decision
             if i + 1 in ((2,) if self.count == 2 else (1, 12, 15)):
-                y = ((contexts[i] + (decision >> 4) * 2654435769) * 789269575) % 2**32
+                y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % 2**16, decision % 16
             known.append(model.setdefault(name, [32768, 0]))
         if self.count == 2:

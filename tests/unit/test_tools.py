@@ -15,6 +15,7 @@ from mmpcodec.tools import (
     CODINGS,
     EXACT,
     LATER_BLOCK_TOOLS,
+    LATER_EXACT_TOOLS,
     PRESETS,
     TABLE,
     TREE_TOOLS,
@@ -49,7 +50,7 @@ def test_native_code_has_the_same_table(macro, tools):
 def test_the_format_lists_the_same_tools():
     table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
     found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
-    names = (*BLOCK_TOOLS, *TREE_TOOLS, *IN_HEADER)
+    names = (*BLOCK_TOOLS, *TREE_TOOLS, *IN_HEADER, *LATER_EXACT_TOOLS)
     assert set(LATER_BLOCK_TOOLS) - set(IN_HEADER) == {"planes_filter"}
     assert found == [TABLE[name].title for name in names]
 

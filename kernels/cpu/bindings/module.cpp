@@ -24,10 +24,8 @@ void translate(const char* name) {
                 const nb::object type =
                     nb::module_::import_("mmpcodec.errors").attr(static_cast<char*>(payload));
                 const nb::object value = [&] {
-                    if constexpr (std::is_same_v<Error, CorruptPayload>)
+                    if constexpr (requires { error.section; })
                         return type(error.section, error.what());
-                    else if constexpr (std::is_same_v<Error, TruncatedPayload>)
-                        return type("Range coder", error.what());
                     else
                         return type(error.what());
                 }();

@@ -68,7 +68,7 @@ private:
             if (counts_[i]) {
                 line += uint32_t(group) * uint32_t(counts_[i]);
             } else {
-                line = (line + uint32_t(group) * 2654435769u) * 789269575u;
+                line = (line + uint32_t(group) * 2654435761u) * 789269575u;
                 line = (line ^ line >> 15) % kHashedLines;
             }
             lines_[i] = start_[i] + size_t(line) * kLineDecisions;

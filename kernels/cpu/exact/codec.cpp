@@ -117,7 +117,7 @@ void code_planes(ExactCoder& coder, const uint16_t* given, const ExactShape& sha
     const int64_t total = fragments(shape.height) * fragments(shape.width);  // fragments of a plane
     for (int number = 0; number < shape.planes; ++number) {
         const auto values = code_values(coder, given + number * shape.plane_size(),
-                                        shape.plane_size(), shape.depth);
+                                        shape.plane_size(), shape.depth, "Exact samples");
         owned.push_back(
             std::make_unique<ExactPlane>(shape.height, shape.width, int(values.size()) - 1));
         planes.push_back(owned.back().get());

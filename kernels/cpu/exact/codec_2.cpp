@@ -15,6 +15,7 @@ namespace mmp {
 
 namespace {
 
+constexpr char kSection[] = "Exact samples 2";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
 
@@ -146,7 +147,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
             part.values.resize(size_t{1} << shape.depth);
             std::iota(part.values.begin(), part.values.end(), 0);
         } else {
-            part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
+            part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth, kSection);
         }
         part.rates.map = part.coder->take_length();
         const int most = int(part.values.size()) - 1;
@@ -190,13 +191,13 @@ void copy_samples(const std::vector<Part>& parts, const ExactShape& shape, uint1
                 *to++ = part.values[*part.plane->sample(row, column)];
 }
 
-// Reads a number, as section "Container" of docs/format/format.md defines it.
-size_t read_number(const uint8_t*& from, const uint8_t* end) {
+// Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.
+size_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
     constexpr int kMostBytes = 9;
+    const std::string name = "size of stream " + std::to_string(stream);
     uint64_t value = 0;
     for (int i = 0; i < kMostBytes; ++i) {
-        if (from == end)
-            throw TruncatedPayload("payload ends inside the number of bytes of a stream");
+        if (from == end) throw TruncatedPayload("payload ends within the " + name, kSection);
         const uint8_t byte = *from++;
         value |= uint64_t(byte & 127) << (7 * i);
         if (byte < 128) {
@@ -204,8 +205,7 @@ size_t read_number(const uint8_t*& from, const uint8_t* end) {
             return value;
         }
     }
-    throw CorruptPayload("number of bytes of a stream has more bytes than it needs",
-                         "Exact samples 2");
+    throw CorruptPayload(name + " is not a number in shortest form", kSection);
 }
 
 }  // namespace
@@ -236,15 +236,17 @@ void decode_exact_2(const uint8_t* payload, size_t size, const ExactShape& shape
                     const Progress& progress, ExactRates& rates) {
     const uint8_t *from = payload, *end = payload + size;
     std::vector<size_t> sizes(shape.planes);
-    for (int number = 0; number < shape.planes - 1; ++number) sizes[number] = read_number(from, end);
+    for (int number = 0; number < shape.planes - 1; ++number) 
+        sizes[number] = read_size(from, end, number);
     std::vector<Part> parts(shape.planes);
     for (int number = 0; number < shape.planes; ++number) {
         const size_t left = size_t(end - from);
         if (number == shape.planes - 1) sizes[number] = left;
         if (sizes[number] > left)
-            throw TruncatedPayload("stream of plane " + std::to_string(number) + " has " +
-                                   std::to_string(sizes[number]) + " bytes, payload has " +
-                                   std::to_string(left) + " left");
+            throw TruncatedPayload("stream " + std::to_string(number) + " has " +
+                                       std::to_string(sizes[number]) + " bytes, the payload has " +
+                                       std::to_string(left) + " left",
+                                   kSection);
         parts[number].coder = std::make_unique<StreamCoder>(from, sizes[number]);
         from += sizes[number];
     }

@@ -9,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "cpu/exact/contexts.h"
 #include "cpu/runtime/errors.h"
 #include "cpu/exact/plane.h"
 #include "cpu/exact/fit.h"
 #include "cpu/exact/prediction.h"
 #include "cpu/exact/sums.h"
+#include "cpu/exact/surroundings.h"
 #include "cpu/entropy/mixed_bits.h"
 
 namespace mmp {

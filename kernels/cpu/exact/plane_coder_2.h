@@ -14,11 +14,11 @@
 #include "cpu/entropy/mixed_bits_2.h"
 #include "cpu/exact/blend.h"
 #include "cpu/exact/codec_2.h"
-#include "cpu/exact/contexts.h"
 #include "cpu/exact/fit.h"
 #include "cpu/exact/plane.h"
 #include "cpu/exact/strips.h"
 #include "cpu/exact/sums.h"
+#include "cpu/exact/surroundings.h"
 #include "cpu/runtime/errors.h"
 
 namespace mmp {

@@ -12,6 +12,7 @@
 #include "cpu/exact/plane.h"
 #include "cpu/exact/prediction.h"
 #include "cpu/exact/strip_fit.h"
+#include "cpu/exact/surroundings.h"
 #include "cpu/runtime/simd.h"
 
 namespace mmp {

@@ -14,7 +14,8 @@ namespace mmp {
 // Codes the values of a plane: those that occur, if the list saves bits, else all below 2^depth.
 // coder.map_bit(one, bit) codes a bit in which 1 has the probability `one`.
 template <class Coder>
-std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, int64_t count, int depth) {
+std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, int64_t count, int depth,
+                                  const char* section) {
     const int values = 1 << depth;
     std::vector<uint8_t> used(values);
     bool pays = false;
@@ -35,7 +36,7 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, int64_t
         }
         if (!named || last) found.push_back(uint16_t(value));
     }
-    if (found.empty()) throw CorruptPayload("no value occurs", "Exact samples");
+    if (found.empty()) throw CorruptPayload("no value occurs", section);
     return found;
 }
 

@@ -7,7 +7,11 @@
 namespace mmp {
 
 struct TruncatedPayload : std::runtime_error {
-    using std::runtime_error::runtime_error;
+    // The section of docs/format/format.md whose rule is broken.
+    const char* section;
+
+    explicit TruncatedPayload(const std::string& problem, const char* section = "Range coder")
+        : std::runtime_error(problem), section(section) {}
 };
 
 struct CorruptPayload : std::runtime_error {

@@ -17,7 +17,7 @@ HASHED = {2: (1,), 8: (0, 11, 14), 16: (0, 11, 14)}
 """Models, from 0, whose contexts are hashed to lines, by number of models."""
 LINE_BITS, LINE_DECISIONS = 16, 16
 """Binary logarithm of the lines of a hashed model, and decisions of a line."""
-PART_FACTOR, LINE_FACTOR = 2654435769, 789269575
+PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
 """Factors of the hash of a line."""
 LEAST_PROBABILITY, MOST_PROBABILITY = 32, ONE - 32
 """Lowest and highest probability of a model and of the last stage, in 1/65536."""
@@ -73,7 +73,6 @@ class MixedBits2:
     """The context models of one plane, the weights that mix them, and the last stage.
 
     With 2 models there are neither weights nor a last stage.
-
 
     All state is in dictionaries, because few of the possible contexts occur.
 

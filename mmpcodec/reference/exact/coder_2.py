@@ -312,8 +312,8 @@ def encode_planes_2(
     depth : int
         Bits of a sample, 1 to 16.
     tools : object
-        It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1 or
-        4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
+        It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1
+        or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
 

@@ -1,6 +1,6 @@
-"""Rate and PSNR of samples of more than 8 bits, lossless files and tiles, beside other codecs.
+"""Rate and PSNR of samples of more than 8 bits and of tiles, beside other codecs.
 
-    python scripts/bench/codec/forms.py deep|lossless|tiles PICTURE... --out ROWS [options]
+    python scripts/bench/codec/forms.py deep|tiles PICTURE... --out ROWS [options]
     python scripts/bench/codec/forms.py table ROWS...
 
 The first command writes one JSON line for each coded file; the second makes tables of these lines.
@@ -32,8 +32,8 @@ ERRORS = (1, 2, 4, 8)
 TILES = (64, 128, 256, 512, 1024)
 
 
-Made = tuple[int, np.ndarray | None]
-"""Size of a file in bytes, and its decoded samples; None if the codec is lossless."""
+Made = tuple[int, np.ndarray]
+"""Size of a file in bytes, and its decoded samples."""
 
 
 def ours(picture: pictures.Picture, lam: float, preset: str, effort: int, tile: int = 0) -> Made:
@@ -77,24 +77,6 @@ def jpegls(picture: pictures.Picture, error: int) -> Made:
     return len(data), imagecodecs.jpegls_decode(data)
 
 
-def lossless(picture: pictures.Picture, codec: str) -> Made:
-    import imagecodecs
-
-    if codec == "mmp":
-        return ours(picture, 0, "exact", 6)
-    if codec == "JPEG XL, effort 9":
-        data = imagecodecs.jpegxl_encode(picture.samples, lossless=True, effort=9)
-    elif codec == "JPEG-LS":
-        data = imagecodecs.jpegls_encode(picture.samples)
-    elif codec == "JPEG 2000":
-        data = imagecodecs.jpeg2k_encode(
-            picture.samples, codecformat="j2k", reversible=True, bitspersample=picture.depth
-        )
-    else:
-        data = pictures.to_bytes(picture, "png")
-    return len(data), None
-
-
 Job = tuple[str, str, float, Callable[..., Made], tuple[Any, ...]]
 
 
@@ -105,9 +87,6 @@ def jobs(args: argparse.Namespace) -> Iterator[Job]:
     for path in args.pictures:
         if args.what == "tiles":
             yield from ((path, f"tile {t}", 32, ours, (32, preset, effort, t)) for t in (0, *TILES))
-        elif args.what == "lossless":
-            for codec in ("mmp", "JPEG XL, effort 9", "JPEG-LS", "JPEG 2000", "PNG"):
-                yield path, codec, 0, lossless, (codec,)
         else:
             yield from ((path, name, lam, ours, (lam, preset, effort)) for lam in LAMBDAS)
             yield from ((path, "JPEG 2000", r, jpeg2000, (r,)) for r in RATIOS)
@@ -179,9 +158,6 @@ def table(args: argparse.Namespace) -> None:
             row = json.loads(line)
             by_picture[row["picture"]][row["codec"]].append(row)
     codecs = list(dict.fromkeys(codec for one in by_picture.values() for codec in one))
-    if all(len(rows) == 1 for one in by_picture.values() for rows in one.values()):
-        _table_of_sizes(by_picture, sorted(codecs))
-        return
     anchor = "JPEG 2000"
     for codec in sorted(codec for codec in codecs if codec != anchor):
         print(f"\n{codec} against {anchor}: BD-PSNR in dB, BD-rate\n")
@@ -196,18 +172,9 @@ def table(args: argparse.Namespace) -> None:
         print(f"| **mean of {len(found)}** | **{db:+.2f}, {rate:+.1f} %** |")
 
 
-def _table_of_sizes(by_picture: dict[str, dict[str, Rows]], codecs: list[str]) -> None:
-    print("| picture | bits | " + " | ".join(codecs) + " |")
-    print("|---|---:|" + "---:|" * len(codecs))
-    for picture, one in sorted(by_picture.items()):
-        cells = [f"{one[codec][0]['bytes']:,}" if codec in one else "" for codec in codecs]
-        depth = next(iter(one.values()))[0]["depth"]
-        print(f"| {picture} | {depth} | " + " | ".join(cells) + " |")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=("deep", "lossless", "tiles", "table"))
+    parser.add_argument("what", choices=("deep", "tiles", "table"))
     parser.add_argument("pictures", nargs="+")
     parser.add_argument("--out", default="rows.jsonl")
     parser.add_argument("--preset", default="photo")

@@ -112,7 +112,7 @@ def test_layers_of_any_coding_predict(colours):
     planes = [plane.samples for plane in split(colours, 8, Layout.LUMA)]
     orange = EncodeParams.from_options(20, preset="plain")
     green = EncodeParams.from_options(20, preset="photo", version=2, effort=1)
-    exact, _ = CPU.encode_exact(to_planes(planes[0]), 8)
+    exact, _, _ = CPU.encode_exact(to_planes(planes[0]), 8)
     trees = CPU.encode(planes[1], orange)
     decoded = [planes[0], trees.samples]
     blocks = CPU.encode(planes[2], green, earlier=decoded)

@@ -59,7 +59,7 @@ def test_a_large_picture_has_the_version_too(picture):
 def test_tools_need_their_version():
     with pytest.raises(ParameterError, match="pdpc = True: needs version 2 of the format"):
         EncodeParams.from_options(20, preset="photo", pdpc=True)
-    with pytest.raises(ParameterError, match="pdpc = 1: allowed without prediction is 0"):
+    with pytest.raises(ParameterError, match="pdpc = True: has no effect with preset text"):
         EncodeParams.from_options(20, preset="text", pdpc=True, version=2)
     for version in (0, 3):
         with pytest.raises(ParameterError, match=f"version = {version}: must be from 1 to 2"):

@@ -1,0 +1,164 @@
+"""Size and time of lossless files, beside other codecs.
+
+    python scripts/bench/lossless.py CLASS=PICTURE... --out ROWS [--jobs N] [--codecs NAME...]
+    python scripts/bench/lossless.py table ROWS...
+
+The first command writes one JSON line for each picture and codec: bytes of the file, and processor
+seconds to encode and to decode it with one thread, the least of three. The second prints the
+rows of docs/benchmarks/data: for each codec and class of pictures, bits a sample and microseconds a
+sample, of all samples of the class together. imagecodecs codes the peers; WebP takes 8 bits only.
+"""
+
+import argparse
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.depth import BYTE
+from mmpcodec.tools import EXACT_FORMS
+
+RUNS = 3
+
+Pair = tuple[Callable[[], Any], Callable[[Any], np.ndarray]]
+"""Encodes a picture, and decodes its file."""
+
+
+def ours(picture: pictures.Picture, version: int, effort: int) -> Pair:
+    encode = partial(mmpcodec.encode, picture.samples, 0, depth=picture.depth, preset="exact")
+    return (
+        partial(encode, version=version, effort=effort, threads=1),
+        partial(mmpcodec.decode, threads=1),
+    )
+
+
+def jpegxl(picture: pictures.Picture, effort: int) -> Pair:
+    import imagecodecs
+
+    options: dict[str, Any] = {
+        "lossless": True,
+        "effort": effort,
+        "bitspersample": picture.depth,
+        "numthreads": 1,
+    }
+    encode = partial(imagecodecs.jpegxl_encode, picture.samples, **options)
+    return encode, partial(imagecodecs.jpegxl_decode, numthreads=1)
+
+
+def jpegls(picture: pictures.Picture) -> Pair:
+    import imagecodecs
+
+    return partial(imagecodecs.jpegls_encode, picture.samples), imagecodecs.jpegls_decode
+
+
+def webp(picture: pictures.Picture) -> Pair:
+    import imagecodecs
+
+    samples = picture.samples
+    if samples.ndim == 2:
+        samples = np.dstack([samples] * 3)
+    encode = partial(imagecodecs.webp_encode, samples, lossless=True, method=6, numthreads=1)
+    return encode, partial(imagecodecs.webp_decode, hasalpha=False)
+
+
+CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
+    "mmp, version 1": partial(ours, version=1, effort=2),
+    **{
+        f"mmp, version 2, effort {effort}": partial(ours, version=2, effort=effort)
+        for effort in EXACT_FORMS
+    },
+    **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
+    "JPEG-LS": jpegls,
+    "WebP, method 6": webp,
+}
+
+
+def least(work: Callable[[], Any]) -> tuple[Any, float]:
+    """Return what a call returns, and the least processor seconds of some calls."""
+    seconds = []
+    for _ in range(RUNS):
+        started = time.process_time()
+        found = work()
+        seconds.append(time.process_time() - started)
+        if seconds[0] > 20:
+            break
+    return found, min(seconds)
+
+
+def measured(group: str, path: str, codec: str) -> dict[str, Any] | None:
+    """Code a picture and return its row, or None if the codec cannot take it."""
+    picture = pictures.read(path).without_alpha()
+    if codec.startswith("WebP") and picture.depth > BYTE:
+        return None
+    encode, decode = CODECS[codec](picture)
+    data, encoding = least(encode)
+    decoded, decoding = least(partial(decode, data))
+    shown = decoded[..., 0] if decoded.ndim > picture.samples.ndim else decoded
+    if not np.array_equal(shown, picture.samples):
+        raise ValueError(f"{path}: {codec} is not lossless")
+    return {
+        "class": group,
+        "picture": Path(path).stem,
+        "depth": picture.depth,
+        "samples": picture.samples.size,
+        "codec": codec,
+        "bytes": len(data),
+        "encode_s": encoding,
+        "decode_s": decoding,
+    }
+
+
+def measure(args: argparse.Namespace) -> None:
+    jobs = [(*each.split("=", 1), codec) for each in args.pictures for codec in args.codecs]
+    with ProcessPoolExecutor(args.jobs) as pool, Path(args.out).open("a") as out:
+        for task in as_completed([pool.submit(measured, *job) for job in jobs]):
+            if row := task.result():
+                out.write(json.dumps(row) + "\n")
+                out.flush()
+
+
+def table(args: argparse.Namespace) -> None:
+    """Print two rows for each codec: bits a sample by class, and times by class."""
+    lines = [line for name in args.pictures for line in Path(name).read_text().splitlines()]
+    found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
+    for row in map(json.loads, lines):
+        found[row["codec"]][row["class"]].append(row)
+
+    def of_all(own: list[dict[str, Any]], key: str, unit: float) -> float:
+        return round(unit * sum(row[key] for row in own) / sum(row["samples"] for row in own), 3)
+
+    for codec in (codec for codec in CODECS if codec in found):
+        rates: dict[str, Any] = {"run": "lossless", "codec": codec}
+        times: dict[str, Any] = {"run": "lossless-times", "codec": codec}
+        for group, own in found[codec].items():
+            rates[f"{group}_bits"] = of_all(own, "bytes", 8)
+            times[f"{group}_encode_us"] = of_all(own, "encode_s", 1e6)
+            times[f"{group}_decode_us"] = of_all(own, "decode_s", 1e6)
+        print(json.dumps(rates))
+        print(json.dumps(times))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("pictures", nargs="+", metavar="CLASS=PICTURE, or table and ROWS")
+    parser.add_argument("--out", default="rows.jsonl")
+    parser.add_argument("--jobs", type=int, default=None)
+    parser.add_argument("--codecs", nargs="*", default=list(CODECS))
+    args = parser.parse_args()
+    if args.pictures[0] == "table":
+        args.pictures = args.pictures[1:]
+        table(args)
+    else:
+        measure(args)
+
+
+if __name__ == "__main__":
+    main()
