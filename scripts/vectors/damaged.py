@@ -123,7 +123,8 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     photo = streams("pdpc")
     yield "bad-version-1", repaired(photo[:8] + b"\1" + photo[9:])
     yield "bad-version-3", repaired(photo[:8] + b"\3" + photo[9:])
-    yield "bad-coding", changed("pdpc", "coding", 4)
+    for coding in (5, 7):
+        yield f"bad-coding-{coding}", changed("pdpc", "coding", coding)
     yield "bad-switches", changed("pdpc", "switches", 1 << 18)
     yield "bad-fragment-size", switched("pdpc", "fragment size", 3)
     yield "bad-templates", switched("pdpc", "templates", 5)
@@ -154,6 +155,33 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     # The first step change is 48, or -48.
     for name, first in (("bad-step-change", b"\xbf"), ("bad-step-change-below", b"\xff")):
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
+    yield from damaged_exact_samples(streams)
+
+
+def damaged_exact_samples(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield damaged files of exact samples 2."""
+    gray, colours = streams("exact-2-gray-2"), streams("exact-2-colour-2")
+    for name, switches in (
+        ("predictors", 0b110111),
+        ("models", 0b111100),
+        ("two-models-with-weights", 0b010000),
+        ("two-models-with-last-stage", 0b100000),
+        ("switches", 0b1000000),
+        ("other-models", 0b111000),
+    ):
+        yield f"bad-exact-2-{name}", with_number(gray, "switches", switches)
+    yield "bad-exact-2-max-error", with_number(gray, "max error", 32768)
+    yield "bad-exact-2-other-max-error", with_number(gray, "max error", 1)
+    yield "bad-exact-2-cut", cut(gray, 60)
+    yield "bad-exact-2-longer", repaired(gray + bytes(8))
+    start = places(colours)["payload"]
+    for name, size in (
+        ("size-of-stream", b"\xff\x7f"),
+        ("size-not-shortest", b"\x80\0"),
+        ("no-size", b"\x80"),
+    ):
+        rest = b"" if name == "no-size" else colours[start + 2 :]
+        yield f"bad-exact-2-{name}", repaired(colours[:start] + size + rest)
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:

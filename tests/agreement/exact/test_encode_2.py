@@ -9,7 +9,7 @@ import platform
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.operations import EXACT_2_TOOLS, OPERATIONS, silent
 from support.planes import DEPTHS, ROUNDING, planes
@@ -27,6 +27,7 @@ def check(samples, depth, tools):
     assert error.max() <= tools.max_error
 
 
+@settings(max_examples=25)  # the reference takes milliseconds for a sample
 @given(planes(), FORMS)
 def test_any_planes(drawn, tools):
     check(*drawn, tools)
@@ -48,6 +49,7 @@ def test_longer_rows(form):
     check(samples[None], 8, EXACT_2_TOOLS[form])
 
 
+@settings(max_examples=60)
 @given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS), FORMS)
 def test_random_payloads_decode_alike(payload, count, side, depth, tools):
     shape, results = (count, side, 10 - side), []
