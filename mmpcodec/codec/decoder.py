@@ -189,7 +189,7 @@ def inspect(
             for layer in one.layers
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
-    check_memory(streams, padded, threads, limits)
+    check_memory(streams, header.planes, padded, threads, limits)
     start = start_of(header, starts)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
@@ -339,12 +339,13 @@ def check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: Deco
 
 def check_memory(
     streams: Sequence[tuple[Tile, TileStream]],
+    planes: int,
     samples: int,
     threads: int | None,
     limits: DecodeLimits,
 ) -> None:
     """Compare the memory that decoding the tiles can take with the limit."""
-    needed = memory_to_decode(streams, samples, threads or processors())
+    needed = memory_to_decode(streams, planes, samples, threads or processors())
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
 

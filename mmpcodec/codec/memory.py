@@ -19,35 +19,42 @@ LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
 EXACT_2_BYTES = 48 << 20
 """The same for each plane of a layer of exact samples 2."""
-MOST_PLANES = 4
-"""Planes of a picture."""
+EXACT_COLUMN_BYTES = 2560
+"""Bytes for the sums of the fits of a column of a plane of exact samples."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
 
-def memory_to_decode(streams: Iterable[tuple[Tile, TileStream]], samples: int, at_once: int) -> int:
+def memory_to_decode(
+    streams: Iterable[tuple[Tile, TileStream]], planes: int, samples: int, at_once: int
+) -> int:
     """Return the bytes of memory that decoding takes at most.
 
     Parameters
     ----------
     streams : iterable of (Tile, TileStream)
+    planes : int
+        Planes of the picture.
     samples : int
         Samples of all tiles, in whole fragments.
     at_once : int
         Layers that are decoded at the same time.
     """
     needs = (
-        _layer_bytes(layer.tools, tile, len(stream.layers))
+        _layer_bytes(layer.tools, tile, planes if len(stream.layers) == 1 else 1)
         for tile, stream in streams
         for layer in stream.layers
     )
     return SAMPLE_BYTES * samples + sum(heapq.nlargest(at_once, needs))
 
 
-def _layer_bytes(tools: Tools, tile: Tile, layers: int) -> int:
-    """Return the bytes for models, tables and dictionaries of a layer of a tile."""
+def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
+    """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
+    columns = EXACT_COLUMN_BYTES * tile.width
     if tools.exact and tools.later:
-        return EXACT_2_BYTES * (MOST_PLANES if layers == 1 else 1)
+        return planes * (EXACT_2_BYTES + columns)
+    if tools.exact:
+        return LAYER_BYTES + columns  # one plane after the other
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 

@@ -147,7 +147,7 @@ class RegionDecoder:
                 streams.append((tile, tile_of(data, header, tile, len(self._source))))
             except FormatError as error:
                 raise named(header, tile, error) from None
-        check_memory(streams, padded, self._threads, self._limits)
+        check_memory(streams, header.planes, padded, self._threads, self._limits)
         found: dict[Tile, Samples] = {}
         decoded = decode_tiles(streams, header, self._start, self._backend, self._threads, None)
         for tile, part in zip(tiles, decoded, strict=True):

@@ -167,29 +167,29 @@ def of_exact_samples() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str
     exact = partial(EncodeParams.from_options, preset="exact", version=2)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = (np.asarray(each) for each in np.indices(coat.shape))
-    colours = np.dstack([coat[:60, 2:80], coat[:60, 1:79], 255 - coat[:60, :78]])
+    colours = np.dstack([coat[:7, 2:22], coat[:7, 1:21], 255 - coat[:7, :20]])
     letters = np.where((i // 3 * 7 + j // 4 * 5) % 11 < 3, 0, 255 - 40 * (j // 40))
     letters = letters.astype(np.uint8)
     for effort in (1, 2, 4, 6):
-        yield f"exact-2-gray-{effort}", coat[:40, :51], exact(effort=effort), {}
-        yield f"exact-2-colour-{effort}", colours[:30, :37], exact(effort=effort), {}
-        yield f"exact-2-letters-{effort}", letters[:50, :70], exact(effort=effort), {}
+        yield f"exact-2-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
+        yield f"exact-2-colour-{effort}", colours, exact(effort=effort), {}
+        yield f"exact-2-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
     near = exact(effort=6, predictors=2, models=8, weight_sets=1, last_stage=False)
-    yield "exact-2-near", coat[:33, :40], near, {}
-    yield "exact-2-one-set", coat[:33, :40], exact(effort=6, weight_sets=1), {}
-    yield "exact-2-no-last-stage", coat[:33, :40], exact(effort=6, last_stage=False), {}
+    yield "exact-2-near", coat[:8, :35], near, {}
+    yield "exact-2-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
+    yield "exact-2-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
     for error in (1, 3, 40):
-        yield f"exact-2-error-{error}", colours[:30, :37], exact(effort=2, max_error=error), {}
+        yield f"exact-2-error-{error}", colours, exact(effort=2, max_error=error), {}
     deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
     for depth, effort in ((16, 6), (16, 1), (12, 2)):
-        own = deep[:25, :30] >> (16 - depth)
+        own = deep[:8, :26] >> (16 - depth)
         yield f"exact-2-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
-    yield "exact-2-error-depth-16", deep[:25, :30], exact(max_error=300), {"depth": 16}
-    yield "exact-2-depth-1", coat[:33, :40] >> 7, exact(), {"depth": 1}
-    alpha = np.dstack([colours, (5 * i[:60, :78]).astype(np.uint8)])[:25, :31]
+    yield "exact-2-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
+    yield "exact-2-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
+    alpha = np.dstack([colours, (5 * i[:7, :20]).astype(np.uint8)])[:5]
     yield "exact-2-alpha", alpha, exact(effort=6), {}
     yield "exact-2-two-planes", alpha[..., 2:], exact(effort=4), {}
-    yield "exact-2-tiles", colours, exact(), {"tile_size": 64}
+    yield "exact-2-tiles", coat[:5, :70], exact(), {"tile_size": 64}
     yield "exact-2-one-column", coat[:, :1], exact(effort=6), {}
     yield "exact-2-one-row", coat[:1], exact(effort=6), {}
     yield "exact-2-one-value", np.full((20, 30), 77, np.uint8), exact(), {}

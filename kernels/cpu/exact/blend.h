@@ -19,10 +19,13 @@ public:
     Blend(int predictors, int width)
         : predictors_(predictors),
           stride_(width + 2 * kBeside),
-          squares_(size_t(kRows) * stride_ * kLanes) {}
+          squares_(predictors > 1 ? size_t(kRows) * stride_ * kLanes : 0) {}
 
     // Forgets the row that was four rows above.
-    void begin_row(int row) { std::fill_n(at(row, -kBeside), size_t(stride_) * kLanes, 0); }
+    void begin_row(int row) {
+        if (predictors_ > 1 && row >= kRows)
+            std::fill_n(at(row, -kBeside), size_t(stride_) * kLanes, 0);
+    }
 
     MMP_INLINE int blended(int row, int column, const int (&predictions)[kMostPredictors]) {
         if (predictors_ == 1) return predictions[0];

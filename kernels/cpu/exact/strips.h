@@ -14,6 +14,7 @@
 #include "cpu/exact/strip_fit.h"
 #include "cpu/exact/surroundings.h"
 #include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
 
 namespace mmp {
 
@@ -54,20 +55,25 @@ public:
           carried_(sums_),
           kernels_(strips_) {}
 
-    // Fits the weights of a row; the row above must be complete.
+    // Fits the weights of a row; the row above must be complete. All strips of the first row have
+    // the same weights, so that a file that claims a wide picture takes no memory for them.
     MMP_INLINE void begin_row(int row) {
-        if (row) add_row(row - 1);
-        std::copy(faded_.begin(), faded_.end(), spread_.begin());
-        spread(0, 1), spread(strips_ - 1, -1);
+        const int strips = row ? strips_ : 1;
+        if (row) {
+            add_row(row - 1);
+            std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
+            spread(0, 1), spread(strips_ - 1, -1);
+        }
         const int bits = bit_length(planes_.own->most);
         const int64_t ridge =
             std::max(int64_t{256}, bits < 4 ? 0 : int64_t{3} << (2 * bits - 7));
-        for (int strip = 0; strip < strips_; strip += StripFits::kStrips) fit(strip, ridge);
+        for (int strip = 0; strip < strips; strip += StripFits::kStrips)
+            fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
     }
 
     // Returns the prediction in 1/64, before its limits. `level` is that of the own plane.
     MMP_INLINE int predict(int row, int column, int level) const {
-        const Kernel& kernel = kernels_[column / Columns];
+        const Kernel& kernel = kernels_[row ? column / Columns : 0];
         const int32_t* here = planes_.own->sample(row, column);
         const int stride = planes_.own->stride();
         Lanes sum = widened(here - 3) * loaded<Lanes>(kernel.own[0]);
@@ -203,10 +209,9 @@ private:
         }
     }
 
-    // Fits the weights of four strips, fewer at the end.
-    MMP_INLINE void fit(int strip, int64_t ridge) {
+    // Fits the weights of four strips or fewer.
+    MMP_INLINE void fit(int strip, int strips, int64_t ridge) {
         constexpr int64_t kPrior[4] = {5, 5, -3, 1};
-        const int strips = std::min(StripFits::kStrips, strips_ - strip);
         for (int s = 0; s < StripFits::kStrips; ++s) {
             const Sum* row = &spread_[size_t(strip + std::min(s, strips - 1)) * sums_];
             const Sum* next = row;
@@ -244,8 +249,9 @@ private:
     const PlanesBeside planes_;
     const int own_, rows_, other_, count_, width_, strips_, sums_;
     // Of each strip: the sums of its own samples (Q), and with what its neighbours share.
-    std::vector<Sum> faded_, spread_, carried_;
-    std::vector<Kernel> kernels_;
+    ZeroedLines<Sum> faded_, spread_;
+    std::vector<Sum> carried_;
+    ZeroedLines<Kernel> kernels_;
     StripFits fits_;
 };
 

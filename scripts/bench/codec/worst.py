@@ -138,7 +138,7 @@ def estimate(data: bytes) -> int:
     stream = layers.read(memoryview(data)[start:end], start, header)
     tiles = list(tiles_of(header.height, header.width, header.tile_size))
     samples = header.height * header.width * header.planes
-    return memory_to_decode([(tiles[0], stream)], samples, 1)
+    return memory_to_decode([(tiles[0], stream)], header.planes, samples, 1)
 
 
 def peak() -> int:

@@ -7,7 +7,14 @@ import pytest
 
 import mmpcodec
 from mmpcodec import DecodeLimits
-from mmpcodec.codec.memory import ELEMENT_BYTES, LAYER_BYTES, SAMPLE_BYTES, memory_to_decode
+from mmpcodec.codec.memory import (
+    ELEMENT_BYTES,
+    EXACT_2_BYTES,
+    EXACT_COLUMN_BYTES,
+    LAYER_BYTES,
+    SAMPLE_BYTES,
+    memory_to_decode,
+)
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
@@ -40,19 +47,27 @@ def test_the_busiest_layers_count():
     # 510 elements can be inserted after a fragment, beside the 256 of the start.
     for at_once, elements in ((1, 1000), (2, 1000 + 766), (3, 1766), (9, 1766)):
         expected = 5 * SAMPLE_BYTES + min(at_once, 4) * LAYER_BYTES + elements * ELEMENT_BYTES
-        assert memory_to_decode(streams, 5, at_once) == expected
+        expected += 64 * EXACT_COLUMN_BYTES * (at_once > 2)
+        assert memory_to_decode(streams, 1, 5, at_once) == expected
+
+
+def test_planes_of_exact_samples_2_are_coded_side_by_side():
+    tools = Tools(exact=True, predictors=3, models=16)
+    streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
+    expected = 4 * (EXACT_2_BYTES + 100 * EXACT_COLUMN_BYTES)
+    assert memory_to_decode(streams, 4, 0, 1) == expected
 
 
 def test_blocks_with_trees_have_dictionaries():
     mixed = Tools(prediction=True, dictionary=True, step=16, dictionary_limit=500)
     streams = [(Tile(0, 0, 64, 64, 0), stream_of(mixed))]
-    assert memory_to_decode(streams, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
+    assert memory_to_decode(streams, 1, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
 
 
 def test_little_bytes_cannot_ask_for_much_memory():
     data = small_file_of(4096)
     assert len(data) < 110
-    with pytest.raises(LimitExceeded, match=r"decoding can take 1082130432 bytes of memory, the"):
+    with pytest.raises(LimitExceeded, match=r"decoding can take 1092616192 bytes of memory, the"):
         mmpcodec.decode(data, limits=DecodeLimits(max_memory=10**9))
 
 
