@@ -31,13 +31,18 @@ def outcome(data, limits=SMALL, backend="auto"):
         return type(error)
 
 
-@pytest.fixture(
-    scope="module", params=["plain", "classic", "text", "dyadic", "photo", "mixed", "exact"]
-)
+OPTIONS = {
+    **{name: {"preset": name} for name in ("plain", "classic", "text", "photo", "mixed", "exact")},
+    "dyadic": {"preset": "plain", "partition": "dyadic"},
+    "exact 2, fast": {"preset": "exact", "version": 2, "effort": 1},
+    "exact 2": {"preset": "exact", "version": 2, "effort": 6},
+}
+
+
+@pytest.fixture(scope="module", params=OPTIONS)
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
-    dyadic = {"preset": "plain", "partition": "dyadic"}
-    options = dyadic if request.param == "dyadic" else {"preset": request.param}
+    options = OPTIONS[request.param]
     return mmpcodec.encode(picture, lam=20, **options)
 
 
