@@ -110,3 +110,16 @@ def test_files_of_few_bits_are_never_above_lossless_ones(depth, version):
     options = {"depth": depth, "version": version, "effort": 1}
     lossless = len(mmpcodec.encode(samples, 0, **options))
     assert len(mmpcodec.encode(samples, 1, **options)) <= lossless
+
+
+@pytest.mark.parametrize("count", [1, 3])
+def test_lossless_files_of_version_2_are_exact_samples_alone(count):
+    """Version 1 tries trees on a flat picture too."""
+    flat = np.zeros((64, 64), np.uint8)
+    flat[5:9, ::7] = 200
+    for version, expected in ((1, {"text", "exact"}), (2, {"exact"})):
+        ways = EncodeParams.from_options(0, version=version).each_alone()
+        found = look.tried([flat] * count, 8, 0, ways)
+        assert [{look.kind_of(ways[number].tools) for number in each} for each in found] == (
+            [expected] * count
+        )
