@@ -38,6 +38,7 @@ GOOD = {
         "entropy/symbols",
         "entropy/syntax",
         "exact/coder",
+        "exact/coder_2",
         "exact/planes",
         "trees/coder",
         "trees/fragments",

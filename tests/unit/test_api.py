@@ -75,14 +75,17 @@ def test_options_are_written_out(function):
         ({"dictionary_limit": 300.0}, "must be an integer"),
         (
             {"preset": "text", "fragment_size": 32},
-            "fragment_size = 32: allowed without prediction is 16",
+            "fragment_size = 32: has no effect with preset text; take preset photo or mixed",
         ),
         ({"fragment_size": 16.0}, "must be an integer"),
         (
             {"preset": "photo", "fragment_size": 24},
             "fragment_size = 24: allowed with prediction is 16 or 32 or 64",
         ),
-        ({"preset": "plain", "step": 7}, "step = 7: allowed without prediction is 0"),
+        (
+            {"preset": "plain", "step": 7},
+            "step = 7: has no effect with preset plain; take preset photo or mixed",
+        ),
         ({"preset": "photo", "step": 65536}, "step = 65536: must be from 0 to 65535"),
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
         ({"rate_model": "exact"}, "rate_model = 'exact'"),

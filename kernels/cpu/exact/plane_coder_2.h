@@ -113,22 +113,27 @@ private:
         return rows;
     }
 
-    // The samples around one, and what the contexts are made of.
+    // What the contexts are made of: samples around, those of the earlier planes, and residuals.
     struct Around {
         int w, n, nw, ne, ww, nn, nne, www, nnn;
-        int a, a_w, a_n, b, b_w;  // in the earlier planes
-        int residuals[3];         // of W, N and NE
-        int others[2];            // residuals of the earlier planes
-        int b_n;
+        int residuals[3];  // of W, N and NE
+        int a = 0, a_w = 0, a_n = 0, b = 0, b_w = 0, b_n = 0;
+        int others[2] = {};  // residuals of the earlier planes
     };
 
     MMP_INLINE Around find_around(int row, int column, const int32_t* here) const {
         const int stride = plane_.stride();
         const int32_t* e = plane_.error(row, column);
-        Around v = {here[-1],          here[-stride],     here[-stride - 1],
-                    here[-stride + 1], here[-2],          here[-2 * stride],
-                    here[1 - 2 * stride], here[-3],       here[-3 * stride],
-                    0, 0, 0, 0, 0,     {e[-1], e[-stride], e[-stride + 1]}, {0, 0}, 0};
+        Around v{here[-1],
+                 here[-stride],
+                 here[-stride - 1],
+                 here[-stride + 1],
+                 here[-2],
+                 here[-2 * stride],
+                 here[1 - 2 * stride],
+                 here[-3],
+                 here[-3 * stride],
+                 {e[-1], e[-stride], e[-stride + 1]}};
         if (q_ > 0) {
             const int32_t* there = planes_.before[0]->sample(row, column);
             v.a = there[0], v.a_w = there[-1], v.a_n = there[-stride];
