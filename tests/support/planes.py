@@ -1,8 +1,9 @@
-"""Planes to code as exact samples, and the rounding modes of floating point."""
+"""Planes to code as exact samples, outcomes of decoding, and rounding modes of floating point."""
 
 import numpy as np
 from hypothesis import strategies as st
 
+from mmpcodec import FormatError
 from support.strategies import CONTENT
 
 DEPTHS = (1, 2, 4, 7, 8, 9, 12, 15, 16)
@@ -26,3 +27,11 @@ def planes(draw):
     count = draw(st.integers(1, 4))
     noise = rng.integers(-spread, spread + 1, (count, height, width))
     return np.clip(first + noise, 0, most).astype(np.uint16), depth
+
+
+def outcome(decode):
+    """The bytes of the samples that a call returns, or the text of its error."""
+    try:
+        return decode().tobytes()
+    except FormatError as error:
+        return str(error)

@@ -47,8 +47,7 @@ constexpr bool kExactDoubles = true;
 template <class Sum, int N>
 class Fit {
 public:
-    explicit Fit(int bits)
-        : ridge_(std::max(int64_t{256}, bits < 4 ? 0 : int64_t{3} << (2 * bits - 7))) {}
+    explicit Fit(int bits) : ridge_(ridge_of(bits)) {}
 
     // Where FadedSums puts the products of regressors.
     Sum* matrix() { return matrix_; }

@@ -6,9 +6,22 @@
 
 #include <algorithm>
 
+#include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
 
 namespace mmp {
+
+// Places of the regressors in the own plane and in each earlier plane: rows and columns.
+constexpr int kPlaces[22][2] = {{0, -1},  {-1, 0},  {-1, -1}, {-1, 1},  {0, -2},  {-2, 0},
+                                {-1, -2}, {-1, 2},  {-2, -1}, {-2, 1},  {-2, -2}, {-2, 2},
+                                {0, -3},  {-3, 0},  {-1, -3}, {-1, 3},  {-3, -1}, {-3, 1},
+                                {-2, 3},  {-2, -3}, {-3, 2},  {-3, -2}};
+constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
+
+// The mean of four neighbours.
+MMP_INLINE int level_at(const int32_t* here, int stride) {
+    return (here[-1] + here[-stride] + here[-stride - 1] + here[-stride + 1] + 2) >> 2;
+}
 
 class ExactPlane {
 public:

@@ -19,9 +19,6 @@
 
 namespace mmp {
 
-constexpr int kOwnPlaces[10][2] = {{0, -1}, {-1, 0}, {-1, -1}, {-1, 1},  {0, -2},
-                                   {-2, 0}, {-1, -2}, {-1, 2}, {-2, -1}, {-2, 1}};
-constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
 // By number of earlier planes: the numbers of regressors in the plane and in each earlier plane.
 constexpr int kRegressors[3][2] = {{10, 0}, {8, 6}, {6, 4}};
 
@@ -69,7 +66,7 @@ private:
     MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
         const Regressors regressors = find_regressors(row, column);
-        const int level = level_at(here);
+        const int level = level_at(here, plane_.stride());
         const int limit = plane_.most << kFractionBits;
         const int stride = plane_.stride();
         const int around[6] = {here[-1],          here[-stride], here[-stride - 1],
@@ -77,16 +74,12 @@ private:
         const auto [w, n, nw, ne, ww, nn] = around;
         const uint32_t key = seen_key(row, column, around);
         __builtin_prefetch(&seen_[key >> kCheckBits]);
-        const int median = std::max(std::min(w, n), std::min(std::max(w, n), w + n - nw));
+        const int median = median_of(w, n, nw);
         const int32_t* e = plane_.error(row, column);
         const int ew = e[-1], en = e[-stride], ene = e[-stride + 1];
         int others[2] = {};
         for (int k = 0; k < beside_; ++k) others[k] = *before_[k]->error(row, column);
-        int activity = 2 * (std::abs(ew) + std::abs(en)) + std::abs(e[-stride - 1]) +
-                       std::abs(ene) + std::abs(e[-2]) + std::abs(e[-2 * stride]);
-        if (beside_)
-            activity =
-                (3 * activity + 8 / beside_ * (std::abs(others[0]) + std::abs(others[1]))) >> 2;
+        const int activity = activity_at(e, stride, others, beside_);
         const int active = activity_class(activity);
 
         sums_.add_regressors(column, regressors);
@@ -96,24 +89,16 @@ private:
         sums_.find_targets(column, targets);
         const int drift = fits_[column % 2].drift(targets, regressors, next);
         const int fitted = std::clamp((level << kFractionBits) + drift, 0, limit);
-        int texture = 0;
-        for (int i = 0; i < 6; ++i) texture |= ((around[i] << kFractionBits) > fitted) << i;
-        const int spread = 8 + 2 * activity;
-        const int skew = std::clamp(
-            16 + floor_quotient((median << kFractionBits) - fitted + spread / 2, spread), 0, 31);
-        Bias& by_texture = by_texture_[texture][active];
-        Bias& by_skew = by_skew_[skew][active];
-        const int mended =
-            std::clamp(fitted + ((by_texture.mean + by_skew.mean + 16) >> 5), 0, limit);
+        const int mended = corrector_.mended(around, median, activity, fitted, limit);
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
         const int fraction = (mended & ((1 << kFractionBits) - 1)) >> 3;
 
-        Seen& seen = find_seen(seen_.get(), key);
+        Seen& seen = checked(seen_[key >> kCheckBits], key);
         const int coarse = std::min(7, active / 3);
         const int off = signed_class(median - predicted);
         mixed_.select(
             {active, (length_class(ew) * 16 + length_class(en)) * 16 + length_class(ene),
-             off * 32 + active, texture * 8 + coarse,
+             off * 32 + active, corrector_.texture() * 8 + coarse,
              (signed_class(ew) * 9 + signed_class(en)) * 9 + signed_class(ene),
              std::min(predicted >> std::max(0, bits_ - 8), 255) * 8 + coarse,
              (beside_ ? signed_class(others[0]) * 9 + signed_class(others[1]) : fraction) * 32 +
@@ -124,19 +109,13 @@ private:
 
         seen.learn(*here);
         const int error = (*here << kFractionBits) - fitted;
-        by_texture.learn(error), by_skew.learn(error);
+        corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
         sums_.add_target(column, regressors, *here - level);
     }
 
     MMP_INLINE int offset(const int (&place)[2]) const {
         return place[0] * plane_.stride() + place[1];
-    }
-    // Returns the mean of four neighbours.
-    MMP_INLINE int level_at(const int32_t* here) const {
-        int sum = 2;
-        for (int i = 0; i < 4; ++i) sum += here[offset(kOwnPlaces[i])];
-        return sum >> 2;
     }
 
     // Returns the regressors of a sample, which are differences from the level of their plane.
@@ -145,13 +124,13 @@ private:
         constexpr int kOwnCount = kRegressors[Beside][0], kOtherCount = kRegressors[Beside][1];
         int32_t u[kPaddedRegressors] = {};
         const int32_t* here = plane_.sample(row, column);
-        const int level = level_at(here);
+        const int level = level_at(here, plane_.stride());
 #pragma GCC unroll 16
-        for (int i = 0; i < kOwnCount; ++i) u[i] = here[offset(kOwnPlaces[i])] - level;
+        for (int i = 0; i < kOwnCount; ++i) u[i] = here[offset(kPlaces[i])] - level;
 #pragma GCC unroll 2
         for (int k = 0; k < Beside; ++k) {
             const int32_t* there = before_[k]->sample(row, column);
-            const int its_level = level_at(there);
+            const int its_level = level_at(there, plane_.stride());
 #pragma GCC unroll 16
             for (int i = 0; i < kOtherCount; ++i)
                 u[kOwnCount + k * kOtherCount + i] = there[offset(kOtherPlaces[i])] - its_level;
@@ -235,7 +214,7 @@ private:
     FadedSums<Sum, N> sums_;
     Fit<Sum, N> fits_[2];  // of even and odd columns
     MixedBits mixed_;
-    Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
+    Corrector corrector_;
     Zeroed<Seen> seen_;
     Coder& coder_;
 };

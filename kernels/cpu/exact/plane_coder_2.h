@@ -168,10 +168,7 @@ private:
 
     MMP_INLINE Seen& find_seen(int table, int32_t w) {
         const uint32_t key = hash(sums_[table] + w * kHashFactors.of[2]);
-        Seen& seen = lines_[table][key >> 29];
-        const uint16_t check = key & ((1 << kCheckBits) - 1);
-        if (seen.check != check) seen = {check, 0, 0};
-        return seen;
+        return checked(lines_[table][key >> 29], key);
     }
     static MMP_INLINE uint32_t hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
 
@@ -224,26 +221,11 @@ private:
         }
         const int fitted = blend_.blended(row, column, predictions);
 
-        const int32_t* e = plane_.error(row, column);
-        const auto [ew, en, ene] = v.residuals;
-        int activity = 2 * (std::abs(ew) + std::abs(en)) + std::abs(e[-stride - 1]) +
-                       std::abs(ene) + std::abs(e[-2]) + std::abs(e[-2 * stride]);
-        if (q_)
-            activity = (3 * activity +
-                        8 / q_ * (std::abs(v.others[0]) + std::abs(v.others[1]))) >> 2;
+        const int activity = activity_at(plane_.error(row, column), stride, v.others, q_);
         const int active = activity_class(activity);
-        const int median = std::max(std::min(v.w, v.n),
-                                    std::min(std::max(v.w, v.n), v.w + v.n - v.nw));
+        const int median = median_of(v.w, v.n, v.nw);
         const int around[6] = {v.w, v.n, v.nw, v.ne, v.ww, v.nn};
-        int texture = 0;
-        for (int i = 0; i < 6; ++i) texture |= ((around[i] << kFractionBits) > fitted) << i;
-        const int spread = 8 + 2 * activity;
-        const int skew = std::clamp(
-            16 + floor_quotient((median << kFractionBits) - fitted + spread / 2, spread), 0, 31);
-        Bias& by_texture = by_texture_[texture][active];
-        Bias& by_skew = by_skew_[skew][active];
-        const int mended =
-            std::clamp(fitted + ((by_texture.mean + by_skew.mean + 16) >> 5), 0, limit);
+        const int mended = corrector_.mended(around, median, activity, fitted, limit);
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
 
         const int off = signed_class(median - predicted);
@@ -258,7 +240,7 @@ private:
 
         for (Seen* one : seen) one->learn(*here);
         const int error = (*here << kFractionBits) - fitted;
-        by_texture.learn(error), by_skew.learn(error);
+        corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
         blend_.learn(row, column, predictions, *here);
         if (predictors_ > 1) near_.add_target(column, regressors, *here - level);
@@ -399,7 +381,7 @@ private:
     NearFit fits_[2];  // of even and odd columns
     Blend blend_;
     Bits mixed_;
-    Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
+    Corrector corrector_;
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
     Seen* lines_[kTables];

@@ -5,6 +5,8 @@
 
 #include <stdint.h>
 
+#include <algorithm>
+
 #include "cpu/exact/sums.h"
 
 namespace mmp {
@@ -14,6 +16,11 @@ constexpr int kMostWeight = 1 << (kWeightBits + 3);
 constexpr int kFractionBits = 6;  // of a prediction
 
 constexpr int kMostUnknowns = 22;
+
+// What keeps the equations solvable, for samples of this many bits.
+constexpr int64_t ridge_of(int bits) {
+    return bits < 4 ? 256 : std::max(int64_t{256}, int64_t{3} << (2 * bits - 7));
+}
 
 // Solves the symmetric equations whose upper triangle is m; its last column is the right side. This
 // is right for all values, and slow; Fit is for those that occur.

@@ -18,23 +18,12 @@
 
 namespace mmp {
 
-constexpr int kPlaces[22][2] = {{0, -1},  {-1, 0},  {-1, -1}, {-1, 1},  {0, -2},  {-2, 0},
-                                {-1, -2}, {-1, 2},  {-2, -1}, {-2, 1},  {-2, -2}, {-2, 2},
-                                {0, -3},  {-3, 0},  {-1, -3}, {-1, 3},  {-3, -1}, {-3, 1},
-                                {-2, 3},  {-2, -3}, {-3, 2},  {-3, -2}};
-constexpr int kOtherPlaces[6][2] = {{0, 0}, {0, -1}, {-1, 0}, {0, 1}, {-1, -1}, {1, 0}};
-
 // A plane and the earlier planes that predict it: at most two, the last decoded one first.
 struct PlanesBeside {
     const ExactPlane* own;
     const ExactPlane* before[2];
     int count;
 };
-
-// The mean of four neighbours.
-MMP_INLINE int level_at(const int32_t* here, int stride) {
-    return (here[-1] + here[-stride] + here[-stride - 1] + here[-stride + 1] + 2) >> 2;
-}
 
 // Sum is int32_t where samples have eight bits at most.
 template <class Sum, int Columns>
@@ -64,9 +53,7 @@ public:
             std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
             spread(0, 1), spread(strips_ - 1, -1);
         }
-        const int bits = bit_length(planes_.own->most);
-        const int64_t ridge =
-            std::max(int64_t{256}, bits < 4 ? 0 : int64_t{3} << (2 * bits - 7));
+        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
         for (int strip = 0; strip < strips; strip += StripFits::kStrips)
             fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
     }

@@ -9,6 +9,8 @@
 #include <bit>
 
 #include "cpu/entropy/mixed_bits.h"
+#include "cpu/exact/prediction.h"
+#include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
 
 namespace mmp {
@@ -52,8 +54,8 @@ private:
     ZeroedLines<Seen> entries_;
 };
 
-inline Seen& find_seen(Seen* table, uint32_t key) {
-    Seen& seen = table[key >> kCheckBits];
+// Returns the entry of a key, which is emptied if it has the check of another one.
+MMP_INLINE Seen& checked(Seen& seen, uint32_t key) {
     const uint16_t check = key & ((1 << kCheckBits) - 1);
     if (seen.check != check) seen = {check, 0, 0};
     return seen;
@@ -82,5 +84,46 @@ inline int activity_class(int activity) {
 inline int length_class(int value) { return std::min(15, bit_length(std::abs(value))); }
 
 inline int floor_quotient(int a, int b) { return a >= 0 ? a / b : -((b - 1 - a) / b); }
+
+// The activity of a sample from the errors around it, with `e` its own place among those of its
+// plane, and from the errors of `count` earlier planes in the same place.
+MMP_INLINE int activity_at(const int32_t* e, int stride, const int (&others)[2], int count) {
+    const int activity = 2 * (std::abs(e[-1]) + std::abs(e[-stride])) +
+                         std::abs(e[-stride - 1]) + std::abs(e[-stride + 1]) + std::abs(e[-2]) +
+                         std::abs(e[-2 * stride]);
+    if (!count) return activity;
+    return (3 * activity + 8 / count * (std::abs(others[0]) + std::abs(others[1]))) >> 2;
+}
+
+MMP_INLINE int median_of(int w, int n, int nw) {
+    return std::max(std::min(w, n), std::min(std::max(w, n), w + n - nw));
+}
+
+// Corrects fitted predictions by the means of earlier errors in the same surroundings.
+class Corrector {
+public:
+    // Returns a prediction in 1/64, at most `limit`. `around` holds W, N, NW, NE, WW and NN.
+    MMP_INLINE int mended(const int (&around)[6], int median, int activity, int fitted, int limit) {
+        texture_ = 0;
+        for (int i = 0; i < 6; ++i) texture_ |= ((around[i] << kFractionBits) > fitted) << i;
+        const int spread = 8 + 2 * activity;
+        const int skew = std::clamp(
+            16 + floor_quotient((median << kFractionBits) - fitted + spread / 2, spread), 0, 31);
+        const int active = activity_class(activity);
+        used_[0] = &by_texture_[texture_][active], used_[1] = &by_skew_[skew][active];
+        return std::clamp(fitted + ((used_[0]->mean + used_[1]->mean + 16) >> 5), 0, limit);
+    }
+    // Learns the error of the fitted prediction that was corrected last.
+    MMP_INLINE void learn(int error) {
+        for (Bias* bias : used_) bias->learn(error);
+    }
+    // Which of the samples around the last prediction were above it, one bit for each.
+    int texture() const { return texture_; }
+
+private:
+    Bias by_texture_[64][kMostActivity + 1], by_skew_[32][kMostActivity + 1];
+    Bias* used_[2] = {};
+    int texture_ = 0;
+};
 
 }  // namespace mmp

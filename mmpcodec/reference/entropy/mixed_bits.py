@@ -120,10 +120,10 @@ class MixedBits:
         return bit
 
 
-def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
+def learned(state: tuple[int, int], bit: int, most_uses: int = MOST_USES) -> tuple[int, int]:
     """Return the probability and number of uses of a model after it has seen a bit."""
     probability, uses = state
     probability = moved(probability, bit * ONE, uses)
     return min(max(probability, LEAST_PROBABILITY), ONE - LEAST_PROBABILITY), min(
-        uses + 1, MOST_USES
+        uses + 1, most_uses
     )

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
-from mmpcodec.reference.entropy.mixed_bits import MOST_MIXED, squash, stretch
+from mmpcodec.reference.entropy.binary import ONE, BitCoder
+from mmpcodec.reference.entropy.mixed_bits import MOST_MIXED, learned, squash, stretch
 
 FEWEST_MODELS = 2
 """So many models are not mixed by weights: the probability is their mean."""
@@ -142,9 +142,8 @@ class MixedBits2:
         else:
             odds = np.array([stretch()[probability >> 4] for probability, _ in states])
             bit = self._code_mixture(coder, syntax, decision, odds, bit)
-        for key, (probability, uses) in zip(keys, states, strict=True):
-            moved_to = _limited(moved(probability, ONE * bit, uses))
-            self.states[key] = moved_to, min(uses + 1, MOST_USES)
+        for key, state in zip(keys, states, strict=True):
+            self.states[key] = learned(state, bit, MOST_USES)
         return bit
 
     def _code_mixture(
