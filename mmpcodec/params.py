@@ -203,6 +203,9 @@ class EncodeParams:
         Version of the format, 1 or 2. Version 2 is a draft: later releases may not read its files.
     start : Start or None
         Start of the models of the tool *trained start*; None takes the built-in one.
+    palette : bool
+        Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
+        of the format.
 
     Raises
     ------
@@ -219,6 +222,7 @@ class EncodeParams:
     looks: bool = False
     version: int = VERSIONS[0]
     start: Start | None = None
+    palette: bool = False
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -244,6 +248,14 @@ class EncodeParams:
                     f"{name} = {getattr(tools, name)}: needs version {TABLE[name].version} of the "
                     f"format; version is {self.version}"
                 )
+        object.__setattr__(self, "palette", check_switch("palette", self.palette))
+        bound = max(tools.max_error for tools in (self.tools, *self.candidates))
+        if self.palette and self.version < DRAFT:
+            raise ParameterError(
+                f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
+            )
+        if self.palette and bound:
+            raise ParameterError(f"palette = True: must be False with max_error = {bound}")
         if self.start is not None and not isinstance(self.start, Start):
             raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
@@ -272,8 +284,9 @@ class EncodeParams:
         start : Start or None
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
-            those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. Fields of ``Tools``;
-            None keeps the value of the preset.
+            those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
+            stands for True with "auto" and "best" in version 2, unless a maximal error is given.
+            Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
         ------
@@ -285,12 +298,15 @@ class EncodeParams:
         names = preset_names(preset, lam)
         asked = tools.pop("version", None)
         version = VERSIONS[0] if asked is None else check_version(asked)
+        palette = tools.pop("palette", None)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
-                + ", ".join((*RATES, "preset", "effort", "rate_model", "version", *sorted(TABLE)))
+                + ", ".join(
+                    (*RATES, "preset", "effort", "rate_model", "version", "palette", *sorted(TABLE))
+                )
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
@@ -308,6 +324,8 @@ class EncodeParams:
                     f"preset = {preset!r}: at lambda {lam} no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
+        if palette is None:
+            palette = several and version == DRAFT and not given.get("max_error")
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [in_version(PRESETS[name], version, effort) for name in names]
         switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
@@ -333,6 +351,7 @@ class EncodeParams:
             looks=preset == AUTO,
             version=version,
             start=start,
+            palette=palette,
         )
 
     @cached_property

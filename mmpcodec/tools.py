@@ -333,13 +333,15 @@ class Tools:
 
 
 class ToolOptions(TypedDict, total=False):
-    """Options of an encoder: the version of the format, and single tools that override a preset.
+    """Options of an encoder: version of the format, palettes, and tools that override a preset.
 
-    None stands for version 1, and keeps the value of the preset. A partition can also be given by
+    None stands for version 1, for palettes as ``EncodeParams.from_options`` says, and keeps the
+    value of the preset. A partition can also be given by
     its name or number. See ``Tools``.
     """
 
     version: int | None
+    palette: bool | None
     partition: Partition | str | int | None
     index_classes: bool | None
     flag_contexts: bool | None

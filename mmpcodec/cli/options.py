@@ -482,6 +482,15 @@ FormatVersion = Annotated[
         autocompletion=words([str(version) for version in VERSIONS]),
     ),
 ]
+Palette = Annotated[
+    bool | None,
+    typer.Option(
+        "--palette/--no-palette",
+        help=f"Draw text and flat areas of screens with a palette where this pays; needs --format "
+        f"{DRAFT}. By default with --preset {AUTO_PRESET} and {BEST}.",
+        rich_help_panel=SEARCH,
+    ),
+]
 Roi = Annotated[
     str | None,
     typer.Option(

@@ -185,14 +185,15 @@ def filled(samples: np.ndarray, seen: np.ndarray) -> np.ndarray:
 
     Parameters
     ----------
-    samples : (H, W, C) uint8 or uint16 array
-        The last plane is alpha, which stays.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        Alpha stays.
     seen : (H, W) bool array
     """
     changed = samples.copy()
+    planes = changed[..., None] if samples.ndim == 2 else changed
     for number in range(form_of(samples).colours):
-        plane = _filled(samples[..., number].astype(np.int32), seen)
-        changed[..., number] = plane.astype(samples.dtype)
+        plane = _filled(planes[..., number].astype(np.int32), seen)
+        planes[..., number] = plane.astype(samples.dtype)
     return changed
 
 

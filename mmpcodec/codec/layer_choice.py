@@ -7,7 +7,7 @@ is kept.
 import math
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,23 +19,23 @@ from mmpcodec.codec.colour import (
     can_be_fine,
     joined,
     layout_of,
-    layout_of_form,
     split,
     widened,
 )
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
+from mmpcodec.codec.palettes.choice import with_palette
+from mmpcodec.codec.tile import TileEncoding, TileSource, header_of_tile, params_of_layer
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
-from mmpcodec.format.layers import Layer
-from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout, earlier_planes, layer_names
+from mmpcodec.format.layers import Layer, TileStream
+from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes, to_planes
-from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.planes_filter import NO_PLANES
 from mmpcodec.reference.postfilter import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -43,68 +43,11 @@ from mmpcodec.reference.turned_colours import NO_TURN, Turn, chosen_turn
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.samples import Form, form_of
+from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
-USUAL_FILTER_BANK = value_of([2] * ACTIVITIES)
-"""The filter bank of tool sets if the encoder chooses it: scale 1 for all activities."""
-
-
-@dataclass(frozen=True)
-class TileSource:
-    """A tile to encode.
-
-    Parameters
-    ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        In host or device memory.
-    on_host : array
-        The same samples in host memory.
-    depth : int
-        Bits per sample.
-    importance : (H, W) int8 array or None
-        Importance of its pixels, see ``importance.Importance``; None if all count alike.
-    tile_size : int
-        Tile size of the file; 0 for one tile.
-    """
-
-    samples: Any
-    on_host: np.ndarray
-    depth: int
-    importance: np.ndarray | None = None
-    tile_size: int = 0
-
-    @property
-    def fragments(self) -> int:
-        """Number of 16x16 fragments in all planes."""
-        return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
-
-
-@dataclass(frozen=True)
-class TileEncoding:
-    """A tile, coded at the least rate-distortion cost.
-
-    Parameters
-    ----------
-    data : bytes
-        Bytes of the tile in the file.
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        The samples that a decoder returns.
-    layers : tuple of LayerCoding
-    costs : tuple of float
-        Rate-distortion cost D + lambda R of the tile coded by each candidate alone; infinite if a
-        layer was not tried with it.
-    used : frozenset of int
-        Numbers of the candidates that code a layer of the tile.
-    """
-
-    data: bytes
-    samples: np.ndarray
-    layers: tuple[LayerCoding, ...]
-    costs: tuple[float, ...]
-    used: frozenset[int]
 
 
 _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
@@ -161,9 +104,18 @@ def encode_tiles(
         _code_all(own, chosen, parts, known, threads, part)
     turns = {job.tile: job.turn for job in jobs if job.turn is not None}
     each = threads_of_each(threads, len(tiles))
+    lossy = [candidate for candidate in candidates if not candidate.tools.exact]
 
     def cheapest(one: tuple[int, TileSource]) -> TileEncoding:
-        return _cheapest(*one, candidates, parts, turns.get(one[0], NO_TURN), each)
+        number, tile = one
+        found = _cheapest(number, tile, candidates, parts, turns.get(number, NO_TURN), each)
+        if not candidates[0].palette:
+            return found
+        return with_palette(tile, found, candidates, chosen[EXACT], each, below)
+
+    def below(tile: TileSource) -> TileEncoding:
+        without = [replace(candidate, palette=False) for candidate in lossy]
+        return encode_tiles([tile], without, chosen, each, None)[0]
 
     return side_by_side(cheapest, numbered, threads)
 
@@ -213,6 +165,8 @@ def _jobs(
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
     seen = seen_pixels(tile.on_host, candidates[0].version) if lam > 0 else None
+    if tile.hidden is not None:
+        seen = ~tile.hidden if seen is None else seen & ~tile.hidden
     importance = Importance(tile.importance, seen)
     if importance.seen is not None:
         samples = filled(tile.on_host, importance.seen)
@@ -280,60 +234,6 @@ def _layouts(
     if fine == wanted:
         return [(Layout.FINE_LUMA, fine)]
     return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not looks else [])]
-
-
-@lru_cache
-def params_of_layer(
-    candidate: EncodeParams, form: Form, layout: Layout, layer: int
-) -> EncodeParams:
-    """Return the parameters of a candidate for a layer of colour of this number."""
-    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
-    planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
-    tools = replace(candidate.tools, earlier_planes=planes)
-    return replace(candidate, lam=candidate.lam / weight, tools=tools)
-
-
-def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
-    """Return a header with the version, the start and the tool sets of an encoder.
-
-    The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
-    nothing in the picture, so that tiles can be written before others are coded. A picture of one
-    tile has none.
-    """
-    version, start = candidates[0].version, candidates[0].start
-    header = replace(header, version=version, start=start.name if start else b"")
-    later = [one for one in candidates if one.tools.prediction and one.tools.later]
-    if not later or not header.tile_size:
-        return header
-    return replace(header, tool_sets=_tool_sets(later[0], header.form, header.depth))
-
-
-@lru_cache
-def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
-    layout = layout_of_form(form, candidate.lam)
-    if layout is Layout.LUMA and can_be_fine(candidate.tools, depth, candidate.lam):
-        layout = Layout.FINE_LUMA
-    sets: dict[Tools, None] = {}
-    for layer in range(form.colours):
-        params = params_of_layer(candidate, form, layout, layer)
-        bank = params.tools.filter_bank
-        bank = USUAL_FILTER_BANK if bank is None else bank
-        own = replace(
-            params.coded_tools,
-            filter_bank=bank,
-            post_filter=False,
-            planes_filter=False,
-            step_changes=False,
-        )
-        sets[own] = None
-    return tuple(sets)
-
-
-def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:
-    """Return the header of a file with this tile, as far as the bytes of the tile depend on it."""
-    height, width = tile.on_host.shape[:2]
-    form = form_of(tile.on_host)
-    return with_tool_sets(Header(width, height, form, tile.depth, tile.tile_size), candidates)
 
 
 def _tried(
@@ -597,4 +497,5 @@ def _tile(
         )
         for part in parts
     )
-    return TileEncoding(data, samples, coded, costs, frozenset(used))
+    stream = TileStream(layout, tuple(part.layer for part in parts), crc, turn)
+    return TileEncoding(data, samples, coded, costs, frozenset(used), stream)

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string>
 
+#include "cpu/entropy/rates.h"
 #include "cpu/runtime/progress.h"
 #include "cpu/trees/search/index.h"
 #include "shared/tools.h"
@@ -35,6 +36,10 @@ nanobind::object array_of(const T* data, Sizes... sizes) {
     nanobind::capsule owner(copy, [](void* p) noexcept { delete[] static_cast<T*>(p); });
     return nanobind::cast(
         nanobind::ndarray<nanobind::numpy, T>(copy, {size_t(sizes)...}, owner));
+}
+
+inline nanobind::object array_of(const CellRates& cells) {
+    return array_of(cells.rates().data(), cells.rows(), cells.columns());
 }
 
 // Returns a Progress that calls the callback and lets Ctrl-C work while the GIL is released.

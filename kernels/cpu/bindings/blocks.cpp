@@ -88,8 +88,8 @@ BlockEffort effort_from(nb::handle source) {
 #undef MMP_READ_FIELD
 }
 
-// Returns samples, rates by syntax element, units, step changes and, of trees, leaf scales and
-// dictionary sizes.
+// Returns samples, rates by syntax element, units, step changes, of trees leaf scales and dictionary
+// sizes, and rates of cells.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     const BlockPicture<Sample>& picture = coded.picture;
@@ -114,7 +114,7 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
                                    sizeof(Unit)),
                           array_of(coded.changes.values().data(), coded.changes.rows(),
                                    coded.changes.columns()),
-                          leaf_scales, sizes);
+                          leaf_scales, sizes, array_of(coded.cells));
 }
 
 template <class Sample>
@@ -194,11 +194,11 @@ void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
         coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
 }
 
-// Returns the payload, rates by syntax element, and units.
+// Returns the payload, rates by syntax element, units, and rates of cells.
 nb::tuple finish_plans(PlanCoder& coder) {
     const std::vector<uint8_t> payload = coder.finish();
     const nb::tuple found = describe(coder.coded(), coder.plane());
-    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2]);
+    return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2], found[6]);
 }
 
 }  // namespace

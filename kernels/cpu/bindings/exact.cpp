@@ -67,7 +67,8 @@ Exact2Tools exact_2_tools_from(nb::handle source) {
             number("last_stage") != 0, number("max_error")};
 }
 
-// Returns the payload, the decoded samples, and the rates of the maps and of the residuals.
+// Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those of
+// cells.
 nb::tuple encode_2(const Samples& samples, int depth, const nb::object& tools, int threads,
                    const nb::object& progress) {
     const ExactShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
@@ -81,10 +82,11 @@ nb::tuple encode_2(const Samples& samples, int depth, const nb::object& tools, i
         return encode_exact_2(samples.data(), shape, own, threads, decoded.get(), report, rates);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()),
-                          array_from(std::move(decoded), shape), tuple_of(rates));
+                          array_from(std::move(decoded), shape), tuple_of(rates),
+                          array_of(*rates.cells));
 }
 
-// Returns the samples and the rates of the maps and of the residuals.
+// Returns the samples, the rates of the maps and of the residuals, and those of cells.
 nb::tuple decode_2(const nb::bytes& payload, const Shape& size, int depth, const nb::object& tools,
                    int threads, const nb::object& progress) {
     const auto [planes, height, width] = size;
@@ -99,7 +101,8 @@ nb::tuple decode_2(const nb::bytes& payload, const Shape& size, int depth, const
         nb::gil_scoped_release released;
         decode_exact_2(data, bytes, shape, own, threads, samples.get(), report, rates);
     }
-    return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates));
+    return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates),
+                          array_of(*rates.cells));
 }
 
 }  // namespace

@@ -22,7 +22,7 @@ using namespace mmp;
 
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Returns samples, rates by syntax element, leaf scales and dictionary sizes.
+// Returns samples, rates by syntax element, leaf scales, dictionary sizes and rates of cells.
 nb::tuple describe(const Picture& picture, Plane plane) {
     std::vector<uint8_t> samples(size_t(plane.height) * plane.width);
     picture.copy_samples(plane, samples.data());
@@ -32,7 +32,7 @@ nb::tuple describe(const Picture& picture, Plane plane) {
     return nb::make_tuple(array_of(samples.data(), plane.height, plane.width), rates,
                           array_of(picture.leaf_scales(), picture.padded_height,
                                    picture.padded_width),
-                          sizes);
+                          sizes, array_of(picture.cells));
 }
 
 nb::object encode_plane(const Samples& samples, nb::handle given, int64_t lambda_fixed,
@@ -116,7 +116,8 @@ using Table = nb::ndarray<const T, nb::ndim<Dimensions>, nb::c_contig, nb::devic
 
 class TreeCoderObject {
 public:
-    explicit TreeCoderObject(nb::handle tools) : coder_(tools_from(tools)) {}
+    TreeCoderObject(int height, int width, nb::handle tools)
+        : coder_({height, width}, tools_from(tools)) {}
 
     // Codes F fragments with N nodes. Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
     void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
@@ -130,6 +131,7 @@ public:
         for (const int64_t rate : coder_.tally().rate) rates.append(rate);
         return rates;
     }
+    nb::object cell_rates() const { return array_of(coder_.cells()); }
     nb::bytes finish() {
         const auto& payload = coder_.finish();
         return nb::bytes(payload.data(), payload.size());
@@ -157,9 +159,10 @@ void mmp::register_trees(nb::module_& module) {
     module.def("search_scale", &search_scale, "fragment"_a, "scale"_a, "elements"_a, "costs"_a,
                "simd"_a);
     nb::class_<TreeCoderObject>(module, "TreeCoder")
-        .def(nb::init<nb::handle>(), "tools"_a)
+        .def(nb::init<int, int, nb::handle>(), "height"_a, "width"_a, "tools"_a)
         .def("code", &TreeCoderObject::code, "node_counts"_a, "nodes"_a, "insertions"_a,
              "first_class"_a)
         .def("tally", &TreeCoderObject::tally)
+        .def("cell_rates", &TreeCoderObject::cell_rates)
         .def("finish", &TreeCoderObject::finish);
 }

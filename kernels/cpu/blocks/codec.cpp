@@ -112,6 +112,7 @@ CodedBlocks<Sample>::CodedBlocks(Plane plane, Depth<Sample> depth, const BlockTo
     : earlier(earlier_samples, plane, padded(plane.height), padded(plane.width)),
       picture(padded(plane.height), padded(plane.width), depth, &earlier),
       changes(plane.height, plane.width, tools.fragment_log2),
+      cells(plane.height, plane.width),
       team(threads),
       trees(tree_tools ? std::make_unique<BlockTrees>(plane, *tree_tools, tools.fragment_log2, team)
                        : nullptr) {
@@ -139,7 +140,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
                 samples[size_t(std::min(row, plane.height - 1)) * plane.width +
                         std::min(column, plane.width - 1)];
     RangeEncoder coder;
-    BlockWriter writer(coder, coded->models, coded->tally);
+    BlockWriter writer(coder, coded->models, coded->tally, coded->cells);
     if (coded->trees)
         encode_with_trees(source.data(), *coded, plane, tools, options, lambdas, writer, progress);
     else
@@ -154,7 +155,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
       writer_(coded_->picture, coded_->picture, tools, coded_->changes, nullptr,
-              BlockWriter(coder_, coded_->models, coded_->tally)),
+              BlockWriter(coder_, coded_->models, coded_->tally, coded_->cells)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
 void PlanCoder::unpack(const BlockPlace& block) {
@@ -202,7 +203,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     RangeDecoder coder(payload, size);
     BlockCoder<BlockReader, Sample> reader(coded->picture, coded->picture, tools, coded->changes,
                                            coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally, counts));
+                                           BlockReader(coder, coded->models, coded->tally,
+                                                       coded->cells, counts));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });

@@ -27,6 +27,7 @@ struct CodedBlocks {
     StepChanges changes;
     BlockModels models;
     Tally tally;
+    CellRates cells;
     ThreadTeam team;
     std::unique_ptr<BlockTrees> trees;  // null without a dictionary
 };

@@ -203,6 +203,7 @@ void BlockCoder<Coder, Sample>::code_block(const BlockPlace& block, const BlockN
         code_tree(block, node);
     else
         code_predicted(block, node);
+    coder_.end_block(block, trees_);
     if (trees_)
         trees_->mark(block, picture_.shown_height(block), picture_.shown_width(block), tree_);
 }

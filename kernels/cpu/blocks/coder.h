@@ -79,11 +79,18 @@ template <class Sample>
 void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
              const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
 
+// Gives the rate since the last call to the cells of a block.
+inline void add_rate(CellRates& cells, const Tally& tally, const BlockPlace& block,
+                     const BlockTrees* trees) {
+    cells.grow_to(tally.sum() + (trees ? trees->picture.models.tally.sum() : 0), block.row,
+                  block.column, block.height(), block.width());
+}
+
 class BlockWriter {
 public:
     static constexpr bool kWrites = true, kWeighs = true;
-    BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally)
-        : coder_(coder), models_(models), tally_(tally) {}
+    BlockWriter(RangeEncoder& coder, BlockModels& models, Tally& tally, CellRates& cells)
+        : coder_(coder), models_(models), tally_(tally), cells_(cells) {}
 
     BlockModels& models() { return models_; }
     int bit(int model, int value);
@@ -95,6 +102,9 @@ public:
         trees.encode(coder_, block, nodes);
     }
     void check(bool, const char*, const char*, int, int, int = 0) {}
+    void end_block(const BlockPlace& block, const BlockTrees* trees) {
+        add_rate(cells_, tally_, block, trees);
+    }
 
 private:
     void encode(int model, uint32_t one, int value);
@@ -102,6 +112,7 @@ private:
     RangeEncoder& coder_;
     BlockModels& models_;
     Tally& tally_;
+    CellRates& cells_;
 };
 
 // Counts what a writer would write.
@@ -122,6 +133,7 @@ public:
     int plain(int, int value) { return value; }
     void tree(BlockTrees&, const BlockPlace&, std::vector<Node>&) {}
     void check(bool, const char*, const char*, int, int, int = 0) {}
+    void end_block(const BlockPlace&, const BlockTrees*) {}
 
 private:
     BlockModels& models_;
@@ -137,8 +149,9 @@ class BlockReader {
 public:
     static constexpr bool kWrites = false, kWeighs = true;
     // With `counts` it counts the first bits of each binary model.
-    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, BitCounts* counts = nullptr)
-        : coder_(coder), models_(models), tally_(tally), counts_(counts) {}
+    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, CellRates& cells,
+                BitCounts* counts = nullptr)
+        : coder_(coder), models_(models), tally_(tally), cells_(cells), counts_(counts) {}
 
     BlockModels& models() { return models_; }
     int bit(int model, int);
@@ -150,6 +163,9 @@ public:
     }
     void check(bool good, const char* section, const char* what, int value, int most,
                int least = 0);
+    void end_block(const BlockPlace& block, const BlockTrees* trees) {
+        add_rate(cells_, tally_, block, trees);
+    }
 
 private:
     int decode(int model, uint32_t one);
@@ -158,6 +174,7 @@ private:
     RangeDecoder& coder_;
     BlockModels& models_;
     Tally& tally_;
+    CellRates& cells_;
     BitCounts* counts_;
 };
 

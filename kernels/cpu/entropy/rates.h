@@ -1,9 +1,11 @@
 // Rates of symbols, and the code length of each syntax element.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <array>
+#include <numeric>
 #include <vector>
 
 #include "shared/entropy/rate.h"
@@ -41,6 +43,34 @@ struct Tally {
     void add(Syntax syntax, uint32_t frequency, uint32_t total) {
         rate[syntax] += rates[total] - rates[frequency];
     }
+    int64_t sum() const { return std::accumulate(rate.begin(), rate.end(), int64_t{0}); }
+};
+
+constexpr int kCellSide = 16;
+
+inline int cells_along(int length) { return (length + kCellSide - 1) / kCellSide; }
+
+// Ideal code length of what codes each cell of 16x16 samples of a plane, in 2^-12 bit.
+class CellRates {
+public:
+    CellRates(int height, int width)
+        : height_(height), width_(width), rates_(size_t(rows()) * columns()) {}
+
+    int rows() const { return cells_along(height_); }
+    int columns() const { return cells_along(width_); }
+    const std::vector<int64_t>& rates() const { return rates_; }
+
+    // Gives a rate before the first cell to none of them.
+    void start_at(int64_t sum) { sum_ = sum; }
+    void add(const CellRates& others);
+    // Gives what `sum` has grown since the last call to the cells of an area, in proportion to the
+    // samples of the plane that they share with it; the nearest cell has an area outside.
+    void grow_to(int64_t sum, int row, int column, int height, int width);
+
+private:
+    int height_, width_;
+    int64_t sum_ = 0;
+    std::vector<int64_t> rates_;
 };
 
 }  // namespace mmp

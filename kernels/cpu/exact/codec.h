@@ -4,8 +4,10 @@
 
 #include <stdint.h>
 
+#include <optional>
 #include <vector>
 
+#include "cpu/entropy/rates.h"
 #include "cpu/runtime/progress.h"
 
 namespace mmp {
@@ -16,9 +18,11 @@ struct ExactShape {
     int64_t plane_size() const { return int64_t{height} * width; }
 };
 
-// Ideal code length of the maps and of the residuals, in 2^-12 bit.
+// Ideal code length of the maps and of the residuals, in 2^-12 bit; exact samples 2 also have that
+// of the residuals of each cell.
 struct ExactRates {
     int64_t map = 0, residual = 0;
+    std::optional<CellRates> cells;
 };
 
 // Samples are planes one after the other, in rows from the top; each sample is below 2^depth.

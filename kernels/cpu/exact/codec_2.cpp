@@ -1,7 +1,5 @@
 #include "cpu/exact/codec_2.h"
 
-#include <math.h>
-
 #include <memory>
 #include <numeric>
 
@@ -19,10 +17,25 @@ constexpr char kSection[] = "Exact samples 2";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
 
+// The rate of a bit by the upper 12 bits of its probability, in 2^-12 bit.
+struct BitRates {
+    static constexpr int kBits = 12;
+    uint16_t of[1 << kBits];
+
+    BitRates() {
+        const RateTable& logarithms = RateTable::get();
+        for (int i = 0; i < 1 << kBits; ++i)
+            of[i] = uint16_t((kBits << kRateFractionBits) - logarithms[i]);
+    }
+};
+const BitRates kBitRates;
+
 // Both directions in one class, because each row is compiled for it at every SIMD level.
 struct StreamCoder {
-    StreamCoder() : writes(true), decoder(nullptr, 0) {}
-    StreamCoder(const uint8_t* stream, size_t size) : writes(false), decoder(stream, size) {}
+    explicit StreamCoder(const ExactShape& shape)
+        : writes(true), decoder(nullptr, 0), cells(shape.height, shape.width) {}
+    StreamCoder(const ExactShape& shape, const uint8_t* stream, size_t size)
+        : writes(false), decoder(stream, size), cells(shape.height, shape.width) {}
 
     // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
     MMP_INLINE int code(uint32_t one, int given) {
@@ -31,40 +44,30 @@ struct StreamCoder {
             encoder.encode(bit ? kBitTotal - one : 0, bit ? one : kBitTotal - one, kBitTotal);
         else
             bit = decoder.bit(kBitTotal, kBitTotal - one);
-        product_ *= bit ? one : kBitTotal - one;
-        if (product_ > 1e290) [[unlikely]] take_logarithm();
-        ++bits_;
+        rate_ += kBitRates.of[(bit ? one : kBitTotal - one) >> (16 - BitRates::kBits)];
         return bit;
     }
     int map_bit(uint32_t one, int given) { return code(one, given); }
     // Codes a number below 2^bits, all of which are as likely.
     uint32_t plain(uint32_t given, int bits) {
-        plain_bits_ += bits;
+        rate_ += int64_t{bits} << kRateFractionBits;
         if (!writes) return decoder.plain(bits);
         encoder.encode_plain(given, bits);
         return given;
     }
 
-    // Returns the ideal code length of the bits since the last call, in 2^-12 bit.
-    int64_t take_length() {
-        take_logarithm();
-        const double length = 16 * double(bits_) - logarithm_ + double(plain_bits_);
-        logarithm_ = 0, bits_ = plain_bits_ = 0;
-        return int64_t(4096 * length);
-    }
+    // The ideal code length of all bits so far, in 2^-12 bit.
+    int64_t rate() const { return rate_; }
+    // Ends the samples of a row that lie in a cell; this is the last one.
+    void end_cell(int row, int column) { cells.grow_to(rate_, row, column, 1, 1); }
 
     const bool writes;
     RangeEncoder encoder;
     RangeDecoder decoder;
+    CellRates cells;
 
 private:
-    __attribute__((noinline)) void take_logarithm() {
-        logarithm_ += log2(product_);
-        product_ = 1;
-    }
-
-    double product_ = 1, logarithm_ = 0;
-    int64_t bits_ = 0, plain_bits_ = 0;
+    int64_t rate_ = 0;
 };
 
 struct RowCoder {
@@ -112,7 +115,7 @@ struct Part {
     std::vector<uint16_t> values;
     std::unique_ptr<ExactPlane> plane;
     std::unique_ptr<RowCoder> rows;  // none if the plane has one value
-    ExactRates rates;
+    int64_t map_rate = 0;
 };
 
 std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, int depth,
@@ -149,7 +152,8 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
         } else {
             part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth, kSection);
         }
-        part.rates.map = part.coder->take_length();
+        part.map_rate = part.coder->rate();
+        part.coder->cells.start_at(part.map_rate);
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<ExactPlane>(shape.height, shape.width, most);
         if (given) {
@@ -164,7 +168,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
         if (parts[number].plane->most > 0)
             parts[number].rows = rows_of(parts, number, shape.depth, tools);
 
-    const auto fragments = [](int side) { return int64_t{(side + kStrip - 1) / kStrip}; };
+    const auto fragments = [](int side) { return int64_t{cells_along(side)}; };
     const int64_t across = fragments(shape.width), total = across * fragments(shape.height) * count;
     ThreadTeam team(std::clamp(threads, 1, count));
     const int last = shape.height + kRowsBehind * (count - 1);
@@ -178,9 +182,10 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
         });
     }
     progress(total, total);
+    rates.cells.emplace(shape.height, shape.width);
     for (Part& part : parts) {
-        part.rates.residual = part.coder->take_length();
-        rates.map += part.rates.map, rates.residual += part.rates.residual;
+        rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
+        rates.cells->add(part.coder->cells);
     }
 }
 
@@ -214,7 +219,7 @@ std::vector<uint8_t> encode_exact_2(const uint16_t* samples, const ExactShape& s
                                     const Exact2Tools& tools, int threads, uint16_t* decoded,
                                     const Progress& progress, ExactRates& rates) {
     std::vector<Part> parts(shape.planes);
-    for (Part& part : parts) part.coder = std::make_unique<StreamCoder>();
+    for (Part& part : parts) part.coder = std::make_unique<StreamCoder>(shape);
     code_planes(parts, samples, shape, tools, threads, progress, rates);
     copy_samples(parts, shape, decoded);
     std::vector<uint8_t> payload;
@@ -247,7 +252,7 @@ void decode_exact_2(const uint8_t* payload, size_t size, const ExactShape& shape
                                        std::to_string(sizes[number]) + " bytes, the payload has " +
                                        std::to_string(left) + " left",
                                    kSection);
-        parts[number].coder = std::make_unique<StreamCoder>(from, sizes[number]);
+        parts[number].coder = std::make_unique<StreamCoder>(shape, from, sizes[number]);
         from += sizes[number];
     }
     code_planes(parts, nullptr, shape, tools, threads, progress, rates);

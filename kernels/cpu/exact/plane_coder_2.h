@@ -65,7 +65,11 @@ public:
             fits_[0].template eliminate<0, kNear>();
         }
         find_lines(row, 0);
-        for (int column = 0; column < plane_.width(); ++column) code_sample(row, column);
+        for (int column = 0; column < plane_.width(); ++column) {
+            code_sample(row, column);
+            if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+        }
+        coder_.end_cell(row, plane_.width() - 1);
         plane_.end_row(row);
     }
 

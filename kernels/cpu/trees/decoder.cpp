@@ -14,6 +14,7 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
     picture->for_each_fragment(progress, [&](const Fragment& fragment) {
         nodes.clear();
         picture->decode_tree(coder, fragment, 0, 0, 0, nodes);
+        picture->end_fragment(fragment);
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t task) {
             picture->learn(fragment, kLongestFirst[task], nodes);

@@ -49,6 +49,7 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
                              [&](int scale, uint32_t index, bool all_changed) {
                                  if (search) search->used(scale, index, all_changed);
                              });
+        picture->end_fragment(fragment);
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t task) {
             picture->learn(fragment, kLongestFirst[task], nodes, [&](int scale, uint32_t element) {

@@ -23,6 +23,7 @@ Picture::Picture(Plane plane, const Tools& the_tools, int unit)
       padded_height(padded(plane.height, unit)),
       padded_width(padded(plane.width, unit)),
       models(tools),
+      cells(plane.height, plane.width),
       dictionaries(kScales),
       samples_(std::make_unique_for_overwrite<uint8_t[]>(place(padded_height, 0))),
       leaf_scales_(std::make_unique_for_overwrite<int8_t[]>(place(padded_height, 0))) {

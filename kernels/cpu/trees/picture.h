@@ -52,6 +52,7 @@ public:
     const Tools tools;
     const int padded_height, padded_width;
     Models models;
+    CellRates cells;  // a cell is a fragment
     Arena arena;  // of the dictionaries
     std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
 
@@ -85,6 +86,12 @@ public:
     // Decodes the tree of a segment and appends its nodes.
     void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
                      std::vector<Node>& nodes);
+
+    // Gives the rate of the tree that was just coded to its cell.
+    void end_fragment(const Fragment& fragment) {
+        cells.grow_to(models.tally.sum(), fragment.row, fragment.column, kFragmentSize,
+                      kFragmentSize);
+    }
 
     // Builds the samples of a coded tree and writes the scales of its leaves to leaf_scales().
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);

@@ -4,7 +4,8 @@
 
 namespace mmp {
 
-TreeCoder::TreeCoder(const Tools& tools) : models_(tools), insertions_(kScales) {
+TreeCoder::TreeCoder(Plane plane, const Tools& tools)
+    : models_(tools), cells_(plane.height, plane.width), insertions_(kScales) {
     for (int scale = 0; scale < kScales; ++scale) counts_.emplace_back(scale, tools, SIZE_MAX, arena_);
 }
 
@@ -35,6 +36,10 @@ void TreeCoder::code(const ChosenTrees& trees) {
             models_.encode_index(coder_, counts_[scale], packed_index(*node));
             counts_[scale].use(packed_index(*node));
         }
+        const int row = fragments_ / cells_.columns(), column = fragments_ % cells_.columns();
+        cells_.grow_to(models_.tally.sum(), row * kFragmentSize, column * kFragmentSize,
+                       kFragmentSize, kFragmentSize);
+        ++fragments_;
     }
 }
 

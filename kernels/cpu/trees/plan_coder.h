@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/trees/models.h"
+#include "cpu/trees/picture.h"
 
 namespace mmp {
 
@@ -23,12 +24,13 @@ struct ChosenTrees {
 // Codes trees with the counts of the dictionaries, without their samples.
 class TreeCoder {
 public:
-    explicit TreeCoder(const Tools& tools);
+    TreeCoder(Plane plane, const Tools& tools);
 
     void code(const ChosenTrees& trees);
 
     const std::vector<uint8_t>& finish() { return coder_.finish(); }
     const Tally& tally() const { return models_.tally; }
+    const CellRates& cells() const { return cells_; }
 
 private:
     // Updates the counts of a dictionary up to this number of insertions.
@@ -36,6 +38,8 @@ private:
 
     Arena arena_;
     Models models_;
+    CellRates cells_;  // a cell is a fragment
+    int fragments_ = 0;  // so far
     std::vector<ElementCounts> counts_;  // by scale
     std::vector<uint32_t> insertions_;   // so far, by scale
     RangeEncoder coder_;

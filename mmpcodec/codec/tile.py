@@ -1,0 +1,137 @@
+"""Tiles before and after they are encoded, and the header on which their bytes depend."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.codec.colour import can_be_fine, layout_of_form
+from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import TileStream
+from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.samples import Form, form_of
+from mmpcodec.tools import Tools
+
+USUAL_FILTER_BANK = value_of([2] * ACTIVITIES)
+"""The filter bank of tool sets if the encoder chooses it: scale 1 for all activities."""
+
+
+@dataclass(frozen=True)
+class TileSource:
+    """A tile to encode.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        In host or device memory.
+    on_host : array
+        The same samples in host memory.
+    depth : int
+        Bits per sample.
+    importance : (H, W) int8 array or None
+        Importance of its pixels, see ``importance.Importance``; None if all count alike.
+    tile_size : int
+        Tile size of the file; 0 for one tile.
+    hidden : (H, W) bool array or None
+        Pixels that a palette draws, whose colours do not count; None if there are none.
+    """
+
+    samples: Any
+    on_host: np.ndarray
+    depth: int
+    importance: np.ndarray | None = None
+    tile_size: int = 0
+    hidden: np.ndarray | None = None
+
+    @property
+    def fragments(self) -> int:
+        """Number of 16x16 fragments in all planes."""
+        return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
+
+
+@dataclass(frozen=True)
+class TileEncoding:
+    """A tile, coded at the least rate-distortion cost.
+
+    Parameters
+    ----------
+    data : bytes
+        Bytes of the tile in the file.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        The samples that a decoder returns.
+    layers : tuple of LayerCoding
+    costs : tuple of float
+        Rate-distortion cost D + lambda R of the tile coded by each candidate alone; infinite if a
+        layer was not tried with it.
+    used : frozenset of int
+        Numbers of the candidates that code a layer of the tile.
+    stream : TileStream
+        The coded form of the tile.
+    """
+
+    data: bytes
+    samples: np.ndarray
+    layers: tuple[LayerCoding, ...]
+    costs: tuple[float, ...]
+    used: frozenset[int]
+    stream: TileStream
+
+
+@lru_cache
+def params_of_layer(
+    candidate: EncodeParams, form: Form, layout: Layout, layer: int
+) -> EncodeParams:
+    """Return the parameters of a candidate for a layer of colour of this number."""
+    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
+    tools = replace(candidate.tools, earlier_planes=planes)
+    return replace(candidate, lam=candidate.lam / weight, tools=tools)
+
+
+def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
+    """Return a header with the version, the start and the tool sets of an encoder.
+
+    The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
+    nothing in the picture, so that tiles can be written before others are coded. A picture of one
+    tile has none.
+    """
+    version, start = candidates[0].version, candidates[0].start
+    header = replace(header, version=version, start=start.name if start else b"")
+    later = [one for one in candidates if one.tools.prediction and one.tools.later]
+    if not later or not header.tile_size:
+        return header
+    return replace(header, tool_sets=_tool_sets(later[0], header.form, header.depth))
+
+
+@lru_cache
+def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
+    layout = layout_of_form(form, candidate.lam)
+    if layout is Layout.LUMA and can_be_fine(candidate.tools, depth, candidate.lam):
+        layout = Layout.FINE_LUMA
+    sets: dict[Tools, None] = {}
+    for layer in range(form.colours):
+        params = params_of_layer(candidate, form, layout, layer)
+        bank = params.tools.filter_bank
+        bank = USUAL_FILTER_BANK if bank is None else bank
+        own = replace(
+            params.coded_tools,
+            filter_bank=bank,
+            post_filter=False,
+            planes_filter=False,
+            step_changes=False,
+        )
+        sets[own] = None
+    return tuple(sets)
+
+
+def header_of_tile(tile: TileSource, candidates: Sequence[EncodeParams]) -> Header:
+    """Return the header of a file with this tile, as far as the bytes of the tile depend on it."""
+    height, width = tile.on_host.shape[:2]
+    form = form_of(tile.on_host)
+    return with_tool_sets(Header(width, height, form, tile.depth, tile.tile_size), candidates)
