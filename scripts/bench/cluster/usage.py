@@ -1,11 +1,8 @@
 """Processor seconds and peak memory of processes, and files of rows for docs/benchmarks."""
 
 import json
-import os
 import subprocess
 import sys
-import tempfile
-import time
 from collections.abc import Sequence
 from datetime import date
 from importlib.metadata import version
@@ -40,24 +37,31 @@ class Used(NamedTuple):
     output: str
 
 
+MEASURE = """
+import json, os, sys, time
+started = time.perf_counter()
+_, status, usage = os.wait4(os.posix_spawn(sys.executable, sys.argv[1:], os.environ), 0)
+found = time.perf_counter() - started, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
+print(json.dumps([*found, os.waitstatus_to_exitcode(status)]), file=sys.__stderr__)
+"""
+"""Runs a program and writes what it took as the last line of standard error."""
+
+
 def used_by(arguments: Sequence[str]) -> Used:
     """Run a program of Python and return what it took.
 
-    ``arguments`` come after `python -P`. A status other than 0 ends this script.
+    ``arguments`` come after `python -P`. A status other than 0 ends this script. A small process
+    starts the program: Linux counts the peak memory of the process that starts one as its own.
     """
-    with tempfile.TemporaryFile("w+") as output, tempfile.TemporaryFile("w+") as remarks:
-        started = time.perf_counter()
-        command = [sys.executable, "-P", *arguments]
-        process = subprocess.Popen(command, stdout=output, stderr=remarks)
-        _, status, usage = os.wait4(process.pid, 0)
-        wall = time.perf_counter() - started
-        process.returncode = os.waitstatus_to_exitcode(status)
-        if status:
-            remarks.seek(0)
-            raise SystemExit(f"{' '.join(arguments)}: exit {process.returncode}: {remarks.read()}")
-        output.seek(0)
-        cpu = usage.ru_utime + usage.ru_stime
-        return Used(wall, cpu, usage.ru_maxrss / 1024, output.read())
+    command = [sys.executable, "-P", *arguments]
+    done = subprocess.run(
+        [sys.executable, "-I", "-c", MEASURE, *command], capture_output=True, text=True
+    )
+    remarks, _, measured = done.stderr.rstrip("\n").rpartition("\n")
+    wall, cpu, peak, status = json.loads(measured)
+    if status:
+        raise SystemExit(f"{' '.join(arguments)}: exit {status}: {remarks}")
+    return Used(wall, cpu, peak, done.stdout)
 
 
 def described(run: str, what: str, command: str, columns: dict[str, str], **more: Any) -> Row:
