@@ -101,14 +101,14 @@ def exact_tile(header, samples, backend="cpu"):
     return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples))
 
 
-def remade(data, change):
-    """A file of one tile with another palette: ``change`` gets the palette and returns one."""
+def remade(data, change, layout=None):
+    """A file of one tile with another palette, that ``change`` returns, or another layout."""
     header = container.read_header(memoryview(data))
     stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header)
     assert isinstance(stream.palette, Palette)
     tile = layers.write(
         header,
-        stream.layout,
+        stream.layout if layout is None else layout,
         stream.layers,
         stream.samples_crc,
         stream.turn,
