@@ -62,7 +62,7 @@ class Inspection:
     file_size : int
         Bytes of the file.
     layers : tuple of LayerCoding
-        Layers of the tiles that were read, in the order of the file.
+        Palettes and layers of the tiles that were read, in the order of the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
         Samples of the region; None if only headers were read.
     area : Area or None
@@ -90,12 +90,15 @@ class Inspection:
 
     @property
     def tools(self) -> Tools | None:
-        """Tools of the first layer; None without a layer. Gray pictures have one layer per tile."""
+        """Tools of the first layer or palette; None without one.
+
+        Gray pictures without palettes have one layer per tile.
+        """
         return self.layers[0].tools if self.layers else None
 
     @property
     def trace(self) -> Trace | None:
-        """Trace of the first layer; None if only headers were read."""
+        """Trace of the first layer or palette; None if only headers were read."""
         return self.layers[0].trace if self.layers else None
 
 
