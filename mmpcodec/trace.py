@@ -90,7 +90,8 @@ class Trace:
     bits : dict of str to float
         Ideal code length of each syntax element, in bits; the names are those of
         ``mmpcodec.reference.entropy.syntax``. A trace of a file also has the bits of the post
-        filter's coefficients, under "filter".
+        filter's coefficients, under "filter". That of a palette has those of its colours, under
+        "colours".
     leaf_scales : (H', W') int8 array or None
         Scale number of the leaf at each sample of the padded picture, -1 at samples that no tree
         covers; None if the plane was coded without dictionaries.
@@ -103,6 +104,8 @@ class Trace:
     changes : (R, C) int8 array or None
         Step change of each fragment, in quarters of a doubling of the step; None without the tool
         *step changes*.
+    drawn : (H, W) bool array or None
+        Whether a palette draws the pixel, or shows the layers below; None if this is no palette.
     """
 
     bits: dict[str, float]
@@ -110,6 +113,7 @@ class Trace:
     dictionary_sizes: NDArray[np.integer] | None = None
     units: NDArray[np.uint8] | None = None
     changes: NDArray[np.int8] | None = None
+    drawn: NDArray[np.bool_] | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """Copy of the trace with the number of bits of the post filter's coefficients."""

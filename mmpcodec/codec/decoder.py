@@ -3,16 +3,14 @@
 import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.backends.base import Backend
-from mmpcodec.codec.colour import joined
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.memory import memory_to_decode
+from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     CorruptStream,
@@ -23,18 +21,14 @@ from mmpcodec.errors import (
 )
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
-from mmpcodec.format.layers import Layer, TileStream, depth_of
-from mmpcodec.format.layouts import Layout
+from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
 from mmpcodec.reference.blocks.models import start_states
-from mmpcodec.reference.blocks.steps import areas_of
-from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors
-from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
 from mmpcodec.start import SECTION, Start, check_starts, start_named
 from mmpcodec.tools import Tools
@@ -68,7 +62,7 @@ class Inspection:
     file_size : int
         Bytes of the file.
     layers : tuple of LayerCoding
-        Layers of the tiles that were read, in the order of the file.
+        Palettes and layers of the tiles that were read, in the order of the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
         Samples of the region; None if only headers were read.
     area : Area or None
@@ -96,12 +90,15 @@ class Inspection:
 
     @property
     def tools(self) -> Tools | None:
-        """Tools of the first layer; None without a layer. Gray pictures have one layer per tile."""
+        """Tools of the first layer or palette; None without one.
+
+        Gray pictures without palettes have one layer per tile.
+        """
         return self.layers[0].tools if self.layers else None
 
     @property
     def trace(self) -> Trace | None:
-        """Trace of the first layer; None if only headers were read."""
+        """Trace of the first layer or palette; None if only headers were read."""
         return self.layers[0].trace if self.layers else None
 
 
@@ -184,9 +181,7 @@ def inspect(
             bad.append(_bad(header, tile, error, allow_partial))
     if not decode:
         found = tuple(
-            _described(tile, layer, depth_of(layer, one.layout, header.depth))
-            for tile, one in streams
-            for layer in one.layers
+            layer for tile, one in streams for layer in described(tile, one, header.depth)
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
     check_memory(streams, header.planes, padded, threads, limits)
@@ -410,175 +405,3 @@ def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) ->
     if not allow_partial:
         raise error
     return BadTile(tile, error)
-
-
-def _described(
-    tile: Tile, layer: Layer, depth: int, trace: Trace | None = None, by: str = ""
-) -> LayerCoding:
-    return LayerCoding(
-        layer.name,
-        layer.tools,
-        len(layer.payload),
-        layer.coefficients,
-        layer.planes_coefficients,
-        trace,
-        tile.number,
-        by,
-        depth,
-    )
-
-
-Decoded = tuple[np.ndarray, list[LayerCoding]]
-_DecodedLayer = tuple[np.ndarray, LayerCoding]
-
-
-def decode_tiles(
-    streams: Sequence[tuple[Tile, TileStream]],
-    header: Header,
-    start: Start | None,
-    backend: Backend,
-    threads: int | None,
-    progress: Progress | None,
-) -> list[Decoded | FormatError]:
-    """Return the samples and layers of each tile, or its error; ``start`` is that of the file."""
-    rounds = _rounds([stream for _, stream in streams])
-    found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
-
-    def fragments(number: int) -> int:
-        tile, stream = streams[number]
-        planes = header.planes if stream.layout is Layout.TOGETHER else 1
-        return planes * fragments_in((tile.height, tile.width))
-
-    shares = [sum(fragments(number) for number, _ in each) for each in rounds]
-    for jobs, part in zip(rounds, in_turn(progress, shares), strict=True):
-        tasks = []
-        for number, layer in jobs:
-            tile, stream = streams[number]
-            earlier = found[number][: layer.tools.earlier_planes]
-            run = partial(
-                _decode_layer, backend, header, start, tile, stream.layout, layer, earlier
-            )
-            tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
-        for (number, _), one in zip(jobs, run_all(tasks, threads, part), strict=True):
-            found[number].append(one)
-    return [
-        _joined(header, tile, stream, own, threads)
-        for (tile, stream), own in zip(streams, found, strict=True)
-    ]
-
-
-def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Layer]]]:
-    """Return the layers, each with the number of its tile, in rounds.
-
-    The layers of a round can be decoded side by side. A layer that earlier planes predict, and all
-    after it, come in a later round than the layers before it.
-    """
-    rounds: list[list[tuple[int, Layer]]] = []
-    for number, stream in enumerate(streams):
-        place = 0
-        for layer in stream.layers:
-            place += layer.tools.earlier_planes > 0
-            while len(rounds) <= place:
-                rounds.append([])
-            rounds[place].append((number, layer))
-    return rounds
-
-
-def _decode_layer(
-    backend: Backend,
-    header: Header,
-    start: Start | None,
-    tile: Tile,
-    layout: Layout,
-    layer: Layer,
-    earlier: Sequence[_DecodedLayer | FormatError],
-    threads: int | None,
-    progress: Progress,
-) -> _DecodedLayer | FormatError:
-    """Return the samples of a layer, or its error, or that of an earlier plane that predicts it."""
-    before = []
-    for one in earlier:
-        if isinstance(one, FormatError):
-            return one
-        before.append(one[0])
-    shape = tile.height, tile.width
-    depth = depth_of(layer, layout, header.depth)
-    payload = bytes(layer.payload)
-    try:
-        if layer.tools.exact:
-            planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_exact(
-                payload, (planes, *shape), depth, layer.tools, threads=threads, progress=progress
-            )
-            samples, trace = from_planes(whole, depth), trace.with_filter(0)
-        else:
-            coded = backend.decode(
-                payload,
-                shape,
-                layer.tools,
-                depth=depth,
-                earlier=before,
-                start=start,
-                threads=threads,
-                progress=progress,
-            )
-            samples = filtered(
-                backend, coded.samples, before, layer, depth, threads, changes=coded.trace.changes
-            )
-            trace = coded.trace.with_filter(layer.filter_bits)
-    except FormatError as error:
-        if header.planes == 1:
-            return error
-        return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
-    return samples, _described(tile, layer, depth, trace, backend.name)
-
-
-def filtered(
-    backend: Backend,
-    samples: np.ndarray,
-    earlier: Sequence[np.ndarray],
-    layer: Layer,
-    depth: int,
-    threads: int | None = 1,
-    *,
-    changes: np.ndarray | None = None,
-) -> np.ndarray:
-    """Filter the decoded samples of a layer: by filter bank, post filter and planes filter.
-
-    ``earlier`` are the planes that predict it, ``changes`` the step changes of its fragments.
-    """
-    bank, steps = layer.tools.filter_bank or 0, areas_of(layer.tools, changes, samples.shape)
-    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
-    samples = backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
-    coefficients = layer.planes_coefficients
-    return backend.planes_filter.apply(samples, earlier, coefficients, depth, threads=threads)
-
-
-def _joined(
-    header: Header,
-    tile: Tile,
-    stream: TileStream,
-    parts: Sequence[_DecodedLayer | FormatError],
-    threads: int | None,
-) -> Decoded | FormatError:
-    """Return the samples of a tile, compared with their checksum, or the first error of a layer."""
-    good: list[_DecodedLayer] = []
-    for part in parts:
-        if isinstance(part, FormatError):
-            return part
-        good.append(part)
-    planes = [samples for samples, _ in good]
-    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
-        samples = planes[0]
-    else:
-        form, layout, turn = header.form, stream.layout, stream.turn
-        samples = joined(planes, form, header.depth, layout, turn, threads=threads)
-    stored = header.samples_crc(stream.samples_crc)
-    computed = header.samples_crc(layers.samples_crc(samples))
-    if computed != stored:
-        return CorruptStream(
-            layers.SECTION,
-            f"samples CRC is {stored.hex()}, the samples have {computed.hex()}",
-            header.tile_offsets[tile.number] + header.crc_bytes[0],
-        )
-    return samples, [layer for _, layer in good]

@@ -13,12 +13,12 @@ from mmpcodec.trace import Trace
 
 @dataclass(frozen=True)
 class LayerCoding:
-    """A layer of a file, with statistics of its coding.
+    """A layer or a palette of a file, with statistics of its coding.
 
     Parameters
     ----------
     name : str
-        Planes that the layer holds: "gray", "luma", "alpha", ...
+        Planes that the layer holds: "gray", "luma", "alpha", ...; or "palette".
     tools : Tools
     payload_bytes : int
     coefficients : tuple of tuple of int
@@ -32,7 +32,11 @@ class LayerCoding:
     backend : str
         Name of the backend that coded the layer; empty if only the header was read.
     depth : int
-        Bits per sample of the layer.
+        Bits per sample of the layer, or bits of a number of the palette.
+    entries : int
+        Colours of the palette; 0 for a layer.
+    clear : bool
+        Whether pixels can show the layers below the palette.
     """
 
     name: str
@@ -44,6 +48,8 @@ class LayerCoding:
     tile: int = 0
     backend: str = ""
     depth: int = BYTE
+    entries: int = 0
+    clear: bool = False
 
 
 @dataclass(frozen=True)

@@ -7,12 +7,15 @@ import heapq
 from collections.abc import Iterable
 
 from mmpcodec.format.layers import TileStream
+from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.tools import Tools
 
 SAMPLE_BYTES = 16
 """Bytes for each sample: decoded planes, their traces, and conversion of colours."""
+NUMBER_BYTES = 2
+"""Bytes for the number that a palette gives a pixel."""
 ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
@@ -38,14 +41,16 @@ def memory_to_decode(
     samples : int
         Samples of all tiles, in whole fragments.
     at_once : int
-        Layers that are decoded at the same time.
+        Layers and palettes that are decoded at the same time.
     """
-    needs = (
-        _layer_bytes(layer.tools, tile, planes if len(stream.layers) == 1 else 1)
-        for tile, stream in streams
-        for layer in stream.layers
-    )
-    return SAMPLE_BYTES * samples + sum(heapq.nlargest(at_once, needs))
+    needs, numbers = [], 0
+    for tile, stream in streams:
+        # With a palette, only gray is together.
+        own = planes if stream.layout is Layout.TOGETHER else 1
+        needs += [_layer_bytes(part.tools, tile, own) for part in stream.parts]
+        numbers += tile.width * tile.height * (stream.palette is not None)
+    kept = SAMPLE_BYTES * samples + NUMBER_BYTES * numbers
+    return kept + sum(heapq.nlargest(at_once, needs))
 
 
 def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:

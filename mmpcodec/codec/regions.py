@@ -13,12 +13,12 @@ from mmpcodec.codec.decoder import (
     check_area,
     check_memory,
     check_work,
-    decode_tiles,
     named,
     read_header,
     start_of,
     tile_of,
 )
+from mmpcodec.codec.tiles.decoding import decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream

@@ -12,8 +12,8 @@ from uuid import uuid4
 
 from mmpcodec import pictures
 from mmpcodec.codec.decoder import BadTile
-from mmpcodec.codec.tile_file import LargeEncoding, TileFile
-from mmpcodec.codec.tile_groups import CodedTiles, TileCoder, header_of, samples_of_block
+from mmpcodec.codec.tiles.tile_file import LargeEncoding, TileFile
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, header_of, samples_of_block
 from mmpcodec.dask.in_flight import as_they_come
 from mmpcodec.errors import PictureError, PictureWarning
 from mmpcodec.format.container import Header

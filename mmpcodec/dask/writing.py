@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.codec.tile_file import LargeEncoding
-from mmpcodec.codec.tile_groups import CodedTiles, TileCoder, header_of
+from mmpcodec.codec.tiles.tile_file import LargeEncoding
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, header_of
 from mmpcodec.dask.in_flight import load, with_callers_dask
 from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, TileBlock, collected
 from mmpcodec.errors import FileError, ParameterError

@@ -1,4 +1,4 @@
-"""The bytes of a tile: checksums, layout, and layers with their tools and payloads.
+"""The bytes of a tile: checksums, layout, palette, and layers with their tools and payloads.
 
 Source: section "Layers" of ``docs/format/format.md``.
 """
@@ -12,9 +12,11 @@ import numpy as np
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.format import palette as palettes
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.format.numbers import Fields, number
+from mmpcodec.format.palette import Palette
 from mmpcodec.format.tool_fields import (
     CODINGS_OF,
     coding_of,
@@ -86,12 +88,20 @@ class TileStream:
         CRC-32 of the decoded samples, cut to the bytes that the file has of a CRC.
     turn : Turn
         Of the colours; the fine layout has it.
+    palette : Palette or None
+        What draws over the layers. Without clear there are no layers of colour.
     """
 
     layout: Layout
     layers: tuple[Layer, ...]
     samples_crc: int
     turn: Turn = NO_TURN
+    palette: Palette | None = None
+
+    @property
+    def parts(self) -> tuple[Palette | Layer, ...]:
+        """The palette, if there is one, then the layers."""
+        return self.layers if self.palette is None else (self.palette, *self.layers)
 
 
 def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
@@ -110,7 +120,12 @@ def samples_crc(samples: np.ndarray) -> int:
 
 
 def write(
-    header: Header, layout: Layout, layers: Sequence[Layer], crc: int, turn: Turn = NO_TURN
+    header: Header,
+    layout: Layout,
+    layers: Sequence[Layer],
+    crc: int,
+    turn: Turn = NO_TURN,
+    palette: Palette | None = None,
 ) -> bytes:
     """Return the bytes of a tile.
 
@@ -120,19 +135,22 @@ def write(
         Of the file; the sizes of the tiles are ignored.
     layout : Layout
     layers : sequence of Layer
+        Empty, or alpha alone, with a palette without clear.
     crc : int
         CRC-32 of the decoded samples.
     turn : Turn
         Of the colours; only the fine layout has it.
+    palette : Palette or None
     """
     parts = [header.samples_crc(crc)]
     if header.form is not Form.GRAY:
         parts.append(number(layout))
     if layout is Layout.FINE_LUMA:
         parts.append(bytes(value - LEAST_TURN for value in turn))
-    *others, last = layers
-    parts += [write_layer(layer, header) for layer in others]
-    parts.append(write_layer(last, header, last=True))
+    if palette is not None:
+        parts.append(palettes.write(palette, header.form))
+    end = len(layers) - 1
+    parts += [write_layer(layer, header, last=place == end) for place, layer in enumerate(layers)]
     checked = b"".join(parts)
     return header.stream_crc(zlib.crc32(checked)) + checked
 
@@ -198,15 +216,25 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
             SECTION, f"stream CRC is {stored.hex()}, tile has {computed.hex()}", start
         )
     crc = fields.fixed("samples CRC", samples_bytes)
-    layout = Layout.TOGETHER
+    layout, at = Layout.TOGETHER, fields.offset
     if form is not Form.GRAY:
         layout = _read_layout(fields, header)
     turn = NO_TURN
     if layout is Layout.FINE_LUMA:
         x, y, z = fields.bytes("turn", len(turn))
         turn = x + LEAST_TURN, y + LEAST_TURN, z + LEAST_TURN
-    names = layer_names(form, layout)
-    layers = tuple(_read_layer(fields, name, header, name == names[-1]) for name in names)
+    first, palette = fields.place, None
+    if header.version > 1:
+        palette = palettes.read(fields, form)
+    if palette is not None:
+        fault = palettes.fault_of_layout(palette, layout, form, header.depth)
+        if fault:
+            raise CorruptStream(palettes.SECTION, fault, at)
+    names = palettes.names_below(layer_names(form, layout), palette, form)
+    layers = tuple(
+        _read_layer(fields, name, header, name == names[-1], fields.place == first)
+        for name in names
+    )
     if fields.place < len(data):
         raise CorruptStream(
             SECTION, f"{len(data) - fields.place} bytes follow the last layer", fields.offset
@@ -216,7 +244,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
         fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, place))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
-    return TileStream(layout, layers, crc, turn)
+    return TileStream(layout, layers, crc, turn, palette)
 
 
 def _read_layout(fields: Fields, header: Header) -> Layout:
@@ -261,16 +289,16 @@ def _filter(layer: Layer) -> bytes:
     return bytes([active, *(value - LEAST for own in coefficients for value in own)])
 
 
-def _read_layer(fields: Fields, name: str, header: Header, last: bool) -> Layer:
+def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bool) -> Layer:
+    """Read a layer; ``first`` if a palette could be in its place."""
     sets, codings = header.tool_sets, CODINGS_OF[header.version]
     at = fields.offset
-    most = IN_SET - 1 + (len(sets) << SET_SHIFT) if sets else len(codings) - 1
+    plain = len(codings) - 1 + (first and header.version > 1)
+    most = IN_SET - 1 + (len(sets) << SET_SHIFT) if sets else plain
     number = fields.number("coding", 0, most)
-    if len(codings) <= number < IN_SET:
+    if plain < number < IN_SET:
         raise CorruptStream(
-            SECTION,
-            f"coding is {number}, allowed is 0 to {len(codings) - 1}, {IN_SET} to {most}",
-            at,
+            SECTION, f"coding is {number}, allowed is 0 to {plain}, {IN_SET} to {most}", at
         )
     if number < len(codings):
         tools = Tools(**read_tools(fields, codings[number]), post_filter=False)

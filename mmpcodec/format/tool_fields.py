@@ -63,13 +63,19 @@ def write_tools(tools: Tools) -> bytes:
     values = {tool.name: int(getattr(tools, tool.name)) for tool in stored}
     if coding not in SWITCHES:
         return b"".join(map(number, values.values()))
+    others = [value for name, value in values.items() if name not in SWITCHES[coding]]
+    return write_switches(tools, coding) + b"".join(map(number, others))
+
+
+def write_switches(tools: Tools, coding: str) -> bytes:
+    """Return the bytes of the number that holds most tools of a coding of version 2."""
     switches = place = 0
     for name, bits in SWITCHES[coding].items():
-        value, tool = values.pop(name), TABLE[name]
+        value, tool = int(getattr(tools, name)), TABLE[name]
         own = tool.values.index(value) if tool.values else value - tool.low_in_file
         switches |= own << place
         place += bits
-    return b"".join(map(number, (switches, *values.values())))
+    return number(switches)
 
 
 def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
@@ -82,11 +88,13 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     CorruptStream
         If a value is out of range.
     """
+    values: dict[str, Any]
     if coding == EXACT:
         return {"exact": True}
     if coding == EXACT_2:
-        return _read_exact_tools(fields)
-    values: dict[str, Any] = {"prediction": coding != TREES}
+        values = read_exact_switches(fields)
+        return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
+    values = {"prediction": coding != TREES}
     if coding == BLOCKS_2:
         values |= _read_switches(fields, coding)
     for tool in HEADER_TOOLS[coding]:
@@ -98,14 +106,15 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     return values
 
 
-def _read_exact_tools(fields: Fields) -> dict[str, Any]:
+def read_exact_switches(fields: Fields) -> dict[str, Any]:
+    """Read the switches of exact samples 2; raises as ``read_tools`` does."""
     at = fields.offset
     values = {"exact": True, **_read_switches(fields, EXACT_2)}
     try:
         Tools(**values)
     except ParameterError as error:
         raise CorruptStream(fields.section, str(error), at) from None
-    return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
+    return values
 
 
 def _read_switches(fields: Fields, coding: str) -> dict[str, Any]:

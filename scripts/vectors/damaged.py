@@ -8,7 +8,7 @@ from functools import partial
 from mutate import cut, number, places, repaired, with_layout, with_number, with_switch
 
 from mmpcodec import backends
-from mmpcodec.codec.decoder import filtered
+from mmpcodec.codec.tiles.decoding import filtered
 from mmpcodec.format import container, layers
 
 

@@ -14,6 +14,7 @@ from independent.blocks import blocks
 from independent.exact import exact_samples
 from independent.exact_2 import exact_samples_2
 from independent.filter_bank import filter_bank
+from independent.palette import Palette
 from independent.rangecoder import RangeCoder
 from independent.reader import Reader
 from independent.trees import fragments
@@ -21,7 +22,7 @@ from independent.trees import fragments
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
-TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2 = range(5)  # coding of a layer
+TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2, PALETTE = range(6)  # coding of a layer; of a palette
 CODINGS = {1: 3, 2: 5}  # by version
 IN_SET = 8  # in version 2 the first number that stands for a tool set
 BLOCK_TOOLS = (
@@ -198,8 +199,18 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
         fine = version == 2 and depth <= 14
         layout = reader.number("layout", range(2 if form == 1 else 4 if fine else 3))
     turn = reader.take(3) if layout == 3 else b""
+    palette = None
+    if version == 2 and data[reader.position : reader.position + 1] == bytes([PALETTE]):
+        reader.take(1)
+        palette = Palette(reader, exact_switches_of(reader), form, layout)
+    without_colours = palette is not None and not palette.clear
     bits = max(depth, 8)
-    if layout == 0:
+    if without_colours:
+        planes = [np.zeros(shape, np.int64)] * palette.channels
+        if form in (1, 3):
+            alpha, _ = layer(reader, *shape, bits, layout, 1, version, [], True, sets, states)
+            planes += alpha
+    elif layout == 0:
         planes, bits = layer(
             reader, *shape, depth, layout, CHANNELS[form], version, [], True, sets, states
         )
@@ -221,6 +232,8 @@ def tile(data, shape, form, depth, version, crcs, sets, states):
         samples[:, :, :3] = turned_colours(planes[:3], bits, *(byte - 128 for byte in turn))
     if bits > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
+    if palette is not None:
+        samples = palette.draw(samples, depth)
     if samples_crc != crc_of(samples.astype(">u2" if depth > 8 else "u1").tobytes())[-crcs[1] :]:
         raise ValueError("samples CRC is wrong")
     return samples
@@ -257,9 +270,7 @@ def tools_of(reader, coding):
     if coding == BLOCKS:
         tools = {name: reader.number(name, allowed) for name, allowed in BLOCK_TOOLS}
     if coding == EXACT_2:
-        tools = switches_of(reader, EXACT_SWITCHES)
-        if tools["models"] == 2 and (tools["weight sets"] > 1 or tools["last stage"]):
-            raise ValueError("2 models have one set of weights and no last stage")
+        tools = exact_switches_of(reader)
         tools["max error"] = reader.number("max error", range(2**15))
     if coding == BLOCKS_2:
         tools = switches_of(reader, SWITCHES)
@@ -267,6 +278,14 @@ def tools_of(reader, coding):
         tools["filter bank"] = reader.number("filter bank", range(2**14))
     if coding == TREES or tools.get("dictionary"):
         tools |= {name: reader.number(name, allowed) for name, allowed in TREE_TOOLS}
+    return tools
+
+
+def exact_switches_of(reader):
+    """The tools of exact samples 2 or of the numbers of a palette, without max error."""
+    tools = switches_of(reader, EXACT_SWITCHES)
+    if tools["models"] == 2 and (tools["weight sets"] > 1 or tools["last stage"]):
+        raise ValueError("2 models have one set of weights and no last stage")
     return tools
 
 

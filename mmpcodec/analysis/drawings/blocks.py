@@ -10,12 +10,14 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.analysis.drawings.trees import draw_tree
+from mmpcodec.analysis.drawings.trees import draw_tree, enlarge
 from mmpcodec.reference.blocks.partition import FIRST_ANGLE, KIND_NAMES, TREE, UNIT, mode_name
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, SLOPES
 from mmpcodec.trace import block_edges, unit_edges
 
 TINT_OPACITY = 0.3
+PALETTE_OPACITY = 0.5
+"""Above the opacity of the other tints, because blocks can lie below the palette."""
 LARGEST_MARK = 8
 """Half the length of the largest marks, in samples."""
 SMALL = 0.4
@@ -43,6 +45,8 @@ KINDS = {
     "tree": Colour("blue", (40, 90, 255)),
 }
 """Tints by the names of the kinds."""
+PALETTE = Colour("violet", (170, 0, 220))
+"""Tint of the pixels that a palette draws."""
 
 
 @dataclass(frozen=True)
@@ -171,6 +175,24 @@ def draw_blocks(
                 tinted += part * (level - tinted)
         block[:] = np.rint(tinted)
     return drawn
+
+
+def tint_palette(picture: NDArray[np.uint8], drawn: NDArray[np.bool_], zoom: int) -> None:
+    """Tint the pixels that a palette draws, in a drawing of its tile, in place.
+
+    Parameters
+    ----------
+    picture : (zoom H + 1, zoom W + 1, 3) uint8 array
+        As ``draw_blocks`` returns it.
+    drawn : (H, W) bool array
+        ``Trace.drawn`` of the palette.
+    zoom : int
+        Enlargement of the drawing.
+    """
+    inside, where = picture[:-1, :-1], enlarge(drawn, zoom)
+    below = inside[where]
+    colour = np.array(PALETTE.rgb)
+    inside[where] = np.rint(below + PALETTE_OPACITY * (colour - below.astype(np.float32)))
 
 
 @cache

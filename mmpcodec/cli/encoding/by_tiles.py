@@ -24,7 +24,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         If reading, encoding or verifying fails. No file is left behind.
     """
     from mmpcodec import pictures
-    from mmpcodec.codec.streaming import encode_large
+    from mmpcodec.codec.tiles.streaming import encode_large
 
     assert job.target is not None
     started = time.perf_counter()

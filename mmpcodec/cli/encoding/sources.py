@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
-    from mmpcodec.codec.tile_file import LargeEncoding
+    from mmpcodec.codec.tiles.tile_file import LargeEncoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture

@@ -9,6 +9,8 @@ BLOCK_SYNTAX = ("split", "mode", "kind", "level")
 """Syntax elements of predicted blocks."""
 EXACT_SYNTAX = ("map", "residual")
 """Syntax elements of exact samples."""
+PALETTE_COLOURS = "colours"
+"""Syntax element of the colours of a palette; the numbers of its pixels are exact samples."""
 SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
 """Syntax elements of trees among predicted blocks; "tree" says which blocks are trees."""
 

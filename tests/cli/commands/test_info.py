@@ -6,10 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.strategies import natural
+from support.palettes import file_of
+from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.analysis.drawings.blocks import draw_blocks, least_zoom, tint_palette
+from mmpcodec.analysis.drawings.file import shown_in_gray
 from mmpcodec.analysis.drawings.trees import draw_tree
 
 
@@ -140,6 +143,63 @@ def test_map(mmp, encoded, samples):
     trace = mmpcodec.inspect(Path(encoded).read_bytes(), decode=True).trace
     drawn = draw_tree(samples, trace.edges())
     assert Path("tree.png").read_bytes() == pictures.to_bytes(drawn, "png")
+
+
+def screen(height, width, planes=3):
+    """Text of two colours on a picture."""
+    rng = np.random.default_rng(2)
+    text, photo = text_like(rng, height, width), natural(rng, height, width) >> 5 << 5
+    return np.dstack([np.where(text < 100, 20 * c, photo // (c + 1)) for c in range(planes)])
+
+
+def test_palettes(mmp):
+    data, _ = file_of(screen(64, 100).astype(np.uint8), tile_size=64)
+    Path("screen.mmp").write_bytes(data)
+    found = mmpcodec.inspect(data, decode=True)
+    own = [layer for layer in found.layers if layer.name == "palette"]
+    assert len(own) == 2
+    least, most = sorted(layer.entries for layer in own)
+    drawn = sum(layer.trace.drawn.sum() for layer in own) / 6400
+    size = sum(layer.payload_bytes for layer in own)
+    lines = mmp("info", "screen.mmp").stdout.splitlines()
+    assert lines[5] == (
+        f"  palette  {least} to {most} colours, clear {1 - drawn:.1%}, {size} bytes in 2 tiles: "
+        "exact on, predictors 1, models 8, weight sets 4, last stage on, max error 0"
+    )
+    assert lines[6].startswith("  layer    red, ")
+    assert [line.split()[0] for line in lines[11:14]] == ["colours", "map", "residual"]
+    facts = json.loads(mmp("info", "screen.mmp", "--json").stdout)
+    first, *others = facts["layers"][:4]
+    assert (first["name"], first["entries"], first["clear"]) == ("palette", own[0].entries, True)
+    assert first["clear_share"] == pytest.approx(1 - own[0].trace.drawn.mean())
+    assert [layer["name"] for layer in others] == ["red", "green", "blue"]
+    assert not [layer for layer in others if "entries" in layer]
+    lines = mmp("info", "screen.mmp", "--header-only").stdout.splitlines()
+    assert lines[5].startswith(f"  palette  {least} to {most} colours, {size} bytes in 2 tiles: ")
+
+
+@pytest.mark.parametrize("clear", [True, False])
+def test_map_of_a_palette(mmp, clear):
+    data, _ = file_of(screen(20, 30).astype(np.uint8), clear=clear)
+    Path("screen.mmp").write_bytes(data)
+    text = mmp("info", "screen.mmp", "--map", "map.png").stdout
+    tint = "\n        palette  violet\n"
+    found = mmpcodec.inspect(data, decode=True)
+    palette, *below = found.layers
+    gray = shown_in_gray(found.samples, 8, found.header.metadata)
+    if clear:
+        assert "\n  blocks drawn in map.png; red lines" in text
+        assert f"  tree  blue{tint}       constant" in text
+        drawn = draw_blocks(gray, below[0].trace.units, below[0].tools.fragment_size)
+        zoom = least_zoom(gray.shape)
+    else:
+        assert text.endswith(f"\n\n  palette drawn in map.png{tint}")
+        zoom = 3
+        none = np.zeros(gray.shape, bool)
+        drawn = draw_tree(gray, (none, none), fragment_size=1 << 24)
+    tint_palette(drawn, palette.trace.drawn, zoom)
+    shown = pictures.read("map.png").samples
+    np.testing.assert_array_equal(shown, drawn)
 
 
 def test_map_to_stdout_moves_the_text(mmp, encoded):

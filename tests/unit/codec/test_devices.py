@@ -11,8 +11,9 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, LimitExceeded, ParameterError, Target
-from mmpcodec.codec import encoder, streaming
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec import encoder
+from mmpcodec.codec.tiles import streaming
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
 
 RNG = np.random.default_rng(8)

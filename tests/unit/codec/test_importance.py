@@ -11,7 +11,7 @@ from mmpcodec import EncodeParams, ParameterError
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.importance import Importance, filled, with_importance
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.tools import PRESETS, in_version
 

@@ -20,6 +20,7 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import Layout
+from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.samples import Form
 from mmpcodec.tools import PRESETS, Tools
@@ -56,6 +57,20 @@ def test_planes_of_exact_samples_2_are_coded_side_by_side():
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
     expected = 4 * (EXACT_2_BYTES + 100 * EXACT_COLUMN_BYTES)
     assert memory_to_decode(streams, 4, 0, 1) == expected
+
+
+def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
+    tools = Tools(exact=True, predictors=1, models=2)
+    palette = Palette(tools, 4, True, b"")
+    own = 2 * 100 * 64, EXACT_2_BYTES + 100 * EXACT_COLUMN_BYTES
+    layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", EXACT, b""))
+    streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
+    assert memory_to_decode(streams, 2, 0, 1) == sum(own)
+    assert memory_to_decode(streams, 2, 0, 9) == (
+        sum(own) + 2 * LAYER_BYTES + 100 * EXACT_COLUMN_BYTES
+    )
+    alone = TileStream(Layout.TOGETHER, (), 0, palette=palette)
+    assert memory_to_decode([(streams[0][0], alone)], 1, 0, 1) == sum(own)
 
 
 def test_blocks_with_trees_have_dictionaries():

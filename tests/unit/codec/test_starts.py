@@ -162,5 +162,5 @@ def test_a_tool_set_that_is_not_there():
     data = mmpcodec.encode(np.zeros((64, 128), np.uint8), 30, tile_size=64, **PHOTO)
     header = container.read_header(memoryview(data))
     bad = container.write(replace(header, tool_sets=()), [data[header.size :]])
-    with pytest.raises(CorruptStream, match="coding is 8, allowed is 0 to 4"):
+    with pytest.raises(CorruptStream, match="coding is 8, allowed is 0 to 5"):
         mmpcodec.decode(bad)

@@ -11,8 +11,8 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams
-from mmpcodec.codec import streaming
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles import streaming
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
 
 PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
@@ -68,7 +68,7 @@ SCRIPT = """
 import resource, sys
 import numpy as np
 from mmpcodec import EncodeParams
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.pictures import opened
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with opened(sys.argv[1]) as reader, open(sys.argv[2], "wb") as file:

@@ -10,7 +10,7 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, Tools
 from mmpcodec.backends.cuda.backend import CudaBackend
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.format.tool_fields import coding_of
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE, in_version, preset_of

@@ -11,7 +11,7 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, PictureError, pictures
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.dask import in_flight, tile_tasks
 from mmpcodec.dask.in_flight import as_they_come
 from mmpcodec.dask.tile_tasks import encode_on_cluster

@@ -86,7 +86,7 @@ def test_bytes_for_all_forms_and_chunks(tmp_path_factory, shape, planes, kind, t
 def test_chunks_of_whole_tiles_are_kept():
     samples = dask.array.zeros((300, 500), dtype="uint8", chunks=(128, 192))
     params = mmpcodec.EncodeParams()
-    header = mmpcodec.codec.tile_groups.header_of(samples.shape, 8, Metadata(), 64, params)
+    header = mmpcodec.codec.tiles.tile_groups.header_of(samples.shape, 8, Metadata(), 64, params)
     assert writing.chunks_of(samples.chunks, header) == samples.chunks
     others = dask.array.zeros((300, 500), dtype="uint8", chunks=(100, 192))
     assert writing.chunks_of(others.chunks, header) == (2048, 2048)

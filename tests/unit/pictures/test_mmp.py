@@ -23,7 +23,7 @@ from support.tiled import (
 import mmpcodec
 from mmpcodec import DecodeLimits, ParameterError, PictureError, pictures
 from mmpcodec.codec import regions
-from mmpcodec.codec.streaming import encode_large
+from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams
 from mmpcodec.pictures import MmpReader

@@ -29,7 +29,7 @@ def info(
         str | None,
         typer.Option(
             metavar="PNG",
-            help="Draw leaves or blocks over the decoded picture; for a single input.",
+            help="Draw leaves, blocks and palette over the decoded picture; for a single input.",
         ),
     ] = None,
     force: options.Force = False,

@@ -138,7 +138,7 @@ class Described:
                 yield from ("", "fragments by step change, in quarters of a doubling of the step")
                 yield from (f"{change:>13}{count:12}" for change, count in changes.items())
         if self.map is not None:
-            yield from ("", *map_lines(self.map, found.layers[0].tools.prediction))
+            yield from ("", *map_lines(self.map, found.layers))
 
 
 def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
@@ -168,7 +168,7 @@ def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
 def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
     tools = dataclasses.asdict(layer.tools)
     tools["partition"] = layer.tools.partition.name.lower()
-    return {
+    facts = {
         "tile": layer.tile,
         "name": layer.name,
         "depth": layer.depth,
@@ -177,21 +177,50 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
         "coefficients": layer.coefficients,
         "planes_coefficients": layer.planes_coefficients,
     }
+    if layer.entries:
+        facts |= {"entries": layer.entries, "clear": layer.clear}
+        if layer.trace is not None and layer.trace.drawn is not None:
+            facts["clear_share"] = 1 - float(layer.trace.drawn.mean())
+    return facts
 
 
 def _layer_lines(layers: "Sequence[LayerCoding]", depth: int) -> Iterator[str]:
     """Yield one line for each pair of layer name and tools, summed over all tiles.
 
-    The names of layers with more than ``depth`` bits a sample tell their bits.
+    Palettes come first. The names of layers with more than ``depth`` bits a sample tell their bits.
     """
     groups: dict[tuple[str, str], list[LayerCoding]] = {}
+    yield from _palette_lines([layer for layer in layers if layer.entries])
     for layer in layers:
+        if layer.entries:
+            continue
         bits = f" of {counted(layer.depth, 'bit')}" if layer.depth > depth else ""
         groups.setdefault((layer.name + bits, tools_text(layer.tools)), []).append(layer)
     for (name, tools), group in groups.items():
         size = sum(layer.payload_bytes for layer in group)
         tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
         yield f"layer    {name}, {size} bytes{tiles}: {tools}"
+
+
+def _palette_lines(palettes: "Sequence[LayerCoding]") -> Iterator[str]:
+    """Yield one line for the palettes of each set of tools, summed over all tiles."""
+    groups: dict[str, list[LayerCoding]] = {}
+    for palette in palettes:
+        groups.setdefault(tools_text(palette.tools), []).append(palette)
+    for tools, group in groups.items():
+        least, most = (choose(palette.entries for palette in group) for choose in (min, max))
+        colours = counted(most, "colour")
+        if least < most:
+            colours = f"{least} to {colours}"
+        drawn = [palette.trace.drawn for palette in group if palette.trace is not None]
+        pixels = sum(own.size for own in drawn if own is not None)
+        clear = ""
+        if pixels:
+            shown = sum(int(own.sum()) for own in drawn if own is not None)
+            clear = f", clear {1 - shown / pixels:.1%}"
+        size = sum(palette.payload_bytes for palette in group)
+        tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
+        yield f"palette  {colours}{clear}, {size} bytes{tiles}: {tools}"
 
 
 def _sums(rows: Iterable[Any]) -> list[int]:
@@ -248,15 +277,21 @@ def _table(rows: list[list[int]], sides: tuple[int, ...]) -> Iterator[str]:
         yield f"{side:9}" + "".join(f"{value:9}" for value in row)
 
 
-def map_lines(target: str, prediction: bool) -> Iterator[str]:
-    """Name the file of the map, and explain its colours and marks."""
-    if not prediction:
-        yield f"segmentation drawn in {target}"
-        return
-    from mmpcodec.analysis.drawings.blocks import KINDS, MARKS
+def map_lines(target: str, layers: "Sequence[LayerCoding]") -> Iterator[str]:
+    """Name the file of the map of these layers, and explain its colours and marks."""
+    from mmpcodec.analysis.drawings.blocks import KINDS, MARKS, PALETTE
+    from mmpcodec.analysis.drawings.file import outlined
 
-    yield f"blocks drawn in {target}; red lines are those of the fragments"
-    for kind, colour in KINDS.items():
-        yield f"{kind:>13}  {colour.name}"
-    for mode, mark in MARKS.items():
-        yield f"{mode:>13}  {mark.name}"
+    found = outlined(layers).values()
+    predicted = any(layer.tools.prediction for layer in found)
+    if predicted:
+        yield f"blocks drawn in {target}; red lines are those of the fragments"
+        yield from (f"{kind:>13}  {colour.name}" for kind, colour in KINDS.items())
+    elif any(not layer.tools.exact for layer in found):
+        yield f"segmentation drawn in {target}"
+    else:
+        yield f"palette drawn in {target}"
+    if any(layer.entries for layer in layers):
+        yield f"{'palette':>13}  {PALETTE.name}"
+    if predicted:
+        yield from (f"{mode:>13}  {mark.name}" for mode, mark in MARKS.items())

@@ -6,9 +6,12 @@ import pytest
 from mmpcodec.analysis.drawings.blocks import (
     KINDS,
     MARKS,
+    PALETTE,
+    PALETTE_OPACITY,
     TINT_OPACITY,
     draw_blocks,
     mark_coverage,
+    tint_palette,
 )
 from mmpcodec.analysis.drawings.trees import FRAGMENT_LINE, LEAF_LINE, LINE_OPACITY
 from mmpcodec.reference.blocks.partition import FIRST_ANGLE, KIND_NAMES, MODE_NAMES, MODES
@@ -31,7 +34,16 @@ def blended(below, colour, opacity):
 def test_every_kind_and_mode_has_its_line():
     assert tuple(KINDS) == KIND_NAMES
     assert list(MARKS) == list(MODE_NAMES.values())
-    assert len({colour.rgb for colour in KINDS.values()}) == len(KINDS)
+    assert len({colour.rgb for colour in (*KINDS.values(), PALETTE)}) == len(KINDS) + 1
+
+
+def test_pixels_of_a_palette_are_tinted():
+    picture = np.full((9, 13, 3), LEVEL, np.uint8)
+    tint_palette(picture, np.array([[True, False, False], [False, False, True]]), 4)
+    tinted = blended(LEVEL, PALETTE.rgb, PALETTE_OPACITY)
+    assert (picture[:4, :4] == tinted).all()
+    assert (picture[4:8, 8:12] == tinted).all()
+    assert (picture == LEVEL).all(axis=2).sum() == 9 * 13 - 32
 
 
 def test_blocks_are_outlined_tinted_and_marked():

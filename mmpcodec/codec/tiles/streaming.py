@@ -5,8 +5,8 @@ from typing import Any, BinaryIO
 
 from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.devices import devices_for
-from mmpcodec.codec.tile_file import LargeEncoding, TileFile
-from mmpcodec.codec.tile_groups import TileCoder, header_of, samples_in
+from mmpcodec.codec.tiles.tile_file import LargeEncoding, TileFile
+from mmpcodec.codec.tiles.tile_groups import TileCoder, header_of, samples_in
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_progress

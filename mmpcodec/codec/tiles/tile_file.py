@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from mmpcodec.codec.tile_groups import CodedTiles
+from mmpcodec.codec.tiles.tile_groups import CodedTiles
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.trace import Totals

@@ -1,0 +1,186 @@
+"""Coding of palettes, and drawing them over the samples of the layers.
+
+Source: section "Palette" of ``docs/format/format.md``.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import CorruptStream, FormatError
+from mmpcodec.format.palette import COLOUR_TOOLS, SECTION, Palette, Streams, joined
+from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
+from mmpcodec.reference.exact.planes import from_planes, to_planes
+from mmpcodec.runtime.progress import Progress
+from mmpcodec.samples import Samples
+from mmpcodec.tools import Tools
+from mmpcodec.trace import Trace
+
+NAME = "palette"
+"""Name of a palette among the layers of a file."""
+
+
+class PaletteSamples(NamedTuple):
+    """A palette that is decoded or to be encoded.
+
+    Parameters
+    ----------
+    colours : (n, C) uint16 array
+        C is 1 for gray, 3 for red, green and blue.
+    numbers : (H, W) uint16 array
+        Number of the colour of each pixel; n is clear.
+    """
+
+    colours: NDArray[np.uint16]
+    numbers: NDArray[np.uint16]
+
+
+def encode_palette(
+    backend: Backend,
+    colours: NDArray[np.uint16],
+    numbers: NDArray[np.uint16],
+    clear: bool,
+    depth: int,
+    tools: Tools,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[Palette, Trace]:
+    """Encode a palette.
+
+    Parameters
+    ----------
+    backend : Backend
+    colours, numbers : arrays
+        See ``PaletteSamples``.
+    clear : bool
+        Whether pixels can have the number n.
+    depth : int
+        Bits per sample of the colours.
+    tools : Tools
+        Tools of lossless exact samples 2, for the numbers.
+    threads, progress
+        See ``Backend.encode``.
+    """
+    row = to_planes(colours[None, :, 0] if colours.shape[1] == 1 else colours[None])
+    of_colours, _, trace = backend.encode_exact(row, depth, COLOUR_TOOLS, threads=threads)
+    tools = replace(tools, post_filter=False)
+    palette = Palette(tools, len(colours), clear, b"")
+    own = to_planes(numbers)
+    of_numbers, _, own_trace = backend.encode_exact(
+        own, palette.depth, tools, threads=threads, progress=progress
+    )
+    palette = replace(palette, payload=joined(Streams(of_colours, of_numbers)))
+    return palette, _trace_of(palette, trace, own_trace, numbers)
+
+
+def decode_palette(
+    backend: Backend,
+    palette: Palette,
+    shape: tuple[int, int],
+    colours_count: int,
+    depth: int,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[PaletteSamples, Trace]:
+    """Decode a palette.
+
+    Parameters
+    ----------
+    backend : Backend
+    palette : Palette
+    shape : (H, W)
+        Size of the tile.
+    colours_count : int
+        Samples of a colour, 1 or 3.
+    depth : int
+        Bits per sample of the colours.
+    threads, progress
+        See ``Backend.encode``.
+
+    Raises
+    ------
+    FormatError
+        When the payload does not decode, or a pixel has a number that no colour has.
+    """
+    streams = palette.streams()
+    with _named("colours"):
+        row, trace = backend.decode_exact(
+            streams.colours,
+            (colours_count, 1, palette.entries),
+            depth,
+            COLOUR_TOOLS,
+            threads=threads,
+        )
+    with _named("numbers"):
+        (numbers,), own_trace = backend.decode_exact(
+            streams.numbers,
+            (1, *shape),
+            palette.depth,
+            palette.tools,
+            threads=threads,
+            progress=progress,
+        )
+    beyond = numbers > palette.largest
+    if beyond.any():
+        first = int(numbers[beyond][0])
+        fault = f"number of a pixel is {first}, allowed is 0 to {palette.largest}"
+        raise CorruptStream(SECTION, fault, palette.offset)
+    colours = from_planes(row, depth).reshape(palette.entries, colours_count)
+    found = PaletteSamples(colours.astype(np.uint16), numbers)
+    return found, _trace_of(palette, trace, own_trace, numbers)
+
+
+def drawn_over(samples: Samples | None, found: PaletteSamples, clear: bool, depth: int) -> Samples:
+    """Draw a palette over the samples that the layers of its tile decode to.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
+        With clear, the samples of all planes. Without clear, the samples of alpha, or None if there
+        are no layers.
+    found : PaletteSamples
+    clear : bool
+        Whether pixels can have the number n.
+    depth : int
+        Bits per sample of the picture.
+
+    Returns
+    -------
+    (H, W) or (H, W, C) array of uint8 or uint16
+    """
+    colours = found.colours.astype(sample_type(depth))
+    count = colours.shape[1]
+    if not clear:
+        planes = colours[found.numbers]
+        if samples is not None:
+            return np.dstack([planes, samples])
+        return planes[..., 0] if count == 1 else planes
+    assert samples is not None
+    drawn = found.numbers < len(colours)
+    samples = samples.copy()
+    own = samples if samples.ndim == 3 else samples[..., None]
+    own[..., :count][drawn] = colours[found.numbers[drawn]]
+    return samples
+
+
+def _trace_of(palette: Palette, of_colours: Trace, own: Trace, numbers: np.ndarray) -> Trace:
+    """Return the trace of the numbers' stream with the bits of the colours."""
+    bits = {PALETTE_COLOURS: sum(of_colours.bits.values()), **own.bits}
+    return replace(own, bits=bits, drawn=numbers < palette.entries)
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Name the part of the palette in errors of its stream."""
+    try:
+        yield
+    except FormatError as error:
+        raise type(error)(
+            error.section, f"{what} of the palette: {error.problem}", error.offset
+        ) from None

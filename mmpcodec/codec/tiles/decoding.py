@@ -1,0 +1,268 @@
+"""Decoding of tiles: palettes and layers as tasks in threads, then the samples of each tile."""
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.colour import joined, narrowed
+from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.palette_layer import NAME, PaletteSamples, decode_palette, drawn_over
+from mmpcodec.errors import CorruptStream, FormatError
+from mmpcodec.format import layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer, TileStream, depth_of
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.palette import Palette
+from mmpcodec.format.tiles import Tile
+from mmpcodec.reference.blocks.steps import areas_of
+from mmpcodec.reference.exact.planes import from_planes
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.progress import Progress, in_turn
+from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.start import Start
+from mmpcodec.trace import Trace
+
+
+def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
+    """Describe the palette and the layers of a tile; ``depth`` is that of the picture."""
+    return [
+        _palette_coding(tile, part)
+        if isinstance(part, Palette)
+        else _layer_coding(tile, part, depth_of(part, stream.layout, depth))
+        for part in stream.parts
+    ]
+
+
+def _layer_coding(
+    tile: Tile, layer: Layer, depth: int, trace: Trace | None = None, by: str = ""
+) -> LayerCoding:
+    return LayerCoding(
+        layer.name,
+        layer.tools,
+        len(layer.payload),
+        layer.coefficients,
+        layer.planes_coefficients,
+        trace,
+        tile.number,
+        by,
+        depth,
+    )
+
+
+def _palette_coding(
+    tile: Tile, palette: Palette, trace: Trace | None = None, by: str = ""
+) -> LayerCoding:
+    return LayerCoding(
+        NAME,
+        palette.tools,
+        len(palette.payload),
+        trace=trace,
+        tile=tile.number,
+        backend=by,
+        depth=palette.depth,
+        entries=palette.entries,
+        clear=palette.clear,
+    )
+
+
+Decoded = tuple[np.ndarray, list[LayerCoding]]
+_DecodedLayer = tuple[np.ndarray, LayerCoding]
+_DecodedPalette = tuple[PaletteSamples, LayerCoding]
+
+
+def decode_tiles(
+    streams: Sequence[tuple[Tile, TileStream]],
+    header: Header,
+    start: Start | None,
+    backend: Backend,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Decoded | FormatError]:
+    """Return the samples and layers of each tile, or its error; ``start`` is that of the file."""
+    rounds = _rounds([stream for _, stream in streams])
+    found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
+    palettes: dict[int, _DecodedPalette | FormatError] = {}
+
+    def fragments(number: int) -> int:
+        tile, stream = streams[number]
+        planes = header.planes if stream.layout is Layout.TOGETHER else 1
+        return planes * fragments_in((tile.height, tile.width))
+
+    shares = [sum(fragments(number) for number, _ in each) for each in rounds]
+    for jobs, part in zip(rounds, in_turn(progress, shares), strict=True):
+        tasks = []
+        for number, job in jobs:
+            tile, stream = streams[number]
+            run: Callable[[int | None, Progress], Any]
+            if isinstance(job, Palette):
+                run = partial(_decode_palette, backend, header, tile, job)
+            else:
+                earlier = found[number][: job.tools.earlier_planes]
+                run = partial(
+                    _decode_layer, backend, header, start, tile, stream.layout, job, earlier
+                )
+            tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
+        for (number, job), one in zip(jobs, run_all(tasks, threads, part), strict=True):
+            if isinstance(job, Palette):
+                palettes[number] = one
+            else:
+                found[number].append(one)
+    return [
+        _joined(header, tile, stream, palettes.get(number), own, threads)
+        for number, ((tile, stream), own) in enumerate(zip(streams, found, strict=True))
+    ]
+
+
+def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Palette | Layer]]]:
+    """Return the palettes and layers, each with the number of its tile, in rounds.
+
+    Those of a round can be decoded side by side. A layer that earlier planes predict, and all
+    after it, come in a later round than the layers before it.
+    """
+    rounds: list[list[tuple[int, Palette | Layer]]] = []
+    for number, stream in enumerate(streams):
+        place = 0
+        for part in stream.parts:
+            place += part.tools.earlier_planes > 0
+            while len(rounds) <= place:
+                rounds.append([])
+            rounds[place].append((number, part))
+    return rounds
+
+
+def _decode_layer(
+    backend: Backend,
+    header: Header,
+    start: Start | None,
+    tile: Tile,
+    layout: Layout,
+    layer: Layer,
+    earlier: Sequence[_DecodedLayer | FormatError],
+    threads: int | None,
+    progress: Progress,
+) -> _DecodedLayer | FormatError:
+    """Return the samples of a layer, or its error, or that of an earlier plane that predicts it."""
+    before = []
+    for one in earlier:
+        if isinstance(one, FormatError):
+            return one
+        before.append(one[0])
+    shape = tile.height, tile.width
+    depth = depth_of(layer, layout, header.depth)
+    payload = bytes(layer.payload)
+    try:
+        if layer.tools.exact:
+            planes = header.planes if layout is Layout.TOGETHER else 1
+            whole, trace = backend.decode_exact(
+                payload, (planes, *shape), depth, layer.tools, threads=threads, progress=progress
+            )
+            samples, trace = from_planes(whole, depth), trace.with_filter(0)
+        else:
+            coded = backend.decode(
+                payload,
+                shape,
+                layer.tools,
+                depth=depth,
+                earlier=before,
+                start=start,
+                threads=threads,
+                progress=progress,
+            )
+            samples = filtered(
+                backend, coded.samples, before, layer, depth, threads, changes=coded.trace.changes
+            )
+            trace = coded.trace.with_filter(layer.filter_bits)
+    except FormatError as error:
+        if header.planes == 1:
+            return error
+        return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
+    return samples, _layer_coding(tile, layer, depth, trace, backend.name)
+
+
+def _decode_palette(
+    backend: Backend,
+    header: Header,
+    tile: Tile,
+    palette: Palette,
+    threads: int | None,
+    progress: Progress,
+) -> _DecodedPalette | FormatError:
+    """Return the colours and numbers of a palette, or its error."""
+    shape, count = (tile.height, tile.width), header.form.colours
+    try:
+        found, trace = decode_palette(
+            backend, palette, shape, count, header.depth, threads, progress
+        )
+    except FormatError as error:
+        return error
+    return found, _palette_coding(tile, palette, trace, backend.name)
+
+
+def filtered(
+    backend: Backend,
+    samples: np.ndarray,
+    earlier: Sequence[np.ndarray],
+    layer: Layer,
+    depth: int,
+    threads: int | None = 1,
+    *,
+    changes: np.ndarray | None = None,
+) -> np.ndarray:
+    """Filter the decoded samples of a layer: by filter bank, post filter and planes filter.
+
+    ``earlier`` are the planes that predict it, ``changes`` the step changes of its fragments.
+    """
+    bank, steps = layer.tools.filter_bank or 0, areas_of(layer.tools, changes, samples.shape)
+    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
+    samples = backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
+    coefficients = layer.planes_coefficients
+    return backend.planes_filter.apply(samples, earlier, coefficients, depth, threads=threads)
+
+
+def _joined(
+    header: Header,
+    tile: Tile,
+    stream: TileStream,
+    palette: _DecodedPalette | FormatError | None,
+    parts: Sequence[_DecodedLayer | FormatError],
+    threads: int | None,
+) -> Decoded | FormatError:
+    """Return the samples of a tile, compared with their checksum, or the first error."""
+    if isinstance(palette, FormatError):
+        return palette
+    good: list[_DecodedLayer] = []
+    for part in parts:
+        if isinstance(part, FormatError):
+            return part
+        good.append(part)
+    samples = _of_layers(header, stream, [plane for plane, _ in good], threads)
+    coded = [layer for _, layer in good]
+    if palette is not None:
+        found, coding = palette
+        samples = drawn_over(samples, found, coding.clear, header.depth)
+        coded = [coding, *coded]
+    assert samples is not None
+    stored = header.samples_crc(stream.samples_crc)
+    computed = header.samples_crc(layers.samples_crc(samples))
+    if computed != stored:
+        return CorruptStream(
+            layers.SECTION,
+            f"samples CRC is {stored.hex()}, the samples have {computed.hex()}",
+            header.tile_offsets[tile.number] + header.crc_bytes[0],
+        )
+    return samples, coded
+
+
+def _of_layers(
+    header: Header, stream: TileStream, planes: list[np.ndarray], threads: int | None
+) -> np.ndarray | None:
+    """Return the samples of the layers: of alpha alone, or None, below a palette without clear."""
+    if stream.palette is not None and not stream.palette.clear:
+        return narrowed(planes[0], header.depth) if planes else None
+    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
+        return planes[0]
+    form, layout, turn = header.form, stream.layout, stream.turn
+    return joined(planes, form, header.depth, layout, turn, threads=threads)

@@ -1,0 +1,145 @@
+"""The palette of a tile: its fields, and the two streams of its payload.
+
+Source: section "Palette" of ``docs/format/format.md``.
+"""
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.numbers import Fields, number
+from mmpcodec.format.tool_fields import (
+    CODINGS_OF,
+    EXACT_2,
+    read_exact_switches,
+    write_switches,
+)
+from mmpcodec.samples import Form
+from mmpcodec.tools import Tools
+
+SECTION = "Palette"
+CODING = len(CODINGS_OF[2])
+"""The number of the coding that says that a tile begins with a palette."""
+MOST_ENTRIES = 4096
+"""Most colours of a palette."""
+COLOUR_TOOLS = Tools(exact=True, post_filter=False, predictors=1, models=2)
+"""Tools of the stream of the colours."""
+
+
+class Streams(NamedTuple):
+    """The two parts of the payload, each a payload of exact samples 2."""
+
+    colours: bytes
+    numbers: bytes
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The coded form of a palette: colours, and the number of the colour of each pixel.
+
+    Parameters
+    ----------
+    tools : Tools
+        Tools of the stream of the numbers: lossless exact samples 2.
+    entries : int
+        Number of colours, 1 to ``MOST_ENTRIES``.
+    clear : bool
+        Whether pixels can have the number ``entries`` and show the layers below.
+    payload : bytes-like
+    offset : int
+        Byte offset of the payload in its file.
+    """
+
+    tools: Tools
+    entries: int
+    clear: bool
+    payload: bytes | memoryview
+    offset: int = 0
+
+    @property
+    def largest(self) -> int:
+        """The largest number that a pixel can have."""
+        return self.entries - 1 + self.clear
+
+    @property
+    def depth(self) -> int:
+        """Bits of a number."""
+        return max(1, self.largest.bit_length())
+
+    def streams(self) -> Streams:
+        """Return the two parts of the payload.
+
+        Raises
+        ------
+        TruncatedStream, CorruptStream
+            If the payload does not hold as many bytes of colours as it says.
+        """
+        fields = Fields(memoryview(self.payload), SECTION, self.offset)
+        colours = bytes(fields.bytes("colours", fields.number("bytes of the colours")))
+        return Streams(colours, bytes(fields.data[fields.place :]))
+
+
+def joined(streams: Streams) -> bytes:
+    """Return the payload of two streams."""
+    return number(len(streams.colours)) + streams.colours + streams.numbers
+
+
+def write(palette: Palette, form: Form) -> bytes:
+    """Return the bytes of a palette in a tile of a form."""
+    size = b"" if _is_last(palette.clear, form) else number(len(palette.payload))
+    entries = number(2 * (palette.entries - 1) + palette.clear)
+    head = number(CODING) + write_switches(palette.tools, EXACT_2) + entries
+    return head + size + palette.payload
+
+
+def read(fields: Fields, form: Form) -> Palette | None:
+    """Read the palette of a tile of a form; None, and nothing read, if the tile has none.
+
+    Raises
+    ------
+    TruncatedStream
+        If the tile ends inside a field.
+    CorruptStream
+        If a field is outside its range.
+    """
+    if fields.data[fields.place : fields.place + 1] != number(CODING):
+        return None
+    section, fields.section = fields.section, SECTION
+    fields.number("coding", CODING, CODING)
+    tools = Tools(**read_exact_switches(fields), post_filter=False)
+    entries = fields.number("entries", 0, 2 * MOST_ENTRIES - 1)
+    clear = entries & 1 > 0
+    if _is_last(clear, form):
+        size = len(fields.data) - fields.place
+    else:
+        size = fields.number("payload bytes")
+    start = fields.offset
+    payload = fields.bytes("payload", size)
+    fields.section = section
+    palette = Palette(tools, (entries >> 1) + 1, clear, payload, start)
+    palette.streams()  # checks the number of bytes of the colours
+    return palette
+
+
+def fault_of_layout(palette: Palette, layout: Layout, form: Form, depth: int) -> str | None:
+    """Say which layouts a tile with this palette can have, or return None."""
+    if form is Form.GRAY:
+        return None
+    with_clear, allowed = " without clear", [Layout.APART]
+    if palette.clear:
+        with_clear, allowed = "", [each for each in Layout if each.allowed(form)]
+        allowed = [each for each in allowed[1:] if each.fits(depth)]
+    if layout in allowed:
+        return None
+    which = " to ".join(f"{each:d}" for each in dict.fromkeys((allowed[0], allowed[-1])))
+    return f"layout is {layout:d}, allowed with a palette{with_clear} is {which}"
+
+
+def names_below(names: tuple[str, ...], palette: Palette | None, form: Form) -> tuple[str, ...]:
+    """Return the names of the layers that follow, of ``names`` that the layout has."""
+    return names if palette is None or palette.clear else names[form.colours :]
+
+
+def _is_last(clear: bool, form: Form) -> bool:
+    """Return whether no layer follows the palette."""
+    return not clear and not form.has_alpha

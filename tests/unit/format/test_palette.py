@@ -1,0 +1,195 @@
+"""The fields of a palette, and the errors of each."""
+
+from dataclasses import replace
+
+import pytest
+
+from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.format import container, layers, palette
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.palette import Palette, Streams, joined
+from mmpcodec.samples import Form
+from mmpcodec.tools import PRESETS, Tools
+
+TOOLS = Tools(exact=True, post_filter=False, predictors=3, models=16, weight_sets=4)
+PAYLOAD = joined(Streams(b"abc", b"defg"))
+WITHOUT = Palette(TOOLS, 300, False, PAYLOAD)
+WITH = Palette(TOOLS, 300, True, PAYLOAD)
+
+
+def header_of(form, depth=8, **more):
+    return Header(20, 10, form, depth, version=2, **more)
+
+
+def layers_of(form, layout, clear=True):
+    names = layers.layer_names(form, layout)[0 if clear else form.colours :]
+    return [Layer(name, PRESETS["exact"], b"payload of " + name.encode()) for name in names]
+
+
+def tile_of(form, layout=Layout.APART, own=WITH, others=None):
+    """The bytes of a tile after its CRCs."""
+    if others is None:
+        others = layers_of(form, layout, own.clear)
+    return layers.write(header_of(form), layout, others, 0, palette=own)[8:]
+
+
+def read(body, form, **more):
+    """Read a tile of version 2 from its bytes after the stream CRC and the samples CRC."""
+    header = header_of(form, **more)
+    checked = bytes(4) + bytes(body)
+    data = header.stream_crc(layers.zlib.crc32(checked)) + checked
+    return layers.read(memoryview(data), 0, header)
+
+
+def test_bytes_of_a_tile_of_gray_with_a_palette_alone():
+    # Coding 5; predictors 3, models 16, 4 sets, no last stage; 2 * 299 + 0; the rest is payload.
+    head = bytes([5, 0b01_10_10, 0b1101_0110, 0b100])
+    assert tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT) == head + b"\3abcdefg"
+
+
+def test_bytes_of_a_tile_of_gray_with_alpha():
+    head = bytes([1, 5, 0b01_10_10, 0b1101_0110, 0b100, 8])
+    assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + b"\2payload of alpha"
+    head = bytes([1, 5, 0b01_10_10, 0b1101_0111, 0b100, 8])
+    both = b"\2\x0fpayload of gray\2payload of alpha"
+    assert tile_of(Form.GRAY_ALPHA, own=WITH) == head + b"\3abcdefg" + both
+
+
+@pytest.mark.parametrize("own", [WITH, WITHOUT])
+@pytest.mark.parametrize("form", list(Form))
+def test_read_is_the_inverse_of_write(form, own):
+    layout = Layout.APART if form else Layout.TOGETHER
+    found = read(tile_of(form, layout, own), form)
+    assert replace(found.palette, payload=bytes(found.palette.payload), offset=0) == own
+    assert found.palette.streams() == (b"abc", b"defg")
+    made = layers_of(form, layout, own.clear)
+    assert [(each.name, bytes(each.payload)) for each in found.layers] == [
+        (each.name, each.payload) for each in made
+    ]
+    assert found.parts == (found.palette, *found.layers)
+    assert found.layout is layout
+
+
+def test_a_tile_without_palette_has_its_layers_as_parts():
+    tile = layers.write(header_of(Form.GRAY), Layout.TOGETHER, layers_of(Form.GRAY, 0), 0)
+    found = read(tile[8:], Form.GRAY)
+    assert found.palette is None
+    assert found.parts == found.layers
+
+
+@pytest.mark.parametrize(
+    ("entries", "clear", "depth"),
+    [(1, False, 1), (1, True, 1), (2, False, 1), (2, True, 2), (4096, False, 12), (4096, True, 13)],
+)
+def test_bits_of_a_number(entries, clear, depth):
+    own = Palette(TOOLS, entries, clear, PAYLOAD)
+    assert own.depth == depth
+    assert own.largest == entries - 1 + clear
+    found = read(tile_of(Form.GRAY, Layout.TOGETHER, own), Form.GRAY).palette
+    assert (found.entries, found.clear) == (entries, clear)
+
+
+GRAY = tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT)
+
+
+@pytest.mark.parametrize(
+    ("body", "error", "says"),
+    [
+        (bytes([5, 0b00_11_00]) + GRAY[2:], CorruptStream, "models in switches is 3, allowed is"),
+        (bytes([5, 0b00_00_11]) + GRAY[2:], CorruptStream, "predictors in switches is 3, allowed"),
+        (bytes([5, 0b01_00_00]) + GRAY[2:], CorruptStream, "weight_sets = 4: must be 1 with mod"),
+        (bytes([5, 0b10_00_00]) + GRAY[2:], CorruptStream, "last_stage = True: must be False wi"),
+        (bytes([5, 0b1000000]) + GRAY[2:], CorruptStream, "switches is 64, allowed is 0 to 63"),
+        (GRAY[:2] + b"\x80\x40" + GRAY[4:], CorruptStream, "entries is 8192, allowed is 0 to 8191"),
+        (GRAY[:2] + b"\x81\0" + GRAY[4:], CorruptStream, "entries is not a number in shortest"),
+        (GRAY[:4] + b"\x08abcdefg", TruncatedStream, "only 7 of 8 bytes of colours"),
+        (GRAY[:4] + b"\x83\0abcdefg", CorruptStream, "bytes of the colours is not a number in s"),
+        (GRAY[:4], TruncatedStream, "only 0 of 1 bytes of bytes of the colours"),
+        (GRAY[:2], TruncatedStream, "only 0 of 1 bytes of entries"),
+        (GRAY[:1], TruncatedStream, "only 0 of 1 bytes of switches"),
+    ],
+)
+def test_damaged_fields(body, error, says):
+    with pytest.raises(error, match=f"Palette at byte .*: {says}"):
+        read(body, Form.GRAY)
+
+
+def test_a_palette_longer_than_its_tile():
+    body = tile_of(Form.GRAY_ALPHA, own=WITHOUT)
+    assert body[5] == len(PAYLOAD)
+    with pytest.raises(TruncatedStream, match="Palette at byte 39: only 25 of 26 bytes of payload"):
+        read(body[:5] + bytes([26]) + body[6:], Form.GRAY_ALPHA)
+
+
+def test_bytes_after_a_palette_alone_are_its_payload():
+    assert read(GRAY + b"xyz", Form.GRAY).palette.streams().numbers == b"defgxyz"
+
+
+@pytest.mark.parametrize(
+    ("form", "layout", "own", "depth", "says"),
+    [
+        (Form.RGB, 0, WITH, 8, "layout is 0, allowed with a palette is 1 to 3"),
+        (Form.RGB, 0, WITH, 15, "layout is 0, allowed with a palette is 1 to 2"),
+        (Form.RGB_ALPHA, 0, WITH, 8, "layout is 0, allowed with a palette is 1 to 3"),
+        (Form.GRAY_ALPHA, 0, WITH, 8, "layout is 0, allowed with a palette is 1"),
+        (Form.GRAY_ALPHA, 0, WITHOUT, 8, "layout is 0, allowed with a palette without clear is 1"),
+        (Form.RGB, 0, WITHOUT, 8, "layout is 0, allowed with a palette without clear is 1"),
+        (Form.RGB, 2, WITHOUT, 8, "layout is 2, allowed with a palette without clear is 1"),
+        (Form.RGB_ALPHA, 3, WITHOUT, 8, "layout is 3, allowed with a palette without clear is 1"),
+    ],
+)
+def test_layouts_that_a_palette_excludes(form, layout, own, depth, says):
+    body = tile_of(form, Layout(layout), own, [])
+    with pytest.raises(CorruptStream, match=f"^Palette at byte 8: {says}$"):
+        read(body, form, depth=depth)
+
+
+@pytest.mark.parametrize("layout", [Layout.APART, Layout.LUMA, Layout.FINE_LUMA])
+def test_layouts_that_a_palette_with_clear_allows(layout):
+    exact = layers_of(Form.RGB, layout)
+    assert read(tile_of(Form.RGB, layout, WITH, exact), Form.RGB).layout is layout
+
+
+def test_a_palette_begins_a_tile_and_no_other_layer():
+    own = palette.write(WITH, Form.RGB)
+    header = header_of(Form.RGB)
+    red, green, _ = (layers.write_layer(each, header) for each in layers_of(Form.RGB, 1))
+    for body in (b"\1" + own + own, b"\1" + red + own, b"\1" + own + red + green + own):
+        with pytest.raises(CorruptStream, match=r"^Layers at .*: coding is 5, allowed is 0 to 4$"):
+            read(body, Form.RGB)
+
+
+@pytest.mark.parametrize("coding", [6, 7, 8])
+def test_codings_that_do_not_begin_a_tile(coding):
+    with pytest.raises(CorruptStream, match=f"coding is {coding}, allowed is 0 to 5$"):
+        read(bytes([coding]) + GRAY[1:], Form.GRAY)
+
+
+def test_codings_with_tool_sets():
+    sets = {"tool_sets": (Tools(prediction=True, step=20, pdpc=True),)}
+    with pytest.raises(CorruptStream, match="coding is 6, allowed is 0 to 5, 8 to 11"):
+        read(b"\6" + GRAY[1:], Form.GRAY, **sets)
+    body = tile_of(Form.GRAY, Layout.TOGETHER, WITH)
+    place = len(palette.write(WITH, Form.GRAY))
+    with pytest.raises(CorruptStream, match="coding is 5, allowed is 0 to 4, 8 to 11"):
+        read(body[:place] + b"\5" + body[place + 1 :], Form.GRAY, **sets)
+
+
+def test_version_1_has_no_palettes():
+    header = replace(header_of(Form.GRAY), version=1)
+    body = bytes(4) + GRAY
+    data = layers.zlib.crc32(body).to_bytes(4, "big") + body
+    with pytest.raises(CorruptStream, match="coding is 5, allowed is 0 to 2"):
+        layers.read(memoryview(data), 0, header)
+
+
+def test_header_of_the_smallest_tile():
+    """A tile with a palette is no smaller than the least that the header allows."""
+    own = Palette(TOOLS, 1, False, joined(Streams(b"", b"")))
+    tile = layers.write(header_of(Form.GRAY), Layout.TOGETHER, [], 0, palette=own)
+    header = replace(header_of(Form.GRAY), tile_bytes=(len(tile),))
+    assert len(tile) > header.least_tile_bytes
+    data = container.write(header, [tile])
+    assert container.read_header(memoryview(data)).tile_bytes == (len(tile),)
