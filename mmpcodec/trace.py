@@ -103,6 +103,11 @@ class Trace:
     changes : (R, C) int8 array or None
         Step change of each fragment, in quarters of a doubling of the step; None without the tool
         *step changes*.
+    cell_rates : (ceil(H / 16), ceil(W / 16)) int64 array or None
+        Ideal code length of what codes the samples of each cell of 16x16 samples, in 1/4096 bit.
+        The rate of a block is spread over the cells that it overlaps, in proportion to area. The
+        planes of exact samples 2 share the cells; the values that are named at the start of a
+        plane belong to none. None for exact samples of format 1.
     """
 
     bits: dict[str, float]
@@ -110,6 +115,7 @@ class Trace:
     dictionary_sizes: NDArray[np.integer] | None = None
     units: NDArray[np.uint8] | None = None
     changes: NDArray[np.int8] | None = None
+    cell_rates: NDArray[np.int64] | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """Copy of the trace with the number of bits of the post filter's coefficients."""
