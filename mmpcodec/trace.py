@@ -106,6 +106,11 @@ class Trace:
         *step changes*.
     drawn : (H, W) bool array or None
         Whether a palette draws the pixel, or shows the layers below; None if this is no palette.
+    cell_rates : (ceil(H / 16), ceil(W / 16)) int64 array or None
+        Ideal code length of what codes the samples of each cell of 16x16 samples, in 1/4096 bit.
+        The rate of a block is spread over the cells that it overlaps, in proportion to area. The
+        planes of exact samples 2 share the cells; the values that are named at the start of a
+        plane belong to none. None for exact samples of format 1.
     """
 
     bits: dict[str, float]
@@ -114,6 +119,7 @@ class Trace:
     units: NDArray[np.uint8] | None = None
     changes: NDArray[np.int8] | None = None
     drawn: NDArray[np.bool_] | None = None
+    cell_rates: NDArray[np.int64] | None = None
 
     def with_filter(self, bits: int) -> "Trace":
         """Copy of the trace with the number of bits of the post filter's coefficients."""

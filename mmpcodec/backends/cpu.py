@@ -286,8 +286,8 @@ class CpuBackend(Backend):
     ) -> tuple[bytes, np.ndarray, Trace]:
         if tools.later:
             threads = threads or processors()
-            payload, decoded, rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
-            return payload, decoded, _exact_trace(rates)
+            payload, decoded, *rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
+            return payload, decoded, _exact_trace(*rates)
         payload, rates = _cpu.encode_exact(planes, depth, progress)
         return payload, planes, _exact_trace(rates)
 
@@ -303,28 +303,29 @@ class CpuBackend(Backend):
     ) -> tuple[np.ndarray, Trace]:
         if tools.later:
             threads = threads or processors()
-            planes, rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
+            planes, *rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
         else:
-            planes, rates = _cpu.decode_exact(payload, shape, depth, progress)
-        return planes, _exact_trace(rates)
+            planes, *rates = _cpu.decode_exact(payload, shape, depth, progress)
+        return planes, _exact_trace(*rates)
 
 
-def _exact_trace(rates: Sequence[int]) -> Trace:
-    return Trace({name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)})
+def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray | None = None) -> Trace:
+    bits = {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
+    return Trace(bits, cell_rates=cell_rates)
 
 
-def _coded(payload, samples, rates, leaf_scales, dictionary_sizes) -> Coded:
-    bits = bits_of(rates, TREE_SYNTAX)
-    return Coded(payload, samples, Trace(bits, leaf_scales, np.asarray(dictionary_sizes)))
+def _coded(payload, samples, rates, leaf_scales, dictionary_sizes, cell_rates) -> Coded:
+    bits, sizes = bits_of(rates, TREE_SYNTAX), np.asarray(dictionary_sizes)
+    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, cell_rates=cell_rates))
 
 
 def _coded_blocks(
-    tools: Tools, payload, samples, rates, units, changes, leaf_scales, dictionary_sizes
+    tools: Tools, payload, samples, rates, units, changes, leaf_scales, dictionary_sizes, cell_rates
 ) -> Coded:
     bits = bits_of(rates, block_syntax(leaf_scales is not None))
     sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
     changes = changes if tools.step_changes else None
-    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units, changes))
+    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units, changes, cell_rates))
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:

@@ -104,8 +104,8 @@ class ReferenceBackend(Backend):
     ) -> tuple[bytes, np.ndarray, Trace]:
         report = partial(report_progress, progress)
         if tools.later:
-            payload, decoded, bits = coder_2.encode_planes_2(planes, depth, tools, report)
-            return payload, decoded, Trace(bits)
+            payload, decoded, bits, rates = coder_2.encode_planes_2(planes, depth, tools, report)
+            return payload, decoded, Trace(bits, cell_rates=rates)
         payload, bits = coder.encode_planes(planes, depth, report)
         return payload, planes, Trace(bits)
 
@@ -121,20 +121,21 @@ class ReferenceBackend(Backend):
     ) -> tuple[np.ndarray, Trace]:
         report = partial(report_progress, progress)
         if tools.later:
-            planes, bits = coder_2.decode_planes_2(payload, shape, depth, tools, report)
-        else:
-            planes, bits = coder.decode_planes(payload, shape, depth, report)
+            planes, bits, rates = coder_2.decode_planes_2(payload, shape, depth, tools, report)
+            return planes, Trace(bits, cell_rates=rates)
+        planes, bits = coder.decode_planes(payload, shape, depth, report)
         return planes, Trace(bits)
 
 
-def _coded_trees(payload: bytes, bits: dict[str, float], state: PictureState) -> Coded:
+def _coded_trees(payload: bytes, bits, cell_rates, state: PictureState) -> Coded:
     sizes = dictionary_sizes(state.dictionaries)
-    return Coded(payload, state.shown(), Trace(bits, state.leaf_scales, sizes))
+    trace = Trace(bits, state.leaf_scales, sizes, cell_rates=cell_rates)
+    return Coded(payload, state.shown(), trace)
 
 
-def _coded_blocks(payload: bytes, samples, bits, picture: BlockPicture) -> Coded:
+def _coded_blocks(payload: bytes, samples, bits, cell_rates, picture: BlockPicture) -> Coded:
     changes = picture.changes if picture.tools.step_changes else None
-    trace = Trace(bits, units=picture.units.known, changes=changes)
+    trace = Trace(bits, units=picture.units.known, changes=changes, cell_rates=cell_rates)
     if picture.trees:
         sizes = dictionary_sizes(picture.trees.dictionaries)
         trace = replace(trace, leaf_scales=picture.trees.leaf_scales, dictionary_sizes=sizes)

@@ -40,15 +40,17 @@ def decoded(payload, picture, params, depth=8):
 
 @given(pictures(max_side=16), block_params())
 def test_decoder_shows_what_the_encoder_saw(picture, params):
-    payload, samples, bits, coded = encoded(picture, params)
+    payload, samples, bits, cell_rates, coded = encoded(picture, params)
     assert samples.shape == picture.shape
     found = decoded(payload, picture, params)
     assert np.array_equal(found[0], samples)
     assert found[1] == bits
-    assert np.array_equal(found[2].units.known, coded.units.known)
+    assert np.array_equal(found[2], cell_rates)
+    assert cell_rates.sum() == 4096 * sum(bits.values())
+    assert np.array_equal(found[3].units.known, coded.units.known)
     assert (coded.trees is None) == (not params.tools.dictionary)
     if coded.trees:
-        assert np.array_equal(found[2].trees.leaf_scales, coded.trees.leaf_scales)
+        assert np.array_equal(found[3].trees.leaf_scales, coded.trees.leaf_scales)
         trees = (coded.units.kind == TREE).repeat(4, axis=0).repeat(4, axis=1)
         assert np.array_equal(coded.trees.leaf_scales != OUTSIDE, trees)
     assert set(bits) == set(block_syntax(params.tools.dictionary))
@@ -115,7 +117,7 @@ def test_templates_do_not_see_what_is_not_decoded():
     picture = woven(np.random.default_rng(3), 38, 45)
     options = {"fragment_size": 32, "effort": 1}
     params = EncodeParams.from_options(60, preset="photo", **options)
-    assert (encoded(picture, params)[3].units.mode == TEMPLATES).sum() > 10
+    assert (encoded(picture, params)[-1].units.mode == TEMPLATES).sum() > 10
     check_poisoned(picture, params, 4)
 
 
@@ -144,7 +146,7 @@ def test_a_search_remembers_all_that_templates_see():
     options = {"fragment_size": 32, "effort": 2}
     params = EncodeParams.from_options(40, preset="photo", **options)
     clean = encoded(picture, params)
-    assert (clean[3].units.mode == TEMPLATES).any()
+    assert (clean[-1].units.mode == TEMPLATES).any()
     with pytest.MonkeyPatch.context() as patch:
         counter = iter(range(1 << 40))
         patch.setattr(BlockSearch, "_surroundings", lambda *_: next(counter).to_bytes(8, "big"))

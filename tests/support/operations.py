@@ -281,16 +281,17 @@ def exact_native(samples: np.ndarray, depth: int) -> tuple:
 
 
 def exact_2_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
-    """Payload, samples that a decoder shows, and decoded samples."""
-    coded, shown, _ = coder_2.encode_planes_2(samples, depth, tools, silent)
-    decoded, _ = coder_2.decode_planes_2(coded, samples.shape, depth, tools, silent)
-    return coded, shown, decoded
+    """What encoding gives, then what decoding gives: bits by syntax element and rates of cells."""
+    coded, shown, bits, cells = coder_2.encode_planes_2(samples, depth, tools, silent)
+    decoded, *found = coder_2.decode_planes_2(coded, samples.shape, depth, tools, silent)
+    return coded, shown, list(bits.values()), cells, decoded, list(found[0].values()), found[1]
 
 
 def exact_2_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
-    coded, shown, _ = _cpu.encode_exact_2(samples, depth, tools, threads, None)
-    decoded, _ = _cpu.decode_exact_2(coded, samples.shape, depth, tools, threads, None)
-    return coded, shown, decoded
+    coded, shown, rates, cells = _cpu.encode_exact_2(samples, depth, tools, threads, None)
+    decoded, *found = _cpu.decode_exact_2(coded, samples.shape, depth, tools, threads, None)
+    bits, same_bits = ([each / 4096 for each in own] for own in (rates, found[0]))
+    return coded, shown, bits, cells, decoded, same_bits, found[1]
 
 
 def exact_2_input(content: str, count: int, depth: int, form: str) -> tuple:
@@ -560,6 +561,7 @@ def check_picture(
     names = None if threads is None else [f"cpu {LEVELS[0]}, {each} threads" for each in threads]
     expected = OPERATIONS[f"encode {coding}"].check(plane, params, depth, backends=names)
     assert expected.samples.dtype == plane.dtype
+    assert expected.trace.cell_rates.sum() == 4096 * sum(expected.trace.bits.values())
     check_decoding(coding, expected, params, depth)
     return expected
 

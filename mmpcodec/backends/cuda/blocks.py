@@ -317,6 +317,7 @@ class BlockGroup:
         for (height, width), coder, arrays in zip(
             self.shapes, self.coders, self.arrays, strict=True
         ):
-            payload, rates, units = coder.finish()
+            payload, rates, units, cell_rates = coder.finish()
             samples = np.ascontiguousarray(arrays["samples"].get()[:height, :width])
-            yield Coded(payload, samples, Trace(bits_of(rates, BLOCK_SYNTAX), units=units))
+            trace = Trace(bits_of(rates, BLOCK_SYNTAX), units=units, cell_rates=cell_rates)
+            yield Coded(payload, samples, trace)

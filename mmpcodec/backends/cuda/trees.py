@@ -65,7 +65,7 @@ class TreeGroup:
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
         )
-        self.coders = [_cpu.TreeCoder(tools) for _ in planes]
+        self.coders = [_cpu.TreeCoder(*shape, tools) for shape in self.shapes]
         self.planes = [cupy.ascontiguousarray(cupy.asarray(plane)) for plane in planes]
         self._allocate()
 
@@ -140,12 +140,13 @@ class TreeGroup:
         for i, (height, width) in enumerate(self.shapes):
             place = slice(self.starts[i], self.starts[i + 1])
             shape = padded_shape((height, width))
-            rates = self.coders[i].tally()
-            bits = bits_of(rates, TREE_SYNTAX)
+            coder = self.coders[i]
+            bits, cell_rates = bits_of(coder.tally(), TREE_SYNTAX), coder.cell_rates()
+            scales = leaf_scales[place].reshape(shape)
             yield Coded(
-                self.coders[i].finish(),
+                coder.finish(),
                 samples[place].reshape(shape)[:height, :width].copy(),
-                Trace(bits, leaf_scales[place].reshape(shape), sizes[i]),
+                Trace(bits, scales, sizes[i], cell_rates=cell_rates),
             )
 
     def _states(self) -> np.ndarray:

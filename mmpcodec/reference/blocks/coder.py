@@ -41,6 +41,7 @@ from mmpcodec.reference.blocks.trained_transforms import inverse_low
 from mmpcodec.reference.blocks.transform import inverse, sine_sides
 from mmpcodec.reference.blocks.trees import BlockTrees, tree_block
 from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import block_syntax
 from mmpcodec.reference.trees.fragments import fragment_count, fragments_in
@@ -205,7 +206,11 @@ class BlockPicture:
 
 
 def code_blocks(
-    coder: BitCoder, picture: BlockPicture, fragment: BlockPlace, nodes: list[BlockNode] | None
+    coder: BitCoder,
+    picture: BlockPicture,
+    fragment: BlockPlace,
+    nodes: list[BlockNode] | None,
+    cells: CellRates | None = None,
 ) -> list[BlockNode]:
     """Code the step and the blocks of a fragment, then let the dictionaries learn from its trees.
 
@@ -220,6 +225,8 @@ def code_blocks(
     fragment : BlockPlace
     nodes : list of BlockNode or None
         The partition to encode, in coding order; None decodes.
+    cells : CellRates or None
+        Gets the rate of each block, which begins at the end of the block before; None counts none.
 
     Returns
     -------
@@ -241,6 +248,8 @@ def code_blocks(
         flag = code_flag(coder, picture, place, node.flag if node else None)
         if flag == LEAF:
             block = code_block(coder, picture, place, node.block if node else None)
+            if cells:
+                cells.add(place.row, place.column, place.height, place.width)
             picture.rebuild(place, block)
             coded.append(BlockNode(place, flag, block))
             return
@@ -371,7 +380,7 @@ def decode_blocks(
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
     start: bytes | None = None,
-) -> tuple[np.ndarray, dict[str, float], BlockPicture]:
+) -> tuple[np.ndarray, dict[str, float], np.ndarray, BlockPicture]:
     """Decode a payload of predicted blocks.
 
     Parameters
@@ -391,6 +400,8 @@ def decode_blocks(
     samples : (H, W) uint8 or uint16 array
     bits : dict of str to float
         Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of each cell; see ``CellRates``.
     picture : BlockPicture
         State after the last fragment.
 
@@ -401,7 +412,8 @@ def decode_blocks(
     """
     picture = BlockPicture(shape, tools, depth, earlier, start)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))
+    cells = CellRates(shape, reader.tally)
     for fragment in picture.fragments(progress):
-        code_blocks(reader, picture, fragment, None)
+        code_blocks(reader, picture, fragment, None, cells)
     reader.finish()
-    return picture.shown(), reader.tally.bits(), picture
+    return picture.shown(), reader.tally.bits(), cells.rates, picture

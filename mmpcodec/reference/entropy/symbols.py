@@ -6,7 +6,7 @@ Source: sections "Models", "Binary models" and "Range coder" of ``docs/format/fo
 import numpy as np
 
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
-from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
+from mmpcodec.reference.entropy.rates import BIT_RATES, LOG2, RATE_FRACTION_BITS
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
 
 BIT_TOTAL_LOG2 = 16
@@ -20,6 +20,8 @@ class Tally:
     ----------
     syntax : tuple of str
         Names of the syntax elements.
+    coarse : bool
+        Whether the code length of a bit is computed from the upper 12 bits of its probability.
 
     Attributes
     ----------
@@ -27,12 +29,24 @@ class Tally:
         Code length of each syntax element, in 1/4096 bit.
     """
 
-    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX, *, coarse: bool = False):
         self.rate = dict.fromkeys(syntax, 0)
+        self.coarse = coarse
 
     def add(self, syntax: str, frequency: int, total: int) -> None:
         """Add the ideal code length of a symbol, log2(total / frequency)."""
         self.rate[syntax] += int(LOG2[total] - LOG2[frequency])
+
+    def add_bit(self, syntax: str, frequency: int) -> None:
+        """Add the ideal code length of a bit whose value had this probability, in 1/65536."""
+        if self.coarse:
+            self.rate[syntax] += int(BIT_RATES[frequency >> 4])
+        else:
+            self.add(syntax, frequency, 1 << BIT_TOTAL_LOG2)
+
+    def sum(self) -> int:
+        """Return the code length of all syntax elements, in 1/4096 bit."""
+        return sum(self.rate.values())
 
     def bits(self) -> dict[str, float]:
         """Code length of each syntax element, in bits."""
@@ -46,11 +60,13 @@ class SymbolWriter:
     ----------
     syntax : tuple of str
         Names of the syntax elements.
+    coarse : bool
+        As for ``Tally``.
     """
 
-    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX):
+    def __init__(self, syntax: tuple[str, ...] = TREE_SYNTAX, *, coarse: bool = False):
         self.coder = RangeEncoder()
-        self.tally = Tally(syntax)
+        self.tally = Tally(syntax, coarse=coarse)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None) -> int:
         """Encode one symbol of an alphabet and return it."""
@@ -67,7 +83,7 @@ class SymbolWriter:
         below = total - probability
         cumulative, frequency = (below, probability) if bit else (0, below)
         self.coder.encode(cumulative, frequency, total)
-        self.tally.add(syntax, frequency, total)
+        self.tally.add_bit(syntax, frequency)
         return int(bit)
 
     def plain(self, syntax: str, bits: int, number: int | None) -> int:
@@ -109,11 +125,15 @@ class SymbolReader:
     payload : bytes
     syntax : tuple of str
         Names of the syntax elements.
+    coarse : bool
+        As for ``Tally``.
     """
 
-    def __init__(self, payload: bytes, syntax: tuple[str, ...] = TREE_SYNTAX):
+    def __init__(
+        self, payload: bytes, syntax: tuple[str, ...] = TREE_SYNTAX, *, coarse: bool = False
+    ):
         self.coder = RangeDecoder(payload)
-        self.tally = Tally(syntax)
+        self.tally = Tally(syntax, coarse=coarse)
 
     def code(self, syntax: str, frequencies: np.ndarray, symbol: int | None = None) -> int:
         """Decode one symbol of an alphabet."""
@@ -132,7 +152,7 @@ class SymbolReader:
         bit = int(self.coder.target(total) >= below)
         cumulative, frequency = (below, probability) if bit else (0, below)
         self.coder.consume(cumulative, frequency)
-        self.tally.add(syntax, frequency, total)
+        self.tally.add_bit(syntax, frequency)
         return bit
 
     def plain(self, syntax: str, bits: int, number: int | None = None) -> int:

@@ -10,6 +10,7 @@ import numpy as np
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.mixed_bits_2 import FEWEST_MODELS, MixedBits2
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
@@ -50,12 +51,15 @@ class PlaneCoder2:
     coder : BitCoder
     tools : object
         As in ``encode_planes_2``.
+    cells : CellRates
+        Gets the rate of each sample.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, tools):
+    def __init__(self, planes: list[Plane], coder: BitCoder, tools, cells: CellRates):
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder = coder
+        self.cells = cells
         self.max_error = tools.max_error
         self.step = 2 * tools.max_error + 1
         self.bits = self.plane.most.bit_length()
@@ -94,6 +98,7 @@ class PlaneCoder2:
             contexts = self._contexts(row, column, near, neighbours)
             self.mixed.select(contexts, self._rows(near))
         sample = self._code_residual(near.predicted, given)
+        self.cells.add(row, column)
 
         self.plane.inner[row, column] = sample
         for table in self.tables.values():
@@ -302,7 +307,7 @@ def key_and_line(others: tuple[int, ...], neighbours: list[int]) -> tuple[int, i
 
 def encode_planes_2(
     samples: np.ndarray, depth: int, tools, progress: Callable[[int, int], None]
-) -> tuple[bytes, np.ndarray, dict[str, float]]:
+) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
     """Encode planes without loss, or with a bounded error.
 
     Parameters
@@ -324,10 +329,12 @@ def encode_planes_2(
         The samples that a decoder returns.
     bits : dict of str to float
         Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of the samples of each cell in all planes; see ``CellRates``.
     """
-    writers = [SymbolWriter(EXACT_SYNTAX) for _ in samples]
-    decoded = _code_planes(writers, samples, samples.shape, depth, tools, progress)
-    return joined([writer.finish() for writer in writers]), decoded, _bits(writers)
+    writers = [SymbolWriter(EXACT_SYNTAX, coarse=True) for _ in samples]
+    decoded, rates = _code_planes(writers, samples, samples.shape, depth, tools, progress)
+    return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
 
 def decode_planes_2(
@@ -336,7 +343,7 @@ def decode_planes_2(
     depth: int,
     tools,
     progress: Callable[[int, int], None],
-) -> tuple[np.ndarray, dict[str, float]]:
+) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
     """Decode a payload of exact samples 2.
 
     Parameters
@@ -356,21 +363,30 @@ def decode_planes_2(
     samples : (C, H, W) uint16 array
     bits : dict of str to float
         Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of the samples of each cell in all planes; see ``CellRates``.
 
     Raises
     ------
     TruncatedStream, CorruptStream
         If the payload breaks a rule of the format.
     """
-    readers = [SymbolReader(stream, EXACT_SYNTAX) for stream in parted(payload, shape[0])]
-    samples = _code_planes(readers, None, shape, depth, tools, progress)
-    return samples, _bits(readers)
+    streams = parted(payload, shape[0])
+    readers = [SymbolReader(stream, EXACT_SYNTAX, coarse=True) for stream in streams]
+    samples, rates = _code_planes(readers, None, shape, depth, tools, progress)
+    return samples, _bits(readers), rates
 
 
-def _code_planes(coders, given, shape, depth, tools, progress) -> np.ndarray:
-    """Code planes; ``given`` are the samples to encode, or None to decode."""
+def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarray, np.ndarray]:
+    """Code planes; ``given`` are the samples to encode, or None to decode.
+
+    Returns
+    -------
+    decoded : (C, H, W) uint16 array
+    cell_rates : (R, C) int64 array
+    """
     count, height, width = shape
-    decoded = np.zeros(shape, np.uint16)
+    decoded, rates = np.zeros(shape, np.uint16), []
     planes: list[Plane] = []
     for number, coder in enumerate(coders):
         values, numbers = np.arange(1 << depth), None
@@ -381,16 +397,19 @@ def _code_planes(coders, given, shape, depth, tools, progress) -> np.ndarray:
         if given is not None:
             numbers = np.searchsorted(values, given[number])
         planes.append(Plane(height, width, len(values) - 1, ABOVE))
-        plane_coder = PlaneCoder2(planes, coder, tools) if len(values) > 1 else None
+        # The rate of the values is taken before, and belongs to no cell.
+        cells = CellRates((height, width), coder.tally)
+        plane_coder = PlaneCoder2(planes, coder, tools, cells) if len(values) > 1 else None
         for row in range(height):
             report_row(progress, number, row, shape)
             if plane_coder:
                 plane_coder.code_row(row, None if numbers is None else numbers[row])
         decoded[number] = values[planes[-1].inner]
+        rates.append(cells.rates)
         if given is None:
             coder.finish()
     report_row(progress, count, 0, shape)
-    return decoded
+    return decoded, np.sum(rates, axis=0)
 
 
 def _bits(coders) -> dict[str, float]:

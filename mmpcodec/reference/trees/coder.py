@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
+from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.trees.costs import cost_map, index_costs
 from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
@@ -121,7 +122,7 @@ class PictureState:
 
 def encode_trees(
     plane: np.ndarray, tools: Tools, lambda_fixed: int, report: Report, rate_model: str
-) -> tuple[bytes, dict[str, float], PictureState]:
+) -> tuple[bytes, dict[str, float], np.ndarray, PictureState]:
     """Encode a plane by trees.
 
     Parameters
@@ -137,10 +138,11 @@ def encode_trees(
     Returns
     -------
     payload : bytes
-    bits, state
+    bits, cell_rates, state
         As ``decode_trees`` returns them for this payload.
     """
     state, writer = PictureState(plane.shape, tools), SymbolWriter()
+    cells = CellRates(plane.shape, writer.tally)
     for neighbours, fragment in zip(state.walk(report), state.fragments_of(plane), strict=True):
         costs = {
             scale: index_costs(state.models, dictionary, lambda_fixed, rate_model)
@@ -149,13 +151,14 @@ def encode_trees(
         cost, index = cost_map(fragment, state.dictionaries, costs)
         nodes = optimal_tree(cost, index, state.models, neighbours, lambda_fixed)
         code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
+        cells.add(state.row, state.column, FRAGMENT_SIZE, FRAGMENT_SIZE)
         state.finish_fragment(nodes)
-    return writer.finish(), writer.tally.bits(), state
+    return writer.finish(), writer.tally.bits(), cells.rates, state
 
 
 def decode_trees(
     payload: bytes, shape: tuple[int, int], tools: Tools, report: Report
-) -> tuple[dict[str, float], PictureState]:
+) -> tuple[dict[str, float], np.ndarray, PictureState]:
     """Decode a payload of trees.
 
     Parameters
@@ -170,6 +173,8 @@ def decode_trees(
     -------
     bits : dict of str to float
         Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of each cell; see ``CellRates``.
     state : PictureState
         State after the last fragment.
 
@@ -179,8 +184,10 @@ def decode_trees(
         If the payload breaks a rule of the format.
     """
     state, reader = PictureState(shape, tools), SymbolReader(payload)
+    cells = CellRates(shape, reader.tally)
     for neighbours in state.walk(report):
         nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
+        cells.add(state.row, state.column, FRAGMENT_SIZE, FRAGMENT_SIZE)
         state.finish_fragment(nodes)
     reader.finish()
-    return reader.tally.bits(), state
+    return reader.tally.bits(), cells.rates, state

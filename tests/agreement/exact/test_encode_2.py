@@ -22,9 +22,10 @@ FORMS = st.sampled_from([*EXACT_2_TOOLS.values()])
 
 
 def check(samples, depth, tools):
-    _, _, decoded = OPERATIONS["exact samples 2"].check(samples, depth, tools)
+    *_, bits, cells, decoded, _, _ = OPERATIONS["exact samples 2"].check(samples, depth, tools)
     error = np.abs(decoded.astype(int) - samples)
     assert error.max() <= tools.max_error
+    assert cells.sum() == 4096 * bits[1]
 
 
 @settings(max_examples=25)  # the reference takes milliseconds for a sample

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from support.same import assert_same
 from support.strategies import CONTENT
 
 from mmpcodec import EncodeParams
@@ -84,7 +85,7 @@ def test_payload_and_tally(content, options):
         coded = CpuBackend().encode(picture, params)
         tools = params.coded_tools
         counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
-        coder = TreeCoder(tools)
+        coder = TreeCoder(*picture.shape, tools)
         # In two parts, as launches bring them; the second's classes lie over those of the first.
         middle, last = insertions[4].astype(int), insertions[-1].astype(int)
         room = int(max(*middle, *(last - middle)))
@@ -94,3 +95,4 @@ def test_payload_and_tally(content, options):
         assert coder.finish() == coded.payload
         bits = bits_of(coder.tally(), TREE_SYNTAX)
         assert bits == coded.trace.bits
+        assert_same(coded.trace.cell_rates, coder.cell_rates())

@@ -33,6 +33,7 @@ from mmpcodec.reference.blocks.search.trial import Trial, hadamard_difference
 from mmpcodec.reference.blocks.search.wavefront import ModelLine
 from mmpcodec.reference.blocks.steps import FragmentMap, flat_map
 from mmpcodec.reference.blocks.trees import tree_block
+from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import block_syntax
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
@@ -251,7 +252,7 @@ def encode_blocks(
     earlier: Sequence[np.ndarray] = (),
     start: bytes | None = None,
     fragments: FragmentMap | None = None,
-) -> tuple[bytes, np.ndarray, dict[str, float], BlockPicture]:
+) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray, BlockPicture]:
     """Encode a plane by predicted blocks.
 
     Parameters
@@ -275,7 +276,7 @@ def encode_blocks(
     Returns
     -------
     payload : bytes
-    samples, bits, picture
+    samples, bits, cell_rates, picture
         As ``decode_blocks`` returns them for this payload.
     """
     picture = BlockPicture(plane.shape, tools, depth, earlier, start)
@@ -283,6 +284,7 @@ def encode_blocks(
     picture.changes[...] = fragments.changes
     lambdas = fragments.lambdas(lambda_fixed)
     writer = SymbolWriter(block_syntax(tools.dictionary))
+    cells = CellRates(plane.shape, writer.tally)
     search = BlockSearch(pad(plane).astype(np.int64), picture, EFFORTS[effort], rate_model)
     line = None if picture.trees else ModelLine(picture)
     for fragment in picture.fragments(progress):
@@ -291,7 +293,7 @@ def encode_blocks(
         own = int(lambdas[picture.number_of(fragment)])
         costs = BlockCosts(models, own, depth, fine=tools.fine_contexts)
         nodes = search.find(fragment, costs)
-        code_blocks(writer, picture, fragment, nodes)
+        code_blocks(writer, picture, fragment, nodes, cells)
         if line:
             line.count(fragment, nodes, models)
-    return writer.finish(), picture.shown(), writer.tally.bits(), picture
+    return writer.finish(), picture.shown(), writer.tally.bits(), cells.rates, picture

@@ -117,13 +117,14 @@ def cases(draw):
 @given(cases())
 def test_round_trips(case):
     samples, depth, own = case
-    payload, decoded, bits = encode_planes_2(samples, depth, own, silent)
+    payload, decoded, bits, cell_rates = encode_planes_2(samples, depth, own, silent)
     assert abs(decoded.astype(int) - samples).max() <= own.max_error
     assert decoded.max() < 2**depth
-    found, same_bits = decode_planes_2(payload, samples.shape, depth, own, silent)
+    found, same_bits, same_rates = decode_planes_2(payload, samples.shape, depth, own, silent)
     assert (found == decoded).all()
     assert found.dtype == decoded.dtype == np.uint16
     assert bits == same_bits
+    assert (cell_rates == same_rates).all()
     assert set(bits) == {"map", "residual"}
 
 
@@ -132,9 +133,9 @@ def test_round_trips(case):
 )
 def test_error_is_bounded(depth, error):
     samples = waves((2, 5, 8), depth)
-    payload, decoded, bits = encode_planes_2(samples, depth, tools(max_error=error), silent)
+    payload, decoded, bits, _ = encode_planes_2(samples, depth, tools(max_error=error), silent)
     assert abs(decoded.astype(int) - samples).max() <= error
-    found, _ = decode_planes_2(payload, samples.shape, depth, tools(max_error=error), silent)
+    found, *_ = decode_planes_2(payload, samples.shape, depth, tools(max_error=error), silent)
     assert (found == decoded).all()
     assert bits["map"] == 0
 
@@ -161,7 +162,7 @@ def test_planes_repeat_earlier_ones_for_little():
 def test_few_values_are_named():
     samples = np.array([[[3, 200], [200, 3]]] * 2, np.uint16).repeat(9, axis=2).repeat(9, axis=1)
     samples[1] = 77
-    payload, decoded, bits = encode_planes_2(samples[:, :9], 8, tools(1, 8, 1), silent)
+    payload, decoded, bits, _ = encode_planes_2(samples[:, :9], 8, tools(1, 8, 1), silent)
     assert (decoded == samples[:, :9]).all()
     assert 2 < bits["map"] < 120
     first, second = parted(payload, 2)
@@ -194,7 +195,7 @@ def test_samples_beyond_the_range_are_refused():
 
 def test_bytes_left_over_in_a_stream_are_refused():
     samples = waves((2, 3, 4), 8)
-    payload, _, _ = encode_planes_2(samples, 8, tools(), silent)
+    payload, *_ = encode_planes_2(samples, 8, tools(), silent)
     streams = parted(payload, 2)
     for longer in ([streams[0] + bytes(9), streams[1]], [streams[0], streams[1] + bytes(9)]):
         with pytest.raises(CorruptStream, match="payload has"):
@@ -213,5 +214,5 @@ def test_damage_raises_only_errors_of_the_format(data):
     else:
         del payload[place:]
     with contextlib.suppress(FormatError):
-        found, _ = decode_planes_2(bytes(payload), samples.shape, 5, own, silent)
+        found, *_ = decode_planes_2(bytes(payload), samples.shape, 5, own, silent)
         assert found.max() < 32

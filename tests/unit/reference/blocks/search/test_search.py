@@ -54,7 +54,7 @@ def test_more_effort_costs_less():
     picture = CONTENT["natural"](np.random.default_rng(2), 24, 24)
     costs = []
     for effort in (1, 9):
-        payload, samples, _, _ = encoded(picture, params(20, fragment_size=32, effort=effort))
+        payload, samples, *_ = encoded(picture, params(20, fragment_size=32, effort=effort))
         costs.append(((picture.astype(int) - samples) ** 2).sum() + 20 * 8 * len(payload))
     assert costs[1] < costs[0]
 
@@ -91,7 +91,7 @@ def test_what_progress_raises_passes_through():
 
 def test_units_tell_the_blocks():
     picture = CONTENT["text"](np.random.default_rng(6), 25, 22)
-    _, _, bits, coded = encoded(picture, params(30, effort=2))
+    _, _, bits, _, coded = encoded(picture, params(30, effort=2))
     known = coded.units.known
     assert known.shape == (7, 6, 4)
     blocks = (16 / 2.0 ** known[..., :2].sum(axis=2)).sum()
