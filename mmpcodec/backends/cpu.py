@@ -325,7 +325,8 @@ def _coded_blocks(
     bits = bits_of(rates, block_syntax(leaf_scales is not None))
     sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
     changes = changes if tools.step_changes else None
-    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, units, changes, cell_rates))
+    trace = Trace(bits, leaf_scales, sizes, units, changes, cell_rates=cell_rates)
+    return Coded(payload, samples, trace)
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:

@@ -24,6 +24,7 @@ from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.codec.tile import TileEncoding, TileSource, header_of_tile
 from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
+from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout
 from mmpcodec.format.palette import Palette
@@ -39,8 +40,6 @@ SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
 """Numbers of colours that are tried."""
 USUAL_SIZE, AT_BITS = 7, 21
 """Place of the usual number of colours in ``SIZES``, and the digits of lambda that it suits."""
-MORE = 2
-"""The first trial has more colours, by so many places in ``SIZES``, so that no area lacks one."""
 FEW_COLOURS = 48
 """Cells with at most so many colours choose those of the first trial."""
 LEAST_EQUAL = 128
@@ -117,6 +116,12 @@ class _Costs:
         shift = max(0, ERROR_BITS - 2 * extra_bits(self.depth))
         cost = (errors << shift) // scale + (self.lambda_fixed * rates >> RATE_BITS)
         return np.minimum(cost, MOST_COST)
+
+    def of_all(self, trial: "_Trial") -> int:
+        """Return the cost of a trial; it can exceed 64 bits."""
+        error = int(trial.errors.sum()) << ERROR_BITS
+        rate = 8 * len(trial.palette.payload)
+        return error // (self.colours << 2 * extra_bits(self.depth)) + self.lambda_fixed * rate
 
     @property
     def edge(self) -> int:
@@ -213,17 +218,20 @@ class _Search:
         if not few.any():
             return None
         digits = self.costs.lambda_fixed.bit_length()
-        place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1 - MORE)
-        first = self.histogram.clusters(pixels_of(few, shape).reshape(-1))
-        cells = self.cells(self.coded(first.palette(SIZES[place + MORE]), None, tools))
+        place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
+        palette, place = self._sized(pixels_of(few, shape), place, tools)
+        cells = self.cells(self.coded(palette, None, tools))
         if not cells.any():
             return None
-        palette = self._sized(pixels_of(cells, shape), place, tools)
+        palette, _ = self._sized(pixels_of(cells, shape), place, tools)
         cells = self.cells(self.coded(palette, None, tools))
         return (palette, pixels_of(cells, shape)) if cells.any() else None
 
-    def _sized(self, drawn: NDArray[np.bool_], place: int, tools: Tools) -> Colours:
-        """Return the palette of the best number of colours for pixels; the search climbs."""
+    def _sized(self, drawn: NDArray[np.bool_], place: int, tools: Tools) -> tuple[Colours, int]:
+        """Return the palette of the best number of colours for pixels, and its place in ``SIZES``.
+
+        The search climbs from a place.
+        """
         clusters = self.histogram.clusters(drawn.reshape(-1))
         rows = _strips(*drawn.shape)
         palettes: dict[int, Colours] = {}
@@ -233,17 +241,15 @@ class _Search:
             if place not in found:
                 palettes[place] = clusters.palette(SIZES[place])
                 trial = self.coded(palettes[place], drawn, tools, rows=rows)
-                rate = 8 * len(trial.palette.payload) << RATE_BITS
-                found[place] = int(
-                    self.costs(trial.errors.sum(keepdims=True), np.array([[rate]]))[0, 0]
-                )
+                found[place] = self.costs.of_all(trial)
             return found[place]
 
         while True:
-            near = [one for one in (place, place - 1, place + 1) if 0 <= one < len(SIZES)]
-            best = min(near, key=cost)
+            # Nearer ones first, so that they are taken among equals.
+            near = (place + step for step in (0, -1, 1, -2, 2))
+            best = min((one for one in near if 0 <= one < len(SIZES)), key=cost)
             if best == place:
-                return palettes[place]
+                return palettes[place], place
             place = best
 
     def best_order(self, palette: Colours, drawn: NDArray[np.bool_], tools: Tools) -> _Trial:
@@ -255,7 +261,7 @@ class _Search:
 def with_palette(
     tile: TileSource,
     found: TileEncoding,
-    params: EncodeParams,
+    candidates: Sequence[EncodeParams],
     backend: Backend,
     threads: int | None,
     code_below: Callable[[TileSource], TileEncoding],
@@ -267,8 +273,8 @@ def with_palette(
     tile : TileSource
     found : TileEncoding
         The tile coded without a palette.
-    params : EncodeParams
-        Those of the first candidate.
+    candidates : sequence of EncodeParams
+        As in ``encode_tiles``.
     backend : Backend
         Codes exact samples.
     threads : int or None
@@ -277,10 +283,11 @@ def with_palette(
     """
     if tile.importance is not None or not looks_drawn(tile.on_host):
         return found
+    params, header = candidates[0], header_of_tile(tile, candidates)
     if params.lam == 0:
-        made = _lossless(tile, found, params, backend, threads)
+        made = _lossless(tile, header, found, params, backend, threads)
     else:
-        made = _lossy(tile, found, params, backend, threads, code_below)
+        made = _lossy(tile, header, found, params, backend, threads, code_below)
     if made is None:
         return found
     return min(found, made, key=lambda one: (_cost(tile, one, params), len(one.data)))
@@ -298,6 +305,7 @@ def _colours_of(samples: np.ndarray) -> np.ndarray:
 
 def _lossless(
     tile: TileSource,
+    header: Header,
     found: TileEncoding,
     params: EncodeParams,
     backend: Backend,
@@ -318,11 +326,12 @@ def _lossless(
         return None
     drawn = np.ones(colours.shape[:2], bool)
     trial = search.best_order(search.histogram.colours, drawn, _form(params.effort))
-    return _made(tile, found, params, trial, None, backend, threads)
+    return _made(tile, header, found, params, trial, None, backend, threads)
 
 
 def _lossy(
     tile: TileSource,
+    header: Header,
     found: TileEncoding,
     params: EncodeParams,
     backend: Backend,
@@ -353,11 +362,12 @@ def _lossy(
     if trial.palette.clear:
         hidden = drawn if seen is None else drawn | ~seen
         below_it = code_below(replace(tile, hidden=hidden))
-    return _made(tile, found, params, trial, below_it, backend, threads)
+    return _made(tile, header, found, params, trial, below_it, backend, threads)
 
 
 def _made(
     tile: TileSource,
+    header: Header,
     found: TileEncoding,
     params: EncodeParams,
     trial: _Trial,
@@ -366,7 +376,7 @@ def _made(
     threads: int | None,
 ) -> TileEncoding:
     """Return a tile with a palette, over the layers below it if there are any."""
-    header, form = header_of_tile(tile, [params]), form_of(tile.on_host)
+    form = header.form
     palette = trial.palette
     coding = LayerCoding(
         NAME,
@@ -385,11 +395,11 @@ def _made(
         if form.has_alpha:
             layer, alpha_coding = _alpha(tile, found, params, backend, threads)
             stream, codings = replace(stream, layers=(layer,)), (alpha_coding,)
-        samples = tile.on_host
+        samples = tile.on_host[..., -1:] if form.has_alpha else None
     else:
         stream, codings, samples = below.stream, below.layers, below.samples
     drawn = PaletteSamples(trial.colours, trial.numbers)
-    samples = drawn_over(samples, drawn, palette.clear)
+    samples = drawn_over(samples, drawn, palette.clear, tile.depth)
     crc = layers.samples_crc(samples)
     stream = replace(stream, samples_crc=crc, palette=palette)
     data = layers.write(header, stream.layout, stream.layers, crc, stream.turn, palette)
