@@ -189,7 +189,7 @@ def tint_palette(picture: NDArray[np.uint8], drawn: NDArray[np.bool_], zoom: int
     zoom : int
         Enlargement of the drawing.
     """
-    inside, where = picture[:-1, :-1], enlarge(drawn, zoom)
+    inside, where = picture[:-1, :-1], enlarge(drawn.view(np.uint8), zoom) > 0
     below = inside[where]
     colour = np.array(PALETTE.rgb)
     inside[where] = np.rint(below + PALETTE_OPACITY * (colour - below.astype(np.float32)))

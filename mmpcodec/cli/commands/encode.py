@@ -302,9 +302,8 @@ def encode(
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "palette": palette}
-    tools["start"] = options.start_of(start)
-    params, target, remarks = wanted(rate, search, **tools)
+    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
+    params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):

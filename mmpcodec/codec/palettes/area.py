@@ -33,8 +33,8 @@ def cells_drawn(drawn: NDArray[np.int64], below: NDArray[np.int64], edge: int) -
 
 
 def _cost(cells: np.ndarray, drawn: np.ndarray, below: np.ndarray, edge: int) -> int:
-    edges = np.count_nonzero(cells[1:] != cells[:-1])
-    edges += np.count_nonzero(cells[:, 1:] != cells[:, :-1])
+    edges = int(np.count_nonzero(cells[1:] != cells[:-1]))
+    edges += int(np.count_nonzero(cells[:, 1:] != cells[:, :-1]))
     return int(np.where(cells, drawn, below).sum()) + edge * edges
 
 

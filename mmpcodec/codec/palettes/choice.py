@@ -112,16 +112,18 @@ class _Costs:
 
     def __call__(self, errors: NDArray[np.int64], rates: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the costs of squared errors, sums over the colours, and rates in 2**-12 bit."""
-        scale = self.colours << max(0, 2 * extra_bits(self.depth) - ERROR_BITS)
-        shift = max(0, ERROR_BITS - 2 * extra_bits(self.depth))
-        cost = (errors << shift) // scale + (self.lambda_fixed * rates >> RATE_BITS)
+        cost = (errors << self.shift) // self.colours + (self.lambda_fixed * rates >> RATE_BITS)
         return np.minimum(cost, MOST_COST)
 
     def of_all(self, trial: "_Trial") -> int:
         """Return the cost of a trial; it can exceed 64 bits."""
-        error = int(trial.errors.sum()) << ERROR_BITS
-        rate = 8 * len(trial.palette.payload)
-        return error // (self.colours << 2 * extra_bits(self.depth)) + self.lambda_fixed * rate
+        error = (int(trial.errors.sum()) << self.shift) // self.colours
+        return error + self.lambda_fixed * 8 * len(trial.palette.payload)
+
+    @property
+    def shift(self) -> int:
+        """Binary logarithm of the cost of a squared error of one level; 0 with 16 bits."""
+        return ERROR_BITS - 2 * extra_bits(self.depth)
 
     @property
     def edge(self) -> int:
@@ -134,8 +136,7 @@ class _Trial:
 
     palette: Palette
     trace: Trace
-    colours: Colours
-    numbers: NDArray[np.int64]
+    samples: PaletteSamples
     errors: NDArray[np.int64]
 
 
@@ -193,17 +194,17 @@ class _Search:
         errors = np.where(all_drawn, errors, 0)
         if rows is not None:
             numbers, errors = numbers[rows], errors[rows]
+        samples = PaletteSamples(palette[order].astype(np.uint16), numbers.astype(np.uint16))
         coded, trace = encode_palette(
             self.backend,
-            palette[order],
-            numbers,
+            *samples,
             clear,
             self.depth,
             tools,
             self.threads,
             None,
         )
-        return _Trial(coded, trace, palette[order], numbers, errors)
+        return _Trial(coded, trace, samples, errors)
 
     def cells(self, trial: _Trial) -> NDArray[np.bool_]:
         """Return the cells that a palette draws best, from a trial that draws all."""
@@ -343,10 +344,12 @@ def _lossy(
     source = tile.on_host if seen is None else filled(tile.on_host, seen)
     colours = _colours_of(source)
     costs = _Costs(params.lambda_fixed, colours.shape[2], tile.depth)
-    of_colours = [layer for layer in found.layers if layer.name != ALPHA]
-    rates = [layer.trace.cell_rates for layer in of_colours if layer.trace]
-    if any(each is None for each in rates):
-        return None
+    rates = []
+    for layer in found.layers:
+        if layer.name != ALPHA:
+            if layer.trace is None or layer.trace.cell_rates is None:
+                return None
+            rates.append(layer.trace.cell_rates)
     difference = colours.astype(np.int64) - _colours_of(found.samples)
     errors = (difference * difference).sum(axis=2)
     if seen is not None:
@@ -398,8 +401,7 @@ def _made(
         samples = tile.on_host[..., -1:] if form.has_alpha else None
     else:
         stream, codings, samples = below.stream, below.layers, below.samples
-    drawn = PaletteSamples(trial.colours, trial.numbers)
-    samples = drawn_over(samples, drawn, palette.clear, tile.depth)
+    samples = drawn_over(samples, trial.samples, palette.clear, tile.depth)
     crc = layers.samples_crc(samples)
     stream = replace(stream, samples_crc=crc, palette=palette)
     data = layers.write(header, stream.layout, stream.layers, crc, stream.turn, palette)

@@ -7,6 +7,7 @@ machine finds the same colours.
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -81,15 +82,16 @@ class Clusters:
         self._parts = [self._part(np.arange(len(colours)))]
 
     @classmethod
-    def of(cls, colours: Colours, counts: NDArray[np.integer]) -> "Clusters":
+    def of(cls, colours: Colours, counts: NDArray[Any]) -> "Clusters":
         """Return the clusters of colours, of which at most ``MOST_CLUSTERED`` stay apart."""
-        merged, counts = colours, counts.astype(np.int64)
+        counts = counts.astype(np.int64)
+        merged, of_merged = colours, counts
         bits = 0
         while len(merged) > MOST_CLUSTERED:
             bits += 1
             coarse = Histogram.of(colours >> bits)
-            merged, merged_counts = _means(colours, counts, coarse.places, len(coarse.colours))
-        return cls(merged, merged_counts if bits else counts)
+            merged, of_merged = _means(colours, counts, coarse.places, len(coarse.colours))
+        return cls(merged, of_merged)
 
     def palette(self, size: int) -> Colours:
         """Return at most ``size`` colours, fewer if there are no more, in ascending order."""

@@ -53,8 +53,8 @@ def beside(numbers: NDArray[np.integer], drawn: NDArray[np.bool_], colours: int)
         one, other = (numbers.take(range(first, length - 1 + first), axis) for first in (0, 1))
         both = drawn.take(range(length - 1), axis) & drawn.take(range(1, length), axis)
         counts += np.bincount((one * colours + other)[both], minlength=colours * colours)
-    counts = counts.reshape(colours, colours)
-    return counts + counts.T
+    pairs = counts.reshape(colours, colours)
+    return pairs + pairs.T
 
 
 def order_of(palette: Colours, counts: np.ndarray, way: Way) -> NDArray[np.int64]:
