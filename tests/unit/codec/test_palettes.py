@@ -185,12 +185,12 @@ def test_a_number_that_no_colour_has(clear):
     """Numbers of 3 bits, 5 of them allowed; the first one beyond is named."""
     colours = np.arange(5 - clear, dtype=np.uint16)[:, None]
     numbers = (np.arange(35, dtype=np.uint16) % 5).reshape(5, 7)
-    numbers[2, 3], numbers[2, 6], numbers[3, 0] = 6, 5, 7
+    numbers[2, 3], numbers[2, 6], numbers[3, 0] = 5, 7, 6
     palette, _ = encode_palette(CPU, colours, numbers, clear, 8, TOOLS)
     palette = replace(palette, offset=40)
     with pytest.raises(CorruptStream) as error:
         decode_palette(CPU, palette, (5, 7), 1, 8)
-    assert str(error.value) == ("Palette at byte 40: number of a pixel is 6, allowed is 0 to 4")
+    assert str(error.value) == ("Palette at byte 40: number of a pixel is 5, allowed is 0 to 4")
 
 
 def test_damaged_streams_are_named():
