@@ -75,7 +75,7 @@ class Palette:
             If the payload does not hold as many bytes of colours as it says.
         """
         fields = Fields(memoryview(self.payload), SECTION, self.offset)
-        colours = bytes(fields.bytes("colours", fields.number("bytes of the colours")))
+        colours = bytes(fields.bytes("colours", fields.number("colour bytes")))
         return Streams(colours, bytes(fields.data[fields.place :]))
 
 

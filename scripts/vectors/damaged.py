@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
 
-from mutate import cut, number, places, repaired, with_layout, with_number, with_switch
+from mutate import Walk, cut, number, places, repaired, with_layout, with_number, with_switch
+from palettes import with_number_beyond
 
 from mmpcodec import backends
 from mmpcodec.codec.tiles.decoding import filtered
@@ -123,7 +124,7 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     photo = streams("pdpc")
     yield "bad-version-1", repaired(photo[:8] + b"\1" + photo[9:])
     yield "bad-version-3", repaired(photo[:8] + b"\3" + photo[9:])
-    for coding in (5, 7):
+    for coding in (6, 7):
         yield f"bad-coding-{coding}", changed("pdpc", "coding", coding)
     yield "bad-switches", changed("pdpc", "switches", 1 << 18)
     yield "bad-fragment-size", switched("pdpc", "fragment size", 3)
@@ -156,6 +157,7 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     for name, first in (("bad-step-change", b"\xbf"), ("bad-step-change-below", b"\xff")):
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
     yield from damaged_exact_samples(streams)
+    yield from damaged_palettes(streams)
 
 
 def damaged_exact_samples(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
@@ -182,6 +184,36 @@ def damaged_exact_samples(streams: Callable[[str], bytes]) -> Iterator[tuple[str
     ):
         rest = b"" if name == "no-size" else colours[start + 2 :]
         yield f"bad-exact-2-{name}", repaired(colours[:start] + size + rest)
+
+
+def damaged_palettes(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:
+    """Yield damaged files with palettes."""
+    alone, gray, fine = (streams(f"palette-{name}") for name in ("gray-alone", "gray", "fine"))
+    for name, switches in (("switches", 0b1000000), ("models", 0b111100), ("weights", 0b010000)):
+        yield f"bad-palette-{name}", with_number(alone, "switches", switches)
+    yield "bad-palette-entries", with_number(alone, "entries", 8192)
+    yield "bad-palette-other-entries", with_number(alone, "entries", 4)
+    without_clear = Walk(fine, places(fine)["entries"]).number("entries") - 1
+    yield "bad-palette-fine-without-clear", with_number(fine, "entries", without_clear)
+    yield "bad-palette-together", with_layout(fine, 0)
+    yield "bad-palette-of-gray-alpha-together", with_layout(streams("palette-gray-alpha"), 0)
+    yield "bad-palette-number", with_number_beyond()
+    walk = Walk(gray, places(gray)["payload bytes"])
+    yield "bad-palette-longer-than-tile", with_number(gray, "payload bytes", 1 << 20)
+    size = walk.number("payload bytes")
+    layer = walk.place + size
+    yield "bad-palette-twice", repaired(gray[:layer] + b"\5" + gray[layer + 1 :])
+    yield "bad-palette-cut", cut(alone, 20)
+    yield "bad-palette-longer", repaired(alone + bytes(8))
+    start = places(alone)["payload"]
+    for name, first in (
+        ("size-of-colours", b"\xff\x7f"),
+        ("size-not-shortest", b"\x80\0"),
+        ("no-size", b"\x80"),
+        ("no-colours", b"\0"),
+    ):
+        rest = b"" if name == "no-size" else alone[start + 1 :]
+        yield f"bad-palette-{name}", repaired(alone[:start] + first + rest)
 
 
 def damaged_header(good: bytes) -> Iterator[tuple[str, bytes]]:

@@ -5,7 +5,7 @@
 FOLDER is tests/conformance by default, and has a folder for each version of the format.
 ``tests/conformance/README.md`` says what a vector is. Vectors are append-only: an existing vector
 is never changed. ``cases.py`` and, for version 2, ``draft.py`` define the pictures to encode;
-``damaged.py`` changes bytes of their files.
+``palettes.py`` draws palettes over pictures; ``damaged.py`` changes bytes of their files.
 """
 
 import hashlib
@@ -20,6 +20,7 @@ import numpy as np
 from cases import ROOT, cases, pictures
 from damaged import damaged, damaged_draft, unsearched
 from draft import draft
+from palettes import palettes
 
 import mmpcodec
 from mmpcodec import EncodeParams, FormatError
@@ -118,9 +119,10 @@ def main() -> None:
     def streams(version: str, name: str) -> bytes:
         return (root / version / name / "stream.mmp").read_bytes()
 
-    for name, made in unsearched(partial(streams, "v1")):
-        if folder := _missing(root / "v1", name):
-            write_unsearched(folder, made())
+    for version, others in (("v1", unsearched(partial(streams, "v1"))), ("v2", palettes())):
+        for name, made in others:
+            if folder := _missing(root / version, name):
+                write_unsearched(folder, made())
     for version, bad in (("v1", damaged), ("v2", damaged_draft)):
         for name, data in bad(partial(streams, version)):
             if folder := _missing(root / version, name):

@@ -10,6 +10,8 @@ from mmpcodec.format.tool_fields import BLOCKS_2, CODINGS_OF, EXACT_2, HEADER_TO
 from mmpcodec.tools import EXACT, TREES
 
 FINE_LUMA, TURN_BYTES = 3, 3
+PALETTE = 5
+"""The number of the coding with which a palette begins."""
 
 SWITCHES = {
     "fragment size": 2,
@@ -137,6 +139,21 @@ class Walk:
             self.place += TURN_BYTES
         return layout
 
+    def before_layers(self, form: int, later: bool) -> int:
+        """Read what comes before the layers of a tile, and return how many layers follow."""
+        layout = self.layout() if form else 0
+        count = form + 1 if layout else 1
+        if not later or self.data[self.place : self.place + 1] != bytes([PALETTE]):
+            return count
+        for name in ("coding", "switches"):
+            self.number(name)
+        if self.number("entries") % 2 == 0:
+            count = form % 2  # alpha, if the form has it
+        size = self.number("payload bytes") if count else len(self.data) - self.place
+        self.places["payload"] = self.place
+        self.place += size
+        return count
+
     def layer(self, later: bool, last: bool) -> None:
         """Read a layer of a version up to its payload, which begins at ``place``."""
         coding = self.number("coding")
@@ -161,7 +178,7 @@ class Walk:
 
 
 def places(data: bytes) -> dict[str, int]:
-    """Return the byte offsets of the fields of the header and of the first layer.
+    """Return the byte offsets of the fields of the header and of the first layer or palette.
 
     Tiles of version 2 must have whole CRCs.
     """
@@ -171,8 +188,8 @@ def places(data: bytes) -> dict[str, int]:
     walk.places["header CRC"] = walk.place
     walk.places["stream CRC"], walk.places["samples CRC"] = walk.place + 4, walk.place + 8
     walk.place += 12
-    layout = walk.layout() if form else 0
-    walk.layer(walk.later, not layout)
+    if count := walk.before_layers(form, walk.later):
+        walk.layer(walk.later, count == 1)
     return walk.places
 
 
@@ -207,12 +224,12 @@ def _repaired_tile(
     crc = crcs[0]
     walk = Walk(tile, sum(crcs))
     try:
-        layout = walk.layout() if form else 0
-        for _ in range(form if layout else 0):
-            walk.layer(later, False)
+        count = walk.before_layers(form, later)
+        for left in reversed(range(count)):
+            walk.layer(later, left == 0)
             walk.place += walk.payload_bytes
-        walk.layer(later, True)
-        if may_grow and walk.sized:
+        if may_grow and count and walk.sized:
+            walk.place -= walk.payload_bytes
             own = len(number(walk.payload_bytes))
             rest = tile[walk.place :]
             tile = tile[: walk.place - own] + number(len(rest)) + rest

@@ -12,10 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from mutate import places, repaired, with_size
+from palettes import file_of
 from support.strategies import block_tools, earlier_planes, natural, text_like, tools
 
 import mmpcodec
-from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
+from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
+from mmpcodec.codec.palette_layer import decode_palette
+from mmpcodec.format.palette import Palette, Streams, joined
+from mmpcodec.tools import EXACT_FORMS
 
 FINDINGS = sorted((Path(__file__).parent / "findings").glob("*.mmp"))
 PICTURES = {"fitted_products_beyond_63_bits"}
@@ -39,9 +43,15 @@ OPTIONS = {
 }
 
 
-@pytest.fixture(scope="module", params=OPTIONS)
+PALETTE = "palette"
+"""The picture as a palette without clear, so that each byte counts."""
+
+
+@pytest.fixture(scope="module", params=[*OPTIONS, PALETTE])
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
+    if request.param == PALETTE:
+        return file_of(picture, clear=False)[0]
     options = OPTIONS[request.param]
     return mmpcodec.encode(picture, lam=20, **options)
 
@@ -88,6 +98,35 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
             earlier = earlier_planes(shape, tools)
             coded = backends.get(name).decode(payload, shape, tools, earlier=earlier)
             results.append(coded.samples.tobytes())
+        except FormatError as error:
+            results.append(str(error))
+    assert results[0] == results[1]
+
+
+@given(
+    st.binary(max_size=60),
+    st.binary(max_size=200),
+    st.integers(1, 4096),
+    st.booleans(),
+    st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3])),
+    st.integers(1, 16),
+    st.sampled_from([*EXACT_FORMS.values()]),
+)
+def test_random_palettes_decode_alike_everywhere(
+    colours, numbers, entries, clear, shape, depth, tools
+):
+    height, width, count = shape
+    palette = Palette(
+        Tools(exact=True, post_filter=False, **tools),
+        entries,
+        clear,
+        joined(Streams(colours, numbers)),
+    )
+    results = []
+    for name in backends.decoders():
+        try:
+            found, _ = decode_palette(backends.get(name), palette, (height, width), count, depth)
+            results.append((found.colours.tobytes(), found.numbers.tobytes()))
         except FormatError as error:
             results.append(str(error))
     assert results[0] == results[1]

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from independent.container import decode
-from support.palettes import file_of, remade
+from palettes import file_of, remade
 
 from mmpcodec.format.layouts import Layout
 

@@ -15,7 +15,7 @@ FRAGMENT_LINE = (255, 48, 0)
 LINE_OPACITY = 0.8
 
 
-def enlarge(samples: Samples, zoom: int) -> Samples:
+def enlarge(samples: np.ndarray, zoom: int) -> np.ndarray:
     """Repeat each sample in a ``zoom`` x ``zoom`` square: (H, W, ...) to (zoom H, zoom W, ...)."""
     return samples.repeat(zoom, axis=0).repeat(zoom, axis=1)
 

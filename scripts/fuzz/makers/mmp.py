@@ -16,6 +16,7 @@ from makers import exif
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _TREES, _BLOCKS, _EXACT, _BLOCKS_2, _EXACT_2 = range(5)
+_PALETTE, _MOST_ENTRIES = 5, 8191
 _IN_SET = 8
 _SWITCHES = 18  # bits
 _FINE, _TURN_BYTES = 3, 3
@@ -42,13 +43,23 @@ class Layer:
 
 
 @dataclass(frozen=True)
+class Palette:
+    """A palette: the fields between its coding and its payload, and the payload."""
+
+    switches: int
+    entries: int
+    payload: bytes
+
+
+@dataclass(frozen=True)
 class Tile:
-    """A tile: the checksum of its samples, its layout, its layers, and the turn of its colours."""
+    """A tile: the checksum of its samples, and its fields."""
 
     samples_crc: bytes
     layout: int
     layers: tuple[Layer, ...]
     turn: bytes = b""
+    palette: Palette | None = None
 
 
 @dataclass(frozen=True)
@@ -166,8 +177,19 @@ def _tile(data: bytes, file: File) -> Tile:
     layout = reader.number() if file.form else 0
     turn = reader.bytes(_TURN_BYTES) if layout == _FINE else b""
     count = 1 if layout == 0 else _PLANES[file.form]
+    palette = None
+    if file.version == 2 and data[reader.place] == _PALETTE:
+        _, switches, entries = (reader.number() for _ in range(3))
+        count = _layers_below(entries, file.form, count)
+        size = reader.number() if count else len(data) - reader.place
+        palette = Palette(switches, entries, reader.bytes(size))
     layers = tuple(_layer(reader, file, place == count - 1) for place in range(count))
-    return Tile(crc, layout, layers, turn)
+    return Tile(crc, layout, layers, turn, palette)
+
+
+def _layers_below(entries: int, form: int, count: int) -> int:
+    """Return how many of the layers follow a palette: alpha at most, if no pixel is clear."""
+    return count if entries % 2 else form % 2
 
 
 def _tools(reader: _Reader, coding: int) -> tuple[int, ...]:
@@ -239,6 +261,11 @@ def _built_tile(tile: Tile, file: File) -> bytes:
     parts = [tile.samples_crc.rjust(4, b"\0")[-of_samples:]]
     parts.append(number(tile.layout) if file.form else b"")
     parts.append(tile.turn)
+    if tile.palette is not None:
+        palette = tile.palette
+        parts += map(number, (_PALETTE, palette.switches, palette.entries))
+        parts += [number(len(palette.payload))] if tile.layers else []
+        parts.append(palette.payload)
     for place, layer in enumerate(tile.layers):
         parts += [number(layer.coding), *map(number, layer.tools), layer.filter]
         if file.version != 2 or place < len(tile.layers) - 1:
@@ -256,6 +283,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
             samples_crc=choices.broken(tile.samples_crc),
             layout=choices.number(tile.layout, 2),
             turn=choices.broken(tile.turn),
+            palette=_changed_palette(choices, tile.palette, damage),
             layers=tuple(
                 _changed_layer(choices, layer, damage) for layer in choices.shuffled(tile.layers)
             ),
@@ -301,6 +329,29 @@ def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Lay
     if choices.odd():
         payload = (damage or choices.damage)(payload)
     return Layer(coding, tools, any_filter(choices, coding, layer.filter), payload)
+
+
+def _changed_palette(
+    choices: Choices, palette: Palette | None, damage: Damage | None
+) -> Palette | None:
+    if choices.once_in(20):
+        return None if palette else any_palette(choices)
+    if palette is None:
+        return None
+    payload = palette.payload
+    if choices.odd():
+        payload = (damage or choices.damage)(payload)
+    switches = choices.either(palette.switches, choices.randrange(65))
+    return Palette(switches, choices.number(palette.entries, 14), payload)
+
+
+def any_palette(choices: Choices) -> Palette:
+    """Return a palette with random fields and payload, the fields mostly within their ranges."""
+    entries = choices.choice((0, 1, 2, 3, 9, choices.randint(0, _MOST_ENTRIES + 1)))
+    colours, numbers = (choices.content(choices.choice((0, 4, 40, 400))) for _ in range(2))
+    payload = number(choices.number(len(colours), 9)) + colours + numbers
+    switches = choices.choice((0b000000, 0b110100, 0b111010, choices.randrange(64)))
+    return Palette(switches, entries, payload)
 
 
 def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
@@ -358,8 +409,12 @@ def random_file(choices: Choices) -> File:
     together = layout == 0 and form > 0
     tiles = []
     for _ in range(count):
-        layers = []
-        for _ in range(planes):
+        layers: list[Layer] = []
+        palette = None
+        if version == 2 and not together and choices.once_in(3):
+            palette = any_palette(choices)
+        below = _layers_below(palette.entries, form, planes) if palette else planes
+        for _ in range(below):
             codings = [*range(_EXACT_2 + 1), *range(_IN_SET, _IN_SET + 4 * len(sets))]
             exact = (_EXACT, _EXACT_2)[:version]
             coding = choices.choice(exact if together else codings)
@@ -373,7 +428,7 @@ def random_file(choices: Choices) -> File:
                 )
             )
         turn = choices.content(_TURN_BYTES) if layout == _FINE else b""
-        tiles.append(Tile(bytes(4), layout, tuple(layers), turn))
+        tiles.append(Tile(bytes(4), layout, tuple(layers), turn, palette))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
     return File(form, depth, width, height, size, (), tuple(tiles), version, sets=tuple(sets))
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.palettes import file_of
+from palettes import file_of
 from support.strategies import natural, text_like
 
 import mmpcodec

@@ -1,0 +1,172 @@
+"""Files with palettes that are made by hand: the colours that are drawn are the most frequent ones.
+
+Below them, colours are predicted blocks, and alpha is exact samples.
+"""
+
+from collections.abc import Callable, Container, Iterator
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from cases import shipped
+
+from mmpcodec import EncodeParams, backends
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.colour import LayerPlane, joined, narrowed, split
+from mmpcodec.codec.palette_layer import PaletteSamples, drawn_over, encode_palette
+from mmpcodec.depth import BYTE
+from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer
+from mmpcodec.format.layouts import ALPHA, Layout, layer_names
+from mmpcodec.format.palette import Palette
+from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.samples import Samples, form_of
+from mmpcodec.tools import PRESETS, Tools, in_version
+
+TOOLS = in_version(PRESETS["exact"], 2)
+"""Tools of the numbers."""
+BELOW = EncodeParams.from_options(
+    200, preset="photo", effort=1, version=2, earlier_planes=0, filter_bank=0
+)
+"""How the colours below a palette are coded."""
+
+
+def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
+    """Yield names and makers of files with palettes, the vectors of version 2."""
+    gray = shipped("terminal.pgm")[10:26, 20:60]
+    slope = (4 * np.indices(gray.shape)[1] + 60).astype(np.uint8)
+    page = np.where(gray > 60, gray >> 5 << 5, slope)  # letters beside a slope
+    colours = np.dstack([page, page // 2, 255 - page])
+    alpha = np.where(page > 90, 255, slope)
+    few = np.where(gray > 60, 200, 30).astype(np.uint8)
+    many = colours >> 6 << 6
+    deep = (page.astype(np.uint16) << 4) + 3
+    tiles = np.tile(page, (1, 4))[:, :136]
+    cases: tuple[tuple[str, Any, dict[str, Any]], ...] = (
+        ("gray", page, {}),
+        ("gray-alone", few, {"clear": False}),
+        ("one-colour", np.full((3, 5), 9, np.uint8), {"clear": False}),
+        ("two-models", page, {"tools": in_version(PRESETS["exact"], 2, 1)}),
+        ("gray-alpha", np.dstack([page, alpha]), {}),
+        ("fine", colours, {"layout": Layout.FINE_LUMA}),
+        ("luma-alpha", np.dstack([colours, alpha]), {"layout": Layout.LUMA}),
+        ("alpha-alone", np.dstack([many, alpha]), {"clear": False}),
+        ("depth-12", deep, {"depth": 12}),
+        ("depth-3", np.dstack([many, alpha]) >> 5, {"depth": 3, "clear": False}),
+        ("tiles", tiles, {"tile_size": 64, "without": {1}}),
+    )
+    for name, samples, options in cases:
+        yield f"palette-{name}", partial(_data_of, samples, options)
+
+
+def _data_of(samples: Samples, options: dict[str, Any]) -> bytes:
+    return file_of(samples, backend="reference", **options)[0]
+
+
+def palette_of(samples: Samples, clear: bool) -> PaletteSamples:
+    """Return the palette of all colours of a picture, or of the more frequent half with clear."""
+    colours = samples[..., : form_of(samples).colours] if samples.ndim == 3 else samples[..., None]
+    rows = colours.reshape(-1, colours.shape[2])
+    own, numbers, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
+    order = np.argsort(-counts, kind="stable")
+    kept = max(1, len(own) // 2) if clear else len(own)
+    numbers = np.minimum(np.argsort(order), kept)[numbers].reshape(samples.shape[:2])
+    return PaletteSamples(own[order[:kept]].astype(np.uint16), numbers.astype(np.uint16))
+
+
+def file_of(
+    samples: Samples,
+    *,
+    depth: int = 8,
+    clear: bool = True,
+    layout: Layout = Layout.APART,
+    tools: Tools = TOOLS,
+    tile_size: int = 0,
+    without: Container[int] = (),
+    backend: str = "cpu",
+) -> tuple[bytes, Samples]:
+    """Return a file whose tiles have a palette, and the samples that it decodes to.
+
+    Tiles whose number is in ``without`` have exact samples only.
+    """
+    height, width = samples.shape[:2]
+    header = Header(width, height, form_of(samples), depth, tile_size, version=2)
+    own, shown, parts = backends.get(backend), np.empty_like(samples), []
+    for tile in header.tiles:
+        here = np.ascontiguousarray(samples[tile.slices])
+        if tile.number in without:
+            data, shown[tile.slices] = _exact_tile(own, header, here)
+        else:
+            data, shown[tile.slices] = _tile(own, header, here, clear, layout, tools)
+        parts.append(data)
+    header = replace(header, tile_bytes=tuple(map(len, parts)))
+    return container.write(header, parts), shown
+
+
+def _tile(
+    backend: Backend, header: Header, samples: Samples, clear: bool, layout: Layout, tools: Tools
+) -> tuple[bytes, Samples]:
+    """Return the bytes of a tile with a palette, and the samples that it decodes to."""
+    form, depth = header.form, header.depth
+    layout = layout if form else Layout.TOGETHER
+    found = palette_of(samples, clear)
+    palette, _ = encode_palette(backend, *found, clear, depth, tools, 1)
+    planes = split(samples, depth, layout or Layout.APART)
+    below = list(zip(layer_names(form, layout), planes, strict=True))
+    coded = [_layer(backend, *each) for each in below[0 if clear else form.colours :]]
+    decoded = [plane for _, plane in coded]
+    of_layers: Samples | None
+    if clear:
+        of_layers = joined(decoded, form, depth, layout)
+    else:
+        of_layers = narrowed(decoded[0], depth) if decoded else None
+    shown = drawn_over(of_layers, found, clear, depth)
+    crc = layers.samples_crc(shown)
+    own = [layer for layer, _ in coded]
+    return layers.write(header, layout, own, crc, palette=palette), shown
+
+
+def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.ndarray]:
+    """Return a layer and the samples that it decodes to."""
+    if name == ALPHA:
+        payload, _, _ = backend.encode_exact(to_planes(plane.samples), plane.depth, TOOLS)
+        return Layer(name, TOOLS, payload), plane.samples
+    made = backend.encode(plane.samples, BELOW, depth=plane.depth)
+    tools = replace(BELOW.coded_tools, post_filter=False, planes_filter=False)
+    return Layer(name, tools, made.payload), made.samples
+
+
+def _exact_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
+    payload, _, _ = backend.encode_exact(to_planes(samples), header.depth, TOOLS)
+    layer = Layer(header.form.title, TOOLS, payload)
+    return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples)), samples
+
+
+def remade(
+    data: bytes, change: Callable[[Palette], Palette], layout: Layout | None = None
+) -> bytes:
+    """Return a file of one tile with another palette, and maybe another layout."""
+    header = container.read_header(memoryview(data))
+    stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header)
+    assert stream.palette is not None
+    tile = layers.write(
+        header,
+        stream.layout if layout is None else layout,
+        stream.layers,
+        stream.samples_crc,
+        stream.turn,
+        change(stream.palette),
+    )
+    return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
+
+
+def with_number_beyond() -> bytes:
+    """Return a file of two colours and clear, with a pixel that has number 3."""
+    own, samples = backends.get("reference"), (np.arange(15, dtype=np.uint8) % 4).reshape(3, 5)
+    colours, numbers = palette_of(samples, True)
+    data, _ = file_of(samples, backend=own.name)
+    numbers[1, 2] = 3
+    wrong, _ = encode_palette(own, colours, numbers, True, BYTE, TOOLS)
+    return remade(data, lambda palette: replace(palette, payload=wrong.payload))
