@@ -22,7 +22,7 @@ from mmpcodec.codec.palettes.area import cells_drawn
 from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.codec.tile import TileEncoding, TileSource, header_of_tile
-from mmpcodec.depth import extra_bits
+from mmpcodec.depth import extra_bits, most
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
@@ -42,9 +42,10 @@ USUAL_SIZE, AT_BITS = 7, 21
 """Place of the usual number of colours in ``SIZES``, and the digits of lambda that it suits."""
 FEW_COLOURS = 48
 """Cells with at most so many colours choose those of the first trial."""
-LEAST_EQUAL = 128
-"""Samples of a cell that equal the sample before in their row, if it looks drawn."""
-LEAST_CELLS = 100
+EQUAL_SHARE, LEAST_REACH = 2, 8
+"""A cell looks drawn if one of so many samples equals the sample before in its row, and the largest
+difference of two samples is at least white divided by so many."""
+LEAST_CELLS = 64
 """A palette is tried if one of so many cells looks drawn."""
 EDGE_RATE = 64 << 12
 """Rate of an edge, one cell long, of what a palette draws, in 2**-12 bit."""
@@ -57,17 +58,21 @@ MOST_LOSSLESS = 1024
 """Most colours of a palette without loss; the time to order them grows with their square."""
 
 
-def looks_drawn(samples: np.ndarray) -> bool:
-    """Return whether text or flat drawings may fill a part of a tile; photographs do not."""
-    colours = samples[..., : form_of(samples).colours] if samples.ndim == 3 else samples[..., None]
-    rows = _strips(*samples.shape[:2])
-    part = colours[rows]
-    equal = np.zeros(part.shape[:2], bool)
+def looks_drawn(samples: np.ndarray, depth: int) -> bool:
+    """Return whether text or flat drawings may fill a part of a tile; photographs rarely look so.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+        Bits per sample.
+    """
+    part = _colours_of(samples)[_strips(*samples.shape[:2])].astype(np.int32)
+    equal = np.ones(part.shape[:2], bool)
     equal[:, 1:] = (part[:, 1:] == part[:, :-1]).all(axis=2)
-    counts = cell_sums(equal)
-    whole = cell_sums(np.ones(equal.shape, bool)) - CELL
-    # Cells that are all alike cost little in any coding.
-    drawn = (counts >= LEAST_EQUAL) & (counts < whole)
+    counts, sizes = cell_sums(equal), cell_sums(np.ones(equal.shape, bool))
+    reach = _by_cells(np.maximum, part) - _by_cells(np.minimum, part)
+    drawn = (EQUAL_SHARE * counts >= sizes) & (LEAST_REACH * reach.max(axis=2) >= most(depth))
     return int(drawn.sum()) * LEAST_CELLS >= drawn.size
 
 
@@ -82,8 +87,13 @@ def _strips(height: int, width: int) -> NDArray[np.int64]:
 
 def cell_sums(values: np.ndarray) -> NDArray[np.int64]:
     """Sum an (H, W) array over cells."""
-    rows = np.add.reduceat(values, np.arange(0, values.shape[0], CELL), axis=0, dtype=np.int64)
-    return np.add.reduceat(rows, np.arange(0, values.shape[1], CELL), axis=1)
+    return _by_cells(np.add, values.astype(np.int64))
+
+
+def _by_cells(reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
+    """Reduce an array to one value for each cell."""
+    rows = reduce.reduceat(values, np.arange(0, values.shape[0], CELL), axis=0)
+    return reduce.reduceat(rows, np.arange(0, values.shape[1], CELL), axis=1)
 
 
 def pixels_of(cells: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
@@ -282,10 +292,10 @@ def with_palette(
     code_below : callable
         Codes the layers of a tile whose hidden pixels do not count.
     """
-    if tile.importance is not None or not looks_drawn(tile.on_host):
+    if tile.importance is not None or not looks_drawn(tile.on_host, tile.depth):
         return found
     params, header = candidates[0], header_of_tile(tile, candidates)
-    if params.lam == 0:
+    if params.lam == 0 or all(candidate.tools.exact for candidate in candidates):
         made = _lossless(tile, header, found, params, backend, threads)
     else:
         made = _lossy(tile, header, found, params, backend, threads, code_below)

@@ -1,0 +1,48 @@
+"""mmp encode --palette and --no-palette."""
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec import pictures
+
+
+@pytest.fixture
+def page(tmp_path):
+    """A gray file of soft strokes on paper."""
+    noise = np.random.default_rng(3).normal(0, 1, (96, 128))
+    for axis in (0, 1, 0, 1):
+        noise = np.apply_along_axis(np.convolve, axis, noise, np.ones(5) / 5, "same")
+    soft = np.clip(1 - 2 * np.abs(noise) / noise.std(), 0, 1)
+    samples = (250 - 40 * np.rint(soft * 5)).astype(np.uint8)
+    path = tmp_path / "page.png"
+    path.write_bytes(pictures.to_bytes(pictures.Picture(samples, 8), "png"))
+    return path
+
+
+def layers(path):
+    return [layer.name for layer in mmpcodec.inspect(path.with_suffix(".mmp").read_bytes()).layers]
+
+
+def test_auto_draws_pages_of_version_2(mmp, page):
+    assert mmp("encode", page, "-l", 40, "--format", 2).exit_code == 0
+    assert layers(page) == ["palette"]
+    assert "palette" in mmp("info", page.with_suffix(".mmp")).stdout
+    size = page.with_suffix(".mmp").stat().st_size
+    assert mmp("encode", page, "-l", 40, "--format", 2, "--no-palette", "-f").exit_code == 0
+    assert layers(page) == ["gray"]
+    assert size < page.with_suffix(".mmp").stat().st_size
+    assert mmp("encode", page, "-l", 40, "-f").exit_code == 0
+    assert layers(page) == ["gray"]
+
+
+def test_a_preset_draws_if_asked(mmp, page):
+    mmp("encode", page, "-l", 40, "--format", 2, "--preset", "photo", "--palette")
+    assert layers(page) == ["palette"]
+
+
+def test_version_1_has_no_palette(mmp, page):
+    found = mmp("encode", page, "--palette")
+    assert found.exit_code == 2
+    assert "palette = True: needs version 2 of the format" in found.stderr
+    assert not page.with_suffix(".mmp").exists()

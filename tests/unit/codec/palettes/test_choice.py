@@ -1,0 +1,215 @@
+"""The palettes that the encoder chooses for tiles."""
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec.codec.palettes.choice import cell_sums, few_colours, looks_drawn
+
+
+def smooth(rows, columns, size, seed):
+    """Noise with details of some size, mean 0 and standard deviation 1."""
+    field = np.random.default_rng(seed).normal(0, 1, (rows, columns))
+    for axis in (0, 1, 0, 1):
+        field = np.apply_along_axis(np.convolve, axis, field, np.ones(size), "same")
+    return field / field.std()
+
+
+def page(rows, columns, colours, seed=1):
+    """Strokes with soft edges, in the colours of a (K, C) array from paper to ink."""
+    lines = np.arange(rows)[:, None] % 16 < 11
+    strokes = np.clip(0.8 - np.abs(smooth(rows, columns, 5, seed)) * 2, 0, 0.8) / 0.8
+    numbers = np.rint(strokes * lines * (len(colours) - 1)).astype(int)
+    return np.array(colours, np.uint16)[numbers]
+
+
+def photograph(rows, columns, seed=2):
+    planes = [smooth(rows, columns, 9, seed + plane) * 40 for plane in range(3)]
+    noise = np.random.default_rng(seed).normal(0, 3, (rows, columns, 3))
+    return np.clip(128 + np.dstack(planes) + noise, 0, 255).astype(np.uint16)
+
+
+RGB = np.linspace([250, 250, 250], [20, 10, 90], 6).round().astype(int)
+
+
+@pytest.fixture(scope="module")
+def window():
+    """A page with a photograph in it."""
+    picture = page(160, 224, RGB)
+    picture[48:128, 96:208] = photograph(80, 112)
+    return picture.astype(np.uint8)
+
+
+def encoded(picture, lam=40, **options):
+    options = {"version": 2, "effort": 1, "threads": 2, **options}
+    depth, backend, threads = (
+        options.pop(name, default)
+        for name, default in (("depth", None), ("backend", "cpu"), ("threads", 2))
+    )
+    tile_size = options.pop("tile_size", 0)
+    params = mmpcodec.EncodeParams.from_options(lam, **options)
+    found = mmpcodec.encode_picture(
+        picture, params, depth=depth, backend=backend, threads=threads, tile_size=tile_size
+    )
+    assert np.array_equal(mmpcodec.decode(found.data), found.samples)
+    return found
+
+
+def cost(picture, found, lam):
+    error = (picture.astype(int) - found.samples) ** 2
+    planes = 1 if picture.ndim == 2 else picture.shape[2]
+    return error.sum() / planes + lam * 8 * len(found.data)
+
+
+@pytest.mark.parametrize("lam", [10, 150])
+def test_a_palette_draws_the_page_and_leaves_the_photograph(window, lam):
+    found, without = encoded(window, lam), encoded(window, lam, palette=False)
+    assert [layer.name for layer in found.layers] == [
+        "palette",
+        "luma",
+        "chroma orange",
+        "chroma green",
+    ]
+    assert found.layers[0].clear
+    drawn = found.layers[0].trace.drawn
+    assert drawn[:48].mean() > 0.95
+    assert drawn[64:112, 112:192].mean() < 0.1
+    assert cost(window, found, lam) < 0.85 * cost(window, without, lam)
+
+
+def test_a_page_has_no_layer_below_its_palette():
+    picture = page(128, 160, RGB).astype(np.uint8)
+    found = encoded(picture, 60)
+    (palette,) = found.layers
+    assert (palette.name, palette.clear) == ("palette", False)
+    assert palette.entries <= 6
+    assert palette.trace.drawn.all()
+
+
+@pytest.mark.parametrize("depth", [8, 12])
+def test_gray_pages(depth):
+    levels = np.array([[15], [12], [8], [4], [1]]) << depth - 4
+    picture = page(128, 160, levels)[..., 0].astype(np.uint8 if depth == 8 else np.uint16)
+    found = encoded(picture, 90, depth=depth)
+    assert found.layers[0].name == "palette"
+    assert found.layers[0].entries <= 5
+    assert np.array_equal(found.samples, picture)
+    without = encoded(picture, 90, depth=depth, palette=False)
+    assert len(found.data) < len(without.data)
+
+
+def test_deep_colours():
+    picture = page(128, 160, np.array(RGB) * 250)
+    found = encoded(picture, 60, depth=16)
+    assert found.layers[0].name == "palette"
+    assert found.samples.dtype == np.uint16
+
+
+def test_alpha_stays_lossless_and_hidden_pixels_do_not_count(window):
+    alpha = np.full(window.shape[:2], 255, np.uint8)
+    alpha[100:140, :60] = 0
+    alpha[10:20] = 77
+    picture = np.dstack([window, alpha])
+    picture[100:140, :60, :3] = np.random.default_rng(4).integers(0, 256, (40, 60, 3))
+    found = encoded(picture)
+    assert found.layers[0].name == "palette"
+    assert np.array_equal(found.samples[..., 3], alpha)
+    plain = np.dstack([window, alpha])
+    assert len(found.data) < 1.05 * len(encoded(plain).data)
+
+
+def test_lossless_pages_name_their_colours():
+    rng = np.random.default_rng(9)
+    colours = rng.integers(0, 256, (6, 3))
+    picture = page(160, 224, colours).astype(np.uint8)
+    found = encoded(picture, 0)
+    assert np.array_equal(found.samples, picture)
+    assert len(found.data) <= len(encoded(picture, 0, palette=False).data)
+    alpha = np.dstack([picture, np.full(picture.shape[:2], 9, np.uint8)])
+    found = encoded(alpha, 0, palette=True)
+    assert np.array_equal(found.samples, alpha)
+
+
+def test_exact_files_may_have_palettes(window):
+    picture = page(160, 224, RGB).astype(np.uint8)
+    found = encoded(picture, 40, preset="exact", palette=True)
+    assert np.array_equal(found.samples, picture)
+    assert np.array_equal(encoded(window, 40, preset="exact", palette=True).samples, window)
+
+
+@pytest.mark.parametrize("preset", ["photo", "text"])
+def test_a_single_preset_has_palettes_if_they_are_asked_for(window, preset):
+    found = encoded(window, preset=preset, palette=True)
+    assert found.layers[0].name == "palette"
+    assert encoded(window, preset=preset).layers[0].name == "luma"
+
+
+def test_threads_change_no_byte(window):
+    assert encoded(window, threads=1).data == encoded(window, threads=3).data
+
+
+def test_tiles_have_their_own_palettes(window):
+    found = encoded(window, tile_size=64)
+    tiles = {layer.tile for layer in found.layers if layer.name == "palette"}
+    assert {0, 1, 2, 3, 4} <= tiles
+    # The tile within the photograph has none.
+    assert 6 not in tiles
+
+
+def test_the_reference_writes_the_same_palette():
+    picture = page(32, 48, RGB[:, :1])[..., 0].astype(np.uint8)
+    found, reference = encoded(picture, 60), encoded(picture, 60, backend="reference")
+    assert found.layers[0].name == "palette"
+    assert reference.data == found.data
+
+
+def test_a_target_is_kept(window):
+    data = mmpcodec.encode(window, target_size=6000, version=2, effort=1)
+    assert 5000 < len(data) <= 6000
+    assert mmpcodec.inspect(data).layers[0].name == "palette"
+
+
+def test_importance_leaves_palettes_out(window):
+    importance = np.zeros(window.shape[:2], np.int8)
+    importance[:40] = 4
+    found = mmpcodec.encode(window, 40, version=2, effort=1, importance=importance)
+    assert mmpcodec.inspect(found).layers[0].name == "luma"
+
+
+def test_photographs_do_not_look_drawn(window):
+    assert looks_drawn(window, 8)
+    assert not looks_drawn(photograph(160, 224).astype(np.uint8), 8)
+    assert not looks_drawn(np.full((64, 64), 7, np.uint8), 8)
+    dark = window // 16
+    assert not looks_drawn(dark, 8)
+    assert looks_drawn(dark, 4)
+    assert looks_drawn(window[..., 0], 8)
+
+
+def test_cells_at_the_borders_are_smaller():
+    values = np.arange(20 * 33).reshape(20, 33)
+    found = cell_sums(values)
+    assert found.shape == (2, 3)
+    assert found[1, 2] == values[16:, 32:].sum()
+    assert found.sum() == values.sum()
+
+
+def test_cells_with_few_colours():
+    places = np.zeros((16, 48), int)
+    places[:, 16:32] = np.arange(256).reshape(16, 16) % 48
+    places[:, 32:] = np.arange(256).reshape(16, 16) % 49
+    assert few_colours(places).tolist() == [[True, True, False]]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"version": 1, "palette": True}, "palette = True: needs version 2 of the format"),
+        ({"max_error": 2, "palette": True}, "palette = True: must be False with max_error = 2"),
+        ({"palette": 3}, "palette = 3: must be"),
+    ],
+)
+def test_options_that_palettes_contradict(options, message):
+    options = {"version": 2, "preset": "exact", **options}
+    with pytest.raises(mmpcodec.ParameterError, match=message):
+        mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, **options)
