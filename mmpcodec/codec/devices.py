@@ -11,7 +11,7 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.layer_choice import KnownExact, encode_tiles
-from mmpcodec.codec.tile import TileEncoding, TileSource
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import beside, on_device
 from mmpcodec.runtime.progress import Progress, in_turn

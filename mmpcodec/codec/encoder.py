@@ -18,7 +18,7 @@ from mmpcodec.codec.importance import check_maps, with_importance
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.codec.sources import Source
-from mmpcodec.codec.tile import TileEncoding, TileSource
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.depth import coded_depth, most
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.format import container

@@ -26,7 +26,7 @@ from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
 from mmpcodec.codec.palettes.choice import with_palette
-from mmpcodec.codec.tile import TileEncoding, TileSource, header_of_tile, params_of_layer
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile, params_of_layer
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header

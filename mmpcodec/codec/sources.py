@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.devices import Devices, host_copy
-from mmpcodec.codec.tile import TileSource, with_tool_sets
+from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of

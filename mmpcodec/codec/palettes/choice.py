@@ -21,7 +21,7 @@ from mmpcodec.codec.palette_layer import NAME, PaletteSamples, drawn_over, encod
 from mmpcodec.codec.palettes.area import cells_drawn
 from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
-from mmpcodec.codec.tile import TileEncoding, TileSource, header_of_tile
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
 from mmpcodec.depth import extra_bits, most
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -31,7 +31,7 @@ from mmpcodec.format.palette import Palette
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import PRESETS, Tools, in_version
+from mmpcodec.tools import DRAFT, PRESETS, Tools, in_version
 from mmpcodec.trace import Trace
 
 CELL = 16
@@ -52,8 +52,12 @@ EDGE_RATE = 64 << 12
 ERROR_BITS, RATE_BITS = 16, 12
 """Fractions of costs and of rates, in bits."""
 MOST_COST = 1 << 42
-SAMPLE_ROWS, SAMPLED = 64, 1 << 19
-"""Rows of a strip, and about how many pixels in strips are coded to compare numbers of colours."""
+SAMPLE_ROWS, SAMPLED = 64, 1 << 18
+"""Rows of a strip, and about how many pixels in strips show whether a picture looks drawn."""
+WIDE_EFFORT = 4
+"""Effort from which all orders of colours are tried, and more strips."""
+COMPARED = {1: 1 << 18, WIDE_EFFORT: 1 << 20}
+"""About how many pixels in strips are coded to compare numbers of colours, from an effort on."""
 MOST_LOSSLESS = 1024
 """Most colours of a palette without loss; the time to order them grows with their square."""
 
@@ -76,9 +80,9 @@ def looks_drawn(samples: np.ndarray, depth: int) -> bool:
     return int(drawn.sum()) * LEAST_CELLS >= drawn.size
 
 
-def _strips(height: int, width: int) -> NDArray[np.int64]:
+def _strips(height: int, width: int, pixels: int = SAMPLED) -> NDArray[np.int64]:
     """Return the rows of a picture, or of strips of a large one, evenly spaced."""
-    strips, taken = height // SAMPLE_ROWS, max(1, SAMPLED // (SAMPLE_ROWS * width))
+    strips, taken = height // SAMPLE_ROWS, max(1, pixels // (SAMPLE_ROWS * width))
     if strips <= taken:
         return np.arange(height)
     first = np.arange(taken) * strips // taken * SAMPLE_ROWS
@@ -110,6 +114,11 @@ def few_colours(places: NDArray[np.integer]) -> NDArray[np.bool_]:
         whole.reshape(rows, CELL, columns, CELL).swapaxes(1, 2).reshape(rows, columns, -1), axis=2
     )
     return np.count_nonzero(cells[..., 1:] != cells[..., :-1], axis=2) < FEW_COLOURS
+
+
+def form_of_effort(effort: int) -> Tools:
+    """Return the tools of exact samples 2 that code numbers at an effort."""
+    return in_version(PRESETS["exact"], DRAFT, effort)
 
 
 @dataclass(frozen=True)
@@ -222,29 +231,33 @@ class _Search:
         drawn = self.costs(cell_sums(trial.errors), trial.trace.cell_rates)
         return cells_drawn(drawn, self.below, self.costs.edge)
 
-    def find(self, tools: Tools) -> tuple[Colours, NDArray[np.bool_]] | None:
+    def find(self, effort: int) -> tuple[Colours, NDArray[np.bool_]] | None:
         """Return the colours of the best palette and the pixels that it draws, if any."""
         shape = self.samples.shape[:2]
+        tools = form_of_effort(effort)
         few = few_colours(self.histogram.places.reshape(shape))
         if not few.any():
             return None
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
-        palette, place = self._sized(pixels_of(few, shape), place, tools)
+        palette, place = self._sized(pixels_of(few, shape), place, effort)
         cells = self.cells(self.coded(palette, None, tools))
         if not cells.any():
             return None
-        palette, _ = self._sized(pixels_of(cells, shape), place, tools)
+        palette, _ = self._sized(pixels_of(cells, shape), place, effort)
         cells = self.cells(self.coded(palette, None, tools))
         return (palette, pixels_of(cells, shape)) if cells.any() else None
 
-    def _sized(self, drawn: NDArray[np.bool_], place: int, tools: Tools) -> tuple[Colours, int]:
+    def _sized(self, drawn: NDArray[np.bool_], place: int, effort: int) -> tuple[Colours, int]:
         """Return the palette of the best number of colours for pixels, and its place in ``SIZES``.
 
         The search climbs from a place.
         """
         clusters = self.histogram.clusters(drawn.reshape(-1))
-        rows = _strips(*drawn.shape)
+        tools = form_of_effort(effort)
+        pixels = COMPARED[max(least for least in COMPARED if least <= effort)]
+        height, width = drawn.shape
+        rows = _strips(height, width, pixels)
         palettes: dict[int, Colours] = {}
         found: dict[int, int] = {}
 
@@ -263,9 +276,10 @@ class _Search:
                 return palettes[place], place
             place = best
 
-    def best_order(self, palette: Colours, drawn: NDArray[np.bool_], tools: Tools) -> _Trial:
+    def best_order(self, palette: Colours, drawn: NDArray[np.bool_], effort: int) -> _Trial:
         """Return the smallest coded form of pixels that a palette draws."""
-        trials = [self.coded(palette, drawn, tools, way) for way in range(len(WAYS))]
+        ways = range(len(WAYS) if effort >= WIDE_EFFORT else 1)
+        trials = [self.coded(palette, drawn, form_of_effort(effort), way) for way in ways]
         return min(trials, key=lambda trial: len(trial.palette.payload))
 
 
@@ -336,7 +350,7 @@ def _lossless(
     if len(search.histogram.colours) > MOST_LOSSLESS:
         return None
     drawn = np.ones(colours.shape[:2], bool)
-    trial = search.best_order(search.histogram.colours, drawn, _form(params.effort))
+    trial = search.best_order(search.histogram.colours, drawn, params.effort)
     return _made(tile, header, found, params, trial, None, backend, threads)
 
 
@@ -366,11 +380,11 @@ def _lossy(
         errors[~seen] = 0
     below = costs(cell_sums(errors), np.sum(rates, axis=0))
     search = _Search(colours, tile.depth, costs, below, backend, threads)
-    chosen = search.find(_form(params.effort))
+    chosen = search.find(params.effort)
     if chosen is None:
         return None
     palette, drawn = chosen
-    trial = search.best_order(palette, drawn, _form(params.effort))
+    trial = search.best_order(palette, drawn, params.effort)
     below_it = None
     if trial.palette.clear:
         hidden = drawn if seen is None else drawn | ~seen
@@ -429,14 +443,10 @@ def _alpha(
     for layer, coding in zip(found.stream.layers, found.layers, strict=True):
         if layer.name == ALPHA:
             return layer, coding
-    tools, depth = _form(params.effort), Layout.APART.depth_of(ALPHA, tile.depth)
+    tools, depth = form_of_effort(params.effort), Layout.APART.depth_of(ALPHA, tile.depth)
     plane = split(tile.on_host, tile.depth, Layout.APART)[-1].samples
     payload, _, trace = backend.encode_exact(to_planes(plane), depth, tools, threads=threads)
     coding = LayerCoding(
         ALPHA, tools, len(payload), trace=trace.with_filter(0), backend=backend.name, depth=depth
     )
     return Layer(ALPHA, tools, payload), coding
-
-
-def _form(effort: int) -> Tools:
-    return in_version(PRESETS["exact"], 2, effort)
