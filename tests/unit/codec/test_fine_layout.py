@@ -11,6 +11,7 @@ from mmpcodec.codec import layer_choice
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import backends_of
+from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.format import layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
@@ -156,7 +157,7 @@ def test_costs_of_candidates_that_code_both_layouts(no_fine):
     chosen = backends_of(candidates, "cpu", 8, 12)
 
     def costs():
-        tile = layer_choice.TileSource(samples, samples, 8)
+        tile = TileSource(samples, samples, 8)
         (made,) = layer_choice.encode_tiles([tile], candidates, chosen, 1, None)
         return made.costs
 
