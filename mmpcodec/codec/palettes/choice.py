@@ -411,7 +411,7 @@ def _made(
         len(palette.payload),
         trace=trial.trace,
         backend=backend.name,
-        depth=tile.depth,
+        depth=palette.depth,
         entries=palette.entries,
         clear=palette.clear,
     )

@@ -51,8 +51,15 @@ def encoded(picture, lam=40, **options):
     found = mmpcodec.encode_picture(
         picture, params, depth=depth, backend=backend, threads=threads, tile_size=tile_size
     )
-    assert np.array_equal(mmpcodec.decode(found.data), found.samples)
+    inspected = mmpcodec.inspect(found.data, decode=True)
+    assert np.array_equal(inspected.samples, found.samples)
+    assert [facts(layer) for layer in inspected.layers] == [facts(one) for one in found.layers]
     return found
+
+
+def facts(layer):
+    place = layer.name, layer.tile, layer.depth, layer.payload_bytes, layer.entries, layer.clear
+    return *place, layer.trace.cell_rates.tolist(), layer.trace.bits
 
 
 def cost(picture, found, lam):
