@@ -125,7 +125,7 @@ def kinds_for(features: Features, depth: int, lam: float, lambda_fixed: int) -> 
     if not_photo >= _score(0.04):
         if mixed >= _score(-0.03):
             wanted.add("mixed")
-        if mixed < _score(0.02):
+        if mixed < _score(0.03):
             wanted |= {"text", "exact"}
     return wanted
 
