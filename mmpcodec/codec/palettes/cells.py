@@ -1,0 +1,80 @@
+"""Cells of 16x16 pixels: sums over them, and how they look."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmpcodec.depth import most
+from mmpcodec.samples import form_of
+
+CELL = 16
+"""Side of a cell in pixels."""
+FEW_COLOURS = 48
+"""Cells with at most so many colours choose those of the first trial."""
+EQUAL_SHARE, LEAST_REACH = 2, 8
+"""A cell looks drawn if one of so many samples equals the sample before in its row, and the largest
+difference of two samples is at least white divided by so many."""
+LEAST_CELLS = 64
+"""A picture looks drawn if one of so many cells does."""
+STRIP, LOOKED_AT = 64, 1 << 18
+"""Rows of a strip, and about how many pixels in strips show whether a picture looks drawn."""
+
+
+def looks_drawn(samples: np.ndarray, depth: int) -> bool:
+    """Return whether text or flat drawings may fill a part of a tile; photographs rarely look so.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+    depth : int
+        Bits per sample.
+    """
+    part = colours_of(samples)[strips_of(*samples.shape[:2])].astype(np.int32)
+    equal = np.ones(part.shape[:2], bool)
+    equal[:, 1:] = (part[:, 1:] == part[:, :-1]).all(axis=2)
+    counts, sizes = cell_sums(equal), cell_sums(np.ones(equal.shape, bool))
+    reach = _by_cells(np.maximum, part) - _by_cells(np.minimum, part)
+    drawn = (EQUAL_SHARE * counts >= sizes) & (LEAST_REACH * reach.max(axis=2) >= most(depth))
+    return int(drawn.sum()) * LEAST_CELLS >= drawn.size
+
+
+def strips_of(height: int, width: int, pixels: int = LOOKED_AT) -> NDArray[np.int64]:
+    """Return the rows of a picture, or of strips of a large one, evenly spaced."""
+    strips, taken = height // STRIP, max(1, pixels // (STRIP * width))
+    if strips <= taken:
+        return np.arange(height)
+    first = np.arange(taken) * strips // taken * STRIP
+    return (first[:, None] + np.arange(STRIP)).reshape(-1)
+
+
+def cell_sums(values: np.ndarray) -> NDArray[np.int64]:
+    """Sum an (H, W) array over cells."""
+    return _by_cells(np.add, values.astype(np.int64))
+
+
+def _by_cells(reduce: np.ufunc, values: np.ndarray) -> np.ndarray:
+    """Reduce an array to one value for each cell."""
+    rows = reduce.reduceat(values, np.arange(0, values.shape[0], CELL), axis=0)
+    return reduce.reduceat(rows, np.arange(0, values.shape[1], CELL), axis=1)
+
+
+def pixels_of(cells: NDArray[np.bool_], shape: Sequence[int]) -> NDArray[np.bool_]:
+    """Return the pixels of cells."""
+    return cells.repeat(CELL, 0).repeat(CELL, 1)[: shape[0], : shape[1]]
+
+
+def few_colours(places: NDArray[np.integer]) -> NDArray[np.bool_]:
+    """Return the cells with few colours, from the number of the colour of each pixel."""
+    height, width = places.shape
+    whole = np.pad(places, ((0, -height % CELL), (0, -width % CELL)), mode="edge")
+    rows, columns = (side // CELL for side in whole.shape)
+    cells = np.sort(
+        whole.reshape(rows, CELL, columns, CELL).swapaxes(1, 2).reshape(rows, columns, -1), axis=2
+    )
+    return np.count_nonzero(cells[..., 1:] != cells[..., :-1], axis=2) < FEW_COLOURS
+
+
+def colours_of(samples: np.ndarray) -> np.ndarray:
+    """Return the (H, W, C) colours of samples, without alpha."""
+    return samples[..., None] if samples.ndim == 2 else samples[..., : form_of(samples).colours]

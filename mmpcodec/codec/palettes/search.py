@@ -1,0 +1,201 @@
+"""The search for the palette of a tile: the pixels that it draws, and its colours."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.palette_layer import PaletteSamples, encode_palette
+from mmpcodec.codec.palettes.area import cells_drawn
+from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of, strips_of
+from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
+from mmpcodec.codec.palettes.order import WAYS, beside, order_of
+from mmpcodec.depth import extra_bits
+from mmpcodec.format.palette import Palette
+from mmpcodec.tools import DRAFT, PRESETS, Tools, in_version
+from mmpcodec.trace import Trace
+
+SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
+"""Numbers of colours that are tried."""
+USUAL_SIZE, AT_BITS = 7, 21
+"""Place of the usual number of colours in ``SIZES``, and the digits of lambda that it suits."""
+EDGE_RATE = 64 << 12
+"""Rate of an edge, one cell long, of what a palette draws, in 2**-12 bit."""
+ERROR_BITS, RATE_BITS = 16, 12
+"""Fractions of costs and of rates, in bits."""
+MOST_COST = 1 << 42
+"""Most that a cell costs, so that sums over a picture fit 64 bits."""
+WIDE_EFFORT = 4
+"""Effort from which all orders of colours are tried, and more strips."""
+COMPARED = {1: 1 << 18, WIDE_EFFORT: 1 << 20}
+"""About how many pixels in strips are coded to compare numbers of colours, from an effort on."""
+
+
+def form_of_effort(effort: int) -> Tools:
+    """Return the tools of exact samples 2 that code numbers at an effort."""
+    return in_version(PRESETS["exact"], DRAFT, effort)
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Rate-distortion costs of cells, integers in 2**-16 squared error of 8-bit samples."""
+
+    lambda_fixed: int
+    colours: int
+    depth: int
+
+    def __call__(self, errors: NDArray[np.int64], rates: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return the costs of squared errors, sums over the colours, and rates in 2**-12 bit."""
+        cost = (errors << self.shift) // self.colours + (self.lambda_fixed * rates >> RATE_BITS)
+        return np.minimum(cost, MOST_COST)
+
+    def of_all(self, trial: "PaletteTrial") -> int:
+        """Return the cost of a trial; it can exceed 64 bits."""
+        error = (int(trial.errors.sum()) << self.shift) // self.colours
+        return error + self.lambda_fixed * 8 * len(trial.palette.payload)
+
+    @property
+    def shift(self) -> int:
+        """Binary logarithm of the cost of a squared error of one level; 0 with 16 bits."""
+        return ERROR_BITS - 2 * extra_bits(self.depth)
+
+    @property
+    def edge(self) -> int:
+        """Cost of an edge between a cell that is drawn and one that is not."""
+        return min(self.lambda_fixed * EDGE_RATE >> RATE_BITS, MOST_COST)
+
+
+@dataclass(frozen=True)
+class PaletteTrial:
+    """Pixels coded with a palette: the coded form, and squared errors of pixels."""
+
+    palette: Palette
+    trace: Trace
+    samples: PaletteSamples
+    errors: NDArray[np.int64]
+
+
+class PaletteSearch:
+    """The search for the palette of a tile.
+
+    Parameters
+    ----------
+    samples : (H, W, C) array
+        Colours of the tile.
+    depth : int
+    costs : Costs
+    below : (R, C) int64 array
+        Cost of each cell without a palette.
+    backend : Backend
+        Codes exact samples.
+    threads : int or None
+    """
+
+    def __init__(
+        self,
+        samples: np.ndarray,
+        depth: int,
+        costs: Costs,
+        below: NDArray[np.int64],
+        backend: Backend,
+        threads: int | None,
+    ):
+        self.samples, self.depth, self.costs, self.below = samples, depth, costs, below
+        self.backend, self.threads = backend, threads
+
+    @cached_property
+    def histogram(self) -> Histogram:
+        """The different colours of the tile."""
+        return Histogram.of(self.samples.reshape(-1, self.samples.shape[2]))
+
+    def coded(
+        self,
+        palette: Colours,
+        drawn: NDArray[np.bool_] | None,
+        tools: Tools,
+        way: int = 0,
+        rows: NDArray[np.int64] | None = None,
+    ) -> PaletteTrial:
+        """Code pixels with a palette; those that are not drawn are clear. None draws all."""
+        shape = self.samples.shape[:2]
+        drawing = Drawing(palette, self.histogram)
+        numbers, errors = (each.reshape(shape) for each in (drawing.numbers, drawing.errors))
+        all_drawn = np.ones(shape, bool) if drawn is None else drawn
+        order = order_of(palette, beside(numbers, all_drawn, len(palette)), WAYS[way])
+        places = np.empty_like(order)
+        places[order] = np.arange(len(order))
+        clear = not all_drawn.all()
+        numbers = np.where(all_drawn, places[numbers], len(palette))
+        errors = np.where(all_drawn, errors, 0)
+        if rows is not None:
+            numbers, errors = numbers[rows], errors[rows]
+        samples = PaletteSamples(palette[order].astype(np.uint16), numbers.astype(np.uint16))
+        coded, trace = encode_palette(
+            self.backend,
+            *samples,
+            clear,
+            self.depth,
+            tools,
+            self.threads,
+            None,
+        )
+        return PaletteTrial(coded, trace, samples, errors)
+
+    def cells(self, trial: PaletteTrial) -> NDArray[np.bool_]:
+        """Return the cells that a palette draws best, from a trial that draws all."""
+        assert trial.trace.cell_rates is not None
+        drawn = self.costs(cell_sums(trial.errors), trial.trace.cell_rates)
+        return cells_drawn(drawn, self.below, self.costs.edge)
+
+    def find(self, effort: int) -> tuple[Colours, NDArray[np.bool_]] | None:
+        """Return the colours of the best palette and the pixels that it draws, if any."""
+        shape = self.samples.shape[:2]
+        tools = form_of_effort(effort)
+        few = few_colours(self.histogram.places.reshape(shape))
+        if not few.any():
+            return None
+        digits = self.costs.lambda_fixed.bit_length()
+        place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
+        palette, place = self._sized(pixels_of(few, shape), place, effort)
+        cells = self.cells(self.coded(palette, None, tools))
+        if not cells.any():
+            return None
+        palette, _ = self._sized(pixels_of(cells, shape), place, effort)
+        cells = self.cells(self.coded(palette, None, tools))
+        return (palette, pixels_of(cells, shape)) if cells.any() else None
+
+    def _sized(self, drawn: NDArray[np.bool_], place: int, effort: int) -> tuple[Colours, int]:
+        """Return the palette of the best number of colours for pixels, and its place in ``SIZES``.
+
+        The search climbs from a place.
+        """
+        clusters = self.histogram.clusters(drawn.reshape(-1))
+        tools = form_of_effort(effort)
+        pixels = COMPARED[max(least for least in COMPARED if least <= effort)]
+        height, width = drawn.shape
+        rows = strips_of(height, width, pixels)
+        palettes: dict[int, Colours] = {}
+        found: dict[int, int] = {}
+
+        def cost(place: int) -> int:
+            if place not in found:
+                palettes[place] = clusters.palette(SIZES[place])
+                trial = self.coded(palettes[place], drawn, tools, rows=rows)
+                found[place] = self.costs.of_all(trial)
+            return found[place]
+
+        while True:
+            # Nearer ones first, so that they are taken among equals.
+            near = (place + step for step in (0, -1, 1, -2, 2))
+            best = min((one for one in near if 0 <= one < len(SIZES)), key=cost)
+            if best == place:
+                return palettes[place], place
+            place = best
+
+    def best_order(self, palette: Colours, drawn: NDArray[np.bool_], effort: int) -> PaletteTrial:
+        """Return the smallest coded form of pixels that a palette draws."""
+        ways = range(len(WAYS) if effort >= WIDE_EFFORT else 1)
+        trials = [self.coded(palette, drawn, form_of_effort(effort), way) for way in ways]
+        return min(trials, key=lambda trial: len(trial.palette.payload))
