@@ -534,19 +534,19 @@ def encode(
         Hardware to run on. Backends cpu and cuda write equal bytes; reference searches for
         predicted blocks without shortcuts. "auto" takes cuda where that is predicted to be faster.
         Candidates of preset "auto" that a named backend lacks, and alpha, run on another backend.
-    device : int, str, sequence of int, or None
-        CUDA devices, as in ``encode_batch``; several devices share the tiles.
+    device
+        As in ``encode_batch``; several devices share the tiles.
     threads : int or None
         Threads of the processor; None takes all processors. The number never changes a byte.
-    progress : callable or None
+    progress
         As in ``encode_batch``.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
-    importance : array or None
+    importance
         As in ``encode_batch``, of this picture.
     **tools
-        Fields of ``Tools`` that override the preset. Also ``version``, 1 or 2, of the file format;
-        2 is a draft, which later releases may not read. None keeps the value.
+        Fields of ``Tools`` that override the preset; ``version`` of the file format, 1 or 2, which
+        is a draft; ``palette``, whether tiles may have palettes. See ``EncodeParams.from_options``.
 
     Returns
     -------
