@@ -37,6 +37,10 @@ class FormatError(MmpError, ValueError):
         self.problem = problem
         self.offset = offset
 
+    def within(self, part: str) -> Self:
+        """Return the error with the name of a part of the file before its problem."""
+        return type(self)(self.section, f"{part}: {self.problem}", self.offset)
+
     def __reduce__(self):
         return type(self), (self.section, self.problem, self.offset)
 

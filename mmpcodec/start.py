@@ -116,8 +116,7 @@ class Start:
         try:
             return cls.read(data)
         except FormatError as error:
-            problem = f"{os.fspath(path)}: {error.problem}"
-            raise type(error)(error.section, problem, error.offset) from None
+            raise error.within(os.fspath(path)) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the file of the start.

@@ -396,7 +396,7 @@ def named(header: Header, tile: Tile, error: FormatError) -> FormatError:
     """Return the error of a tile; it names the tile if the picture has several."""
     if len(header.tile_bytes) == 1:
         return error
-    return type(error)(error.section, f"tile {tile.number}, {tile}: {error.problem}", error.offset)
+    return error.within(f"tile {tile.number}, {tile}")
 
 
 def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:

@@ -163,7 +163,8 @@ def mixed_score(features: Features) -> int:
 
 def features_of(samples: np.ndarray, depth: int, lambda_fixed: int) -> Features:
     """Return the features of a layer at a lambda, in 2**-16 squared error per bit."""
-    samples = _strips(samples)
+    height, width = samples.shape
+    samples = samples[strips_of(height, width, MOST_SAMPLES)]
     step = math.isqrt(lambda_fixed * STEP_SQUARED >> LAMBDA_FRACTION_BITS) << depth - BYTE >> 4
     height, width = (length // SIDE * SIDE for length in samples.shape)
     grid = samples[:height, :width].reshape(height // SIDE, SIDE, width // SIDE, SIDE)
@@ -190,14 +191,16 @@ def features_of(samples: np.ndarray, depth: int, lambda_fixed: int) -> Features:
     )
 
 
-def _strips(samples: np.ndarray) -> np.ndarray:
-    """Return a layer, or strips of its rows if it is large."""
-    height, width = samples.shape
-    strips, taken = height // STRIP, max(1, MOST_SAMPLES // (STRIP * width))
+def strips_of(height: int, width: int, samples: int) -> np.ndarray:
+    """Return the rows of strips of a layer, evenly spaced, with about so many samples at most.
+
+    A layer that has no more strips has all of its rows.
+    """
+    strips, taken = height // STRIP, max(1, samples // (STRIP * width))
     if strips <= taken:
-        return samples
-    first = [strip * strips // taken * STRIP for strip in range(taken)]
-    return np.concatenate([samples[row : row + STRIP] for row in first])
+        return np.arange(height)
+    first = np.arange(taken) * strips // taken * STRIP
+    return (first[:, None] + np.arange(STRIP)).reshape(-1)
 
 
 def _distinct(blocks: np.ndarray) -> int:

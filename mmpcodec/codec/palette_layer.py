@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format.palette import COLOUR_TOOLS, SECTION, Palette, Streams, joined
@@ -136,6 +137,23 @@ def decode_palette(
     return found, _trace_of(palette, trace, own_trace, numbers)
 
 
+def coding_of(
+    palette: Palette, trace: Trace | None = None, backend: str = "", tile: int = 0
+) -> LayerCoding:
+    """Describe a palette as a layer of a tile; see ``LayerCoding``."""
+    return LayerCoding(
+        NAME,
+        palette.tools,
+        len(palette.payload),
+        trace=trace,
+        tile=tile,
+        backend=backend,
+        depth=palette.depth,
+        entries=palette.entries,
+        clear=palette.clear,
+    )
+
+
 def drawn_over(samples: Samples | None, found: PaletteSamples, clear: bool, depth: int) -> Samples:
     """Draw a palette over the samples that the layers of its tile decode to.
 
@@ -181,6 +199,4 @@ def _named(what: str) -> Iterator[None]:
     try:
         yield
     except FormatError as error:
-        raise type(error)(
-            error.section, f"{what} of the palette: {error.problem}", error.offset
-        ) from None
+        raise error.within(f"{what} of the palette") from None

@@ -5,11 +5,11 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from mmpcodec.codec.look import strips_of
 from mmpcodec.depth import most
+from mmpcodec.reference.entropy.cell_rates import CELL
 from mmpcodec.samples import form_of
 
-CELL = 16
-"""Side of a cell in pixels."""
 FEW_COLOURS = 48
 """Cells with at most so many colours choose those of the first trial."""
 EQUAL_SHARE, LEAST_REACH = 2, 8
@@ -17,8 +17,8 @@ EQUAL_SHARE, LEAST_REACH = 2, 8
 difference of two samples is at least white divided by so many."""
 LEAST_CELLS = 64
 """A picture looks drawn if one of so many cells does."""
-STRIP, LOOKED_AT = 64, 1 << 18
-"""Rows of a strip, and about how many pixels in strips show whether a picture looks drawn."""
+LOOKED_AT = 1 << 18
+"""About how many pixels, in strips, show whether a picture looks drawn."""
 
 
 def looks_drawn(samples: np.ndarray, depth: int) -> bool:
@@ -30,22 +30,14 @@ def looks_drawn(samples: np.ndarray, depth: int) -> bool:
     depth : int
         Bits per sample.
     """
-    part = colours_of(samples)[strips_of(*samples.shape[:2])].astype(np.int32)
+    height, width = samples.shape[:2]
+    part = colours_of(samples)[strips_of(height, width, LOOKED_AT)].astype(np.int32)
     equal = np.ones(part.shape[:2], bool)
     equal[:, 1:] = (part[:, 1:] == part[:, :-1]).all(axis=2)
     counts, sizes = cell_sums(equal), cell_sums(np.ones(equal.shape, bool))
     reach = _by_cells(np.maximum, part) - _by_cells(np.minimum, part)
     drawn = (EQUAL_SHARE * counts >= sizes) & (LEAST_REACH * reach.max(axis=2) >= most(depth))
     return int(drawn.sum()) * LEAST_CELLS >= drawn.size
-
-
-def strips_of(height: int, width: int, pixels: int = LOOKED_AT) -> NDArray[np.int64]:
-    """Return the rows of a picture, or of strips of a large one, evenly spaced."""
-    strips, taken = height // STRIP, max(1, pixels // (STRIP * width))
-    if strips <= taken:
-        return np.arange(height)
-    first = np.arange(taken) * strips // taken * STRIP
-    return (first[:, None] + np.arange(STRIP)).reshape(-1)
 
 
 def cell_sums(values: np.ndarray) -> NDArray[np.int64]:

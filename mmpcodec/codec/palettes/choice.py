@@ -15,8 +15,9 @@ from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import filled
-from mmpcodec.codec.palette_layer import NAME, drawn_over
-from mmpcodec.codec.palettes.cells import cell_sums, colours_of, looks_drawn, strips_of
+from mmpcodec.codec.look import strips_of
+from mmpcodec.codec.palette_layer import coding_of, drawn_over
+from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, looks_drawn
 from mmpcodec.codec.palettes.colours import Histogram
 from mmpcodec.codec.palettes.search import Costs, PaletteSearch, PaletteTrial, form_of_effort
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
@@ -89,7 +90,8 @@ class _CodedTile:
         # Exact samples name the levels of a gray plane themselves.
         if colours.shape[2] == 1:
             return None
-        rows = strips_of(*colours.shape[:2])
+        height, width = colours.shape[:2]
+        rows = strips_of(height, width, LOOKED_AT)
         some = Histogram.of(colours[rows].reshape(-1, colours.shape[2]))
         if len(some.colours) > MOST_LOSSLESS:
             return None
@@ -136,16 +138,7 @@ class _CodedTile:
     def _made(self, trial: PaletteTrial, below: TileEncoding | None) -> TileEncoding:
         """Return a tile with a palette, over the layers below it if there are any."""
         form, palette = self.header.form, trial.palette
-        coding = LayerCoding(
-            NAME,
-            palette.tools,
-            len(palette.payload),
-            trace=trial.trace,
-            backend=self.backend.name,
-            depth=palette.depth,
-            entries=palette.entries,
-            clear=palette.clear,
-        )
+        coding = coding_of(palette, trial.trace, self.backend.name)
         if below is None:
             layout = Layout.TOGETHER if form is Form.GRAY else Layout.APART
             stream = TileStream(layout, (), 0)

@@ -7,9 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.look import strips_of
 from mmpcodec.codec.palette_layer import PaletteSamples, encode_palette
 from mmpcodec.codec.palettes.area import cells_drawn
-from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of, strips_of
+from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of
 from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.depth import extra_bits
@@ -29,8 +30,9 @@ MOST_COST = 1 << 42
 """Most that a cell costs, so that sums over a picture fit 64 bits."""
 WIDE_EFFORT = 4
 """Effort from which all orders of colours are tried, and more strips."""
-COMPARED = {1: 1 << 18, WIDE_EFFORT: 1 << 20}
-"""About how many pixels in strips are coded to compare numbers of colours, from an effort on."""
+COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
+"""About how many pixels in strips are coded to compare numbers of colours: below that effort, and
+from it on."""
 
 
 def form_of_effort(effort: int) -> Tools:
@@ -173,7 +175,7 @@ class PaletteSearch:
         """
         clusters = self.histogram.clusters(drawn.reshape(-1))
         tools = form_of_effort(effort)
-        pixels = COMPARED[max(least for least in COMPARED if least <= effort)]
+        pixels = WIDELY_COMPARED if effort >= WIDE_EFFORT else COMPARED
         height, width = drawn.shape
         rows = strips_of(height, width, pixels)
         palettes: dict[int, Colours] = {}

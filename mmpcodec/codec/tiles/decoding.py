@@ -9,7 +9,7 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined, narrowed
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.palette_layer import NAME, PaletteSamples, decode_palette, drawn_over
+from mmpcodec.codec.palette_layer import PaletteSamples, coding_of, decode_palette, drawn_over
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -29,7 +29,7 @@ from mmpcodec.trace import Trace
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
     """Describe the palette and the layers of a tile; ``depth`` is that of the picture."""
     return [
-        _palette_coding(tile, part)
+        coding_of(part, tile=tile.number)
         if isinstance(part, Palette)
         else _layer_coding(tile, part, depth_of(part, stream.layout, depth))
         for part in stream.parts
@@ -49,22 +49,6 @@ def _layer_coding(
         tile.number,
         by,
         depth,
-    )
-
-
-def _palette_coding(
-    tile: Tile, palette: Palette, trace: Trace | None = None, by: str = ""
-) -> LayerCoding:
-    return LayerCoding(
-        NAME,
-        palette.tools,
-        len(palette.payload),
-        trace=trace,
-        tile=tile.number,
-        backend=by,
-        depth=palette.depth,
-        entries=palette.entries,
-        clear=palette.clear,
     )
 
 
@@ -178,7 +162,7 @@ def _decode_layer(
     except FormatError as error:
         if header.planes == 1:
             return error
-        return type(error)(error.section, f"{layer.name}: {error.problem}", error.offset)
+        return error.within(layer.name)
     return samples, _layer_coding(tile, layer, depth, trace, backend.name)
 
 
@@ -198,7 +182,7 @@ def _decode_palette(
         )
     except FormatError as error:
         return error
-    return found, _palette_coding(tile, palette, trace, backend.name)
+    return found, coding_of(palette, trace, backend.name, tile.number)
 
 
 def filtered(
