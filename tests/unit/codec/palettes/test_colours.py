@@ -72,3 +72,14 @@ def test_pixels_choose_the_clusters():
     assert chosen.colours.tolist() == [[0], [200]]
     assert chosen.counts.tolist() == [2, 1]
     assert isinstance(chosen, Clusters)
+
+
+def test_clusters_of_any_plane_are_fitted_to_their_colours():
+    rng = np.random.default_rng(11)
+    pixels = rng.normal(128, 40, (4000, 3)).clip(0, 255).astype(np.uint8)
+    histogram = Histogram.of(pixels)
+    clusters = histogram.clusters()
+    errors = [Drawing(clusters.palette(k), histogram).errors.mean() for k in (4, 16)]
+    # Splits along red alone leave 2742 with 4 colours, splits without a fit 1245 with 16.
+    assert errors[0] < 2600
+    assert errors[1] < 1200
