@@ -20,19 +20,11 @@ constexpr int kStateBytes = kTopBits / 8;
 class RangeEncoder {
 public:
     void encode(uint32_t cumulative, uint32_t frequency, uint32_t total) {
-        const uint64_t unit = range_ / total;
-        low_ += unit * cumulative;
-        range_ = unit * frequency;
-        if (low_ >= kTop) carry();
-        while (range_ < kBottom) {
-            payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
-            low_ = (low_ << 8) & (kTop - 1);
-            range_ <<= 8;
-        }
+        narrow(range_ / total, cumulative, frequency);
     }
 
     // Encodes a number below 2^bits, all of which are as likely.
-    void encode_plain(uint32_t number, int bits) { encode(number, 1, uint32_t{1} << bits); }
+    void encode_plain(uint32_t number, int bits) { narrow(range_ >> bits, number, 1); }
 
     // Appends the fewest bytes that name a number within the last interval; returns the payload.
     const std::vector<uint8_t>& finish() {
@@ -48,6 +40,17 @@ public:
     const std::vector<uint8_t>& payload() const { return payload_; }
 
 private:
+    void narrow(uint64_t unit, uint32_t cumulative, uint32_t frequency) {
+        low_ += unit * cumulative;
+        range_ = unit * frequency;
+        if (low_ >= kTop) carry();
+        while (range_ < kBottom) {
+            payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
+            low_ = (low_ << 8) & (kTop - 1);
+            range_ <<= 8;
+        }
+    }
+
     void carry() {
         low_ -= kTop;
         auto byte = payload_.rbegin();
@@ -68,8 +71,7 @@ public:
     // Returns a cumulative frequency within the interval of the next symbol.
     uint32_t target(uint32_t total) {
         unit_ = range_ / total;
-        const uint64_t cumulative = offset_ / unit_;
-        return cumulative < total ? static_cast<uint32_t>(cumulative) : total - 1;
+        return target_below(total);
     }
 
     void consume(uint32_t cumulative, uint32_t frequency) {
@@ -97,7 +99,8 @@ public:
 
     // Decodes a number below 2^bits, all of which are as likely.
     uint32_t plain(int bits) {
-        const uint32_t number = target(uint32_t{1} << bits);
+        unit_ = range_ >> bits;
+        const uint32_t number = target_below(uint32_t{1} << bits);
         consume(number, 1);
         return number;
     }
@@ -109,6 +112,11 @@ public:
     }
 
 private:
+    uint32_t target_below(uint32_t total) const {
+        const uint64_t cumulative = offset_ / unit_;
+        return cumulative < total ? static_cast<uint32_t>(cumulative) : total - 1;
+    }
+
     void shift() {
         const uint8_t byte = position_ < size_ ? payload_[position_] : 0;
         if (++position_ > size_ + kStateBytes)

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "cpu/entropy/rangecoder.h"
+#include "cpu/exact/fast_coder.h"
 #include "cpu/exact/nearest.h"
 #include "cpu/exact/plane_coder_2.h"
 #include "cpu/exact/values.h"
@@ -15,6 +16,7 @@ namespace {
 
 constexpr char kSection[] = "Exact samples 2";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
+constexpr int kFewestModels = 2;  // of the fast form
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
 
 // The rate of a bit by the upper 12 bits of its probability, in 2^-12 bit.
@@ -77,21 +79,24 @@ struct RowCoder {
 
 template <class Sum, int Models>
 using Coder = PlaneCoder2<StreamCoder, Sum, Models>;
+template <class Sum, class Term>
+using Fast = FastCoder<StreamCoder, Sum, Term>;
 
 // Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
 // to before the change of the rounding.
-#define MMP_CODE_ROW(Sum, Models)                                                                  \
-    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(Coder<Sum, Models>& one, int row) {    \
-        one.code_row(row);                                                                         \
+#define MMP_CODE_ROW(...)                                                               \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(__VA_ARGS__& one, int row) { \
+        one.code_row(row);                                                              \
     }
-MMP_CODE_ROW(int32_t, 2)
-MMP_CODE_ROW(int32_t, 8)
-MMP_CODE_ROW(int32_t, 16)
-MMP_CODE_ROW(int64_t, 2)
-MMP_CODE_ROW(int64_t, 8)
-MMP_CODE_ROW(int64_t, 16)
+MMP_CODE_ROW(Fast<int32_t, int16_t>)
+MMP_CODE_ROW(Fast<int64_t, int16_t>)
+MMP_CODE_ROW(Fast<int64_t, int32_t>)
+MMP_CODE_ROW(Coder<int32_t, 8>)
+MMP_CODE_ROW(Coder<int32_t, 16>)
+MMP_CODE_ROW(Coder<int64_t, 8>)
+MMP_CODE_ROW(Coder<int64_t, 16>)
 
-template <class Sum, int Models>
+template <class One>
 class RowsOf : public RowCoder {
 public:
     RowsOf(const PlanesBeside& planes, ExactPlane& own, const Exact2Tools& tools,
@@ -101,12 +106,12 @@ public:
     void code_row(int row) override {
         const Nearest nearest;
         // Called directly, a function of several SIMD levels is taken for one that throws nothing.
-        void (*volatile code)(Coder<Sum, Models>&, int) = mmp::code_row;
+        void (*volatile code)(One&, int) = mmp::code_row;
         code(one_, row);
     }
 
 private:
-    Coder<Sum, Models> one_;
+    One one_;
 };
 
 // A plane and what codes it.
@@ -126,16 +131,18 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, in
     const PlanesBeside planes{before(0), {before(1), before(2)}, std::min(number, 2)};
     ExactPlane& own = *parts[number].plane;
     StreamCoder& coder = *parts[number].coder;
-    const auto make = [&]<class Sum, int Models>() -> std::unique_ptr<RowCoder> {
-        return std::make_unique<RowsOf<Sum, Models>>(planes, own, tools, coder);
+    const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
+        return std::make_unique<RowsOf<One>>(planes, own, tools, coder);
     };
-    const auto of_models = [&]<class Sum>() {
-        return tools.models == 2   ? make.template operator()<Sum, 2>()
-               : tools.models == 8 ? make.template operator()<Sum, 8>()
-                                   : make.template operator()<Sum, 16>();
-    };
-    return depth <= 8 ? of_models.template operator()<int32_t>()
-                      : of_models.template operator()<int64_t>();
+    if (tools.models == kFewestModels)
+        return depth <= 8    ? make.template operator()<Fast<int32_t, int16_t>>()
+               : depth <= 12 ? make.template operator()<Fast<int64_t, int16_t>>()
+                             : make.template operator()<Fast<int64_t, int32_t>>();
+    if (depth <= 8)
+        return tools.models == 8 ? make.template operator()<Coder<int32_t, 8>>()
+                                 : make.template operator()<Coder<int32_t, 16>>();
+    return tools.models == 8 ? make.template operator()<Coder<int64_t, 8>>()
+                             : make.template operator()<Coder<int64_t, 16>>();
 }
 
 // Codes all planes, each by a thread. A plane is two rows behind the one before it.

@@ -23,16 +23,6 @@
 
 namespace mmp {
 
-// Powers of 65599, by which hashes weigh their terms.
-struct HashFactors {
-    uint32_t of[26];
-    constexpr HashFactors() : of() {
-        uint32_t power = 1;
-        for (uint32_t& factor : of) factor = power *= 65599;
-    }
-};
-inline constexpr HashFactors kHashFactors;
-
 // Sum is int32_t where samples have eight bits at most.
 template <class Coder, class Sum, int Models>
 class PlaneCoder2 {
@@ -165,16 +155,15 @@ private:
                 sum += here[kPlaces[i][0] * plane_.stride() + kPlaces[i][1]] *
                        kHashFactors.of[i + 2];
             sums_[table] = sum;
-            lines_[table] = seen_[table].line(hash(sum));
+            lines_[table] = seen_[table].line(mixed_hash(sum));
             __builtin_prefetch(lines_[table]);
         }
     }
 
     MMP_INLINE Seen& find_seen(int table, int32_t w) {
-        const uint32_t key = hash(sums_[table] + w * kHashFactors.of[2]);
+        const uint32_t key = mixed_hash(sums_[table] + w * kHashFactors.of[2]);
         return checked(lines_[table][key >> 29], key);
     }
-    static MMP_INLINE uint32_t hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
 
     // The regressors of the near predictor.
     MMP_INLINE Regressors near_regressors(int row, int column, int level) const {

@@ -25,8 +25,9 @@ struct PlanesBeside {
     int count;
 };
 
-// Sum is int32_t where samples have eight bits at most.
-template <class Sum, int Columns>
+// Sum is int32_t where samples have eight bits at most. Term is int16_t where they have twelve.
+template <class Sum, int Columns,
+          class Term = std::conditional_t<sizeof(Sum) == 4, int16_t, int32_t>>
 class Strips {
 public:
     // Strips have Columns columns; the regressors are the first places of each plane.
@@ -63,42 +64,53 @@ public:
         const Kernel& kernel = kernels_[row ? column / Columns : 0];
         const int32_t* here = planes_.own->sample(row, column);
         const int stride = planes_.own->stride();
-        Lanes sum = widened(here - 3) * loaded<Lanes>(kernel.own[0]);
-        for (int i = 1; i < rows_; ++i)
-            sum += widened(here - i * stride - 3) * loaded<Lanes>(kernel.own[i]);
+        Lanes sum = products(here - stride - 3, kernel.own[1]);
+        for (int i = 2; i < rows_; ++i) sum += products(here - i * stride - 3, kernel.own[i]);
         const Half half = __builtin_shufflevector(sum, sum, 0, 1, 2, 3) +
                           __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
         Sum total = half[0] + half[2] + (half[1] + half[3]) - level * kernel.own_sum;
+        // A vector would have to wait until the sample before is stored.
+        for (int i = 0; i < 3; ++i) total += Sum{here[i - 3]} * kernel.own[0][i];
         for (int k = 0; k < planes_.count; ++k) {
             const int32_t* there = planes_.before[k]->sample(row, column);
             total -= level_at(there, stride) * kernel.other_sum[k];
-            for (int i = 0; i < other_; ++i)
-                total += kernel.other[k][i] *
-                         there[kOtherPlaces[i][0] * stride + kOtherPlaces[i][1]];
+            Quad beside = four_products(there - stride - 1, kernel.other[k][0]) +
+                          four_products(there - 1, kernel.other[k][1]) +
+                          four_products(there + stride - 1, kernel.other[k][2]);
+            total += beside[0] + beside[1] + beside[2];
         }
         constexpr int kDropped = kWeightBits - kFractionBits;
         return (level << kFractionBits) + int((total + (1 << (kDropped - 1))) >> kDropped);
     }
 
 private:
-    static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24;
+    static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24, kGroup = 4;
     using Lanes = typename Vector<Sum, kLanes>::Type;
-    using Term = std::conditional_t<sizeof(Sum) == 4, int16_t, int64_t>;
+    using Quad = typename Vector<Sum, kGroup>::Type;
     using Half = typename Vector<Sum, kLanes / 2>::Type;
 
     // The weights of a strip. Those of the own plane lie as its samples do: row i above the sample,
     // from three columns left of it on.
     struct Kernel {
-        alignas(32) Sum own[4][kLanes];
-        Sum other[2][6], own_sum, other_sum[2];
+        alignas(32) int32_t own[4][kLanes];
+        int32_t other[2][3][4];
+        Sum own_sum, other_sum[2];
     };
 
-    static MMP_INLINE Lanes widened(const int32_t* samples) {
-        return __builtin_convertvector(loaded<Ints8>(samples), Lanes);
+    static MMP_INLINE Lanes products(const int32_t* samples, const int32_t* weights) {
+        if constexpr (sizeof(Sum) == 4) return loaded<Ints8>(samples) * loaded<Ints8>(weights);
+        alignas(64) Sum found[kLanes];
+        for (int i = 0; i < kLanes; ++i) found[i] = Sum{samples[i]} * weights[i];
+        return loaded<Lanes>(found);
+    }
+    static MMP_INLINE Quad four_products(const int32_t* samples, const int32_t* weights) {
+        if constexpr (sizeof(Sum) == 4) return loaded<Ints4>(samples) * loaded<Ints4>(weights);
+        alignas(32) Sum found[4];
+        for (int i = 0; i < 4; ++i) found[i] = Sum{samples[i]} * weights[i];
+        return loaded<Quad>(found);
     }
     // The sums of the products of a regressor i with the terms from `first(i)` on lie side by side;
     // the target is the last term.
-    static constexpr int kGroup = 4;
     static int first(int i) { return i / kGroup * kGroup; }
     int padded_terms() const { return (count_ + kGroup) / kGroup * kGroup; }
     int padded_sums() const {
@@ -143,12 +155,13 @@ private:
                        __builtin_shufflevector(a, b, 2, 6, 3, 7);
             };
             const Ints4 low = pairs(found[0], found[1]), high = pairs(found[2], found[3]);
-            store(sums, __builtin_shufflevector(low, high, 0, 1, 4, 5) +
-                            __builtin_shufflevector(low, high, 2, 3, 6, 7));
+            const Ints4 four = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                               __builtin_shufflevector(low, high, 2, 3, 6, 7);
+            store(sums, __builtin_convertvector(four, Quad));
         } else {
             for (int j = 0; j < kGroup; ++j) {
                 Sum sum = 0;
-                for (int c = 0; c < Columns; ++c) sum += term[c] * others[j][c];
+                for (int c = 0; c < Columns; ++c) sum += Sum{term[c]} * others[j][c];
                 sums[j] = sum;
             }
         }
@@ -227,8 +240,9 @@ private:
             }
             for (int k = 0; k < planes_.count; ++k)
                 for (int i = 0; i < other_; ++i) {
-                    kernel.other[k][i] = weights[own_ + k * other_ + i][s];
-                    kernel.other_sum[k] += kernel.other[k][i];
+                    const int32_t weight = weights[own_ + k * other_ + i][s];
+                    kernel.other[k][kOtherPlaces[i][0] + 1][kOtherPlaces[i][1] + 1] = weight;
+                    kernel.other_sum[k] += weight;
                 }
         }
     }

@@ -47,10 +47,12 @@ struct Seen {
 // A table of them, in lines of 8 entries.
 class SeenTable {
 public:
-    SeenTable() : entries_(size_t{8} << 15) {}
-    Seen* line(uint32_t hash) const { return &entries_[size_t{8} * (hash >> 17)]; }
+    explicit SeenTable(int line_bits = kHashBits - 3)
+        : shift_(32 - line_bits), entries_(size_t{8} << line_bits) {}
+    Seen* line(uint32_t hash) const { return &entries_[size_t{8} * (hash >> shift_)]; }
 
 private:
+    int shift_;
     ZeroedLines<Seen> entries_;
 };
 
@@ -66,6 +68,18 @@ inline int match_context(const Seen& seen, int predicted) {
     const int off = std::clamp(seen.value - predicted, -kFarthestSeen, kFarthestSeen);
     return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
 }
+
+// Powers of 65599, by which hashes weigh their terms.
+struct HashFactors {
+    uint32_t of[26];
+    constexpr HashFactors() : of() {
+        uint32_t power = 1;
+        for (uint32_t& factor : of) factor = power *= 65599;
+    }
+};
+inline constexpr HashFactors kHashFactors;
+
+inline uint32_t mixed_hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
 
 inline int bit_length(uint32_t value) { return 32 - std::countl_zero(value); }
 
