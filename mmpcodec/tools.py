@@ -287,10 +287,10 @@ class Tools:
     @property
     def fault_of_models(self) -> str | None:
         """What is wrong with the tools of exact samples together, or None."""
-        for name in ("weight_sets", "last_stage"):
-            value, default = getattr(self, name), TABLE[name].default
-            if self.models == FEWEST_MODELS and value != default:
-                return f"{name} = {value}: must be {default} with models = {FEWEST_MODELS}"
+        if self.models == FEWEST_MODELS:
+            for name, only in (("predictors", 1), ("weight_sets", 1), ("last_stage", False)):
+                if (value := getattr(self, name)) not in (0, only):
+                    return f"{name} = {value}: must be {only} with models = {FEWEST_MODELS}"
         if self.exact and not self.predictors:
             for name in LATER_EXACT_TOOLS:
                 value, default = getattr(self, name), TABLE[name].default
@@ -406,7 +406,7 @@ LATER_EXACT_TOOLS = tuple(
 )
 """Names of the tools of exact samples 2, in the order of the format."""
 FEWEST_MODELS = 2
-"""So many models are not mixed by weights, so other tools have no effect with them."""
+"""So many models are those of the fast form, which has no choice of other tools."""
 
 PRESETS: dict[str, Tools] = {
     "photo": Tools(prediction=True, fragment_size=64, templates=4),

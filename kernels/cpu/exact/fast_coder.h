@@ -53,7 +53,9 @@ private:
     static constexpr int kNeighbours = 6, kLineBits = 14, kColumns = 32;
     static constexpr int kActivities = kMostActivity + 1, kMostHitUses = 7;
     static constexpr int kMissed = 8, kContexts = 9 * kMissed * kActivities;
-    static constexpr int kMostUnary = 14, kLow = 14;  // the first decision on the low bits
+    static constexpr char kSection[] = "Fast form";
+    static constexpr int kMostUnary = 14, kMostDigits = 16;
+    static constexpr int kLow = 14;  // the first decision on the low bits
     // The second model has the first unary decisions, then those on the low bits.
     static constexpr int kSecondBits = 13, kSecondUnary = 6, kSecondDecisions = 8;
     static constexpr int kMostSecondUses = 12, kSecondTotal = 4096;
@@ -191,15 +193,19 @@ private:
             throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is " +
                                      std::to_string(-max_error_) + " to " +
                                      std::to_string(plane_.most + max_error_),
-                                 "Exact samples 2");
+                                 kSection);
         return int(std::clamp<int64_t>(sample, 0, plane_.most));
     }
 
-    // Codes a number from 0 on by the length of its successor.
+    // Codes a number from 0 on: the digits of its successor, then those below the first.
     MMP_INLINE int code_excess(int given) {
-        const int more = coder_.plain(coder_.writes ? bit_length(given + 1) - 1 : 0, 4);
-        const int tail = more ? int(coder_.plain((given + 1) & ((1 << more) - 1), more)) : 0;
-        return (1 << more | tail) - 1;
+        const int digits = coder_.plain(coder_.writes ? bit_length(given + 1) - 1 : 0, 5);
+        if (digits > kMostDigits)
+            throw CorruptPayload("digits is " + std::to_string(digits) + ", allowed is 0 to " +
+                                     std::to_string(kMostDigits),
+                                 kSection);
+        const int tail = digits ? int(coder_.plain((given + 1) & ((1 << digits) - 1), digits)) : 0;
+        return (1 << digits | tail) - 1;
     }
 
     const PlanesBeside planes_;
