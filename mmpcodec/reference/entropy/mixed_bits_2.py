@@ -1,4 +1,4 @@
-"""The mean of 2 context models, or the logistic mixture of 8 or 16 with sets of weights.
+"""The logistic mixture of 8 or 16 context models, with sets of weights and a last stage.
 
 Source: section "Mixed bits 2" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing of
 context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
@@ -11,10 +11,8 @@ import numpy as np
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.mixed_bits import MOST_MIXED, learned, squash, stretch
 
-FEWEST_MODELS = 2
-"""So many models are not mixed by weights: the probability is their mean."""
-HASHED = {2: (1,), 8: (0, 11, 14), 16: (0, 11, 14)}
-"""Models, from 0, whose contexts are hashed to lines, by number of models."""
+HASHED = (0, 11, 14)
+"""Models, from 0, whose contexts are hashed to lines."""
 LINE_BITS, LINE_DECISIONS = 16, 16
 """Binary logarithm of the lines of a hashed model, and decisions of a line."""
 PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
@@ -72,14 +70,12 @@ class WeightSet:
 class MixedBits2:
     """The context models of one plane, the weights that mix them, and the last stage.
 
-    With 2 models there are neither weights nor a last stage.
-
     All state is in dictionaries, because few of the possible contexts occur.
 
     Parameters
     ----------
     models : int
-        Number of models: 2, 8 or 16.
+        Number of models, 8 or 16.
     weight_sets : int
         Number of sets of weights, 1 or 4.
     last_stage : bool
@@ -137,11 +133,8 @@ class MixedBits2:
         """
         keys = [self._key(model, context, decision) for model, context in enumerate(self.contexts)]
         states = [self.states.get(key, (ONE // 2, 0)) for key in keys]
-        if self.models == FEWEST_MODELS:
-            bit = coder.bit(syntax, sum(probability for probability, _ in states) >> 1, bit)
-        else:
-            odds = np.array([stretch()[probability >> 4] for probability, _ in states])
-            bit = self._code_mixture(coder, syntax, decision, odds, bit)
+        odds = np.array([stretch()[probability >> 4] for probability, _ in states])
+        bit = self._code_mixture(coder, syntax, decision, odds, bit)
         for key, state in zip(keys, states, strict=True):
             self.states[key] = learned(state, bit, MOST_USES)
         return bit
@@ -185,7 +178,7 @@ class MixedBits2:
 
     def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
         """Return the key of a model's state."""
-        if model in HASHED[self.models]:
+        if model in HASHED:
             return model, hashed_line(context, decision), decision % LINE_DECISIONS
         return model, context, decision
 

@@ -133,14 +133,14 @@ class Blend:
         The plane to code.
     before : sequence of Plane
         The earlier planes, the last one first.
-    predictors : int
-        Number of predictors in use, 1 to 3.
+    predictors : sequence of (int, tuple)
+        The predictors in use, 1 to 3, as rows of ``PREDICTORS``.
     """
 
-    def __init__(self, plane: Plane, before: Sequence[Plane], predictors: int):
+    def __init__(self, plane: Plane, before: Sequence[Plane], predictors: Sequence):
         self.plane, self.before = plane, before
         self.predictors = []
-        for strip, by_planes in PREDICTORS[:predictors]:
+        for strip, by_planes in predictors:
             counts = own, other = by_planes[len(before)]
             regressors = own + other * len(before)
             sums = (
@@ -151,7 +151,7 @@ class Blend:
             self.predictors.append(Predictor(sums, counts, strip, plane.most))
         counted = [predictor.counts for predictor in self.predictors]
         self.counts = max(own for own, _ in counted), max(other for _, other in counted)
-        self.squares = np.zeros((predictors, *plane.samples.shape), np.int64)
+        self.squares = np.zeros((len(predictors), *plane.samples.shape), np.int64)
         self._row = self._column = self._level = 0
         self._fits: list[int] = []
 

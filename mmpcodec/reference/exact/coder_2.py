@@ -1,7 +1,7 @@
 """Coding of planes without loss or with a bounded error, each plane in a stream of its own.
 
 Source: section "Exact samples 2" of ``docs/format/format.md``. ``blend`` fits the prediction;
-``surroundings`` corrects it, and makes contexts with this module.
+``surroundings`` corrects it, and makes contexts with this module. ``fast_coder`` has the fast form.
 """
 
 from collections.abc import Callable
@@ -11,14 +11,16 @@ import numpy as np
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
-from mmpcodec.reference.entropy.mixed_bits_2 import FEWEST_MODELS, MixedBits2
+from mmpcodec.reference.entropy.mixed_bits_2 import MixedBits2
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
-from mmpcodec.reference.exact.blend import Blend
+from mmpcodec.reference.exact import fast_coder
+from mmpcodec.reference.exact.blend import PREDICTORS, Blend
 from mmpcodec.reference.exact.coder import report_row
+from mmpcodec.reference.exact.fast_coder import FastCoder
+from mmpcodec.reference.exact.hashes import key_and_line, summed
 from mmpcodec.reference.exact.plane import OWN, Plane
 from mmpcodec.reference.exact.surroundings import (
-    HASH_FACTOR,
     Corrector,
     EarlierSamples,
     Surroundings,
@@ -29,11 +31,10 @@ from mmpcodec.reference.exact.values import code_values, map_pays, used_values
 SECTION = "Exact samples 2"
 ABOVE = 3
 """Rows that the margins add above a plane."""
-NEIGHBOURS = {2: (6,), 8: (3, 6, 10, 22), 16: (3, 6, 10, 22)}
-"""Neighbours that each table of earlier samples looks at, by number of models."""
+NEIGHBOURS = (3, 6, 10, 22)
+"""Neighbours that each table of earlier samples looks at."""
 LINE_BITS = 15
 """Binary logarithm of the number of lines of a table."""
-SUM_FACTOR = 65599
 LONGEST = 9
 """Bytes of the longest number."""
 
@@ -63,40 +64,32 @@ class PlaneCoder2:
         self.max_error = tools.max_error
         self.step = 2 * tools.max_error + 1
         self.bits = self.plane.most.bit_length()
-        self.blend = Blend(self.plane, self.before, tools.predictors)
+        self.blend = Blend(self.plane, self.before, PREDICTORS[: tools.predictors])
         self.corrector = Corrector(self.plane, self.before)
-        self.models = tools.models
-        self.tables = {count: EarlierSamples() for count in NEIGHBOURS[tools.models]}
+        self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.mixed = MixedBits2(tools.models, tools.weight_sets, tools.last_stage)
 
-    def code_row(self, row: int, given: np.ndarray | None) -> None:
-        """Code a row.
+    def begin_row(self) -> None:
+        """Prepare for a new row."""
+        self.blend.begin_row()
+
+    def code_sample(self, row: int, column: int, given: int | None) -> None:
+        """Code a sample.
 
         Parameters
         ----------
-        row : int
-        given : (W,) int array or None
-            The samples to encode; None decodes.
+        row, column : int
+        given : int or None
+            The sample to encode; None decodes.
         """
-        self.plane.begin_row(row)
-        self.blend.begin_row()
-        for column in range(self.plane.width):
-            sample = None if given is None else int(given[column])
-            self._code_sample(row, column, sample)
-        self.plane.end_row(row)
-
-    def _code_sample(self, row: int, column: int, given: int | None) -> None:
         fitted = self.blend.fit(row, column)
         near = self.corrector.correct(row, column, fitted)
         neighbours = self.plane.around(row, column, OWN).tolist()
         others = [int(plane.inner[row, column]) for plane in self.before]
         for count, table in self.tables.items():
-            table.find(*key_and_line((*others, 0, 0)[:2], neighbours[:count]))
-        if self.models == FEWEST_MODELS:
-            self.mixed.select(self._two_contexts(near, others), ())
-        else:
-            contexts = self._contexts(row, column, near, neighbours)
-            self.mixed.select(contexts, self._rows(near))
+            table.find(*key_and_line(others, neighbours[:count], LINE_BITS))
+        contexts = self._contexts(row, column, near, neighbours)
+        self.mixed.select(contexts, self._rows(near))
         sample = self._code_residual(near.predicted, given)
         self.cells.add(row, column)
 
@@ -105,16 +98,6 @@ class PlaneCoder2:
             table.learn(sample)
         self.corrector.learn(sample)
         self.blend.learn(sample)
-
-    def _two_contexts(self, near: Surroundings, others: list[int]) -> tuple[int, int]:
-        """Return the contexts of the models if there are 2."""
-        coarse, table = min(7, near.active // 3), self.tables[6]
-        off = signed_class(near.median - near.predicted)
-        first = 288 + 8 * table.match(near.predicted) + coarse
-        return (
-            first if table.uses else 32 * off + near.active,
-            summed((near.predicted, *(*others, 0, 0)[:2])),
-        )
 
     def _contexts(
         self, row: int, column: int, near: Surroundings, neighbours: list[int]
@@ -219,7 +202,7 @@ class PlaneCoder2:
         length, own_length = 0, steps.bit_length() - 1
         while length < bits - 1 and code(length_decision(length, negative), length < own_length):
             length += 1
-        size, plain = 1, self._plain_digits(length, bits)
+        size, plain = 1, max(0, min(length - 3, bits - 8))
         for i in range(length - plain):
             left = length - 1 - i
             decision = high_decision(length, size) if i < 3 else low_decision(left)
@@ -233,12 +216,6 @@ class PlaneCoder2:
                 SECTION, f"sample is {value}, allowed is {-bound} to {most + bound}"
             )
         return min(max(value, 0), most)
-
-    def _plain_digits(self, length: int, bits: int) -> int:
-        """Return how many of the lowest digits are coded as if equally likely."""
-        if self.models == FEWEST_MODELS:
-            return max(0, length - 1)
-        return max(0, min(length - 3, bits - 8))
 
 
 def length_decision(length: int, below: int) -> int:
@@ -279,30 +256,6 @@ def agreement_class(uses: int, agrees: bool) -> int:
     if not agrees:
         return 3
     return 1 if uses <= 2 else 2
-
-
-def summed(values: tuple[int, ...]) -> int:
-    """Return the sum of the values times powers of 65599, modulo 2**32 (h in the format)."""
-    return sum(value * SUM_FACTOR ** (i + 1) for i, value in enumerate(values)) % 2**32
-
-
-def key_and_line(others: tuple[int, ...], neighbours: list[int]) -> tuple[int, int]:
-    """Return the key of surroundings and the line of a table of earlier samples.
-
-    The line does not depend on the neighbour to the left, so that a decoder can fetch it early.
-
-    Parameters
-    ----------
-    others : (int, int)
-        Samples of P1 and P2 in the same row and column.
-    neighbours : list of int
-    """
-
-    def hashed(number: int) -> int:
-        return (number ^ number >> 15) * HASH_FACTOR % 2**32
-
-    rest = summed((*others, 0, *neighbours[1:]))
-    return hashed(summed((*others, *neighbours))), hashed(rest) >> 32 - LINE_BITS
 
 
 def encode_planes_2(
@@ -399,17 +352,27 @@ def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarr
         planes.append(Plane(height, width, len(values) - 1, ABOVE))
         # The rate of the values is taken before, and belongs to no cell.
         cells = CellRates((height, width), coder.tally)
-        plane_coder = PlaneCoder2(planes, coder, tools, cells) if len(values) > 1 else None
+        form = FastCoder if tools.models == fast_coder.MODELS else PlaneCoder2
+        samples_coder = form(planes, coder, tools, cells) if len(values) > 1 else None
         for row in range(height):
             report_row(progress, number, row, shape)
-            if plane_coder:
-                plane_coder.code_row(row, None if numbers is None else numbers[row])
+            if samples_coder:
+                _code_row(samples_coder, row, None if numbers is None else numbers[row])
         decoded[number] = values[planes[-1].inner]
         rates.append(cells.rates)
         if given is None:
             coder.finish()
     report_row(progress, count, 0, shape)
     return decoded, np.sum(rates, axis=0)
+
+
+def _code_row(coder: PlaneCoder2 | FastCoder, row: int, given: np.ndarray | None) -> None:
+    """Code a row; ``given`` are the samples to encode, or None to decode."""
+    coder.plane.begin_row(row)
+    coder.begin_row()
+    for column in range(coder.plane.width):
+        coder.code_sample(row, column, None if given is None else int(given[column]))
+    coder.plane.end_row(row)
 
 
 def _bits(coders) -> dict[str, float]:

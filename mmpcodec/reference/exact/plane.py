@@ -78,6 +78,10 @@ class Plane:
         """Return the residual of a sample, in whole samples."""
         return int(self.errors[row + self.above, column + BESIDE])
 
+    def set_error(self, row: int, column: int, residual: int) -> None:
+        """Keep the residual of a sample, in whole samples."""
+        self.errors[row + self.above, column + BESIDE] = residual
+
 
 def regressors(
     plane: Plane, before: Sequence[Plane], row: int, column: int, counts: tuple[int, int]

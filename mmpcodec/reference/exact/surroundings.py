@@ -50,6 +50,7 @@ class Surroundings(NamedTuple):
         Residuals of W, N and NE.
     earlier : list of int
         Residuals of P1 and P2, as far as they exist.
+    activity : int
     active : int
         Class of the activity (act in the format).
     median : int
@@ -63,11 +64,44 @@ class Surroundings(NamedTuple):
     around: list[int]
     residuals: tuple[int, int, int]
     earlier: list[int]
+    activity: int
     active: int
     median: int
     texture: int
-    predicted: int
-    fraction: int
+    predicted: int = 0
+    fraction: int = 0
+
+
+def look_around(
+    plane: Plane, before: Sequence[Plane], row: int, column: int, fitted: int
+) -> Surroundings:
+    """Return what the surroundings of a sample tell, without a corrected prediction.
+
+    Parameters
+    ----------
+    plane : Plane
+        The plane to code.
+    before : sequence of Plane
+        The earlier planes, the last one first.
+    row, column : int
+        Position of the sample.
+    fitted : int
+        Fitted prediction, in 1/64.
+    """
+    w, n, nw, _ne, _ww, _nn = around = plane.around(row, column, OWN[:6]).tolist()
+    median = sorted((w, n, w + n - nw))[1]
+
+    r, c = row + plane.above, column + BESIDE
+    e = plane.errors[r - 2 : r + 1, c - 2 : c + 2]
+    ew, en, ene = (int(value) for value in (e[2, 1], e[1, 2], e[1, 3]))
+    activity = 2 * (abs(ew) + abs(en)) + int(abs(e[1, 1]) + abs(ene) + abs(e[2, 0]) + abs(e[0, 2]))
+    earlier = [other.error(row, column) for other in before]
+    if earlier:
+        share = 8 // len(earlier)
+        activity = (3 * activity + share * sum(map(abs, earlier))) >> 2
+    texture = sum((value << FRACTION_BITS > fitted) << i for i, value in enumerate(around))
+    active = activity_class(activity)
+    return Surroundings(around, (ew, en, ene), earlier, activity, active, median, texture)
 
 
 class Corrector:
@@ -97,46 +131,30 @@ class Corrector:
         fitted : int
             Fitted prediction, in 1/64.
         """
-        plane = self.plane
-        w, n, nw, _ne, _ww, _nn = around = plane.around(row, column, OWN[:6]).tolist()
-        median = sorted((w, n, w + n - nw))[1]
-
-        r, c = row + plane.above, column + BESIDE
-        e = plane.errors[r - 2 : r + 1, c - 2 : c + 2]
-        ew, en, ene = (int(value) for value in (e[2, 1], e[1, 2], e[1, 3]))
-        activity = 2 * (abs(ew) + abs(en)) + int(
-            abs(e[1, 1]) + abs(ene) + abs(e[2, 0]) + abs(e[0, 2])
-        )
-        earlier = [other.error(row, column) for other in self.before]
-        if earlier:
-            share = 8 // len(earlier)
-            activity = (3 * activity + share * sum(map(abs, earlier))) >> 2
-        active = activity_class(activity)
-        texture = sum((value << FRACTION_BITS > fitted) << i for i, value in enumerate(around))
-        spread = 8 + 2 * activity
-        towards = ((median << FRACTION_BITS) - fitted + spread // 2) // spread
+        near = look_around(self.plane, self.before, row, column, fitted)
+        spread = 8 + 2 * near.activity
+        towards = ((near.median << FRACTION_BITS) - fitted + spread // 2) // spread
         skew = min(max(16 + towards, 0), 31)
 
         self._row, self._column, self._fitted = row, column, fitted
         self._used = [
-            self.biases.setdefault(key, Bias()) for key in ((0, texture, active), (1, skew, active))
+            self.biases.setdefault(key, Bias())
+            for key in ((0, near.texture, near.active), (1, skew, near.active))
         ]
         mended = fitted + ((sum(bias.mean for bias in self._used) + 16) >> 5)
-        mended = min(max(mended, 0), plane.most << FRACTION_BITS)
+        mended = min(max(mended, 0), self.plane.most << FRACTION_BITS)
         predicted = (mended + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS
         fraction = (mended & (1 << FRACTION_BITS) - 1) >> 3
-        return Surroundings(
-            around, (ew, en, ene), earlier, active, median, texture, predicted, fraction
-        )
+        return near._replace(predicted=predicted, fraction=fraction)
 
     def learn(self, sample: int) -> None:
         """Learn the sample whose prediction was corrected last, and keep its residual."""
         error = (sample << FRACTION_BITS) - self._fitted
         for bias in self._used:
             bias.learn(error)
-        self.plane.errors[self._row + self.plane.above, self._column + BESIDE] = (
-            error + (1 << FRACTION_BITS - 1)
-        ) >> FRACTION_BITS
+        self.plane.set_error(
+            self._row, self._column, (error + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS
+        )
 
 
 class EarlierSamples:
