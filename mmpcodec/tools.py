@@ -218,10 +218,11 @@ class Tools:
         Code exact samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only the
         tools below then have an effect, and ``prediction`` must be False.
     predictors : int
-        Predictors of exact samples 2 whose predictions are blended, 1 to 3; 0 codes the exact
-        samples of version 1. A tool of version 2.
+        Predictors of exact samples 2 whose predictions are blended, 1 to 3, 1 with 2 models; 0
+        codes the exact samples of version 1. A tool of version 2.
     models : int
-        Models that predict a bit of exact samples 2: 2, 8 or 16. A tool of version 2.
+        Models that predict a bit of exact samples 2: 8 or 16, or 2, which is the fast form. A tool
+        of version 2.
     weight_sets : int
         Sets of weights that mix the models, 1 or 4; 1 with 2 models. A tool of version 2.
     last_stage : bool

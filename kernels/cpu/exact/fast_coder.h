@@ -6,10 +6,10 @@
 
 #include <algorithm>
 #include <string>
-#include <type_traits>
 
 #include "cpu/entropy/lines.h"
 #include "cpu/exact/codec_2.h"
+#include "cpu/exact/hashes.h"
 #include "cpu/exact/plane.h"
 #include "cpu/exact/strips.h"
 #include "cpu/exact/surroundings.h"

@@ -7,14 +7,13 @@
 #include <algorithm>
 #include <array>
 #include <string>
-#include <type_traits>
 #include <vector>
 
-#include "cpu/entropy/mean_bits.h"
 #include "cpu/entropy/mixed_bits_2.h"
 #include "cpu/exact/blend.h"
 #include "cpu/exact/codec_2.h"
 #include "cpu/exact/fit.h"
+#include "cpu/exact/hashes.h"
 #include "cpu/exact/plane.h"
 #include "cpu/exact/strips.h"
 #include "cpu/exact/sums.h"
@@ -40,7 +39,7 @@ public:
           near_(plane_.width()),
           fits_{NearFit(bits_), NearFit(bits_)},
           blend_(predictors_, plane_.width()),
-          mixed_(bits_of(tools)),
+          mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
           seen_(kTables),
           coder_(coder) {}
 
@@ -64,14 +63,13 @@ public:
     }
 
 private:
-    static constexpr bool kFast = Models == 2;
     static constexpr int kNear = 8;  // regressors; those beyond the format's are 0
     using NearFit = Fit<Sum, kNear>;
     // By predictor, then number of earlier planes: the regressors of each plane.
     static constexpr int kOwnOf[3][3] = {{10, 8, 6}, {6, 4, 4}, {18, 14, 10}};
     static constexpr int kOtherOf[3][3] = {{0, 6, 4}, {0, 3, 2}, {0, 6, 6}};
-    static constexpr int kTables = kFast ? 1 : 4;
-    static constexpr int kNeighbours[4] = {kFast ? 6 : 3, 6, 10, 22};
+    static constexpr int kTables = 4;
+    static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
     enum Decision { kZero, kNegative, kLength, kHigh = 16, kLongLength = 120, kDecisions = 142 };
 
@@ -81,14 +79,6 @@ private:
     // Returns the decision on the highest bit below the leading one, less one.
     static int high_decision(int length) {
         return length < 3 ? 10 + length : kHigh + 8 * (length - 3);
-    }
-
-    using Bits = std::conditional_t<kFast, MeanBits, MixedBits2<Models>>;
-    Bits bits_of(const Exact2Tools& tools) const {
-        if constexpr (kFast)
-            return Bits(kDecisions, {9 * 32 + 8 * kMatchContexts, 0});
-        else
-            return Bits(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage);
     }
 
     std::array<int, Models> contexts_of() const {
@@ -222,13 +212,7 @@ private:
         const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
 
         const int off = signed_class(median - predicted);
-        if constexpr (kFast)
-            mixed_.select({seen[0]->uses ? 9u * 32 + match_context(*seen[0], predicted) * 8 +
-                                               std::min(7, active / 3)
-                                         : uint32_t(off * 32 + active),
-                           hashed(predicted, v.a, v.b)});
-        else
-            select(v, predicted, active, off, (mended & 63) >> 3, seen);
+        select(v, predicted, active, off, (mended & 63) >> 3, seen);
         *here = code_residual(predicted, *here, next);
 
         for (Seen* one : seen) one->learn(*here);
@@ -323,10 +307,7 @@ private:
         const int one = mixed_.predict(decision);
         meanwhile();
         const int bit = coder_.code(uint32_t(one), given);
-        if constexpr (kFast)
-            mixed_.learn(bit);
-        else
-            mixed_.learn(decision, bit);
+        mixed_.learn(decision, bit);
         return bit;
     }
 
@@ -348,7 +329,7 @@ private:
                code(length_decision(length) + negative, length < given_length))
             ++length;
         int found = 1;
-        const int plain = std::max(0, kFast ? length - 1 : std::min(length - 3, lengths_ - 8));
+        const int plain = std::max(0, std::min(length - 3, lengths_ - 8));
         for (int i = length - 1; i >= plain; --i) {
             const int decision = length - 1 - i < 3 ? high_decision(length) + found : kHigh + 8 * i;
             found = 2 * found + code(decision, size >> i & 1);
@@ -373,7 +354,7 @@ private:
     FadedSums<Sum, kNear, 2> near_;
     NearFit fits_[2];  // of even and odd columns
     Blend blend_;
-    Bits mixed_;
+    MixedBits2<Models> mixed_;
     Corrector corrector_;
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it

@@ -69,18 +69,6 @@ inline int match_context(const Seen& seen, int predicted) {
     return (std::min<int>(seen.uses, kMostSeen) - 1) * kSeenContexts + 2 + kFarthestSeen + off;
 }
 
-// Powers of 65599, by which hashes weigh their terms.
-struct HashFactors {
-    uint32_t of[26];
-    constexpr HashFactors() : of() {
-        uint32_t power = 1;
-        for (uint32_t& factor : of) factor = power *= 65599;
-    }
-};
-inline constexpr HashFactors kHashFactors;
-
-inline uint32_t mixed_hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
-
 inline int bit_length(uint32_t value) { return 32 - std::countl_zero(value); }
 
 inline int signed_class(int value) {

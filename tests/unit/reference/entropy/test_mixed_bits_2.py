@@ -49,18 +49,6 @@ def test_first_bit_of_sixteen_models_and_four_sets():
     assert mixed.shares[0] == [16384 + (4 * 32704 + (1 << 17) >> 18)] * 4
 
 
-def test_two_models_have_the_mean_of_their_probabilities():
-    mixed, coder = MixedBits2(2, 1, False), Noted()
-    mixed.select([5, 6], ROWS)
-    assert mixed.code(coder, "residual", 3, 1) == 1
-    mixed.select([5, 7], ROWS)  # the first model has seen a bit, the second has not
-    assert mixed.code(coder, "residual", 3, 0) == 0
-    first = 32768 + 21845
-    assert coder.probabilities == [32768, (first + 32768) >> 1]
-    assert mixed.states[0, 5, 3] == (first + (-first * (131072 // 5) >> 16), 2)
-    assert mixed.sets == {}
-
-
 def test_shares_follow_the_better_set():
     """The first set mixes to the odds 3, the others to -4; so the share of the first one grows."""
     mixed, coder = MixedBits2(8, 4, False), Noted()

@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from mmpcodec.reference.exact import blend
-from mmpcodec.reference.exact.blend import Blend, StripSums, blended, logarithm, near_faded
+from mmpcodec.reference.exact.blend import (
+    PREDICTORS,
+    Blend,
+    StripSums,
+    blended,
+    logarithm,
+    near_faded,
+)
 from mmpcodec.reference.exact.plane import Plane
 from mmpcodec.reference.exact.prediction import FadedSums
 
@@ -77,7 +84,7 @@ def test_errors_nearby_make_the_cost(monkeypatch):
     noted = []
     monkeypatch.setattr(blend, "blended", lambda fits, costs: noted.append(costs) or 0)
     plane = Plane(5, 16, 255, 3)
-    found = Blend(plane, [], 2)
+    found = Blend(plane, [], PREDICTORS[:2])
     found.begin_row()
     found.squares[0] = 1
     found.squares[1, plane.above + 1, 3 + 6] = 100  # two rows above and two columns to the left
@@ -91,7 +98,7 @@ def test_errors_nearby_make_the_cost(monkeypatch):
 def test_predictors_learn_a_slope(predictors):
     """Samples that rise evenly are predicted to 1/4 of a sample after a few rows."""
     plane = Plane(8, 24, 255, 3)
-    found = Blend(plane, [], predictors)
+    found = Blend(plane, [], PREDICTORS[:predictors])
     errors = np.zeros((8, 24))
     for row in range(8):
         plane.begin_row(row)
@@ -115,7 +122,7 @@ def test_predictors_learn_a_slope(predictors):
 )
 def test_numbers_of_regressors(before, counts):
     planes = [Plane(2, 20, 15, 3) for _ in range(before)]
-    found = Blend(Plane(2, 20, 15, 3), planes, 3)
+    found = Blend(Plane(2, 20, 15, 3), planes, PREDICTORS)
     assert [predictor.counts for predictor in found.predictors] == counts
     found.begin_row()
     shapes = [predictor.sums.at(0).shape for predictor in found.predictors]

@@ -50,15 +50,6 @@ def test_agreements():
     assert [coder_2.agreement_class(uses, False) for uses in (0, 1, 255)] == [0, 3, 3]
 
 
-def test_hashes():
-    assert coder_2.summed((7, 2)) == (7 * 65599 + 2 * 65599**2) % 2**32
-    key, line = coder_2.key_and_line((3, 0), [5, 9])
-    rest = (3 * 65599 + 9 * 65599**4) % 2**32
-    total = (rest + 5 * 65599**3) % 2**32
-    assert key == (total ^ total >> 15) * 2654435761 % 2**32
-    assert line == ((rest ^ rest >> 15) * 2654435761 % 2**32) >> 17
-
-
 def test_decisions_differ():
     """No two of the decisions of 16-bit samples are the same."""
     found = [0, 1]
