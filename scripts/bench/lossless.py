@@ -49,6 +49,13 @@ points = [60, 100]
 knob = "effort"
 suffixes = { coded = ".flif" }
 
+["FLIF, not interlaced"]
+encode = "flif -e -Q100 -N -E{point} {input} {coded}"
+decode = "flif -d {coded} {output}"
+points = [100]
+knob = "effort"
+suffixes = { coded = ".flif" }
+
 [paq8px]
 encode = "paq8px -{point} {input} {coded}"
 decode = "paq8px -d {coded} {output}"

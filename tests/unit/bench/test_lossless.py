@@ -69,11 +69,12 @@ def test_a_program_codes_a_picture(lossless, picture, program):
 def test_programs_get_effort_and_level(lossless, picture, program, tmp_path):
     said = tmp_path / "said"
     for name in ("flif", "paq8px"):
-        program(name, f'[ "$1" = -d ] || echo "$1 $2 $3" >> {said}; {COPY}')
-    for codec in (FLIF, "FLIF, effort 100", PAQ8PX):
+        program(name, f'[ "$1" = -d ] || echo "$1 $2 $3 $4" >> {said}; {COPY}')
+    for codec in (FLIF, "FLIF, effort 100", "FLIF, not interlaced, effort 100", PAQ8PX):
         lossless.measured("ramps", picture(8), codec)
     lines = [line.split("/")[0].strip() for line in said.read_text().splitlines()]
-    assert lines[:: lossless.RUNS] == ["-e -Q100 -E60", "-e -Q100 -E100", "-8"]
+    flif = ["-e -Q100 -E60", "-e -Q100 -E100", "-e -Q100 -N -E100"]
+    assert lines[:: lossless.RUNS] == [*flif, "-8"]
 
 
 def test_paq8px_takes_8_bits_only(lossless, picture, program):
