@@ -6,7 +6,6 @@ from dask.array import Array, from_array
 from dask.callbacks import Callback
 from hypothesis import strategies as st
 
-
 MOST_CHUNKS = 3
 """Along an axis, because the cost of an example is that of its chunks."""
 
