@@ -6,14 +6,23 @@
 The first command writes one JSON line for each picture and codec: bytes of the file, and processor
 seconds to encode and to decode it with one thread, the least of three. The second prints the
 rows of docs/benchmarks/data: for each codec and class of pictures, bits a sample and microseconds a
-sample, of all samples of the class together. imagecodecs codes the peers; WebP takes 8 bits only.
+sample, of all samples of the class together. imagecodecs codes JPEG XL, JPEG-LS and WebP.
+
+FLIF and paq8px are programs on PATH, ``flif`` and ``paq8px``; without its program a codec is left
+out, and standard error says so. Version 0.4 of FLIF is from https://github.com/FLIF-hub/FLIF, made
+by ``make -C src flif``; version 216 of paq8px, from https://github.com/hxim/paq8px, is made by
+CMake, and needs 2.5 GB of memory at level 8. Their times are those of the processes, with the files
+that pass between them. WebP and paq8px take pictures of 8 bits only.
 """
 
 import argparse
 import json
+import resource
+import shutil
+import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from functools import partial
 from pathlib import Path
@@ -23,10 +32,37 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.codecs.base import SampleKind
+from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.depth import BYTE
+from mmpcodec.samples import form_of
 from mmpcodec.tools import EXACT_FORMS
 
 RUNS = 3
+EIGHT_BITS = ("WebP", "paq8px")
+"""Codecs of 8 bits. paq8px knows samples of 16 bits as bytes, not as a picture."""
+PROGRAMS = """
+[FLIF]
+encode = "flif -e -Q100 -E{point} {input} {coded}"
+decode = "flif -d {coded} {output}"
+points = [60, 100]
+knob = "effort"
+suffixes = { coded = ".flif" }
+
+["FLIF, not interlaced"]
+encode = "flif -e -Q100 -N -E{point} {input} {coded}"
+decode = "flif -d {coded} {output}"
+points = [100]
+knob = "effort"
+suffixes = { coded = ".flif" }
+
+[paq8px]
+encode = "paq8px -{point} {input} {coded}"
+decode = "paq8px -d {coded} {output}"
+points = [8]
+knob = "level"
+"""
+"""Programs as codecs, as ``mmpcodec.bench.codecs.commands`` describes them."""
 
 Pair = tuple[Callable[[], Any], Callable[[Any], np.ndarray]]
 """Encodes a picture, and decodes its file."""
@@ -69,6 +105,18 @@ def webp(picture: pictures.Picture) -> Pair:
     return encode, partial(imagecodecs.webp_decode, hasalpha=False)
 
 
+def by_program(picture: pictures.Picture, name: str, point: float) -> Pair:
+    kind = SampleKind(form_of(picture.samples), picture.depth)
+    codec = next(each for each in commands(PROGRAMS, kind=kind) if each.name == name)
+    return partial(codec.encode, picture.samples, point), codec.decode
+
+
+BY_PROGRAM = {
+    f"{each.name}, {each.knob} {point:g}": (each, point)
+    for each in commands(PROGRAMS)
+    for point in each.ladder
+}
+"""Codecs that are programs, and their operating points."""
 CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
     "mmp, version 1": partial(ours, version=1, effort=2),
     **{
@@ -78,16 +126,38 @@ CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
     **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
     "JPEG-LS": jpegls,
     "WebP, method 6": webp,
+    **{
+        label: partial(by_program, name=codec.name, point=point)
+        for label, (codec, point) in BY_PROGRAM.items()
+    },
 }
+
+
+def available(labels: Sequence[str]) -> list[str]:
+    """Return the codecs whose programs are there; name the others on standard error."""
+    found = []
+    for label in labels:
+        program = BY_PROGRAM[label][0].settings.split()[0] if label in BY_PROGRAM else None
+        if program is None or shutil.which(program):
+            found.append(label)
+        else:
+            print(f"{label} is left out: the program {program} is not on PATH", file=sys.stderr)
+    return found
+
+
+def processor_seconds() -> float:
+    """Return the processor seconds of this process and of the programs that it has run."""
+    programs = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + programs.ru_utime + programs.ru_stime
 
 
 def least(work: Callable[[], Any]) -> tuple[Any, float]:
     """Return what a call returns, and the least processor seconds of some calls."""
     seconds = []
     for _ in range(RUNS):
-        started = time.process_time()
+        started = processor_seconds()
         found = work()
-        seconds.append(time.process_time() - started)
+        seconds.append(processor_seconds() - started)
         if seconds[0] > 20:
             break
     return found, min(seconds)
@@ -96,7 +166,7 @@ def least(work: Callable[[], Any]) -> tuple[Any, float]:
 def measured(group: str, path: str, codec: str) -> dict[str, Any] | None:
     """Code a picture and return its row, or None if the codec cannot take it."""
     picture = pictures.read(path).without_alpha()
-    if codec.startswith("WebP") and picture.depth > BYTE:
+    if codec.startswith(EIGHT_BITS) and picture.depth > BYTE:
         return None
     encode, decode = CODECS[codec](picture)
     data, encoding = least(encode)
@@ -117,7 +187,8 @@ def measured(group: str, path: str, codec: str) -> dict[str, Any] | None:
 
 
 def measure(args: argparse.Namespace) -> None:
-    jobs = [(*each.split("=", 1), codec) for each in args.pictures for codec in args.codecs]
+    codecs = available(args.codecs)
+    jobs = [(*each.split("=", 1), codec) for each in args.pictures for codec in codecs]
     with ProcessPoolExecutor(args.jobs) as pool, Path(args.out).open("a") as out:
         for task in as_completed([pool.submit(measured, *job) for job in jobs]):
             if row := task.result():

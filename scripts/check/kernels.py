@@ -1,9 +1,10 @@
 """Compile every CUDA kernel for each architecture, without a device.
 
-    python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90]
+    python scripts/check/kernels.py [--compiler nvcc|nvrtc] [--arch sm_80 --arch sm_90] [--fast]
 
 The script compiles with nvcc if it is on the path, else with the NVRTC library of the extra
-`mmpcodec[nvrtc]`. It exits with 1 if a kernel does not compile.
+`mmpcodec[nvrtc]`. It exits with 1 if a kernel does not compile. With
+--fast it does not optimise, which takes less time.
 """
 
 import argparse
@@ -23,13 +24,14 @@ Compile = Callable[[Path, str], str | None]
 """Function that compiles a file for an architecture; returns the compiler's log on failure."""
 
 
-def nvcc() -> Compile | None:
+def nvcc(fast: bool) -> Compile | None:
     """Return a function that compiles with nvcc; None if nvcc is not on the path."""
     if shutil.which("nvcc") is None:
         return None
 
     def compile_file(path: Path, architecture: str) -> str | None:
         command = ["nvcc", "-std=c++17", f"-arch={architecture}", f"-I{FOLDER}", "-cubin"]
+        command += ["--device-debug"] * fast
         done = subprocess.run(
             [*command, "-o", "/dev/null", str(path)], capture_output=True, text=True
         )
@@ -38,7 +40,7 @@ def nvcc() -> Compile | None:
     return compile_file
 
 
-def nvrtc() -> Compile | None:
+def nvrtc(fast: bool) -> Compile | None:
     """Return a function that compiles with NVRTC, as CuPy does; None if NVRTC is missing."""
     try:
         files = metadata.files(NVRTC_PACKAGE) or []
@@ -55,7 +57,7 @@ def nvrtc() -> Compile | None:
         program = ctypes.c_void_p()
         source, name = path.read_bytes(), path.name.encode()
         checked(library.nvrtcCreateProgram(ctypes.byref(program), source, name, 0, None, None))
-        given = ["-std=c++17", f"-arch={architecture}", f"-I{FOLDER}"]
+        given = ["-std=c++17", f"-arch={architecture}", f"-I{FOLDER}", *["--device-debug"] * fast]
         options = (ctypes.c_char_p * len(given))(*(option.encode() for option in given))
         failed = library.nvrtcCompileProgram(program, len(given), options)
         size = ctypes.c_size_t()
@@ -75,9 +77,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--compiler", choices=COMPILERS)
     parser.add_argument("--arch", action="append")
+    parser.add_argument("--fast", action="store_true", help="do not optimise")
     args = parser.parse_args()
     names = [args.compiler] if args.compiler else list(COMPILERS)
-    found = ((name, compiler) for name in names if (compiler := COMPILERS[name]()) is not None)
+    found = (
+        (name, compiler) for name in names if (compiler := COMPILERS[name](args.fast)) is not None
+    )
     name, compile_file = next(found, (None, None))
     if compile_file is None:
         sys.exit(f"no compiler: {' and '.join(names)} are not there")

@@ -174,11 +174,11 @@ def test_help_says_what_quality_is(mmp):
 
 
 def test_signal_during_the_search_leaves_nothing(process, files):
-    noise = np.random.default_rng(3).integers(0, 256, (96, 96)).astype(np.uint8)
+    noise = np.random.default_rng(3).integers(0, 256, (48, 48)).astype(np.uint8)
     pictures.write(noise, "a.png")
     child = process(
         "encode", "a.png", "-v", "--preset", "plain", "--backend", "reference",
-        "--target-size", "3kB",
+        "--target-size", "750",
     )  # fmt: skip
     assert child.stderr.readline().startswith(b"mmp: backend reference")
     assert child.stderr.readline().startswith(b"mmp: a.png: pass 1: lambda")

@@ -5,10 +5,12 @@ import json
 import subprocess
 import sys
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 import pytest
+from support.vectors import BAD, FOLDER, GOOD, TAKE_LONG, VECTORS, each, name_of
 
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, Tools, backends, pictures
@@ -25,9 +27,6 @@ from mmpcodec.reference.blocks.partition import (
 from mmpcodec.reference.blocks.prediction import HORIZONTAL, VERTICAL
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "vectors" / "make.py"
-HERE = Path(__file__).parent
-VECTORS = sorted(HERE.glob("v?/*"))
-GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
 WITH_PICTURE = [path for path in GOOD if (path / "params.json").exists()]
 OF_AN_EARLIER_SEARCH = {
     "photo-fragments-16",
@@ -46,14 +45,6 @@ def published(text):
     return text.replace("with alpha", "and alpha")
 
 
-def each(vectors):
-    names = [str(path.relative_to(HERE)) for path in vectors]
-    return pytest.mark.parametrize("vector", vectors, ids=names)
-
-
-all_vectors = each(GOOD)
-
-
 @pytest.fixture(params=["cpu", pytest.param("cuda", marks=pytest.mark.gpu)])
 def backend(request) -> str:
     reason = backends.status()[request.param]
@@ -62,8 +53,17 @@ def backend(request) -> str:
     return request.param
 
 
-@all_vectors
-@pytest.mark.parametrize("backend", backends.decoders())
+def decoded_by(backend, vector):
+    """The arguments of a test; the reference takes seconds for some vectors."""
+    slow = backend == "reference" and vector in TAKE_LONG
+    marks = pytest.mark.slow if slow else ()
+    return pytest.param(vector, backend, id=f"{backend}-{name_of(vector)}", marks=marks)
+
+
+WITH_DECODERS = [decoded_by(*pair) for pair in product(backends.decoders(), GOOD)]
+
+
+@pytest.mark.parametrize(("vector", "backend"), WITH_DECODERS)
 def test_decodes_to_the_samples(vector, backend):
     data = (vector / "stream.mmp").read_bytes()
     found = mmpcodec.inspect(data, decode=True, backend=backend)
@@ -151,31 +151,23 @@ def test_encodes_as_well_as_the_earlier_search(vector, backend):
     assert cost(encoded(vector, backend).data) <= 1.02 * cost(earlier)
 
 
-def takes_long(vector: Path) -> bool:
-    """Return whether the reference's search takes many seconds."""
-    return params_of(vector).tools.prediction or vector.name == "trees-counts-halved"
+SEARCHED_LONG = {path for path in ENCODED if params_of(path).tools.prediction} | TAKE_LONG
+"""Smaller pictures than these are in the agreement tests."""
 
 
-@each([path for path in ENCODED if not takes_long(path)])
+@each(ENCODED, slow=SEARCHED_LONG)
 def test_reference_encodes_to_the_stream(vector):
     check_encodes(vector, "reference")
 
 
-@pytest.mark.slow
-@each([path for path in ENCODED if takes_long(path)])
-def test_reference_encodes_to_the_stream_slowly(vector):
-    """Smaller pictures than these are in the agreement tests."""
-    check_encodes(vector, "reference")
-
-
-@each([path for path in VECTORS if (path / "error.json").exists()])
+@each(BAD)
 @pytest.mark.parametrize("backend", backends.decoders())
 def test_refuses_what_is_damaged(vector, backend):
     expected = json.loads((vector / "error.json").read_text())
     with pytest.raises(mmpcodec.FormatError) as caught:
         mmpcodec.decode((vector / "stream.mmp").read_bytes(), backend=backend)
     # A decoder that knows version 2 takes the next fields of this file for those of version 2.
-    if vector == HERE / "v1" / "bad-version-2":
+    if vector == FOLDER / "v1" / "bad-version-2":
         assert type(caught.value) is mmpcodec.CorruptStream
         assert "tool sets" in str(caught.value)
         return
@@ -188,7 +180,7 @@ def test_refuses_what_is_damaged(vector, backend):
 
 @pytest.mark.parametrize("name", ["photo-templates", "photo-one-template"])
 def test_vectors_of_templates_use_them(name):
-    data = (HERE / "v1" / name / "stream.mmp").read_bytes()
+    data = (FOLDER / "v1" / name / "stream.mmp").read_bytes()
     modes = mmpcodec.inspect(data, decode=True).trace.units[..., 2]
     assert (modes == TEMPLATES).sum() > 20
 
@@ -197,14 +189,14 @@ def test_vectors_of_templates_use_them(name):
     "name", ["preset", "odd-size", "fragments-16", "fragments-64", "all-tools", "plain"]
 )
 def test_vectors_of_trees_among_blocks_have_both(name):
-    data = (HERE / "v1" / f"mixed-{name}" / "stream.mmp").read_bytes()
+    data = (FOLDER / "v1" / f"mixed-{name}" / "stream.mmp").read_bytes()
     kinds = mmpcodec.inspect(data, decode=True).trace.units[..., 3]
     assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 10
 
 
 def test_vectors_of_pdpc_have_every_mode_that_is_blended():
     found = set()
-    for vector in (HERE / "v2").glob("pdpc*"):
+    for vector in (FOLDER / "v2").glob("pdpc*"):
         for layer in mmpcodec.inspect((vector / "stream.mmp").read_bytes(), decode=True).layers:
             found.update(layer.trace.units[..., 2].ravel().tolist())
     angles = {mode - FIRST_ANGLE for mode in found if FIRST_ANGLE <= mode < LEAST_SQUARES}
@@ -215,10 +207,10 @@ def test_vectors_of_pdpc_have_every_mode_that_is_blended():
 
 def test_script_keeps_existing_vectors(tmp_path):
     """No vector is missing, and one that is there is not written again."""
-    names = [vector.relative_to(HERE) for vector in VECTORS]
+    names = [vector.relative_to(FOLDER) for vector in VECTORS]
     for name in names:
         (tmp_path / name).mkdir(parents=True)
-        (tmp_path / name / "stream.mmp").write_bytes((HERE / name / "stream.mmp").read_bytes())
+        (tmp_path / name / "stream.mmp").write_bytes((FOLDER / name / "stream.mmp").read_bytes())
     subprocess.run([sys.executable, SCRIPT, tmp_path], check=True)
     assert {path.name for path in tmp_path.glob("*/*/*")} == {"stream.mmp"}
     assert sorted(path.relative_to(tmp_path) for path in tmp_path.glob("*/*")) == names

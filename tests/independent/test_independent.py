@@ -8,19 +8,13 @@ from pathlib import Path
 
 import pytest
 from independent.container import decode
+from support.vectors import BAD, GOOD, TAKE_LONG, each
 
 HERE = Path(__file__).parent
-FOLDER = HERE.parent / "conformance"
-VECTORS = sorted(FOLDER.glob("v?/*"))
 FORMS = ("gray", "gray and alpha", "RGB", "RGB and alpha")
 
 
-def each(vectors):
-    names = [str(path.relative_to(FOLDER)) for path in vectors]
-    return pytest.mark.parametrize("vector", vectors, ids=names)
-
-
-@each([path for path in VECTORS if (path / "decoded.json").exists()])
+@each(GOOD, slow=TAKE_LONG)
 def test_decodes_to_the_samples(vector):
     samples, facts = decode((vector / "stream.mmp").read_bytes())
     metadata = facts["metadata"]
@@ -47,7 +41,7 @@ def test_decodes_to_the_samples(vector):
     assert samples.shape[:2] == (facts["height"], facts["width"])
 
 
-@each([path for path in VECTORS if (path / "error.json").exists()])
+@each(BAD)
 def test_refuses_what_is_damaged(vector):
     with pytest.raises(ValueError, match=r"."):
         decode((vector / "stream.mmp").read_bytes())

@@ -42,13 +42,16 @@ def compilers():
     yield "nvrtc"
 
 
+OPTIMISED = [pytest.param([name], marks=pytest.mark.slow) for name in ("sm_80", "sm_90")]
+
+
 @pytest.mark.timeout(1200)
-@pytest.mark.parametrize("architecture", [pytest.param("sm_80", marks=pytest.mark.slow), "sm_90"])
+@pytest.mark.parametrize("target", [["sm_90", "--fast"], *OPTIMISED], ids=" ".join)
 @pytest.mark.parametrize("compiler", ["nvcc", "nvrtc"])
-def test_every_kernel_compiles(compiler, architecture):
+def test_every_kernel_compiles(compiler, target):
     if compiler not in set(compilers()):
         pytest.skip(f"{compiler} is not there; `make test` sees that one of them is")
-    command = [sys.executable, SCRIPT, "--compiler", compiler, "--arch", architecture]
+    command = [sys.executable, SCRIPT, "--compiler", compiler, "--arch", *target]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
     assert done.stdout.count(": ok") == len(kernels.sources())

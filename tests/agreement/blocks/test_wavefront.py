@@ -16,10 +16,10 @@ def params_of(effort, fragment_size=64):
     )
 
 
-@pytest.mark.parametrize(("fragment_size", "width"), [(16, 175), (32, 170)])
-def test_models_merge_as_in_the_reference(fragment_size, width):
+@pytest.mark.parametrize(("fragment_size", "height", "width"), [(16, 37, 175), (32, 37, 170)])
+def test_models_merge_as_in_the_reference(fragment_size, height, width):
     """Rows of more fragments than the distance between rows."""
-    picture = CONTENT["natural"](np.random.default_rng(width), 2 * fragment_size + 5, width)
+    picture = CONTENT["natural"](np.random.default_rng(width), height, width)
     check_picture("blocks", picture, params_of(1, fragment_size), threads=(1, 2, 5))
 
 

@@ -64,35 +64,39 @@ def room_of(told, counts, room):
     return classes
 
 
-@pytest.mark.parametrize("content", CONTENT)
+FORMS = {
+    "plain": {},
+    "classic": {"preset": "classic"},
+    "dyadic": {"partition": "dyadic", "dictionary_limit": 300},
+    "text": {"preset": "text"},
+    "full": {"preset": "text", "dictionary_limit": 300},
+    "classic full": {"preset": "classic", "replacement": True, "dictionary_limit": 260},
+    "nothing to replace": {"replacement": True, "dictionary_limit": 256},
+}
+
+
 @pytest.mark.parametrize(
-    "options",
+    ("form", "content", "lam"),
     [
-        {},
-        {"preset": "classic"},
-        {"partition": "dyadic", "dictionary_limit": 300},
-        {"preset": "text"},
-        {"preset": "text", "dictionary_limit": 300},
-        {"preset": "classic", "replacement": True, "dictionary_limit": 260},
-        {"replacement": True, "dictionary_limit": 256},
+        (form, content, (0, 25)[(i + j) % 2])
+        for i, form in enumerate(FORMS)
+        for j, content in enumerate(CONTENT)
     ],
-    ids=["plain", "classic", "dyadic", "text", "full", "classic full", "nothing to replace"],
 )
-def test_payload_and_tally(content, options):
-    picture = CONTENT[content](np.random.default_rng(6), 40, 44)
-    for lam in (0, 25):
-        params = EncodeParams.from_options(lam, **{"preset": "plain", **options})
-        coded = CpuBackend().encode(picture, params)
-        tools = params.coded_tools
-        counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
-        coder = TreeCoder(*picture.shape, tools)
-        # In two parts, as launches bring them; the second's classes lie over those of the first.
-        middle, last = insertions[4].astype(int), insertions[-1].astype(int)
-        room = int(max(*middle, *(last - middle)))
-        place = int(counts[:5].sum())
-        coder.code(counts[:5], nodes[:place], insertions[:5], room_of(told, middle, room))
-        coder.code(counts[5:], nodes[place:], insertions[5:], room_of(told, last, room))
-        assert coder.finish() == coded.payload
-        bits = bits_of(coder.tally(), TREE_SYNTAX)
-        assert bits == coded.trace.bits
-        assert_same(coded.trace.cell_rates, coder.cell_rates())
+def test_payload_and_tally(form, content, lam):
+    picture = CONTENT[content](np.random.default_rng(6), 34, 37)
+    params = EncodeParams.from_options(lam, **{"preset": "plain", **FORMS[form]})
+    coded = CpuBackend().encode(picture, params)
+    tools = params.coded_tools
+    counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
+    coder = TreeCoder(*picture.shape, tools)
+    # In two parts, as launches bring them; the second's classes lie over those of the first.
+    middle, last = insertions[4].astype(int), insertions[-1].astype(int)
+    room = int(max(*middle, *(last - middle)))
+    place = int(counts[:5].sum())
+    coder.code(counts[:5], nodes[:place], insertions[:5], room_of(told, middle, room))
+    coder.code(counts[5:], nodes[place:], insertions[5:], room_of(told, last, room))
+    assert coder.finish() == coded.payload
+    bits = bits_of(coder.tally(), TREE_SYNTAX)
+    assert bits == coded.trace.bits
+    assert_same(coded.trace.cell_rates, coder.cell_rates())

@@ -1,5 +1,6 @@
 """Commands on Dask clusters of real processes: equal outputs, however a run is disturbed."""
 
+import contextlib
 import json
 import os
 import resource
@@ -11,11 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.clusters import SLOW, errors_of, hashes, large_pictures, stop, wait_for
+from typer.testing import CliRunner
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.cli.app import app
 
 pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
+
+COUNT = 5
+"""Pictures of a run that is disturbed."""
 
 
 def rows_of(manifest):
@@ -239,11 +245,21 @@ def test_wrong_clusters(mmp, folder_of_pictures, options, says, monkeypatch):
     assert result.stderr.count("\n") == 1
 
 
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """A folder with the outputs of a run that nothing disturbs."""
+    folder = tmp_path_factory.mktemp("whole")
+    with contextlib.chdir(folder):
+        found = CliRunner().invoke(app, ["encode", large_pictures(COUNT), "-O", "whole", *SLOW])
+    assert found.exit_code == 0
+    return folder / "whole"
+
+
 @pytest.fixture
-def undisturbed(mmp):
-    """The hashes of the outputs of a run that nothing disturbs."""
-    assert mmp("encode", large_pictures(8), "-O", "whole", *SLOW).exit_code == 0
-    return hashes("whole")
+def undisturbed(folder, whole):
+    """The hashes of these outputs; their sources are in the folder of the test."""
+    large_pictures(COUNT)
+    return hashes(whole)
 
 
 def test_a_worker_that_is_killed(process, cluster, undisturbed):
@@ -279,28 +295,28 @@ def test_a_run_goes_on_after_its_end(process, cluster, undisturbed, who):
         cluster.start_scheduler()
         cluster.add_worker()
     before = done_in("m.jsonl")
-    assert 2 <= len(before) < 8
+    assert 2 <= len(before) < COUNT
     program = process(*arguments)
     errors = errors_of(program, 120)
     assert program.returncode == 0, errors
-    assert f"{len(before)} of 8 inputs skipped" in errors
+    assert f"{len(before)} of {COUNT} inputs skipped" in errors
     assert hashes("out") == undisturbed
     assert sorted(done_in("m.jsonl")) == sorted(
         os.path.abspath(f"out/{name}") for name in undisturbed
     )
 
 
-def test_a_disk_that_is_full(process, cluster, undisturbed):
+def test_a_disk_that_is_full(process, cluster, whole, undisturbed):
     """The limit of the size of files stands for a full disk: writing ends with an error."""
-    sizes = {name: Path("whole", name).stat().st_size for name in undisturbed}
-    limit = sorted(sizes.values())[3]
+    sizes = {name: (whole / name).stat().st_size for name in undisturbed}
+    limit = sorted(sizes.values())[COUNT // 2]
     cluster.add_worker(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
     small = {name for name, size in sizes.items() if size <= limit}
     arguments = ("encode", "large", "-O", "out", "--manifest", "m.jsonl", *SLOW)
     arguments += ("--cluster", cluster.address)
     program = process(*arguments)
     errors = errors_of(program, 120)
-    assert errors.count("File too large") == 8 - len(small) > 0
+    assert errors.count("File too large") == COUNT - len(small) > 0
     assert hashes("out") == {name: undisturbed[name] for name in small}
     stop(cluster.workers.pop())
     cluster.add_worker()
@@ -312,7 +328,7 @@ def test_a_disk_that_is_full(process, cluster, undisturbed):
 
 def test_an_interrupt_ends_in_five_seconds(process, cluster):
     cluster.add_worker()
-    arguments = ("encode", large_pictures(8), "-O", "out", "--manifest", "m.jsonl", *SLOW)
+    arguments = ("encode", large_pictures(COUNT), "-O", "out", "--manifest", "m.jsonl", *SLOW)
     program = process(*arguments, "--cluster", cluster.address)
     wait_for(lambda: len(done_in("m.jsonl")) >= 1)
     program.send_signal(signal.SIGINT)

@@ -3,6 +3,7 @@
 import json
 import os
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -34,6 +35,12 @@ def shade(planes, depth):
     return samples if planes > 1 else samples[..., 0]
 
 
+@cache
+def exact_file(planes, depth):
+    """A lossless file of 12 tiles."""
+    return mmpcodec.encode(shade(planes, depth), 0, preset="exact", depth=depth, tile_size=80)
+
+
 @pytest.fixture
 def large(folder):
     """The name of an mmp file of 20 tiles."""
@@ -46,8 +53,7 @@ def large(folder):
 @pytest.mark.parametrize(("planes", "depth"), [(1, 8), (1, 1), (2, 12), (3, 8), (4, 16)])
 @pytest.mark.parametrize("region", [None, (70, 3, 201, 150)])
 def test_samples_are_those_of_the_library(mmp, name, planes, depth, region):
-    samples = shade(planes, depth)
-    data = mmpcodec.encode(samples, 0, preset="exact", depth=depth, tile_size=80)
+    data = exact_file(planes, depth)
     Path("a.mmp").write_bytes(data)
     options = () if region is None else ("--region", ",".join(map(str, region)))
     found = mmp("decode", "a.mmp", "-o", name, "--json", *options)

@@ -34,11 +34,11 @@ def test_auto_takes_it_for_lossless_photographs():
 def pictures():
     """Pictures of every form, with their depths."""
     rng = np.random.default_rng(8)
-    shaded = np.add.outer(np.arange(9), 2 * np.arange(14))
+    shaded = np.add.outer(np.arange(5), 2 * np.arange(11))
     for depth in (1, 3, 8, 10, 12, 16):
         kind = np.uint8 if depth <= 8 else np.uint16
         for planes in (1, 2, 3, 4):
-            noise = rng.integers(0, 3, (9, 14, planes))
+            noise = rng.integers(0, 3, (5, 11, planes))
             samples = ((shaded[..., None] + noise) % (1 << depth)).astype(kind)
             yield samples[..., 0] if planes == 1 else samples, depth
 

@@ -234,7 +234,7 @@ def test_boxes_are_those_of_brute_force(backend, values):
     assert (max_box(-abs(values), allow_empty=True, backend=backend).volume) == 0
 
 
-@pytest.mark.parametrize("shape", [(1, 300), (300, 1), (130, 67), (67, 130)])
+@pytest.mark.parametrize("shape", [(1, 300), (300, 1), (90, 67), (67, 90)])
 @pytest.mark.parametrize("size", [1, 3, 1 << 40])
 def test_larger_matrices_agree(shape, size):
     values = np.random.default_rng(size).integers(-size, size + 1, shape)

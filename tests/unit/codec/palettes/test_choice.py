@@ -164,7 +164,7 @@ def test_tiles_have_their_own_palettes(window):
 
 
 def test_the_reference_writes_the_same_palette():
-    picture = page(32, 48, RGB[:, :1])[..., 0].astype(np.uint8)
+    picture = page(16, 40, RGB[:, :1])[..., 0].astype(np.uint8)
     options = {"preset": "photo", "palette": True}
     found, reference = (
         encoded(picture, 60, backend=backend, **options) for backend in ("cpu", "reference")

@@ -99,7 +99,7 @@ def sparse(rng, place):
 @pytest.mark.parametrize("family", [None, 0, 1])
 def test_levels_come_back(dependent, family):
     rng = np.random.default_rng(0)
-    blocks = [(place, sparse(rng, place)) for place in PLACES for _ in range(3)]
+    blocks = [(place, sparse(rng, place)) for place in PLACES]
     writer, models = SymbolWriter(BLOCK_SYNTAX), BlockModels()
     for place, levels in blocks:
         assert (code_levels(writer, models, place, levels, dependent, family) == levels).all()

@@ -104,7 +104,7 @@ def cases(draw):
     return samples.astype(np.uint16), depth, own
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(cases())
 def test_round_trips(case):
     samples, depth, own = case

@@ -48,7 +48,7 @@ def instances(draw):
     return Items(profits, weights, draw(st.integers(least, max(least, most))))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(instances())
 def test_bounds_by_number_are_not_below_the_best(items):
     _, values, counts = brute_force(items)
@@ -59,7 +59,7 @@ def test_bounds_by_number_are_not_below_the_best(items):
             assert values[some].max() <= relaxed.total >> relaxed.shift
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(instances())
 def test_bounds_of_both_parts_and_their_losses(items):
     chosen, values, counts = brute_force(items)
@@ -75,7 +75,7 @@ def test_bounds_of_both_parts_and_their_losses(items):
             assert value << relaxed.shift <= relaxed.total - lost
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(instances(), st.data())
 def test_losses_are_not_above_what_a_choice_loses(items, data):
     chosen, values, counts = brute_force(items)
@@ -88,7 +88,7 @@ def test_losses_are_not_above_what_a_choice_loses(items, data):
             assert value << relaxed.shift <= relaxed.total - lost
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(instances())
 def test_exchanges_make_choices_fit_and_add_profit(items):
     _, values, counts = brute_force(items)
@@ -102,7 +102,7 @@ def test_exchanges_make_choices_fit_and_add_profit(items):
 
 
 @pytest.mark.parametrize("widths", [(0,), (1, 2), (2, 64), (1, 1 << 14), (1 << 14,)])
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(instances())
 def test_brackets_hold_the_best(widths, items):
     with pytest.MonkeyPatch.context() as patch:

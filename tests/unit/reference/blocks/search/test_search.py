@@ -21,14 +21,19 @@ def encoded(picture, params):
     return encode_blocks(picture, params.coded_tools, params.lambda_fixed, params.effort)
 
 
-@pytest.mark.parametrize("effort", [1, 5, 9])
-@pytest.mark.parametrize("lam", [1e-5, 3.5, 2.0**20])
-def test_something_is_always_worthwhile(lam, effort):
-    picture = pad(CONTENT["noise"](np.random.default_rng(0), 22, 30)).astype(int)
-    options = params(lam, fragment_size=32, effort=effort)
+@pytest.mark.parametrize(
+    ("lam", "effort", "height", "width", "log2_size"),
+    [
+        (3.5, 5, 22, 30, 5),
+        *((lam, effort, 11, 15, 4) for lam in (1e-5, 2.0**20) for effort in (1, 9)),
+    ],
+)
+def test_something_is_always_worthwhile(lam, effort, height, width, log2_size):
+    picture = pad(CONTENT["noise"](np.random.default_rng(0), height, width)).astype(int)
+    options = params(lam, fragment_size=1 << log2_size, effort=effort)
     state = BlockPicture(picture.shape, options.coded_tools)
     survey = BlockSurvey(picture, state, EFFORTS[effort])
-    fragment = BlockPlace(0, 0, 5, 5)
+    fragment = BlockPlace(0, 0, log2_size, log2_size)
     survey.look(fragment, BlockCosts(state.models, options.lambda_fixed))
     for place in survey.seen:
         worth = [flag for flag in place.flags() if survey.worthwhile(place, flag)]
@@ -51,7 +56,7 @@ def test_the_coarse_source_is_close_to_the_source():
 
 
 def test_more_effort_costs_less():
-    picture = CONTENT["natural"](np.random.default_rng(2), 24, 24)
+    picture = CONTENT["natural"](np.random.default_rng(2), 18, 20)
     costs = []
     for effort in (1, 9):
         payload, samples, *_ = encoded(picture, params(20, fragment_size=32, effort=effort))

@@ -1,0 +1,72 @@
+"""The conformance vectors, and which of them decoders in Python take long to decode."""
+
+import json
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+import pytest
+
+import mmpcodec
+from mmpcodec import Tools
+from mmpcodec.tools import BLOCKS, TABLE
+
+FOLDER = Path(__file__).parents[1] / "conformance"
+VECTORS = sorted(FOLDER.glob("v?/*"))
+GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
+BAD = [path for path in VECTORS if (path / "error.json").exists()]
+MOST_WORK = 4000
+"""Bits of a stream plus samples of its picture. Trees and exact samples of more take a decoder in
+Python seconds; predicted blocks alone are quick, so they count as no work."""
+
+
+def traits_of_tools(tools: Tools) -> set[tuple]:
+    """The value of each tool; of a tool with many values, whether it has its default."""
+    found = set()
+    for name, tool in TABLE.items():
+        value = getattr(tools, name)
+        many = tool.high - tool.low > 9 and not tool.values
+        found.add((name, value == tool.default) if many else (name, value))
+    return found
+
+
+def traits(vector: Path) -> tuple[int, set[tuple]]:
+    """The work of decoding a vector, and what its file shows."""
+    data = (vector / "stream.mmp").read_bytes()
+    stated = json.loads((vector / "decoded.json").read_text())
+    found = mmpcodec.inspect(data)
+    tools = {layer.tools for layer in found.layers}
+    shown: set[tuple] = {(vector.parent.name, "depth", stated["depth"])}
+    for each in tools:
+        shown |= {(each.codings, "form", stated["form"])} | traits_of_tools(each)
+    if {each.codings for each in tools} == {(BLOCKS,)}:
+        return 0, shown
+    samples = found.header.planes * stated["width"] * stated["height"]
+    return 8 * len(data) + samples, shown
+
+
+def which_take_long() -> frozenset[Path]:
+    """Vectors of much work that show nothing but what vectors of less work show."""
+    found: set[Path] = set()
+    seen: set[tuple] = set()
+    of_all = {vector: traits(vector) for vector in GOOD}
+    for vector, (work, shown) in sorted(of_all.items(), key=lambda item: item[1][0]):
+        if work > MOST_WORK and shown <= seen:
+            found.add(vector)
+        seen |= shown
+    return frozenset(found)
+
+
+TAKE_LONG = which_take_long()
+
+
+def name_of(vector: Path) -> str:
+    return str(vector.relative_to(FOLDER))
+
+
+def each(vectors: Iterable[Path], slow: Collection[Path] = ()) -> pytest.MarkDecorator:
+    """Give a test each vector; with those of ``slow`` it is a slow test."""
+    given = [
+        pytest.param(path, marks=pytest.mark.slow if path in slow else (), id=name_of(path))
+        for path in vectors
+    ]
+    return pytest.mark.parametrize("vector", given)
