@@ -22,7 +22,7 @@ CODING = len(CODINGS_OF[2])
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-COLOUR_TOOLS = Tools(exact=True, post_filter=False, predictors=1, models=2)
+COLOUR_TOOLS = Tools(exact=True, post_filter=False, predictors=1)
 """Tools of the stream of the colours."""
 
 

@@ -35,9 +35,16 @@ COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 from it on."""
 
 
+LEAST_FORM = 2
+"""The least effort whose form of exact samples 2 codes numbers."""
+
+
 def form_of_effort(effort: int) -> Tools:
-    """Return the tools of exact samples 2 that code numbers at an effort."""
-    return in_version(PRESETS["exact"], DRAFT, effort)
+    """Return the tools of exact samples 2 that code numbers at an effort.
+
+    The fast form of effort 1 takes up to twice the bytes, so palettes do not have it.
+    """
+    return in_version(PRESETS["exact"], DRAFT, max(effort, LEAST_FORM))
 
 
 @dataclass(frozen=True)
