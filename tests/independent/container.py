@@ -284,8 +284,9 @@ def tools_of(reader, coding):
 def exact_switches_of(reader):
     """The tools of exact samples 2 or of the numbers of a palette, without max error."""
     tools = switches_of(reader, EXACT_SWITCHES)
-    if tools["models"] == 2 and (tools["weight sets"] > 1 or tools["last stage"]):
-        raise ValueError("2 models have one set of weights and no last stage")
+    others = tools["predictors"], tools["weight sets"], tools["last stage"]
+    if tools["models"] == 2 and others != (1, 1, 0):
+        raise ValueError("2 models have one predictor, one set of weights and no last stage")
     return tools
 
 

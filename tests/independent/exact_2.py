@@ -1,4 +1,4 @@
-"""Sections Exact samples 2, Mixed bits 2 and Fitted prediction 2 of the text."""
+"""Sections Exact samples 2, Fast form, Mixed bits 2 and Fitted prediction 2 of the text."""
 
 import numpy as np
 from independent.arithmetic import limited
@@ -28,7 +28,8 @@ def exact_samples_2(payload, height, width, depth, count, tools):
         occurring = range(2**depth) if tools["max error"] else values(coder, depth)
         plane = Plane(height, width, len(occurring) - 1)
         if plane.M > 0:
-            PlaneDecoder(coder, plane, before, tools).decode()
+            decoder = FastDecoder if tools["models"] == 2 else PlaneDecoder
+            decoder(coder, plane, before, tools).decode()
         coder.end()
         before = [plane, *before[:1]]
         found[number] = np.array(occurring)[np.array(plane.x)]
@@ -81,25 +82,27 @@ def h(*numbers):
     return total % 2**32
 
 
-class Table:
-    """Earlier samples in the same surroundings of n neighbours."""
+def hash_of(s):
+    return ((s ^ (s >> 15)) * 2654435761) % 2**32
 
-    def __init__(self, n):
-        self.n = n
+
+class Table:
+    """Earlier samples in the same surroundings of n neighbours; there are 2^bits lines."""
+
+    def __init__(self, n, bits=15):
+        self.n, self.bits = n, bits
         self.entries = {}  # check, uses and value, by number
 
     def look_up(self, P1, P2, neighbours):
         rest = P1 * 65599 + P2 * 65599**2
         rest += sum(neighbours[i] * 65599 ** (i + 3) for i in range(1, self.n))
-        key = self.hash((rest + neighbours[0] * 65599**3) % 2**32)
-        self.number = (self.hash(rest % 2**32) >> 17, key >> 29)  # line, entry
+        key = hash_of((rest + neighbours[0] * 65599**3) % 2**32)
+        line = hash_of(rest % 2**32) >> (32 - self.bits)
+        self.number = (line, key >> 29)  # line, entry
         self.check = key % 2**14
         check, self.uses, self.value = self.entries.get(self.number, (0, 0, 0))
         if check != self.check:
             self.uses = 0
-
-    def hash(self, s):
-        return ((s ^ (s >> 15)) * 2654435761) % 2**32
 
     def match(self, predicted):
         if self.uses == 0:
@@ -125,16 +128,27 @@ class Table:
         self.entries[self.number] = self.check, uses, value
 
 
+def activity_of(near, earlier_residuals):
+    """activity and act; near are the residuals of W, N, NW, NE, WW and NN."""
+    activity = sum(map(abs, near)) + abs(near[0]) + abs(near[1])
+    q = len(earlier_residuals)
+    if q > 0:
+        activity = (3 * activity + 8 // q * sum(map(abs, earlier_residuals))) >> 2
+    if activity < 4:
+        return activity, activity
+    digits = activity.bit_length()
+    return activity, min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
+
+
 class PlaneDecoder:
     def __init__(self, coder, plane, before, tools):
         self.plane = plane
         self.before = before  # P1 and P2
         self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["max error"]
-        self.prediction = Prediction(plane, before, tools["predictors"])
+        self.prediction = Prediction(plane, before, tools)
         self.mixed_bits = MixedBits2(coder, tools)
         self.means = {}  # B and n, by ("texture" or "skew", its number, act)
-        self.few = tools["models"] == 2
-        self.tables = {n: Table(n) for n in ((6,) if self.few else (3, 6, 10, 22))}
+        self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
 
     def decode(self):
         for row in range(self.plane.height):
@@ -149,14 +163,8 @@ class PlaneDecoder:
         fitted = self.prediction.fitted(row, column)
 
         near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
-        activity = sum(map(abs, near)) + abs(near[0]) + abs(near[1])
         earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
-        if q > 0:
-            activity = (3 * activity + 8 // q * sum(map(abs, earlier_residuals))) >> 2
-        act = activity
-        if activity >= 4:
-            digits = activity.bit_length()
-            act = min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
+        activity, act = activity_of(near, earlier_residuals)
 
         median = sorted((W, N, W + N - NW))[1]
         texture = sum((64 * v[i] > fitted) << i for i in range(6))
@@ -195,10 +203,6 @@ class PlaneDecoder:
         W, N, NW, NE, WW, NN = v[:6]
         WWW, NNN, NNE = (v[PLACES.index(at)] for at in ((0, -3), (-3, 0), (-2, 1)))
         c = min(7, act // 3)
-        if self.few:
-            P = [earlier.sample(row, column) for earlier in self.before] + [0, 0]
-            first = 288 + 8 * self.tables[6].match(predicted) + c
-            return first if self.tables[6].uses else 32 * o + act, h(predicted, P[0], P[1])
         match = {n: table.match(predicted) for n, table in self.tables.items()}
 
         def F(value):
@@ -278,7 +282,7 @@ class PlaneDecoder:
                 break
             L = length + 1
         r = 1
-        k = max(0, L - 1) if self.few else max(0, min(L - 3, most - 8))
+        k = max(0, min(L - 3, most - 8))
         for i in range(L - k):
             if i >= 3:
                 decision = 16 + 8 * (L - 1 - i)
@@ -289,10 +293,108 @@ class PlaneDecoder:
             r = 2 * r + mixed(decision)
         if k > 0:
             r = 2**k * r + self.mixed_bits.coder.plain(k)
-        v = predicted - s * r if below else predicted + s * r
-        if not -e <= v <= M + e:
-            raise ValueError(f"sample is {v}, allowed is {-e} to {M + e}")
-        return limited(v, 0, M)
+        return shown(predicted - s * r if below else predicted + s * r, M, e)
+
+
+def shown(v, M, e):
+    if not -e <= v <= M + e:
+        raise ValueError(f"sample is {v}, allowed is {-e} to {M + e}")
+    return limited(v, 0, M)
+
+
+class FastDecoder:
+    """The samples of a plane in the fast form."""
+
+    def __init__(self, coder, plane, before, tools):
+        self.coder = coder
+        self.plane = plane
+        self.before = before  # P1 and P2
+        self.M, self.e, self.s = plane.M, tools["max error"], 2 * tools["max error"] + 1
+        self.prediction = Prediction(plane, before, tools)
+        self.means = {}  # B, by texture and act
+        self.table = Table(6, bits=14)
+        self.models = {}  # p and n of known and first, by the name
+        self.second = {}  # p and n, by line and d'
+
+    def decode(self):
+        for row in range(self.plane.height):
+            self.prediction.begin_row(row)
+            for column in range(self.plane.width):
+                self.sample(row, column)
+
+    def sample(self, row, column):
+        plane = self.plane
+        v = [plane.sample(row + i, column + j) for i, j in PLACES[:6]]
+        W, N, NW = v[:3]
+        fitted = self.prediction.fitted(row, column)
+        near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
+        earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
+        act = activity_of(near, earlier_residuals)[1]
+        texture = sum((64 * v[i] > fitted) << i for i in range(6))
+        B = self.means.get((texture, act), 0)
+        predicted = (limited(fitted + ((B + 8) >> 4), 0, 64 * self.M) + 32) >> 6
+
+        P = [earlier.sample(row, column) for earlier in self.before]
+        self.table.look_up(*[*P, 0, 0][:2], v)
+        uses = self.table.uses
+        V = self.table.value if uses > 0 else 0
+        equal = (V == W) + 2 * (V == N) + 4 * (V == NW)
+        if uses > 0 and self.bit("known", min(uses, 7), act, equal):
+            x = V
+        else:
+            away = sorted((W, N, W + N - NW))[1] - predicted
+            o = sc(earlier_residuals[0] if self.before else away)
+            y = 4 + limited(V - predicted, -3, 3) if uses > 0 else 0
+            k = max(0, (act >> 1) - (3 if self.before else 2))
+            k = min(((self.M + self.e) // self.s).bit_length(), k)
+            line = hash_of(h(predicted, k, *(P or [V]))) >> 19
+            x = self.far(predicted, k, ("first", o, y, act), line)
+
+        plane.x[row][column] = x
+        plane.residuals[row][column] = (64 * x - fitted + 32) >> 6
+        self.means[texture, act] = B + ((16 * (64 * x - fitted) - B) >> 5)
+        self.table.learn(x)
+        self.prediction.learn(row, column, x)
+
+    def far(self, predicted, k, first, line):
+        """The sample, by its distance from the prediction."""
+        high = 0
+        while high < 14 and self.bit(*first, high, second=(line, high) if high < 6 else None):
+            high += 1
+        if high == 14:
+            n = self.coder.plain(5)
+            if n > 16:
+                raise ValueError(f"n of a distance is {n}, allowed is 0 to 16")
+            high = 13 + 2**n
+            if n > 0:
+                high += self.coder.plain(n)
+        r = high << k
+        if k > 0:
+            beyond = int(high > 0)
+            r += self.bit(*first, 14 + beyond, second=(line, 6 + beyond)) << (k - 1)
+        if k > 1:
+            r += self.coder.plain(k - 1)
+        distance = -self.s * ((r + 1) >> 1) if r % 2 else self.s * (r >> 1)
+        return shown(predicted + distance, self.M, self.e)
+
+    def bit(self, *name, second=None):
+        """A bit by the model of a name, and by the one of second if that is named."""
+        model = self.models.setdefault(name, [32768, 0])
+        if second is None:
+            bit = self.coder.bit(model[0])
+        else:
+            p, n = self.second.get(second, (2048, 0))
+            bit = self.coder.bit((model[0] + 16 * p + 8) >> 1)
+            p += ((4095 * bit - p) * (131072 // (n + 4))) >> 16
+            self.second[second] = p, min(n + 1, 12)
+        learn(model, bit)
+        return bit
+
+
+def learn(model, bit):
+    p, n = model
+    p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
+    model[:] = limited(p, 32, 65504), min(n + 1, 127)
 
 
 class MixedBits2:
@@ -309,18 +411,13 @@ class MixedBits2:
         known = []
         for i, model in enumerate(self.models):
             name = contexts[i], decision
-            if i + 1 in ((2,) if self.count == 2 else (1, 12, 15)):
+            if i + 1 in (1, 12, 15):
                 y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % 2**16, decision % 16
             known.append(model.setdefault(name, [32768, 0]))
-        if self.count == 2:
-            bit = self.coder.bit((known[0][0] + known[1][0]) >> 1)
-        else:
-            bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
+        bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
         for model in known:
-            p, n = model
-            p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
-            model[:] = limited(p, 32, 65504), min(n + 1, 127)
+            learn(model, bit)
         return bit
 
     def mixture(self, s, decision, rows):
@@ -365,14 +462,16 @@ class MixedBits2:
 class Prediction:
     """The predictors of a plane and their blend."""
 
-    def __init__(self, plane, before, count):
+    def __init__(self, plane, before, tools):
         self.plane, self.before = plane, before
-        q = len(before)
+        q, count = len(before), tools["predictors"]
         kinds = (
             (Strips, 8, (10, 8, 6)[q], (0, 6, 4)[q]),
             (Near, 1, (6, 4, 4)[q], (0, 3, 2)[q]),
             (Strips, 16, (18, 14, 10)[q], (0, 6, 6)[q]),
         )
+        if tools["models"] == 2:
+            kinds = ((Strips, 32, (8, 6, 4)[q], (0, 6, 6)[q]),)
         self.predictors = []
         for kind, columns, own, other in kinds[:count]:
             sums = kind(plane.width, own + q * other, columns)

@@ -8,7 +8,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from independent.exact_2 import exact_samples_2
+from independent.container import EXACT_2, tools_of
+from independent.exact_2 import FastDecoder, Plane, exact_samples_2
+from independent.reader import Reader
 
 from mmpcodec.reference.exact.coder_2 import encode_planes_2
 from mmpcodec.reference.exact.planes import to_planes
@@ -16,6 +18,7 @@ from mmpcodec.reference.exact.planes import to_planes
 NAMES = ("predictors", "models", "weight_sets", "last_stage", "max_error")
 TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "max error")
 ALL_ON = (3, 16, 4, True)
+FAST = (1, 2, 1, False)
 
 
 def picture(shape, depth, seed):
@@ -52,15 +55,94 @@ def test_decodes_what_the_reference_encodes(depth, count):
 
 @pytest.mark.parametrize(
     "values",
-    [*product((1, 2, 3), (8, 16), (1, 4), (False, True)), (1, 2, 1, False)],
+    [*product((1, 2, 3), (8, 16), (1, 4), (False, True)), FAST],
 )
 def test_decodes_with_all_values_of_the_tools(values):
     check(picture((3, 7, 2), 8, 4), 8, (*values, 0))
 
 
-@pytest.mark.parametrize(("depth", "count", "error"), [(8, 1, 0), (16, 4, 0), (8, 3, 2)])
-def test_decodes_with_two_models(depth, count, error):
-    check(picture((4, 12, count), depth, 11), depth, (1, 2, 1, False, error))
+@pytest.mark.parametrize("count", [1, 2, 3, 4])
+@pytest.mark.parametrize(("depth", "error"), [(1, 0), (8, 0), (8, 2), (16, 0), (16, 600)])
+def test_decodes_the_fast_form(depth, count, error):
+    check(picture((5, 12, count), depth, 11), depth, (*FAST, error))
+
+
+@pytest.mark.parametrize("shape", [(1, 1, 3), (1, 40, 2), (40, 1, 1), (4, 70, 3)])
+def test_decodes_other_shapes_of_the_fast_form(shape):
+    check(picture(shape, 8, 12), 8, (*FAST, 0))
+
+
+def test_decodes_what_repeats_itself_in_the_fast_form():
+    """Noise and rows of two colours that repeat themselves, but for some samples."""
+    rng = np.random.default_rng(13)
+    noise = np.tile(rng.integers(0, 200, (25, 40)), (2, 1))
+    samples = np.vstack([noise, np.tile([0, 0, 0, 90], (6, 10))])
+    samples += 50 * (rng.random(samples.shape) < 0.05)
+    check(samples.astype(np.uint16)[..., None], 8, (*FAST, 0))
+
+
+class Answers:
+    """Stands for a range coder that decodes these bits and plain numbers."""
+
+    def __init__(self, *numbers):
+        self.numbers = list(numbers)
+
+    def bit(self, p):
+        assert 0 < p < 65536
+        return self.numbers.pop(0)
+
+    def plain(self, bits):
+        assert 0 <= self.numbers[0] < 2**bits
+        return self.numbers.pop(0)
+
+
+def first_sample(numbers, error=0):
+    """The only sample of a plane of 16 bits; its prediction is 32768."""
+    plane, answers = Plane(1, 1, 65535), Answers(*numbers)
+    tools = dict(zip(TEXT_NAMES, (*FAST, error), strict=True))
+    FastDecoder(answers, plane, [], tools).decode()
+    assert not answers.numbers
+    return plane.x[0][0]
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "sample"),
+    [
+        ([0], 0, 32768),
+        ([1, 0], 0, 32767),
+        ([1, 1, 0], 0, 32769),
+        ([*[1] * 13, 0], 0, 32761),
+        ([*[1] * 14, 0], 0, 32775),
+        ([*[1] * 14, 1, 0], 0, 32760),
+        ([*[1] * 14, 2, 3], 0, 32778),
+        ([*[1] * 14, 15, 32753], 0, 65535),
+        ([*[1] * 14, 15, 32754], 0, 0),
+        ([1, 0], 32767, 0),
+        ([1, 1, 0], 32766, 65535),
+    ],
+)
+def test_distances_of_the_fast_form(numbers, error, sample):
+    assert first_sample(numbers, error) == sample
+
+
+@pytest.mark.parametrize(
+    ("numbers", "error", "fault"),
+    [
+        ([*[1] * 14, 17], 0, "n of a distance is 17, allowed is 0 to 16"),
+        ([*[1] * 14, 15, 32755], 0, "sample is 65536, allowed is 0 to 65535"),
+        ([*[1] * 14, 16, 0], 0, "sample is -7, allowed is 0 to 65535"),
+        ([1, 1, 1, 0], 32766, "sample is -98298, allowed is -32766 to 98301"),
+    ],
+)
+def test_refuses_distances_of_the_fast_form(numbers, error, fault):
+    with pytest.raises(ValueError, match=fault):
+        first_sample(numbers, error)
+
+
+@pytest.mark.parametrize("switches", [1, 16, 32])
+def test_refuses_other_tools_with_the_fast_form(switches):
+    with pytest.raises(ValueError, match="2 models have one predictor"):
+        tools_of(Reader(bytes([switches, 0])), EXACT_2)
 
 
 def test_decodes_planes_of_several_strips():
