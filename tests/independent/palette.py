@@ -4,7 +4,7 @@ import numpy as np
 from independent.exact_2 import exact_samples_2
 from independent.reader import Reader
 
-COLOUR_TOOLS = {"predictors": 1, "models": 2, "weight sets": 1, "last stage": 0, "max error": 0}
+COLOUR_TOOLS = {"predictors": 1, "models": 8, "weight sets": 1, "last stage": 0, "max error": 0}
 
 
 class Palette:

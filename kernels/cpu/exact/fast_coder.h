@@ -201,7 +201,7 @@ private:
     MMP_INLINE int code_excess(int given) {
         const int digits = coder_.plain(coder_.writes ? bit_length(given + 1) - 1 : 0, 5);
         if (digits > kMostDigits)
-            throw CorruptPayload("digits is " + std::to_string(digits) + ", allowed is 0 to " +
+            throw CorruptPayload("number of digits is " + std::to_string(digits) + ", allowed is 0 to " +
                                      std::to_string(kMostDigits),
                                  kSection);
         const int tail = digits ? int(coder_.plain((given + 1) & ((1 << digits) - 1), digits)) : 0;

@@ -33,8 +33,6 @@ WIDE_EFFORT = 4
 COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 """About how many pixels in strips are coded to compare numbers of colours: below that effort, and
 from it on."""
-
-
 LEAST_FORM = 2
 """The least effort whose form of exact samples 2 codes numbers."""
 
@@ -42,7 +40,7 @@ LEAST_FORM = 2
 def form_of_effort(effort: int) -> Tools:
     """Return the tools of exact samples 2 that code numbers at an effort.
 
-    The fast form of effort 1 takes up to twice the bytes, so palettes do not have it.
+    The fast form of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
     return in_version(PRESETS["exact"], DRAFT, max(effort, LEAST_FORM))
 

@@ -165,7 +165,9 @@ class FastCoder:
         wanted = None if given is None else (given + 1).bit_length() - 1
         digits = self.coder.plain("residual", 5, wanted)
         if digits > MOST_DIGITS:
-            raise CorruptStream(SECTION, f"digits is {digits}, allowed is 0 to {MOST_DIGITS}")
+            raise CorruptStream(
+                SECTION, f"number of digits is {digits}, allowed is 0 to {MOST_DIGITS}"
+            )
         tail = None if given is None else (given + 1) % (1 << digits)
         return (1 << digits) + self.coder.plain("residual", digits, tail) - 1
 

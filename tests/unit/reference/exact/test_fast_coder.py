@@ -82,7 +82,7 @@ def test_steps_reach_every_sample_within_the_bound():
 
 
 def test_too_many_digits_are_refused():
-    with pytest.raises(CorruptStream, match="digits is 17, allowed is 0 to 16"):
+    with pytest.raises(CorruptStream, match="number of digits is 17, allowed is 0 to 16"):
         first_sample(Noted(1, [17]), 16, None)
 
 
