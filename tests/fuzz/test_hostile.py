@@ -72,11 +72,15 @@ def test_findings_are_refused_or_decode_alike(path, backend):
 
 
 def test_payload_flips_past_the_checksum(data):
-    """A payload with one changed byte is refused."""
+    """A payload with one changed byte is refused; of the last byte, some bits mean nothing."""
+    intact = mmpcodec.decode(data)
     for place in range(places(data)["payload"], len(data), 3):
         changed = bytearray(data)
         changed[place] ^= 0x41
-        assert isinstance(outcome(repaired(bytes(changed))), type)
+        result = outcome(repaired(bytes(changed)))
+        if not isinstance(result, type):
+            assert place == len(data) - 1
+            np.testing.assert_array_equal(result, intact)
 
 
 def test_payload_cut_past_the_checksum(data):
