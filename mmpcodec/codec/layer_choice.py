@@ -36,6 +36,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes, to_planes
+from mmpcodec.reference.exact.values import used_values
 from mmpcodec.reference.planes_filter import NO_PLANES
 from mmpcodec.reference.postfilter import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -53,7 +54,7 @@ EXACT = PRESETS["exact"]
 _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
-KnownExact = dict[tuple[int, int], tuple[bytes, np.ndarray, Trace, str]]
+KnownExact = dict[tuple[int, int], tuple[Tools, bytes, np.ndarray, Trace, str]]
 """Payload, decoded samples, trace and backend of exact samples by tile and layer, at any lambda."""
 
 
@@ -350,16 +351,32 @@ def _code(
 def _exact_part(
     job: _Job, backend: Backend, known: KnownExact, threads: int | None, progress: Progress
 ) -> _Part:
-    tools = job.params.tools
     if (job.tile, job.layer) not in known:
-        planes = to_planes(job.samples)
-        payload, decoded, trace = backend.encode_exact(
-            planes, job.depth, tools, threads=threads, progress=progress
-        )
-        samples = job.samples if tools.lossless else from_planes(decoded, job.depth)
-        known[job.tile, job.layer] = payload, samples, trace, backend.name
-    payload, samples, trace, name = known[job.tile, job.layer]
+        known[job.tile, job.layer] = _coded_exactly(job, backend, threads, progress)
+    tools, payload, samples, trace, name = known[job.tile, job.layer]
     return _part(job, Layer(job.name, tools, payload), samples, trace.with_filter(0), name)
+
+
+def _coded_exactly(
+    job: _Job, backend: Backend, threads: int | None, progress: Progress
+) -> tuple[Tools, bytes, np.ndarray, Trace, str]:
+    """Code a layer of exact samples: without loss too, if that may take fewer bytes."""
+    planes, tools = to_planes(job.samples), job.params.tools
+    encode = partial(backend.encode_exact, planes, job.depth, threads=threads)
+    coded = encode(tools, progress=progress)
+    if tools.max_error and _has_few_values(planes, job.depth, 2 * tools.max_error + 1):
+        lossless = replace(tools, max_error=0)
+        exact = encode(lossless)
+        if len(exact[0]) <= len(coded[0]):
+            tools, coded = lossless, exact
+    payload, decoded, trace = coded
+    samples = job.samples if tools.lossless else from_planes(decoded, job.depth)
+    return tools, payload, samples, trace, backend.name
+
+
+def _has_few_values(planes: np.ndarray, depth: int, step: int) -> bool:
+    """Return whether each plane has fewer values than there are steps; only lossless names them."""
+    return all(used_values(plane, depth).sum() * step < 1 << depth for plane in planes)
 
 
 def _finished(

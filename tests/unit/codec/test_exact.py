@@ -5,6 +5,7 @@ import zlib
 import numpy as np
 import pytest
 from mutate import places
+from support.strategies import text_like
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
@@ -114,3 +115,19 @@ def test_a_device_does_not_code_it():
 
     with pytest.raises(mmpcodec.BackendUnavailable, match="device cannot run here: it has no ex"):
         Device().encode_exact(np.zeros((1, 2, 2), np.uint16), 8)
+
+
+def test_few_values_are_coded_without_loss_where_that_is_smaller():
+    """A bounded error names no values, so a text of five colours takes more bytes with it."""
+    picture = text_like(np.random.default_rng(3), 48, 64)
+    near = mmpcodec.encode(picture, max_error=3, version=2)
+    assert [layer.tools.max_error for layer in mmpcodec.inspect(near).layers] == [0]
+    np.testing.assert_array_equal(mmpcodec.decode(near), picture)
+    lossless = mmpcodec.encode(picture, 0, preset="exact", version=2)
+    assert len(near) <= len(lossless) + 8
+
+    noise = np.random.default_rng(4).choice(np.array([10, 20, 30, 40], np.uint8), (48, 64))
+    near = mmpcodec.encode(noise, max_error=20, version=2)
+    assert [layer.tools.max_error for layer in mmpcodec.inspect(near).layers] == [20]
+    assert len(near) < len(mmpcodec.encode(noise, 0, preset="exact", version=2)) - 100
+    assert np.abs(mmpcodec.decode(near).astype(int) - noise).max() <= 20
