@@ -523,7 +523,8 @@ class Prediction:
     def learn(self, row, column, x):
         for j, (sums, _, _) in enumerate(self.predictors):
             u = np.array(self.u[j])
-            sums.learn(column, 256 * np.outer(u, np.append(u, x - self.level)))
+            g = 256 if sums.columns <= 16 else 128
+            sums.learn(column, g * np.outer(u, np.append(u, x - self.level)))
             self.E[j][row][column] = (64 * x - self.p[j]) ** 2
 
 

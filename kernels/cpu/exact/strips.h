@@ -85,6 +85,8 @@ public:
 
 private:
     static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24, kGroup = 4;
+    // Of a product. The sums of 8-bit samples stay below 2^31 with it.
+    static constexpr Sum kUnit = Columns > 16 ? 128 : 256;
     using Lanes = typename Vector<Sum, kLanes>::Type;
     using Quad = typename Vector<Sum, kGroup>::Type;
     using Half = typename Vector<Sum, kLanes / 2>::Type;
@@ -135,7 +137,7 @@ private:
             Sum* sums = &faded_[size_t(strip) * sums_];
             for (int k = 0; k < sums_; k += kLanes) {
                 const Lanes sum = loaded<Lanes>(sums + k);
-                store(sums + k, sum - share(sum) + 256 * loaded<Lanes>(products + k));
+                store(sums + k, sum - share(sum) + kUnit * loaded<Lanes>(products + k));
             }
         }
     }

@@ -24,6 +24,9 @@ PREDICTORS = (
     (16, ((18, 0), (14, 6), (10, 6))),
 )
 """Of each predictor: columns of a strip, or ``NEAR``; numbers of regressors as in ``coder``."""
+WIDEST_OF_256 = 16
+"""Columns of the widest strip whose products count 256; those of wider ones count 128, so that the
+sums of 8-bit samples stay below 2**31."""
 LEAST_COST = 64
 COSTS = {
     **dict.fromkeys(((0, -1), (-1, 0)), 4),
@@ -56,6 +59,7 @@ class StripSums:
 
     def __init__(self, width: int, regressors: int, strip: int):
         self._strip = strip
+        self._unit = 128 if strip > WIDEST_OF_256 else 256
         shape = -(-width // strip), regressors, regressors + 1
         self._state = np.zeros(shape, np.int64)
         self._row = np.zeros(shape, np.int64)
@@ -79,7 +83,7 @@ class StripSums:
 
     def add(self, column: int, regressors: np.ndarray, target: int) -> None:
         """Add a coded sample, as in ``FadedSums``; the sums change with the next row."""
-        product = 256 * np.outer(regressors, [*regressors, target])
+        product = self._unit * np.outer(regressors, [*regressors, target])
         self._row[column // self._strip] += product
 
 

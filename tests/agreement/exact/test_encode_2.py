@@ -44,6 +44,13 @@ def test_extremes(depth, form):
     check(np.stack([chequered, striped, most - chequered]), depth, EXACT_2_TOOLS[form])
 
 
+def test_largest_sums_of_the_widest_strips():
+    """Rows of black and white, with which the sums of strips come close to 2**31."""
+    samples = np.tile(np.where(np.arange(20) % 3, 0, 255)[:, None], (1, 160))
+    samples[:2] = np.arange(320).reshape(2, 160) % 256  # all values, so that none is renumbered
+    check(samples[None].astype(np.uint16), 8, EXACT_2_TOOLS["2 models"])
+
+
 @pytest.mark.parametrize("form", EXACT_2_TOOLS)
 def test_longer_rows(form):
     samples = CONTENT["text"](np.random.default_rng(7), 16, 45).astype(np.uint16)
