@@ -25,7 +25,7 @@ from mmpcodec.codec.colour import (
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
-from mmpcodec.codec.palettes.choice import with_palette
+from mmpcodec.codec.palettes.choice import may_have_palette, with_palette
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile, params_of_layer
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
@@ -43,7 +43,7 @@ from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.reference.turned_colours import NO_TURN, Turn, chosen_turn
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
+from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
 from mmpcodec.tools import PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
@@ -101,24 +101,29 @@ def encode_tiles(
     parts: _Parts = {}
     rounds = _rounds(jobs)
     shares = [sum(job.fragments for job in each) for each in rounds]
-    for own, part in zip(rounds, in_turn(progress, shares), strict=True):
+    drawn = [candidates[0].palette and may_have_palette(tile) for tile in tiles]
+    of_tiles = [tile.fragments * tries for tile, tries in zip(tiles, drawn, strict=True)]
+    *of_rounds, of_palettes = in_turn(progress, [*shares, sum(of_tiles)])
+    palettes = SharedProgress(of_palettes, of_tiles)
+    for own, part in zip(rounds, of_rounds, strict=True):
         _code_all(own, chosen, parts, known, threads, part)
     turns = {job.tile: job.turn for job in jobs if job.turn is not None}
     each = threads_of_each(threads, len(tiles))
     lossy = [candidate for candidate in candidates if not candidate.tools.exact]
 
-    def cheapest(one: tuple[int, TileSource]) -> TileEncoding:
-        number, tile = one
+    def cheapest(place: int) -> TileEncoding:
+        number, tile = numbered[place]
         found = _cheapest(number, tile, candidates, parts, turns.get(number, NO_TURN), each)
-        if not candidates[0].palette:
+        if not drawn[place]:
             return found
-        return with_palette(tile, found, candidates, chosen[EXACT], each, below)
+        advance = palettes.of(place)
+        return with_palette(tile, found, candidates, chosen[EXACT], each, below, advance)
 
-    def below(tile: TileSource) -> TileEncoding:
+    def below(tile: TileSource, part: Progress) -> TileEncoding:
         without = [replace(candidate, palette=False) for candidate in lossy]
-        return encode_tiles([tile], without, chosen, each, None)[0]
+        return encode_tiles([tile], without, chosen, each, part)[0]
 
-    return side_by_side(cheapest, numbered, threads)
+    return side_by_side(cheapest, range(len(tiles)), threads)
 
 
 ALL_ALIKE = Importance()

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import split
@@ -27,10 +28,17 @@ from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.runtime.progress import OpenProgress, Progress
 from mmpcodec.samples import Form
 
+CodeBelow = Callable[[TileSource, Progress], TileEncoding]
 MOST_LOSSLESS = 1024
 """Most colours of a palette without loss; the time to order them grows with their square."""
+
+
+def may_have_palette(tile: TileSource) -> bool:
+    """Return whether a palette is tried on a tile: if it looks drawn and has no importance."""
+    return tile.importance is None and looks_drawn(tile.on_host, tile.depth)
 
 
 def with_palette(
@@ -39,7 +47,8 @@ def with_palette(
     candidates: Sequence[EncodeParams],
     backend: Backend,
     threads: int | None,
-    code_below: Callable[[TileSource], TileEncoding],
+    code_below: CodeBelow,
+    progress: Progress | None = None,
 ) -> TileEncoding:
     """Return a tile with a palette if that costs less, or the tile as it was found.
 
@@ -54,16 +63,23 @@ def with_palette(
         Codes exact samples.
     threads : int or None
     code_below : callable
-        Codes the layers of a tile whose hidden pixels do not count.
+        Codes the layers of a tile whose hidden pixels do not count, and reports its progress.
+    progress : callable or None
+        See ``encode``.
+
+    Raises
+    ------
+    Cancelled
+        When the callback returns False.
     """
-    if tile.importance is not None or not looks_drawn(tile.on_host, tile.depth):
-        return found
+    parts = OpenProgress(progress)
     header = header_of_tile(tile, candidates)
-    coded = _CodedTile(tile, header, found, candidates[0], backend, threads)
+    coded = _CodedTile(tile, header, found, candidates[0], backend, threads, parts)
     if candidates[0].lam == 0 or all(candidate.tools.exact for candidate in candidates):
         made = coded.with_all_colours()
     else:
         made = coded.with_best_palette(code_below)
+    parts.end()
     return found if made is None else min(found, made, key=coded.cost)
 
 
@@ -77,6 +93,7 @@ class _CodedTile:
     params: EncodeParams
     backend: Backend
     threads: int | None
+    progress: OpenProgress
 
     def cost(self, made: TileEncoding) -> tuple[float, int]:
         """Return the rate-distortion cost of a tile, then its bytes."""
@@ -96,17 +113,14 @@ class _CodedTile:
         if len(some.colours) > MOST_LOSSLESS:
             return None
         costs = Costs(0, colours.shape[2], self.source.depth)
-        below = np.zeros((1, 1), np.int64)
-        search = PaletteSearch(colours, self.source.depth, costs, below, self.backend, self.threads)
+        search = self._search(colours, costs, np.zeros((1, 1), np.int64))
         if len(search.histogram.colours) > MOST_LOSSLESS:
             return None
         drawn = np.ones(colours.shape[:2], bool)
         trial = search.best_order(search.histogram.colours, drawn, self.params.effort)
         return self._made(trial, None)
 
-    def with_best_palette(
-        self, code_below: Callable[[TileSource], TileEncoding]
-    ) -> TileEncoding | None:
+    def with_best_palette(self, code_below: CodeBelow) -> TileEncoding | None:
         """Return a tile with the best palette that is found, or None if none pays."""
         seen = seen_pixels(self.source.on_host, self.params.version)
         source = self.source.on_host if seen is None else filled(self.source.on_host, seen)
@@ -123,7 +137,7 @@ class _CodedTile:
         if seen is not None:
             errors[~seen] = 0
         below = costs(cell_sums(errors), np.sum(rates, axis=0))
-        search = PaletteSearch(colours, self.source.depth, costs, below, self.backend, self.threads)
+        search = self._search(colours, costs, below)
         chosen = search.find(self.params.effort)
         if chosen is None:
             return None
@@ -132,8 +146,14 @@ class _CodedTile:
         below_it = None
         if trial.palette.clear:
             hidden = drawn if seen is None else drawn | ~seen
-            below_it = code_below(replace(self.source, hidden=hidden))
+            below_it = code_below(replace(self.source, hidden=hidden), self.progress.part())
         return self._made(trial, below_it)
+
+    def _search(self, colours: np.ndarray, costs: Costs, below: NDArray[np.int64]) -> PaletteSearch:
+        depth = self.source.depth
+        return PaletteSearch(
+            colours, depth, costs, below, self.backend, self.threads, self.progress
+        )
 
     def _made(self, trial: PaletteTrial, below: TileEncoding | None) -> TileEncoding:
         """Return a tile with a palette, over the layers below it if there are any."""

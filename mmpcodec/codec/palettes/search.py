@@ -15,6 +15,7 @@ from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
+from mmpcodec.runtime.progress import OpenProgress
 from mmpcodec.tools import DRAFT, PRESETS, Tools, in_version
 from mmpcodec.trace import Trace
 
@@ -98,6 +99,8 @@ class PaletteSearch:
     backend : Backend
         Codes exact samples.
     threads : int or None
+    progress : OpenProgress
+        Each trial is a part.
     """
 
     def __init__(
@@ -108,9 +111,10 @@ class PaletteSearch:
         below: NDArray[np.int64],
         backend: Backend,
         threads: int | None,
+        progress: OpenProgress,
     ):
         self.samples, self.depth, self.costs, self.below = samples, depth, costs, below
-        self.backend, self.threads = backend, threads
+        self.backend, self.threads, self.progress = backend, threads, progress
 
     @cached_property
     def histogram(self) -> Histogram:
@@ -146,7 +150,7 @@ class PaletteSearch:
             self.depth,
             tools,
             self.threads,
-            None,
+            self.progress.part(),
         )
         return PaletteTrial(coded, trace, samples, errors)
 

@@ -223,3 +223,41 @@ def test_options_that_palettes_contradict(options, message):
     options = {"version": 2, "preset": "exact", **options}
     with pytest.raises(mmpcodec.ParameterError, match=message):
         mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, **options)
+
+
+@pytest.mark.parametrize("lam", [0, 40])
+def test_progress_counts_trials_of_palettes_and_cancels_them(window, lam):
+    calls = []
+    picture = window if lam else page(160, 224, RGB).astype(np.uint8)
+    params = mmpcodec.EncodeParams.from_options(lam, version=2, effort=1)
+
+    def encode(keeps_on):
+        def progress(*call):
+            calls.append(call)
+            return keeps_on(call)
+
+        mmpcodec.encode_picture(picture, params, backend="cpu", threads=1, progress=progress)
+
+    encode(lambda call: True)
+    assert calls == sorted(calls)
+    total = calls[-1][1]
+    assert {call[1] for call in calls} == {total}
+    assert calls[-1][0] == total
+    in_palette = [done for done, _ in calls if done > total - 3 * 140]
+    assert len(set(in_palette)) > 8
+    before = in_palette[len(in_palette) // 2]
+    calls.clear()
+    with pytest.raises(mmpcodec.errors.Cancelled):
+        encode(lambda call: call[0] < before)
+    assert calls[-1][0] == before
+
+
+def test_a_picture_that_does_not_look_drawn_has_no_share_for_palettes():
+    calls = []
+    options = {"version": 2, "effort": 1, "preset": "photo", "palette": True}
+    params = mmpcodec.EncodeParams.from_options(40, **options)
+    picture = photograph(64, 64).astype(np.uint8)
+    mmpcodec.encode_picture(
+        picture, params, backend="cpu", progress=lambda *call: calls.append(call) or True
+    )
+    assert calls[-1] == (3 * 16, 3 * 16)
