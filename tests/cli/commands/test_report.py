@@ -78,7 +78,11 @@ def test_sizes_without_container(mmp, swept):
     ("arguments", "code", "message"),
     [
         (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=plain, jpeg"),
-        (["out", "--metric", "vmaf"], 2, "metric = 'vmaf': must be one of psnr, ssim, ms_ssim"),
+        (
+            ["out", "--metric", "vmaf"],
+            2,
+            "metric = 'vmaf': must be one of psnr, ssim, ms-ssim",
+        ),
         (["out", "--views", "-1"], 2, "Invalid value"),
         (["out", "--container", "webp=9"], 2, "container of 'webp': must be one of jpeg, mmp:"),
         (["out", "--container", "jpeg"], 2, "--container jpeg: must be CODEC=BYTES"),

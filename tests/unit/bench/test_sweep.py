@@ -66,7 +66,7 @@ def test_a_row_says_everything(picture, results):
     assert (row["name"], row["width"], row["height"]) == ("waves.pgm", 40, 24)
     assert (row["bytes"], row["bpp"]) == (len(data), 8 * len(data) / 960)
     quality = metrics.measure(picture.samples, decoded)
-    assert (row["psnr"], row["ssim"]) == (quality.psnr, quality.ssim)
+    assert (row["psnr"], row["ssim"]) == (quality.values["psnr"], quality.values["ssim"])
     assert (row["ms_ssim"], row["max_error"]) == (None, quality.max_error)
     assert row["encode_megapixels_per_second"] == 960e-6 / row["encode_seconds"]
     assert row["versions"]["mmpcodec"] == mmpcodec.__version__
