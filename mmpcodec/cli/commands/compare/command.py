@@ -57,7 +57,7 @@ def compare(
     batch: options.Batch = None,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Measure how two pictures differ: PSNR, SSIM, metrics for the eye, largest error.
+    """Measure how two pictures differ, to the eye and in numbers.
 
     Metrics that need larger pictures, such as MS-SSIM, are left out. Both pictures must have the
     same size, planes and level of white. Transparency and ICC profiles are ignored. Of two folders,
