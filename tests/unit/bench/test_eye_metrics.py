@@ -99,6 +99,19 @@ def test_values_of_psnr_hvsm_and_ffmpeg(name, change, masked, weighted):
     assert xpsnr(*pair, white=255) == pytest.approx(weighted, abs=1e-3)
 
 
+def test_xpsnr_of_large_pictures_is_that_of_ffmpeg():
+    """Above 2048x1152 samples, activity is that of means of 2x2 samples."""
+    large = np.tile(original("camera"), (3, 4))
+    assert xpsnr(large, blurred(large), white=255) == pytest.approx(29.2670, abs=1e-3)
+
+
+def test_both_values_of_butteraugli(waves):
+    found = measure(waves, coarse(waves), metrics=ALL).values
+    both = found["butteraugli"], found["butteraugli_3"]
+    assert both == butteraugli(waves, coarse(waves), white=255)
+    assert both[0] > both[1]
+
+
 @pytest.fixture
 def waves():
     """A 179x200 picture of waves, of odd height."""
