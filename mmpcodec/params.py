@@ -205,7 +205,7 @@ class EncodeParams:
         Start of the models of the tool *trained start*; None takes the built-in one.
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
-        of the format.
+        of the format. With a maximal error, a tile with a palette is lossless.
 
     Raises
     ------
@@ -249,13 +249,10 @@ class EncodeParams:
                     f"format; version is {self.version}"
                 )
         object.__setattr__(self, "palette", check_switch("palette", self.palette))
-        bound = max(tools.max_error for tools in (self.tools, *self.candidates))
         if self.palette and self.version < DRAFT:
             raise ParameterError(
                 f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
             )
-        if self.palette and bound:
-            raise ParameterError(f"palette = True: must be False with max_error = {bound}")
         if self.start is not None and not isinstance(self.start, Start):
             raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
@@ -285,7 +282,7 @@ class EncodeParams:
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
-            stands for True with "auto" and "best" in version 2, unless a maximal error is given.
+            stands for True with "auto" and "best" in version 2.
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -325,7 +322,7 @@ class EncodeParams:
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         if palette is None:
-            palette = several and version == DRAFT and not given.get("max_error")
+            palette = several and version == DRAFT
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [in_version(PRESETS[name], version, effort) for name in names]
         switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
