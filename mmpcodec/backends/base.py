@@ -243,7 +243,15 @@ class Backend(ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace."""
+        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace.
+
+        Raises
+        ------
+        FormatError
+            When the payload does not decode. Backends refuse the same payloads at any number of
+            threads. With one plane type and message of the error are the same too; with several
+            they depend on the order in which a backend decodes planes.
+        """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
 
     def encode_batch(
