@@ -24,6 +24,7 @@ from mmpcodec.tools import (
     in_version,
     preset_of,
     presets_where,
+    with_values,
 )
 
 AUTO, BEST = "auto", "best"
@@ -308,7 +309,7 @@ class EncodeParams:
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         for name, value in given.items():
-            if TABLE[name].version > version and value != TABLE[name].default:
+            if TABLE[name].version > version and (value != TABLE[name].default or value):
                 raise ParameterError(
                     f"{name} = {value!r}: needs version {TABLE[name].version} of the format; "
                     f"version is {version}"
@@ -317,8 +318,9 @@ class EncodeParams:
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:
+                at = "at lambda 0 " if lam == 0 else ""
                 raise ParameterError(
-                    f"preset = {preset!r}: at lambda {lam} no preset uses all of "
+                    f"preset = {preset!r}: {at}no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         if palette is None:
@@ -332,7 +334,7 @@ class EncodeParams:
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
-        first, *others = (replace(tools, **given) for tools in sets)
+        first, *others = (with_values(tools, given) for tools in sets)
         if start is not None and not any(tools.trained_start for tools in (first, *others)):
             able = presets_where(lambda tools: tools.prediction)
             raise ParameterError(
