@@ -85,7 +85,9 @@ class Backend(ABC):
             return None
         version = DRAFT if tools.later else VERSIONS[0]
         able = presets_where(lambda each: self.lacks(in_version(each, version), depth) is None)
-        if able and tools.later:
+        if tools.max_error:
+            able = "backend cpu"  # no other coding bounds the error
+        elif able and tools.later and not tools.exact:
             able += ", or version 1 of the format"
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 

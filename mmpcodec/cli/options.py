@@ -513,7 +513,7 @@ RoiSteps = Annotated[
     ),
 ]
 MaxError = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         "--max-error",
         metavar="N",

@@ -304,7 +304,7 @@ def encode(
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
     tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
-    regions, params = with_roi(roi, roi_steps, params, limits, cluster)
+    regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
