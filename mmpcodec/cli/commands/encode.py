@@ -127,7 +127,8 @@ class Encoded(NamedTuple):
         if count := sum(self.blocks.values()):
             counts = f"{_counts_text(self.blocks)}; {_counts_text(self.modes)}"
             pieces.append(f"{count} blocks ({counts})")
-        return f"{line}\n  {', '.join(pieces)}; bits: {_counts_text(self.bits)}"
+        parts = [", ".join(pieces)] if pieces else []
+        return f"{line}\n  {'; '.join([*parts, f'bits: {_counts_text(self.bits)}'])}"
 
 
 def _counts_text(counts: Mapping[str, float]) -> str:
