@@ -24,6 +24,7 @@ from mmpcodec.tools import (
     in_version,
     preset_of,
     presets_where,
+    with_values,
 )
 
 AUTO, BEST = "auto", "best"
@@ -205,7 +206,7 @@ class EncodeParams:
         Start of the models of the tool *trained start*; None takes the built-in one.
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
-        of the format.
+        of the format. With a maximal error, a tile with a palette is lossless.
 
     Raises
     ------
@@ -249,13 +250,10 @@ class EncodeParams:
                     f"format; version is {self.version}"
                 )
         object.__setattr__(self, "palette", check_switch("palette", self.palette))
-        bound = max(tools.max_error for tools in (self.tools, *self.candidates))
         if self.palette and self.version < DRAFT:
             raise ParameterError(
                 f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
             )
-        if self.palette and bound:
-            raise ParameterError(f"palette = True: must be False with max_error = {bound}")
         if self.start is not None and not isinstance(self.start, Start):
             raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
@@ -285,7 +283,7 @@ class EncodeParams:
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
-            stands for True with "auto" and "best" in version 2, unless a maximal error is given.
+            stands for True with "auto" and "best" in version 2.
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -311,7 +309,7 @@ class EncodeParams:
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         for name, value in given.items():
-            if TABLE[name].version > version and value != TABLE[name].default:
+            if TABLE[name].version > version and (value != TABLE[name].default or value):
                 raise ParameterError(
                     f"{name} = {value!r}: needs version {TABLE[name].version} of the format; "
                     f"version is {version}"
@@ -320,12 +318,13 @@ class EncodeParams:
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
             if not names:
+                at = "at lambda 0 " if lam == 0 else ""
                 raise ParameterError(
-                    f"preset = {preset!r}: at lambda {lam} no preset uses all of "
+                    f"preset = {preset!r}: {at}no preset uses all of "
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         if palette is None:
-            palette = several and version == DRAFT and not given.get("max_error")
+            palette = several and version == DRAFT
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [in_version(PRESETS[name], version, effort) for name in names]
         switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
@@ -335,7 +334,7 @@ class EncodeParams:
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
-        first, *others = (replace(tools, **given) for tools in sets)
+        first, *others = (with_values(tools, given) for tools in sets)
         if start is not None and not any(tools.trained_start for tools in (first, *others)):
             able = presets_where(lambda tools: tools.prediction)
             raise ParameterError(

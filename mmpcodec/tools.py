@@ -5,9 +5,10 @@ of parameters, the fields of layer headers, the structures of the native backend
 and the generators of the tests read the list of tools from here.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
+from numbers import Integral
 from typing import Any, TypedDict
 
 from mmpcodec.checks import check_int, check_member, check_switch
@@ -42,7 +43,9 @@ class Tool:
     values : tuple of int
         The allowed values, if they are not all integers from ``low`` to ``high``.
     low_in_file : int
-        Least value in a file: above ``low`` where ``low`` lets an encoder derive the value.
+        Least value in a file: above ``low`` where ``low`` has another meaning, that of ``zero``.
+    zero : str
+        What 0 does if it lies below ``low_in_file``, for errors.
     needs : str
         A switch of ``Tools``; while it is off, the tool must have its default. "" for none.
     version : int
@@ -57,6 +60,7 @@ class Tool:
     high: int
     values: tuple[int, ...]
     low_in_file: int
+    zero: str
     needs: str
     version: int
 
@@ -84,7 +88,17 @@ class Tool:
             return check_member(self.name, value, Partition)
         if value is None and self.kind is not int:
             return None
-        return check_int(self.name, value, self.low, self.high)
+        if self.values:
+            number = check_int(self.name, value)
+            if number not in self.values:
+                *most, last = map(str, self.values)
+                raise ParameterError(f"{self.name} = {number}: must be {', '.join(most)} or {last}")
+            return number
+        if not self.zero:
+            return check_int(self.name, value, self.low, self.high)
+        if isinstance(value, Integral) and not isinstance(value, bool) and value == 0:
+            return 0
+        return check_int(self.name, value, self.low_in_file, self.high, f", or 0 {self.zero}")
 
     def fault(self, value: int, needed: bool) -> str | None:
         """Say what is wrong with a value of the range, or return None.
@@ -112,6 +126,7 @@ def _tool(
     high: int = 1,
     values: tuple[int, ...] = (),
     low_in_file: int | None = None,
+    zero: str = "",
     needs: str = "",
     version: int = 1,
 ) -> Any:
@@ -125,6 +140,7 @@ def _tool(
         "high": high,
         "values": values,
         "low_in_file": low if low_in_file is None else low_in_file,
+        "zero": zero,
         "needs": needs,
         "version": version,
     }
@@ -250,7 +266,9 @@ class Tools:
     fragment_size: int = _tool(16, BLOCKS, values=(16, 32, 64), needs="prediction")
     least_squares: bool = _tool(True, BLOCKS)
     templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
-    step: int = _tool(0, BLOCKS, high=65535, low_in_file=1, needs="prediction")
+    step: int = _tool(
+        0, BLOCKS, high=65535, low_in_file=1, zero="to derive it from lambda", needs="prediction"
+    )
     pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
@@ -264,7 +282,15 @@ class Tools:
     border_sines: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
-    predictors: int = _tool(0, EXACT, high=3, low_in_file=1, needs="exact", version=2)
+    predictors: int = _tool(
+        0,
+        EXACT,
+        high=3,
+        low_in_file=1,
+        zero="for exact samples of version 1",
+        needs="exact",
+        version=2,
+    )
     models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact", version=2)
     weight_sets: int = _tool(1, EXACT, values=(1, 4), needs="exact", version=2)
     last_stage: bool = _tool(False, EXACT, needs="exact", version=2)
@@ -289,7 +315,7 @@ class Tools:
     def fault_of_models(self) -> str | None:
         """What is wrong with the tools of exact samples together, or None."""
         if self.models == FEWEST_MODELS:
-            for name, only in (("predictors", 1), ("weight_sets", 1), ("last_stage", False)):
+            for name, only in ONLY_WITH_FEWEST.items():
                 if (value := getattr(self, name)) not in (0, only):
                     return f"{name} = {value}: must be {only} with models = {FEWEST_MODELS}"
         if self.exact and not self.predictors:
@@ -408,6 +434,8 @@ LATER_EXACT_TOOLS = tuple(
 """Names of the tools of exact samples 2, in the order of the format."""
 FEWEST_MODELS = 2
 """So many models are those of the fast form, which has no choice of other tools."""
+ONLY_WITH_FEWEST = {"predictors": 1, "weight_sets": 1, "last_stage": False}
+"""The tools of exact samples 2 with them."""
 
 PRESETS: dict[str, Tools] = {
     "photo": Tools(prediction=True, fragment_size=64, templates=4),
@@ -467,6 +495,26 @@ def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tool
     changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
     changes["step_changes"] = False
     return replace(tools, **changes)
+
+
+def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
+    """Return tools with given values; of exact samples, others give way to what is given.
+
+    Raises
+    ------
+    ParameterError
+        If a given value is out of its range, or given values exclude each other.
+    """
+    fitting: dict[str, Any] = {}
+    if tools.exact and given.get("predictors") == 0:
+        fitting = {name: TABLE[name].default for name in LATER_EXACT_TOOLS}
+    elif tools.exact and given.get("models") == FEWEST_MODELS:
+        fitting = ONLY_WITH_FEWEST
+    elif tools.models == FEWEST_MODELS and any(
+        given.get(name, only) != only for name, only in ONLY_WITH_FEWEST.items()
+    ):
+        fitting = {"models": TABLE["models"].default}
+    return replace(tools, **{**fitting, **given})
 
 
 def preset_of(tools: Tools) -> str | None:

@@ -85,7 +85,9 @@ class Backend(ABC):
             return None
         version = DRAFT if tools.later else VERSIONS[0]
         able = presets_where(lambda each: self.lacks(in_version(each, version), depth) is None)
-        if able and tools.later:
+        if tools.max_error:
+            able = "backend cpu"  # no other coding bounds the error
+        elif able and tools.later and not tools.exact:
             able += ", or version 1 of the format"
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 
@@ -243,7 +245,15 @@ class Backend(ABC):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace."""
+        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace.
+
+        Raises
+        ------
+        FormatError
+            When the payload does not decode. Backends refuse the same payloads at any number of
+            threads. With one plane type and message of the error are the same too; with several
+            they depend on the order in which a backend decodes planes.
+        """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
 
     def encode_batch(

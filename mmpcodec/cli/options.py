@@ -487,7 +487,8 @@ Effort = Annotated[
     typer.Option(
         metavar="N",
         help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files); "
-        f"{DEFAULT_EFFORT} by default.",
+        f"{DEFAULT_EFFORT} by default. With --format {DRAFT} it also chooses the form of exact "
+        "samples, which lossless files have: higher ones are slower to decode too.",
         rich_help_panel=SEARCH,
         autocompletion=words("123456789"),
     ),
@@ -534,12 +535,13 @@ RoiSteps = Annotated[
     ),
 ]
 MaxError = Annotated[
-    int | None,
+    str | None,
     typer.Option(
         "--max-error",
         metavar="N",
-        help=f"Let no sample differ from its source by more than N, 0 to 32767; needs --format "
-        f"{DRAFT}.",
+        help="Let no sample differ from its source by more than N, a whole number from 0 to 32767; "
+        f"above 0 it needs --format {DRAFT} and --preset exact, auto or best, and excludes "
+        "--lossless and targets.",
         rich_help_panel=RATE,
     ),
 ]

@@ -14,7 +14,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.importance import check_maps, with_importance
+from mmpcodec.codec.importance import check_maps, check_palette, with_importance
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.codec.sources import Source
@@ -394,7 +394,9 @@ def encode_batch(
     >>> [int(mmpcodec.decode(file).max()) for file in files]
     [10, 200]
     """
-    lam, target = lambda_or_target(lam, quality, target_size, target_bpp, target_psnr)
+    targets = target_size, target_bpp, target_psnr
+    lam, target = lambda_or_target(lam, quality, *targets, tools.get("max_error"))
+    check_palette(tools.get("palette"), importance)
     encodings = encode_pictures(
         arrays,
         EncodeParams.from_options(

@@ -83,6 +83,18 @@ def check_maps(
     return maps
 
 
+def check_palette(palette: bool | None, importance: Sequence[Any] | None) -> None:
+    """Check that no palettes are asked for where all pictures have a map: tiles with one have none.
+
+    Raises
+    ------
+    ParameterError
+        If they are.
+    """
+    if palette and importance is not None and all(own is not None for own in importance):
+        raise ParameterError("palette = True and importance: give only one of them")
+
+
 def with_importance(params: EncodeParams) -> EncodeParams:
     """Return parameters whose fragments have steps of their own.
 

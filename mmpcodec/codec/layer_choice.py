@@ -25,6 +25,7 @@ from mmpcodec.codec.colour import (
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.importance import Importance, filled
+from mmpcodec.codec.palettes.cells import looks_drawn
 from mmpcodec.codec.palettes.choice import may_have_palette, with_palette
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile, params_of_layer
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
@@ -49,7 +50,9 @@ from mmpcodec.tools import PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
-
+FEW_VALUES = 2
+"""A plane has few values if it has fewer than so many for each step of the maximal error from its
+least to its largest value."""
 
 _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
@@ -101,10 +104,14 @@ def encode_tiles(
     parts: _Parts = {}
     rounds = _rounds(jobs)
     shares = [sum(job.fragments for job in each) for each in rounds]
-    drawn = [candidates[0].palette and may_have_palette(tile) for tile in tiles]
-    of_tiles = [tile.fragments * tries for tile, tries in zip(tiles, drawn, strict=True)]
-    *of_rounds, of_palettes = in_turn(progress, [*shares, sum(of_tiles)])
-    palettes = SharedProgress(of_palettes, of_tiles)
+    bound = max(candidate.tools.max_error for candidate in candidates)
+    if bound:
+        again = [_may_shrink_without_loss(tile, bound) for tile in tiles]
+    else:
+        again = [candidates[0].palette and may_have_palette(tile) for tile in tiles]
+    of_tiles = [tile.fragments * tries for tile, tries in zip(tiles, again, strict=True)]
+    *of_rounds, of_others = in_turn(progress, [*shares, sum(of_tiles)])
+    others = SharedProgress(of_others, of_tiles)
     for own, part in zip(rounds, of_rounds, strict=True):
         _code_all(own, chosen, parts, known, threads, part)
     turns = {job.tile: job.turn for job in jobs if job.turn is not None}
@@ -114,16 +121,41 @@ def encode_tiles(
     def cheapest(place: int) -> TileEncoding:
         number, tile = numbered[place]
         found = _cheapest(number, tile, candidates, parts, turns.get(number, NO_TURN), each)
-        if not drawn[place]:
+        if not again[place]:
             return found
-        advance = palettes.of(place)
+        advance = others.of(place)
+        if bound:
+            return without_loss(tile, found, advance)
         return with_palette(tile, found, candidates, chosen[EXACT], each, below, advance)
+
+    def without_loss(tile: TileSource, found: TileEncoding, part: Progress) -> TileEncoding:
+        near = next(candidate for candidate in candidates if candidate.tools.max_error)
+        exact = replace(near, tools=replace(near.tools, max_error=0))
+        able = {**chosen, exact.tools: chosen[near.tools]}
+        made = encode_tiles([tile], [exact], able, each, part)[0]
+        if len(made.data) > len(found.data):
+            return found
+        return replace(made, costs=found.costs, used=found.used)
 
     def below(tile: TileSource, part: Progress) -> TileEncoding:
         without = [replace(candidate, palette=False) for candidate in lossy]
         return encode_tiles([tile], without, chosen, each, part)[0]
 
     return side_by_side(cheapest, range(len(tiles)), threads)
+
+
+def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
+    """Return whether a tile may take fewer bytes without loss than with a maximal error.
+
+    That is so if it looks drawn, or if a plane has few values for its range: only lossless coding
+    names the values that occur, and draws palettes.
+    """
+    step = 2 * bound + 1
+    for plane in to_planes(tile.on_host):
+        values = np.flatnonzero(used_values(plane, tile.depth))
+        if len(values) * step < FEW_VALUES * (int(values[-1] - values[0]) + step):
+            return True
+    return looks_drawn(tile.on_host, tile.depth)
 
 
 ALL_ALIKE = Importance()
@@ -365,23 +397,13 @@ def _exact_part(
 def _coded_exactly(
     job: _Job, backend: Backend, threads: int | None, progress: Progress
 ) -> tuple[Tools, bytes, np.ndarray, Trace, str]:
-    """Code a layer of exact samples: without loss too, if that may take fewer bytes."""
-    planes, tools = to_planes(job.samples), job.params.tools
-    encode = partial(backend.encode_exact, planes, job.depth, threads=threads)
-    coded = encode(tools, progress=progress)
-    if tools.max_error and _has_few_values(planes, job.depth, 2 * tools.max_error + 1):
-        lossless = replace(tools, max_error=0)
-        exact = encode(lossless)
-        if len(exact[0]) <= len(coded[0]):
-            tools, coded = lossless, exact
-    payload, decoded, trace = coded
+    """Code a layer of exact samples."""
+    tools = job.params.tools
+    payload, decoded, trace = backend.encode_exact(
+        to_planes(job.samples), job.depth, tools, threads=threads, progress=progress
+    )
     samples = job.samples if tools.lossless else from_planes(decoded, job.depth)
     return tools, payload, samples, trace, backend.name
-
-
-def _has_few_values(planes: np.ndarray, depth: int, step: int) -> bool:
-    """Return whether each plane has fewer values than there are steps; only lossless names them."""
-    return all(used_values(plane, depth).sum() * step < 1 << depth for plane in planes)
 
 
 def _finished(

@@ -113,7 +113,7 @@ def to_mmp(
             f"option {targets[0]!r}: a target needs the whole picture, which no process holds; "
             "give lam or quality"
         )
-    lam, _ = lambda_or_target(lam, quality, None, None, None)
+    lam, _ = lambda_or_target(lam, quality, max_error=tools.get("max_error"))
     params = EncodeParams.from_options(
         lam, preset=preset, effort=effort, rate_model=rate_model, **tools
     )

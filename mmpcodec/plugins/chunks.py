@@ -79,9 +79,10 @@ def check_options(
         "target_bpp": target_bpp,
         "target_psnr": target_psnr,
     }
-    if all(value is None for value in rates.values()):
+    bound = tools.get("max_error")
+    if all(value is None for value in rates.values()) and not bound:
         rates["lam"] = LOSSLESS
-    found, _ = lambda_or_target(**rates)
+    found, _ = lambda_or_target(**rates, max_error=bound)
     how = {"preset": preset, "effort": effort, "rate_model": rate_model, **tools}
     options: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
     EncodeParams.from_options(found, **options)
@@ -117,7 +118,9 @@ def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
             raise ParameterError(f"depth = {depth}: must be None for chunks of {kind}")
         check_int("depth", depth, bits[0], bits[-1], f" for chunks of {kind}")
     if (kind.kind == "f" or _is_wide(kind)) and not _is_lossless(options):
-        lossy = ", ".join(f"{name} = {options[name]}" for name in RATES if name in options)
+        lossy = ", ".join(
+            f"{name} = {options[name]}" for name in (*RATES, "max_error") if name in options
+        )
         raise ParameterError(
             f"{lossy}: chunks of {kind} are stored without loss only; leave it out, or scale the "
             "numbers to uint16"
@@ -130,6 +133,8 @@ def _is_wide(kind: np.dtype) -> bool:
 
 
 def _is_lossless(options: Mapping[str, Any]) -> bool:
+    if options.get("max_error"):
+        return False
     if options.get("preset") == "exact" or options.get("exact"):
         return True
     lam, target = lambda_or_target(**{name: options.get(name) for name in RATES})

@@ -180,6 +180,8 @@ def of_exact_samples() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str
     yield "exact-2-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
     for error in (1, 3, 40):
         yield f"exact-2-error-{error}", colours, exact(effort=2, max_error=error), {}
+    for error in (1, 9):
+        yield f"exact-2-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
     deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
     for depth, effort in ((16, 6), (16, 1), (12, 2)):
         own = deep[:8, :26] >> (16 - depth)

@@ -36,6 +36,7 @@ def test_preset_exact(mmp, folder):
     result = mmp("encode", "p.pgm", "--preset", "exact", "-l", 20, "--verify", "-v")
     assert result.exit_code == 0, result.output
     assert "lambda 20, exact on" in result.output
+    assert result.output.splitlines()[-1].startswith("  bits: ")
     assert Path("p.mmp").read_bytes() == mmpcodec.encode(samples, 0, preset="exact")
     shown = mmp("info", "p.mmp")
     assert " bytes: exact on" in shown.stdout

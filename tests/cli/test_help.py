@@ -57,6 +57,13 @@ def test_summaries_are_those_of_the_commands():
             assert (command.rich_help_panel, command.help.split("\n")[0]) == (panel, summary)
 
 
+def test_effort_and_max_error_say_what_they_need(shown):
+    text = " ".join(shown("encode").replace("│", " ").split())
+    assert "it also chooses the form of exact samples" in text
+    assert "above 0 it needs --format 2 and --preset exact, auto or best" in text
+    assert "excludes --lossless and targets" in text
+
+
 def test_panels_of_commands():
     assert panel_of("compare") == "Measuring"
     assert panel_of("a-new-one") == "Tools"

@@ -119,6 +119,7 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
 def test_random_palettes_decode_alike_everywhere(
     colours, numbers, entries, clear, shape, depth, tools
 ):
+    """Errors of the numbers are the same; of colours of three planes, any may be told first."""
     height, width, count = shape
     palette = Palette(
         Tools(exact=True, post_filter=False, **tools),
@@ -132,8 +133,36 @@ def test_random_palettes_decode_alike_everywhere(
             found, _ = decode_palette(backends.get(name), palette, (height, width), count, depth)
             results.append((found.colours.tobytes(), found.numbers.tobytes()))
         except FormatError as error:
-            results.append(str(error))
+            told = str(error)
+            results.append("colours" if count > 1 and "colours of the palette" in told else told)
     assert results[0] == results[1]
+
+
+@given(
+    st.lists(st.binary(max_size=60), min_size=2, max_size=4),
+    st.tuples(st.integers(1, 30), st.integers(1, 30)),
+    st.integers(1, 16),
+    st.sampled_from([*EXACT_FORMS.values()]),
+    st.sampled_from([0, 3]),
+)
+def test_random_planes_are_refused_everywhere_at_any_number_of_threads(
+    streams, shape, depth, tools, max_error
+):
+    """The reference and cpu refuse the same payloads; threads change no error of cpu."""
+    payload = bytes(map(len, streams[:-1])) + b"".join(streams)
+    form = Tools(exact=True, post_filter=False, max_error=max_error, **tools)
+    results = []
+    for backend, threads in (("reference", 1), *(("cpu", count) for count in (1, 2, 4, 4))):
+        try:
+            planes, _ = backends.get(backend).decode_exact(
+                payload, (len(streams), *shape), depth, form, threads=threads
+            )
+            results.append(planes.tobytes())
+        except FormatError as error:
+            results.append((type(error), str(error)))
+    expected, *found = results
+    assert len(set(found)) == 1
+    assert isinstance(found[0], tuple) if isinstance(expected, tuple) else found[0] == expected
 
 
 @given(st.binary(max_size=400))

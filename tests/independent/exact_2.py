@@ -134,10 +134,15 @@ def activity_of(near, earlier_residuals):
     q = len(earlier_residuals)
     if q > 0:
         activity = (3 * activity + 8 // q * sum(map(abs, earlier_residuals))) >> 2
+    return activity, class_of(activity)
+
+
+def class_of(activity):
+    """act."""
     if activity < 4:
-        return activity, activity
+        return activity
     digits = activity.bit_length()
-    return activity, min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
+    return min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
 
 
 class PlaneDecoder:
@@ -329,7 +334,7 @@ class FastDecoder:
         fitted = self.prediction.fitted(row, column)
         near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
         earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
-        act = activity_of(near, earlier_residuals)[1]
+        act = class_of(activity_of(near, earlier_residuals)[0] >> (self.s.bit_length() - 1))
         texture = sum((64 * v[i] > fitted) << i for i in range(6))
         B = self.means.get((texture, act), 0)
         predicted = (limited(fitted + ((B + 8) >> 4), 0, 64 * self.M) + 32) >> 6

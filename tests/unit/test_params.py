@@ -62,3 +62,5 @@ def test_a_switch_gives_tools_an_effect():
 def test_auto_says_so_if_nothing_is_left():
     with pytest.raises(ParameterError, match=r"at lambda 0 no preset uses all of step = 7"):
         EncodeParams.from_options(0, step=7)
+    with pytest.raises(ParameterError, match=r"'auto': no preset uses all of copy_radius = 3, st"):
+        EncodeParams.from_options(copy_radius=3, step=7, dictionary=False)

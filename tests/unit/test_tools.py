@@ -23,6 +23,8 @@ from mmpcodec.tools import (
     VERSIONS,
     Partition,
     ToolOptions,
+    in_version,
+    with_values,
 )
 
 IN_HEADER = tuple(tool.name for tool in HEADER_TOOLS[BLOCKS_2] if tool.name not in BLOCK_TOOLS)
@@ -101,5 +103,43 @@ def test_codings_of_a_layer():
 @pytest.mark.parametrize("name", [name for name, tool in TABLE.items() if tool.kind is int])
 def test_ranges_are_checked(name):
     tool = TABLE[name]
-    with pytest.raises(ParameterError, match=f"{name} = {tool.high + 1}: must be from {tool.low}"):
-        Tools(**{name: tool.high + 1})
+    allowed = f"from {tool.low} to {tool.high}"
+    if tool.zero:
+        allowed = f"from {tool.low_in_file} to {tool.high}, or 0 {tool.zero}"
+    if tool.values:
+        allowed = ", ".join(map(str, tool.values[:-1])) + f" or {tool.values[-1]}"
+    for value in (tool.low - 1, tool.high + 1):
+        with pytest.raises(ParameterError) as raised:
+            Tools(**{name: value})
+        assert str(raised.value) == f"{name} = {value}: must be {allowed}"
+
+
+@pytest.mark.parametrize(
+    ("tools", "given", "found"),
+    [
+        (2, {"models": 2}, (1, 2, 1, False)),
+        (6, {"models": 2}, (1, 2, 1, False)),
+        (6, {"predictors": 0}, (0, 8, 1, False)),
+        (1, {"predictors": 0}, (0, 8, 1, False)),
+        (1, {"predictors": 2}, (2, 8, 1, False)),
+        (1, {"last_stage": True}, (1, 8, 1, True)),
+        (4, {"weight_sets": 1}, (1, 16, 1, True)),
+    ],
+)
+def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
+    """The first number is the effort."""
+    made = with_values(in_version(PRESETS["exact"], 2, tools), given)
+    assert (made.predictors, made.models, made.weight_sets, made.last_stage) == found
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"models": 2, "weight_sets": 4}, "weight_sets = 4: must be 1 with models = 2"),
+        ({"models": 2, "predictors": 0}, "models = 2: must be 8 with predictors = 0"),
+        ({"predictors": 0, "max_error": 3}, "max_error = 3: must be 0 with predictors = 0"),
+    ],
+)
+def test_given_values_that_exclude_each_other_are_named(given, says):
+    with pytest.raises(ParameterError, match=says):
+        with_values(in_version(PRESETS["exact"], 2), given)

@@ -29,6 +29,7 @@ public:
           q_(planes.count),
           max_error_(tools.max_error),
           step_(2 * tools.max_error + 1),
+          step_bits_(bit_length(step_) - 1),
           bits_(bit_length((plane_.most + tools.max_error) / step_)),
           strips_(planes, kOwnOf[q_], kOtherOf[q_]),
           first_(size_t(kContexts) * kLineDecisions),
@@ -128,7 +129,8 @@ private:
 
         int others[2] = {};
         for (int k = 0; k < q_; ++k) others[k] = *planes_.before[k]->error(row, column);
-        const int active = activity_class(activity_at(e, stride, others, q_));
+        // Distances count steps, so their contexts and low digits do too.
+        const int active = activity_class(activity_at(e, stride, others, q_) >> step_bits_);
         const int fitted = std::clamp(strips_.predict(row, column, level_at(here, stride)), 0, limit);
         const int around[6] = {w, n, nw, ne, here[-2], here[-2 * stride]};
         int texture = 0;
@@ -210,7 +212,7 @@ private:
 
     const PlanesBeside planes_;
     ExactPlane& plane_;
-    const int q_, max_error_, step_, bits_;
+    const int q_, max_error_, step_, step_bits_, bits_;
     Strips<Sum, kColumns, Term> strips_;
     int biases_[64][kActivities] = {};
     uint32_t hits_[kMostHitUses + 1][kActivities][8] = {};

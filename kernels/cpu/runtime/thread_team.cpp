@@ -54,18 +54,19 @@ void ThreadTeam::run_job(Job job, uint32_t tasks) {
         else
             unfinished_.wait(unfinished, std::memory_order_acquire);
     if (!failure_) return;
-    failed_ = false;
+    failed_ = kNone;
     std::rethrow_exception(std::exchange(failure_, nullptr));
 }
 
 void ThreadTeam::call_task(uint32_t task) {
-    if (failed_) return;
+    if (task > failed_) return;
     try {
         job_.call(job_.context, task);
     } catch (...) {
         const std::lock_guard lock(failure_mutex_);
-        if (!failure_) failure_ = std::current_exception();
-        failed_ = true;
+        if (task > failed_) return;
+        failure_ = std::current_exception();
+        failed_ = task;
     }
 }
 

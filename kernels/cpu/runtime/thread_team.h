@@ -22,8 +22,9 @@ public:
 
     static constexpr int kMostTasks = (1 << 16) - 1;
 
-    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. If tasks throw, the first exception is thrown again after all have ended;
-    // tasks that have not begun by then are left out.
+    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. If tasks
+    // throw, the exception of the lowest one is thrown again after all have ended; tasks above it
+    // that have not begun by then are left out.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {
         if (workers_.empty() || tasks < 2) {
@@ -54,7 +55,8 @@ private:
     std::atomic<uint32_t> unfinished_{0};
     std::atomic<bool> stopping_{false};
     Job job_{};
-    std::atomic<bool> failed_{false};
+    static constexpr uint32_t kNone = UINT32_MAX;
+    std::atomic<uint32_t> failed_{kNone};  // the lowest task that has thrown
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     std::vector<std::thread> workers_;

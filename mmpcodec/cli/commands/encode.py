@@ -127,7 +127,8 @@ class Encoded(NamedTuple):
         if count := sum(self.blocks.values()):
             counts = f"{_counts_text(self.blocks)}; {_counts_text(self.modes)}"
             pieces.append(f"{count} blocks ({counts})")
-        return f"{line}\n  {', '.join(pieces)}; bits: {_counts_text(self.bits)}"
+        parts = [", ".join(pieces)] if pieces else []
+        return f"{line}\n  {'; '.join([*parts, f'bits: {_counts_text(self.bits)}'])}"
 
 
 def _counts_text(counts: Mapping[str, float]) -> str:
@@ -304,7 +305,7 @@ def encode(
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
     tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
-    regions, params = with_roi(roi, roi_steps, params, limits, cluster)
+    regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli.options import check_alone
+from mmpcodec.errors import ParameterError
 from mmpcodec.params import (
     AUTO,
     BEST,
@@ -13,7 +14,7 @@ from mmpcodec.params import (
     RATE_MODELS,
     EncodeParams,
 )
-from mmpcodec.tools import DRAFT, PRESETS, TREES, Tools, presets_where
+from mmpcodec.tools import DRAFT, PRESETS, TABLE, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -63,6 +64,23 @@ class Wanted(NamedTuple):
     remarks: list[str]
 
 
+def whole_number(name: str, text: str) -> int:
+    """Return the value of the option of a single tool, a whole number.
+
+    Raises
+    ------
+    ParameterError
+        If it is none.
+    """
+    try:
+        return int(text)
+    except ValueError:
+        low, high = TABLE[name].low, TABLE[name].high
+        raise ParameterError(
+            f"{name} = {text!r}: must be a whole number from {low} to {high}"
+        ) from None
+
+
 def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
     """Return the lambda and the target that the options of the rate stand for.
 
@@ -81,6 +99,31 @@ def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
         return 0, None
     size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
     return lambda_or_target(lam, rate.quality, size, rate.target_bpp, rate.target_psnr)
+
+
+def check_beside_max_error(rate: RateOptions, lam: float) -> None:
+    """Check that no option of the rate is given that excludes ``--max-error`` above 0.
+
+    Parameters
+    ----------
+    rate : RateOptions
+    lam : float
+        The lambda that they stand for.
+
+    Raises
+    ------
+    ParameterError
+        If one is: a target, or one that stands for lambda 0.
+    """
+    others = {
+        "--lossless": rate.lossless,
+        "--lambda 0": rate.lam is not None and lam == 0,
+        f"--quality {rate.quality or 0:g}": rate.quality is not None and lam == 0,
+        "--target-size": rate.target_size,
+        "--target-bpp": rate.target_bpp,
+        "--target-psnr": rate.target_psnr,
+    }
+    check_alone("--max-error", others)
 
 
 def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, int]:
@@ -116,7 +159,8 @@ def wanted(
     more : mapping or None
         Values of further options of ``EFFECTS``.
     **tools
-        Version of the format and fields of ``Tools``, as given; None if not.
+        Version of the format and fields of ``Tools``, as given; None if not. ``max_error`` is a
+        text.
 
     Raises
     ------
@@ -125,6 +169,10 @@ def wanted(
         effect on the preset.
     """
     lam, target = rate_of(rate)
+    if (bound := tools.get("max_error")) is not None:
+        tools["max_error"] = whole_number("max_error", bound)
+    if tools.get("max_error"):
+        check_beside_max_error(rate, lam)
     preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
     params = EncodeParams.from_options(
         lam,
@@ -143,6 +191,8 @@ def wanted(
         **(more or {}),
     }
     remarks = without_effect(params, preset, given)
+    if tools.get("palette") is False and params.version < DRAFT:
+        remarks.append(f"--no-palette: has no effect without --format {DRAFT}")
     if params.version == DRAFT:
         remarks.append(f"--format {DRAFT}: is a draft; later releases may not read these files")
     return Wanted(params, target, remarks)
@@ -165,7 +215,9 @@ def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) 
         has_effect = EFFECTS[option]
         if value is None or value is False or any(map(has_effect, ways)):
             continue
-        if preset in PRESETS:
+        if any(tools.max_error for tools in ways):
+            why = "with --max-error"
+        elif preset in PRESETS:
             why = f"with preset {preset}; take {presets_where(has_effect)}"
         else:
             why = "on lossless files"

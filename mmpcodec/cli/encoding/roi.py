@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.checks import check_int
 from mmpcodec.cli import output
+from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import printable
@@ -113,6 +114,8 @@ def with_roi(
     params: EncodeParams,
     limits: DecodeLimits,
     cluster: str | None,
+    *,
+    palette: bool | None = None,
 ) -> tuple[Roi | None, EncodeParams]:
     """Return the regions that the options name, and the parameters with steps of fragments.
 
@@ -128,6 +131,8 @@ def with_roi(
         if steps is not None:
             raise ParameterError("--roi-steps: needs --roi")
         return None, params
+    if palette:
+        check_alone("--palette", {"--roi": given})
     from mmpcodec.codec.importance import MOST_IMPORTANCE, with_importance
 
     steps = DEFAULT_STEPS if steps is None else steps

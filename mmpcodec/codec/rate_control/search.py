@@ -18,7 +18,7 @@ from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.bracketing import Tried, approach
 from mmpcodec.codec.rate_control.forecast import Forecast
-from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target
+from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target, check_unbounded
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import MAX_LAMBDA, EncodeParams
@@ -175,11 +175,15 @@ def reach(
 
     Raises
     ------
+    ParameterError
+        When a candidate has a maximal error.
     Infeasible
         When no lambda keeps the target. The message names the nearest file.
     MmpError
         The errors of ``encoded``.
     """
+    bound = max(candidate.tools.max_error for candidate in candidates)
+    check_unbounded(f"target_{target.name}", bound)
     height, width = samples.shape[:2]
     goal = _goal(target, height * width, depth)
     search = _Search(goal, samples, depth, candidates, encoded, on_pass, picture)

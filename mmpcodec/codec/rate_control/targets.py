@@ -52,8 +52,16 @@ def lambda_or_target(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    max_error: int | None = None,
 ) -> tuple[float, Target | None]:
     """Return the lambda and the target that arguments of ``encode`` stand for.
+
+    Parameters
+    ----------
+    lam, quality, target_size, target_bpp, target_psnr
+        See ``encode``.
+    max_error : int or None
+        See ``Tools``; above 0 it excludes targets and lambda 0.
 
     Returns
     -------
@@ -64,7 +72,7 @@ def lambda_or_target(
     Raises
     ------
     ParameterError
-        When more than one argument is given, or one is out of its range.
+        When arguments exclude each other, or one is out of its range.
     """
     everything = {
         "lam": lam,
@@ -77,8 +85,23 @@ def lambda_or_target(
     if len(given) > 1:
         raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(everything)}")
     for name, value in given.items():
-        if name == "quality":
-            return lambda_of_quality(value), None
-        if name != "lam":
+        if name not in ("lam", "quality"):
+            check_unbounded(name, max_error)
             return DEFAULT_LAMBDA, Target(name.removeprefix("target_"), value)
-    return DEFAULT_LAMBDA if lam is None else lam, None
+        found = value if name == "lam" else lambda_of_quality(value)
+        if found == 0:
+            check_unbounded(f"{name} = {value!r}, which is lossless,", max_error)
+        return found, None
+    return DEFAULT_LAMBDA, None
+
+
+def check_unbounded(what: str, max_error: int | None) -> None:
+    """Check that no maximal error is given beside an argument that excludes it.
+
+    Raises
+    ------
+    ParameterError
+        If it is above 0.
+    """
+    if max_error:
+        raise ParameterError(f"{what} and max_error = {max_error!r}: give only one of them")

@@ -15,6 +15,7 @@ from mmpcodec.reference.exact.prediction import FRACTION_BITS
 from mmpcodec.reference.exact.surroundings import (
     EarlierSamples,
     Surroundings,
+    activity_class,
     look_around,
     signed_class,
 )
@@ -64,6 +65,7 @@ class FastCoder:
         self.before = planes[-2:-4:-1]
         self.coder, self.cells = coder, cells
         self.max_error, self.step = tools.max_error, 2 * tools.max_error + 1
+        self.step_bits = self.step.bit_length() - 1
         self.blend = Blend(self.plane, self.before, [PREDICTOR])
         self.table = EarlierSamples()
         self.means: dict[tuple[int, int], int] = {}
@@ -84,6 +86,8 @@ class FastCoder:
         """
         fitted = self.blend.fit(row, column)
         near = look_around(self.plane, self.before, row, column, fitted)
+        # Distances count steps, so their contexts and low digits do too.
+        near = near._replace(active=activity_class(near.activity >> self.step_bits))
         mean = self.means.get((near.texture, near.active), 0)
         mended = min(max(fitted + ((mean + 8) >> 4), 0), self.plane.most << FRACTION_BITS)
         predicted = (mended + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS

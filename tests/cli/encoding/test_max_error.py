@@ -1,10 +1,16 @@
 """mmp encode --max-error, and the efforts of lossless files of version 2."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import mmpcodec
-from mmpcodec import pictures
+from mmpcodec import EncodeParams, ParameterError, Target, pictures
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.tools import PRESETS, in_version
+
+NEAR = "--max-error", "2", "--format", "2"
 
 
 @pytest.fixture
@@ -46,11 +52,19 @@ def test_larger_errors_make_smaller_files(mmp, picture):
     [
         (["--max-error", "2"], "max_error = 2: needs version 2 of the format; version is 1"),
         (["--max-error", "-1", "--format", "2"], "max_error = -1: must be from 0 to 32767"),
+        ([*NEAR, "--preset", "photo"], "take preset exact"),
+        ([*NEAR, "--lossless"], "--max-error and --lossless: give only one of them"),
+        ([*NEAR, "--lambda", "0"], "--max-error and --lambda 0: give only one of them"),
+        ([*NEAR, "--quality", "100"], "--max-error and --quality 100: give only one of them"),
+        ([*NEAR, "--target-size", "5kB"], "--max-error and --target-size: give only one of them"),
+        ([*NEAR, "--target-bpp", "1"], "--max-error and --target-bpp: give only one of them"),
+        ([*NEAR, "--target-psnr", "30"], "--max-error and --target-psnr: give only one of them"),
+        (["--max-error", "x"], "max_error = 'x': must be a whole number from 0 to 32767"),
+        (["--max-error", "2.5"], "max_error = '2.5': must be a whole number from 0 to 32767"),
         (
-            ["--max-error", "2", "--format", "2", "--lossless"],
-            "max_error = 2: must be 0 with lam = 0",
+            [*NEAR, "--partition", "dyadic"],
+            "'auto': no preset uses all of partition = 'dyadic', max_error = 2",
         ),
-        (["--max-error", "2", "--format", "2", "--preset", "photo"], "take preset exact"),
     ],
 )
 def test_errors_name_the_option(mmp, picture, options, message):
@@ -59,6 +73,42 @@ def test_errors_name_the_option(mmp, picture, options, message):
     assert found.exit_code == 2
     assert message in found.stderr
     assert not path.with_suffix(".mmp").exists()
+
+
+@pytest.mark.parametrize(
+    "options",
+    [("--lambda", "20"), ("--quality", "50"), ("--rate-model", "log2")],
+)
+@pytest.mark.parametrize("preset", ["auto", "exact"])
+def test_options_without_effect_are_said(mmp, picture, options, preset):
+    found = mmp("encode", picture[0], *NEAR, "--preset", preset, *options)
+    assert found.exit_code == 0
+    assert f"mmp: {options[0]}: has no effect with --max-error\n" in found.stderr
+    assert "lossless" not in found.stderr
+
+
+def test_a_target_of_the_library_excludes_it(picture):
+    samples = picture[1]
+    for target in ({"target_size": 5000}, {"target_psnr": 30}, {"target_bpp": 1}):
+        name = next(iter(target))
+        says = f"{name} and max_error = 2: give only one of them"
+        with pytest.raises(ParameterError, match=says):
+            mmpcodec.encode(samples, max_error=2, version=2, **target)
+        params = EncodeParams.from_options(max_error=2, version=2)
+        (value,) = target.values()
+        with pytest.raises(ParameterError, match=says):
+            mmpcodec.encode_picture(
+                samples, params, target=Target(name.removeprefix("target_"), value)
+            )
+    with pytest.raises(ParameterError, match="quality = 100, which is lossless, and max_error"):
+        mmpcodec.encode(samples, max_error=2, version=2, quality=100)
+
+
+def test_a_device_names_a_backend_that_bounds_errors():
+    tools = in_version(PRESETS["exact"], 2)
+    able = "it has no exact samples; take "
+    assert CudaBackend().fault(replace(tools, max_error=1)) == f"{able}backend cpu"
+    assert CudaBackend().fault(tools) == f"{able}preset text, plain or classic"
 
 
 def test_efforts_have_more_predictors_and_models(mmp, picture):

@@ -95,6 +95,10 @@ def test_info_counts_the_steps(mmp, picture):
         ),
         ((*OPTIONS[:2], "--lossless", "--roi", RECTANGLE), "has no effect on lossless files"),
         ((*OPTIONS, "--roi-steps", "3"), "--roi-steps: needs --roi"),
+        (
+            (*OPTIONS, "--palette", "--roi", RECTANGLE),
+            "--palette and --roi: give only one of them",
+        ),
         ((*OPTIONS, "--roi", RECTANGLE, "--roi-steps", "25"), "roi_steps = 25: must be from -24"),
         ((*OPTIONS, "--roi", "1,2,3"), "--roi '1,2,3': must be a file, or rectangles"),
         ((*OPTIONS, "--roi", ""), "--roi '': must be a file, or rectangles"),

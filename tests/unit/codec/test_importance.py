@@ -106,6 +106,8 @@ def test_pictures_of_a_batch_have_maps_of_their_own(picture, region):
     ]
     with pytest.raises(ParameterError, match="importance of 1 pictures: must be of all 2"):
         mmpcodec.encode_batch([picture] * 2, importance=[region], **PHOTO)
+    with pytest.raises(ParameterError, match="palette = True and importance: give only one"):
+        mmpcodec.encode(picture, importance=np.zeros((5, 5)), version=2, palette=True)
     with pytest.raises(ParameterError, match="number 1: importance of shape"):
         mmpcodec.encode_batch([picture] * 2, importance=[region, region[1:]], **PHOTO)
 

@@ -144,6 +144,17 @@ def test_exact_files_may_have_palettes(window):
     assert np.array_equal(encoded(window, 40, preset="exact", palette=True).samples, window)
 
 
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_a_maximal_error_leaves_palettes_of_lossless_files(tile_size):
+    picture = page(160, 224, RGB).astype(np.uint8)
+    near = encoded(picture, max_error=1, tile_size=tile_size)
+    assert {layer.name for layer in near.layers} == {"palette"}
+    assert len(near.data) <= len(encoded(picture, 0, tile_size=tile_size).data)
+    without = encoded(picture, max_error=1, tile_size=tile_size, palette=False)
+    assert {layer.name for layer in without.layers} == {"RGB"}
+    assert len(without.data) > len(near.data)
+
+
 @pytest.mark.parametrize("preset", ["photo", "text"])
 def test_a_single_preset_has_palettes_if_they_are_asked_for(window, preset):
     found = encoded(window, preset=preset, palette=True)
@@ -215,7 +226,6 @@ def test_cells_with_few_colours():
     ("options", "message"),
     [
         ({"version": 1, "palette": True}, "palette = True: needs version 2 of the format"),
-        ({"max_error": 2, "palette": True}, "palette = True: must be False with max_error = 2"),
         ({"palette": 3}, "palette = 3: must be"),
     ],
 )

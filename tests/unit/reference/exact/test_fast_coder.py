@@ -106,3 +106,13 @@ def test_repetitions_take_little():
     twice, decoded = taken(np.concatenate([noise, noise], axis=1))
     assert (decoded[:, 8:] == noise).all()
     assert twice - once < once / 2
+
+
+@pytest.mark.parametrize("error", [3, 9])
+def test_plain_digits_count_steps(error):
+    """Noise, uniform over three steps, takes little more than the information of three values."""
+    reach = 3 * (2 * error + 1) // 2
+    samples = np.random.default_rng(5).integers(128 - reach, 128 + reach, (1, 40, 40))
+    bits, decoded = taken(samples.astype(np.uint16), replace(TOOLS, max_error=error))
+    assert np.abs(decoded - samples).max() == error
+    assert bits < 1.4 * np.log2(3) * samples.size
