@@ -214,6 +214,10 @@ class Tools:
     planes_filter : bool
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
         so only if it does. A tool of version 2.
+    frequency_weights : int
+        How much coarser the quantisation step is for the highest frequency of a row or a column:
+        1 plus half of this number of times, 0 to 15; in between in proportion. No preset uses it:
+        it serves the eye, not squared error. A tool of version 2.
     exact : bool
         Code exact samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only the
         tools below then have an effect, and ``prediction`` must be False.
@@ -263,6 +267,7 @@ class Tools:
     derived_modes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     border_sines: bool = _tool(False, BLOCKS, needs="prediction", version=2)
     planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
+    frequency_weights: int = _tool(0, BLOCKS, high=15, needs="prediction", version=2)
     exact: bool = _tool(False, EXACT)
     predictors: int = _tool(0, EXACT, high=3, low_in_file=1, needs="exact", version=2)
     models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact", version=2)
@@ -456,8 +461,8 @@ EXACT_FORMS: dict[int, dict[str, Any]] = {
 def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tools:
     """Return tools with those of a version of the format that suit them.
 
-    Tools whose search takes too long at an effort are left out. So are step changes: they need to
-    know what matters.
+    Tools whose search takes too long at an effort are left out. So are step changes, which need to
+    know what matters, and frequency weights, which do not serve squared error.
     """
     if version > 1 and tools.exact:
         return replace(tools, **EXACT_FORMS[max(least for least in EXACT_FORMS if least <= effort)])
@@ -465,7 +470,7 @@ def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tool
         return tools
     changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
     changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
-    changes["step_changes"] = False
+    changes.update(step_changes=False, frequency_weights=0)
     return replace(tools, **changes)
 
 
