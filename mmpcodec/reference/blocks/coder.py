@@ -10,8 +10,8 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.reference.blocks.dependent import dequantised
-from mmpcodec.reference.blocks.frequency_weights import unweighted
 from mmpcodec.reference.blocks.derived_modes import angle_weights
+from mmpcodec.reference.blocks.frequency_weights import unweighted
 from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (

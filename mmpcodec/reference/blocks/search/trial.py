@@ -138,9 +138,7 @@ def weighted_of(
     return weighted(coefficients, place.height, place.width, strength, energy)
 
 
-def error_of(
-    difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts
-) -> int:
+def error_of(difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts) -> int:
     """Return the distortion of a difference of samples, in 1/16 squared error.
 
     With frequency weights it is that of the weighted coefficients of its cosine transform.
