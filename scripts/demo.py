@@ -9,7 +9,7 @@ from time import perf_counter
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.analysis.drawings.error import side_by_side
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 ROOT = Path(__file__).parents[1]
 PICTURE = ROOT / "images" / "camera.pgm"

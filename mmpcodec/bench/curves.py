@@ -7,20 +7,22 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from mmpcodec.bench.codecs.base import CHROMA, OURS
+from mmpcodec.bench.metrics import METRICS
 from mmpcodec.bench.results import EARLIER, Row
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.samples import Form
 
-METRICS = {"psnr": "PSNR, dB", "ssim": "SSIM", "ms_ssim": "MS-SSIM"}
-"""Metrics of curves, and their axis titles."""
-
 MIN_POINTS = 4
 """Smallest number of points of a curve for a Bjontegaard delta."""
+
+Range = tuple[float, float]
+"""The least and the largest value of a metric that a BD-rate counts."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +59,15 @@ class Curve:
         Returns
         -------
         rates, qualities : (n,) float arrays
+            Qualities are negative where less is better.
         """
         points: list[tuple[float, float]] = []
         for row in self.good:
-            value = row[metric]
-            if value is not None and (
-                not points or (value > points[-1][1] and row["bpp"] > points[-1][0])
-            ):
+            value = row.get(metric)
+            if value is None:
+                continue
+            value *= METRICS[metric].sign
+            if not points or (value > points[-1][1] and row["bpp"] > points[-1][0]):
                 points.append((row["bpp"], value))
         rates, qualities = np.array(points).reshape(-1, 2).T
         return rates, qualities
@@ -78,7 +82,8 @@ class Curve:
         rates, qualities = self.frontier(metric)
         if len(rates) < 2 or not rates[0] <= rate <= rates[-1]:
             return None
-        return float(Akima1DInterpolator(np.log(rates), qualities)(math.log(rate)))
+        found = float(Akima1DInterpolator(np.log(rates), qualities)(math.log(rate)))
+        return found * METRICS[metric].sign
 
 
 @dataclass(frozen=True)
@@ -125,9 +130,10 @@ class Delta:
         Mean difference of rate at equal quality, in per cent, by Akima's interpolation and by
         PCHIP. Negative numbers mean fewer bits than the anchor.
     quality, quality_pchip : float or None
-        Mean difference of quality at equal rate, in units of the metric.
+        Mean difference of the metric at equal rate, in its unit.
     overlap : float
-        Part of the shorter range of quality that both curves cover, from 0 to 1.
+        Part of the shorter range of quality that both curves cover, from 0 to 1; with limits, part
+        of the limits.
     problem : str
         Reason why a number is missing, or an empty string.
     """
@@ -246,11 +252,25 @@ def without_chroma(codec: str) -> str:
     return re.sub(rf"(?<=[:,]){CHROMA}=[^,]*,?", "", codec).rstrip(":,")
 
 
-def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
+def delta(
+    anchor: Curve | None, test: Curve, metric: str = "psnr", limits: Range | None = None
+) -> Delta:
     """Compute the Bjontegaard deltas of a curve against an anchor.
+
+    The BD-rate is the mean over the range of the metric that both curves cover, and that the limits
+    allow. The mean difference of the metric is over the rates that both cover.
 
     Source: Bjontegaard, "Calculation of average PSNR differences between RD-curves", ITU-T
     VCEG-M33, 2001, with the interpolations of the package bjontegaard in place of a polynomial.
+
+    Parameters
+    ----------
+    anchor : Curve or None
+    test : Curve
+    metric : str
+        Key of a metric.
+    limits : tuple of two float or None
+        Least and largest value of the metric that the BD-rate counts; None for no limits.
 
     Raises
     ------
@@ -263,7 +283,9 @@ def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
     if min(len(rates_a), len(rates_t)) < MIN_POINTS:
         whose = "anchor has " if len(rates_a) < MIN_POINTS else ""
         return Delta(problem=f"{whose}fewer than {MIN_POINTS} points")
-    covered = _overlap(qualities_a, qualities_t)
+    sign = METRICS[metric].sign
+    ends = [np.sort(sign * np.array(limits))] if limits else []
+    low, high, covered = _shared(qualities_a, qualities_t, *ends)
     if covered == 0:
         return Delta(problem="no overlap")
     try:
@@ -271,33 +293,38 @@ def delta(anchor: Curve | None, test: Curve, metric: str = "psnr") -> Delta:
     except ImportError as error:
         raise MissingExtra(f"BD-rate: needs bjontegaard; {install('bench')}") from error
 
-    def values(function) -> list[float]:
-        return [
-            float(
-                function(
-                    rates_a,
-                    qualities_a,
-                    rates_t,
-                    qualities_t,
-                    method=method,
-                    require_matching_points=False,
-                    min_overlap=0,
-                )
-            )
-            for method in ("akima", "pchip")
-        ]
+    def interpolated(function, method: str) -> Any:
+        return function(
+            *(rates_a, qualities_a, rates_t, qualities_t),
+            method=method,
+            require_matching_points=False,
+            interpolators=True,
+            min_overlap=0,
+        )
 
-    rate, rate_pchip = values(bd_rate)
-    if _overlap(np.log(rates_a), np.log(rates_t)) == 0:
+    def rate_of(method: str) -> float:
+        _, *curves = interpolated(bd_rate, method)
+        areas = [float(curve.integrate(low, high)) for curve in curves]
+        return 100 * (10 ** ((areas[1] - areas[0]) / (high - low)) - 1)
+
+    rate, rate_pchip = map(rate_of, ("akima", "pchip"))
+    if _shared(np.log(rates_a), np.log(rates_t))[2] == 0:
         return Delta(rate, rate_pchip, overlap=covered, problem="no overlap of rates")
-    quality, quality_pchip = values(bd_psnr)
+    quality, quality_pchip = (
+        sign * float(interpolated(bd_psnr, method)[0]) for method in ("akima", "pchip")
+    )
     return Delta(rate, rate_pchip, quality, quality_pchip, covered)
 
 
-def _overlap(a: np.ndarray, b: np.ndarray) -> float:
-    """Return the length that two ranges share, divided by the length of the shorter range."""
-    common = min(a[-1], b[-1]) - max(a[0], b[0])
-    return max(0.0, float(common / min(a[-1] - a[0], b[-1] - b[0])))
+def _shared(a: np.ndarray, b: np.ndarray, *limits: np.ndarray) -> tuple[float, float, float]:
+    """Return the ends of the range that ascending ranges share, and its part of the limits.
+
+    Without limits it is the part of the shorter range.
+    """
+    ranges = [a, b, *limits]
+    low, high = max(each[0] for each in ranges), min(each[-1] for each in ranges)
+    whole = min(each[-1] - each[0] for each in limits or (a, b))
+    return float(low), float(high), max(0.0, float((high - low) / whole))
 
 
 def mean_delta(deltas: Sequence[Delta]) -> Delta:

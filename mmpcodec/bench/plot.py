@@ -4,7 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mmpcodec.bench.curves import METRICS, Curve
+from mmpcodec.bench.curves import Curve
+from mmpcodec.bench.metrics import METRICS
 from mmpcodec.errors import MissingExtra, install
 from mmpcodec.runtime.files import written_whole
 
@@ -108,7 +109,7 @@ def draw_curves(
     numbers : mapping
         From ``numbers_of``, for the codecs of all drawings of a report.
     metric : str
-        One of ``METRICS``.
+        Key of a metric; where less is better, its axis points down.
 
     Returns
     -------
@@ -128,7 +129,7 @@ def draw_curves(
     axes = figure.add_subplot()
     lowest, highest = [], []
     for curve in curves:
-        points = [(row["bpp"], row[metric]) for row in curve.good if row[metric] is not None]
+        points = [(row["bpp"], row[metric]) for row in curve.good if row.get(metric) is not None]
         if not points:
             continue
         number = numbers[curve.codec]
@@ -152,7 +153,9 @@ def draw_curves(
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_major_formatter(FuncFormatter(lambda value, place: f"{value:g}"))
     axes.set_xlabel("bits per pixel, whole file")
-    axes.set_ylabel(METRICS[metric])
+    axes.set_ylabel(METRICS[metric].axis)
+    if not METRICS[metric].more_is_better:
+        axes.invert_yaxis()
     axes.set_title(title)
     axes.grid(alpha=0.3)
     if lowest:

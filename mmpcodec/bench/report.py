@@ -20,17 +20,18 @@ import mmpcodec
 from mmpcodec import pictures as files
 from mmpcodec.bench import plot
 from mmpcodec.bench.curves import (
-    METRICS,
     Curve,
     Delta,
     PictureCurves,
+    Range,
     anchors_in,
     by_kind,
     codecs_in,
     mean_delta,
 )
+from mmpcodec.bench.metrics import METRICS
 from mmpcodec.bench.results import Results, Row, key_of
-from mmpcodec.bench.tables import common, deltas, mean_title
+from mmpcodec.bench.tables import better_text, common, deltas, heading, mean_title, metrics_in
 from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import MissingExtra, install
 from mmpcodec.params import UNLIMITED
@@ -48,7 +49,6 @@ _POINT = (
     "point",
     "bytes",
     "bpp",
-    *METRICS,
     "max_error",
     "alpha_error",
     "encode_seconds",
@@ -98,6 +98,7 @@ def write_page(
     metric: str = "psnr",
     *,
     views: int = VIEWS,
+    limits: Range | None = None,
 ) -> None:
     """Write the HTML page.
 
@@ -110,9 +111,11 @@ def write_page(
     anchor : str or None
         Codec string that the other codecs are compared with; see ``anchors_in``.
     metric : str
-        Metric of the deltas, one of ``METRICS``.
+        Key of the metric that the page shows at first.
     views : int
         Number of rates at which the page shows decoded pictures; 0 leaves pictures out.
+    limits : tuple of two float or None
+        Least and largest value of ``metric`` that its BD-rates count.
 
     Raises
     ------
@@ -128,10 +131,11 @@ def write_page(
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
     template = environment.from_string(page.joinpath("report.html").read_text())
     anchors, numbers = anchors_in(pictures, anchor), _numbers(pictures)
+    there = {metric, *(each.key for each in metrics_in(pictures))}
+    keys = [key for key in METRICS if key in there]
     chunks = template.generate(
         version=mmpcodec.__version__,
         anchor=anchors_text(anchors),
-        metric=METRICS[metric].partition(",")[0],
         style=page.joinpath("report.css").read_text(),
         palettes={"light": plot.COLOURS, "dark": plot.DARK_COLOURS},
         theme=page.joinpath("theme.js").read_text(),
@@ -140,7 +144,7 @@ def write_page(
         pictures=pictures,
         data={
             "metric": metric,
-            "metrics": METRICS,
+            "metrics": {key: _on_page(key, limits if key == metric else None) for key in keys},
             "codecs": [
                 dict(
                     zip(
@@ -151,14 +155,31 @@ def write_page(
                 )
                 for codec in codecs_in(pictures)
             ],
-            "pictures": [_facts(picture, results, views) for picture in pictures],
-            "deltas": list(_deltas(pictures, anchors, metric)),
+            "pictures": [_facts(picture, results, views, keys) for picture in pictures],
+            "deltas": {
+                key: list(_deltas(pictures, anchors, key, limits if key == metric else None))
+                for key in keys
+            },
         },
         images=_images(pictures, results, views),
     )
     with written_whole(target) as stream:
         for chunk in chunks:
             stream.write(chunk.encode())
+
+
+def _on_page(key: str, limits: Range | None) -> dict[str, Any]:
+    """Return what the page needs to know of a metric."""
+    metric = METRICS[key]
+    return {
+        "title": metric.title,
+        "axis": metric.axis,
+        "unit": metric.unit,
+        "digits": metric.digits,
+        "falls": not metric.more_is_better,
+        "deltas": heading(key, limits),
+        "better": better_text(key),
+    }
 
 
 def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
@@ -173,8 +194,11 @@ def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
     return list(found.values())
 
 
-def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, Any]:
+def _facts(
+    picture: PictureCurves, results: Results, views: int, metrics: Sequence[str]
+) -> dict[str, Any]:
     """Return the data of a picture for the page: its curves, and the keys of its images."""
+    names = (*_POINT, *metrics)
     chosen = chosen_views(picture, results, views)
     return {
         "id": picture.sha256[:16],
@@ -187,7 +211,7 @@ def _facts(picture: PictureCurves, results: Results, views: int) -> dict[str, An
                 "codec": curve.codec,
                 "ours": curve.ours,
                 "knob": curve.rows[0]["knob"],
-                "points": [{name: row.get(name) for name in _POINT} for row in curve.rows],
+                "points": [{name: row.get(name) for name in names} for row in curve.rows],
             }
             for curve in picture.curves
         ],
@@ -229,11 +253,14 @@ def anchors_text(anchors: Mapping[str, str]) -> str:
 
 
 def _deltas(
-    pictures: Sequence[PictureCurves], anchors: Mapping[str, str], metric: str
+    pictures: Sequence[PictureCurves],
+    anchors: Mapping[str, str],
+    metric: str,
+    limits: Range | None,
 ) -> Iterator[dict[str, Any]]:
     """Yield the deltas of each kind of pictures; means name the kind if there are several."""
     for kind, own in by_kind(pictures).items():
-        found = deltas(own, anchors[kind], metric)
+        found = deltas(own, anchors[kind], metric, limits)
         yield from _deltas_of(own, found, f", {kind}" if len(anchors) > 1 else "")
 
 

@@ -66,7 +66,7 @@ class Results:
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False):
         self.folder = Path(folder)
         self.path = self.folder / FILE
-        self.done: dict[str, bool] = {}
+        self.done: dict[str, Row] = {}
         self._read_to = 0
         if create:
             for name in ("pictures", "decoded"):
@@ -78,9 +78,9 @@ class Results:
     def refresh(self) -> None:
         """Read the results that were added since the last call into ``done``.
 
-        ``done`` maps the key of each result to whether the measurement failed.
+        ``done`` maps the key of each result to its last row.
         """
-        self.done.update((key_of(row), "error" in row) for row in self._new_rows())
+        self.done.update((key_of(row), row) for row in self._new_rows())
 
     def rows(self) -> list[Row]:
         """Return all results; of equal picture, codec and operating point only the last.

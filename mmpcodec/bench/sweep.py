@@ -8,18 +8,22 @@ import contextlib
 import statistics
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from mmpcodec import pictures
 from mmpcodec.bench.codecs.base import GRAY, Codec, SampleKind, machine
-from mmpcodec.bench.metrics import Quality, max_error, measure
+from mmpcodec.bench.metrics import DEFAULT, Metric, Quality, measure
+from mmpcodec.bench.metrics.psnr import max_error
 from mmpcodec.bench.results import Results, Row, key_of, save_png
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.fingerprints import sha256_of
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import UNLIMITED
 from mmpcodec.picture import Picture
 from mmpcodec.samples import form_of
 
@@ -79,8 +83,12 @@ def sweep(
     *,
     repeat: int = 1,
     retry: bool = False,
+    metrics: Sequence[Metric] = DEFAULT,
 ) -> Iterator[Row]:
     """Measure the points that are not yet in the results, and append them.
+
+    A result that lacks some of the metrics gets them from its decoded picture, and is appended
+    again.
 
     Parameters
     ----------
@@ -92,6 +100,7 @@ def sweep(
         Number of runs; times are medians of the runs.
     retry : bool
         Whether to measure failed points again.
+    metrics : sequence of Metric
 
     Yields
     ------
@@ -107,9 +116,15 @@ def sweep(
             key = key_of(row)
             with results.claim(key) as claimed:
                 results.refresh()
-                if not claimed or (key in results.done and not (retry and results.done[key])):
+                if not claimed:
                     continue
-                row |= _outcome(picture, codec, point, repeat, results, key)
+                done = results.done.get(key)
+                if done is None or (retry and "error" in done):
+                    row |= _outcome(picture, codec, point, repeat, results, key, metrics)
+                elif lacking := _lacking(picture, done, results.decoded(key), metrics):
+                    row = {**done, **lacking}
+                else:
+                    continue
                 results.append(row)
             yield row
 
@@ -159,7 +174,11 @@ class Measurement:
 
 
 def coded(
-    picture: Original, codec: Codec, point: float, timed: Callable[..., tuple[float, Any]]
+    picture: Original,
+    codec: Codec,
+    point: float,
+    timed: Callable[..., tuple[float, Any]],
+    metrics: Sequence[Metric] = DEFAULT,
 ) -> Measurement:
     """Encode, decode and measure a picture at an operating point.
 
@@ -171,6 +190,7 @@ def coded(
     point : float
     timed : callable
         ``timed(function)`` calls a function, and returns the time in seconds and the result.
+    metrics : sequence of Metric
 
     Raises
     ------
@@ -184,20 +204,41 @@ def coded(
     decode_seconds, decoded = timed(lambda: codec.decode(data))
     if decoded.shape != samples.shape or decoded.dtype != samples.dtype:
         raise ValueError(f"decodes to {decoded.shape} of {decoded.dtype}, not {samples.shape}")
-    result, original = picture.picture(decoded), picture.picture()
-    shown = original.without_alpha().samples, result.without_alpha().samples
+    result = picture.picture(decoded)
     alpha = max_error(samples[..., -1], decoded[..., -1]) if picture.kind.alpha else None
-    quality = measure(*shown, white=original.white)
+    quality = _quality(picture, result, metrics)
     return Measurement(data, result, quality, alpha, encode_seconds, decode_seconds)
 
 
+def _quality(picture: Original, decoded: Picture, metrics: Sequence[Metric]) -> Quality:
+    """Measure the colours of a decoded picture."""
+    original = picture.picture()
+    shown = original.without_alpha().samples, decoded.without_alpha().samples
+    return measure(*shown, white=original.white, metrics=metrics)
+
+
+def _lacking(picture: Original, done: Row, path: Path, metrics: Sequence[Metric]) -> Row:
+    """Return the values of metrics that a result lacks; none without its decoded picture."""
+    lacking = [metric for metric in metrics if metric.key not in done]
+    if "error" in done or not lacking or not path.is_file():
+        return {}
+    decoded = pictures.read(path, limits=UNLIMITED)
+    return dict(_quality(picture, picture.picture(decoded.samples), lacking).values)
+
+
 def _outcome(
-    picture: Original, codec: Codec, point: float, repeat: int, results: Results, key: str
+    picture: Original,
+    codec: Codec,
+    point: float,
+    repeat: int,
+    results: Results,
+    key: str,
+    metrics: Sequence[Metric],
 ) -> Row:
     """Return the measurements of a point, or the error of the codec."""
     edges = None
     try:
-        found = coded(picture, codec, point, partial(_timed, repeat=repeat))
+        found = coded(picture, codec, point, partial(_timed, repeat=repeat), metrics)
         if codec.edges is not None:
             edges = codec.edges(found.data)
     except Exception as error:  # any codec may fail in any way
@@ -212,7 +253,7 @@ def _outcome(
     return {
         "bytes": len(found.data),
         "bpp": 8 * len(found.data) / (height * width),
-        **asdict(found.quality),
+        **found.quality.as_dict(),
         "alpha_error": found.alpha_error,
         "encode_seconds": found.encode_seconds,
         "decode_seconds": found.decode_seconds,

@@ -20,7 +20,7 @@ COMMANDS = {
         "info": "Show what mmp files hold, and what takes their bits.",
     },
     "Measuring": {
-        "compare": "Measure how two pictures differ: PSNR, SSIM, largest error.",
+        "compare": "Measure how two pictures differ, to the eye and in numbers.",
         "sweep": "Measure rate, distortion and time of mmp and other codecs.",
         "report": "Draw a sweep as curves, tables and an HTML page.",
     },

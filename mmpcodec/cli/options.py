@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
-from mmpcodec.cli.completion import files, words
+from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import AUTO as AUTO_PRESET
@@ -152,6 +152,27 @@ Threads = Annotated[
         metavar="N",
         help="Threads per picture; by default as many as pay, or 1 if -j is above 1.",
         rich_help_panel=RUNNING,
+    ),
+]
+
+
+def metric_names() -> list[str]:
+    """Return the names of the metrics."""
+    from mmpcodec.bench.metrics import NAMES
+
+    return list(NAMES)
+
+
+Metrics = Annotated[
+    str | None,
+    typer.Option(
+        "--metrics",
+        metavar="NAME,...",
+        help="Metrics to measure: psnr, ssim, ms-ssim, ssimulacra2, butteraugli, butteraugli-3, "
+        "psnr-hvs-m, xpsnr, or all; by default the first three. Of Butteraugli, the largest error "
+        "and its 3-norm, less is better. ICC profiles are ignored: pictures are taken as sRGB.",
+        show_default=False,
+        autocompletion=lists(lambda: [*metric_names(), "all"]),
     ),
 ]
 Json = Annotated[

@@ -16,7 +16,7 @@ import numpy as np
 from PIL import Image
 
 import mmpcodec
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 
 @dataclass(frozen=True)

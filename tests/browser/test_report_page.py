@@ -14,6 +14,7 @@ from mmpcodec import pictures
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
+from mmpcodec.bench.metrics import metrics_of
 from mmpcodec.bench.report import write_page
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep
@@ -79,6 +80,44 @@ def test_curves_are_read_off(opened):
     assert "SSIM" in page.locator("#chart svg").text_content()
     page.locator("#metric").select_option("ms_ssim")  # 96x128 is too small
     assert "no values" in page.locator("#chart").text_content()
+
+
+@pytest.fixture(scope="module")
+def eyes(report):
+    """The page of the same results with Butteraugli, where less is better."""
+    results = Results(report.parent)
+    codecs = [ours({"preset": "plain"}, [8, 32, 128, 512]), *peers("jpeg:quality=20/40/60/80/90")]
+    metrics = metrics_of("psnr,butteraugli")
+    for name, period in (("first.pgm", 9), ("second.pgm", 4)):
+        list(sweep(Original(name, waves(period)), codecs, results, metrics=metrics))
+    path = results.folder / "eyes.html"
+    write_page(grouped(results.rows()), results, path, "jpeg", "butteraugli", limits=(1, 9))
+    return path
+
+
+def test_deltas_and_axis_follow_the_metric(opened, eyes):
+    page = opened(path=eyes, **DESK)
+
+    def said():
+        """The heading, the hint and the mean BD-rate of the deltas."""
+        texts = (page.locator(f"#deltas-{name}").text_content() for name in ("title", "better"))
+        return *texts, page.locator("#deltas .mean td:nth-child(3)").first.text_content()
+
+    def ends():
+        """Heights of the first and the last point of a curve, from the top."""
+        points = page.locator("#chart polyline").first.get_attribute("points").split()
+        return [float(points[place].split(",")[1]) for place in (0, -1)]
+
+    heading, hint, rate = said()
+    assert heading == "BD-rate and BD-Butteraugli from 1 to 9"
+    assert hint == "negative BD-rate and negative BD-quality"
+    assert ends()[0] > ends()[1]
+    assert "Butteraugli" in page.locator("#caption-b").text_content()
+    page.locator("#metric").select_option("psnr")
+    assert said()[:2] == ("BD-rate and BD-PSNR", "negative BD-rate and positive BD-quality")
+    assert said()[2] != rate
+    assert ends()[0] > ends()[1]
+    assert "Butteraugli" in page.locator("#results thead").text_content()
 
 
 def colours_of_curves(page):

@@ -9,7 +9,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec.bench.codecs.peers import PEERS
-from mmpcodec.bench.curves import METRICS
+from mmpcodec.bench.metrics import NAMES
 from mmpcodec.cli import completion
 from mmpcodec.pictures import registry
 from mmpcodec.planning.budget import OBJECTIVES
@@ -55,7 +55,7 @@ def tree(folder):
         ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text"]),
         ("mmp encode --effort ", list("123456789")),
         ("mmp decode --format ", [*registry.written(), "zarr"]),
-        ("mmp report out --metric ", list(METRICS)),
+        ("mmp report out --metric ", list(NAMES)),
         ("mmp budget --objective ", list(OBJECTIVES)),
         ("mmp sweep --peers jp", ["jpeg", "jpeg2000"]),
         ("mmp sweep --peers jpeg,webp,a", ["jpeg,webp,avif"]),

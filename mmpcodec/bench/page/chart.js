@@ -48,8 +48,8 @@ class Chart {
     const curves = this.#picture.curves.filter(curve => !this.#hidden.has(curve.codec))
       .map(curve => ({...curve, points: this.#measured(curve)})).filter(curve => curve.points.length);
     if (curves.length) {
-      const title = this.data.metrics[this.#metric];
-      this.#drawing = new Drawing(this.place, curves, this.styles, this.#metric, title);
+      const {axis, falls} = this.data.metrics[this.#metric];
+      this.#drawing = new Drawing(this.place, curves, this.styles, this.#metric, axis, falls);
     } else {
       this.#drawing = null;
       this.place.textContent = "There are no values of this metric.";
@@ -83,16 +83,30 @@ class Chart {
       const without = bpp === null || this.#hidden.has(codec);
       const value = without ? null : this.#valueAt(codec, bpp);
       if (value === null) return "";
-      return this.#metric === "psnr" ? `${value.toFixed(2)} dB` : value.toFixed(4);
+      return this.#text(value, this.#metric);
     });
   }
 
+  // A value of a metric with its unit.
+  #text(value, metric) {
+    const {digits, unit} = this.data.metrics[metric];
+    return `${value.toFixed(digits)} ${unit}`.trim();
+  }
+
+  // The values of a point as text: PSNR, SSIM and one more metric.
+  quality(p, metric) {
+    const shown = Object.keys(this.data.metrics).filter(
+      name => ["psnr", "ssim", metric].includes(name) && p[name] !== null);
+    const texts = shown.map(name => name === "psnr" ? this.#text(p.psnr, name) :
+      `${this.data.metrics[name].title} ${this.#text(p[name], name)}`);
+    return (p.max_error === 0 ? ["lossless", ...texts] : texts).join(", ");
+  }
+
   #lines({curve, p}) {
-    const psnr = p.psnr === null ? "lossless" : `${p.psnr.toFixed(2)} dB`;
     return [
       curve.codec,
       `${curve.knob} ${p.point}: ${p.bytes} bytes, ${p.bpp.toFixed(3)} bpp`,
-      p.ssim === null ? psnr : `${psnr}, SSIM ${p.ssim.toFixed(4)}`,
+      this.quality(p, this.#metric),
       `encode ${p.encode_seconds.toFixed(3)} s, decode ${p.decode_seconds.toFixed(3)} s`,
     ];
   }

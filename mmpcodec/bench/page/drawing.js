@@ -52,9 +52,10 @@ class Drawing {
   top = 10;
   bottom = 38;
 
-  // curves: with at least one point in all; styles: colour and marker of each codec.
-  constructor(place, curves, styles, metric, title) {
-    Object.assign(this, {curves, styles, metric});
+  // curves: with at least one point in all; styles: colour and marker of each codec; falls: whether
+  // less is better, and is drawn above.
+  constructor(place, curves, styles, metric, title, falls) {
+    Object.assign(this, {curves, styles, metric, falls});
     this.width = Math.max(280, place.clientWidth);
     this.height = Math.min(460, 180 + this.width * 0.4);
     this.svg = document.createElementNS(SVG, "svg");
@@ -75,7 +76,7 @@ class Drawing {
   }
 
   y(value) {
-    const part = (value - this.y0) / (this.y1 - this.y0);
+    const rise = (value - this.y0) / (this.y1 - this.y0), part = this.falls ? 1 - rise : rise;
     return this.height - this.bottom - part * (this.height - this.top - this.bottom);
   }
 

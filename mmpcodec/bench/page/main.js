@@ -9,27 +9,15 @@
   const tell = {chose: () => address.chose(), moved: () => address.moved()};
   const address = makeAddress(collect, restore);
   const chart = new Chart(data, tell);
-  const viewer = new Viewer(tell);
-  const small = data.metric === "psnr" ? 2 : 5;
-  makeTable(at("deltas"), [
-    column("picture", "picture", String, "text"),
-    column("codec", "codec", String, "text"),
-    column("BD-rate %", "rate", signed(1)),
-    column("PCHIP %", "rate_pchip", signed(1)),
-    column(data.metric === "psnr" ? "BD dB" : "BD", "quality", signed(small)),
-    column("PCHIP", "quality_pchip", signed(small)),
-    column("overlap", "overlap", value => `${Math.round(100 * value)} %`),
-    column("note", "problem", String, "text"),
-    column("bugs", "bugs", String),
-  ])(data.deltas);
+  const viewer = new Viewer(tell, p => chart.quality(p, data.metric));
+  const metrics = Object.entries(data.metrics);
   const results = makeTable(at("results"), [
     column("codec", "codec", String, "text"),
     column("point", "point", String),
     column("bytes", "bytes", String),
     column("bpp", "bpp", fixed(4)),
-    column("PSNR dB", "psnr", fixed(2)),
-    column("SSIM", "ssim", fixed(4)),
-    column("MS-SSIM", "ms_ssim", fixed(4)),
+    ...metrics.map(([name, {title, unit, digits}]) =>
+      column(`${title} ${unit}`.trim(), name, fixed(digits))),
     column("largest error", "max_error", String),
     column("encode s", "encode_seconds", fixed(3)),
     column("decode s", "decode_seconds", fixed(3)),
@@ -38,7 +26,25 @@
     column("backend", "backend", value => value.split(" ")[0], "text"),
     column("bugs", "error", String, "bug"),
   ]);
-  let picture = null;
+  let picture = null, metric = null;
+
+  function showDeltas(name) {
+    const {deltas, better, unit, digits} = data.metrics[name];
+    at("deltas-metric").textContent = deltas;
+    at("deltas-better").textContent = better;
+    at("deltas").replaceChildren();
+    makeTable(at("deltas"), [
+      column("picture", "picture", String, "text"),
+      column("codec", "codec", String, "text"),
+      column("BD-rate %", "rate", signed(1)),
+      column("PCHIP %", "rate_pchip", signed(1)),
+      column(`BD ${unit}`.trim(), "quality", signed(digits)),
+      column("PCHIP", "quality_pchip", signed(digits)),
+      column("overlap", "overlap", value => `${Math.round(100 * value)} %`),
+      column("note", "problem", String, "text"),
+      column("bugs", "bugs", String),
+    ])(data.deltas[name]);
+  }
 
   function show() {
     const next = data.pictures[at("picture").selectedIndex];
@@ -48,7 +54,11 @@
       results(picture.curves.flatMap(
         curve => curve.points.map(point => ({...point, codec: curve.codec}))));
     }
-    chart.show(picture, at("metric").value);
+    if (at("metric").value !== metric) {
+      metric = at("metric").value;
+      showDeltas(metric);
+    }
+    chart.show(picture, metric);
   }
 
   // Names and values of the address; what is as at first is left out.
@@ -63,9 +73,9 @@
 
   function restore(wanted) {
     const number = data.pictures.findIndex(each => each.id === wanted.get("picture"));
-    const metric = wanted.get("metric");
+    const name = wanted.get("metric");
     at("picture").selectedIndex = Math.max(number, 0);
-    at("metric").value = Object.hasOwn(data.metrics, metric) ? metric : data.metric;
+    at("metric").value = Object.hasOwn(data.metrics, name) ? name : data.metric;
     theme.choose(wanted.get("theme"));
     at("theme").value = theme.chosen() || "system";
     chart.restore(wanted);
@@ -75,7 +85,7 @@
 
   at("picture").append(...data.pictures.map(
     picture => new Option(picture.title)));
-  at("metric").append(...Object.entries(data.metrics).map(([name, title]) => new Option(title, name)));
+  at("metric").append(...metrics.map(([name, {axis}]) => new Option(axis, name)));
   at("theme").onchange = () => {
     theme.choose(at("theme").value);
     address.chose();

@@ -12,8 +12,9 @@ class Viewer {
   #way = "wipe";
   #showsB = false;
 
-  constructor(tell) {
-    this.tell = tell;
+  // quality: the values of a point, as text.
+  constructor(tell, quality) {
+    Object.assign(this, {tell, quality});
     this.stage = new Stage(this.#at("canvas"), {
       draw: () => this.#draw(),
       tap: () => this.#way === "flip" && this.#turn(),
@@ -131,9 +132,8 @@ class Viewer {
     const p = this.#point(codec, point), more = 100 * (p.bytes / first.bytes - 1);
     const sign = more >= 0 ? "+" : "−";
     const against = p === first ? "" : ` (${sign}${Math.abs(more).toFixed(1)} %)`;
-    const psnr = p.psnr === null ? "lossless" : `${p.psnr.toFixed(2)} dB`;
-    const ssim = p.ssim === null ? "" : `, SSIM ${p.ssim.toFixed(4)}`;
-    const text = ` ${this.#curve(codec).knob} ${point}: ${p.bytes} bytes${against}, ${psnr}${ssim}`;
+    const quality = this.quality(p);
+    const text = ` ${this.#curve(codec).knob} ${point}: ${p.bytes} bytes${against}, ${quality}`;
     return {label: codec, key, tree, text};
   }
 

@@ -1,5 +1,6 @@
 """``mmp report``: show the results of a sweep as curves, tables and an HTML page."""
 
+import math
 import os
 from pathlib import Path
 from typing import Annotated
@@ -12,13 +13,6 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import FileError, ParameterError
-
-
-def metrics() -> list[str]:
-    """Return the names of the metrics."""
-    from mmpcodec.bench.curves import METRICS
-
-    return list(METRICS)
 
 
 def report(
@@ -43,10 +37,19 @@ def report(
         str,
         typer.Option(
             metavar="NAME",
-            help="Quality of curves and Bjontegaard deltas: psnr, ssim or ms_ssim.",
-            autocompletion=words(metrics),
+            help="Quality of curves and Bjontegaard deltas, such as ssimulacra2; one of those of "
+            "`mmp sweep --metrics`.",
+            autocompletion=words(options.metric_names),
         ),
     ] = "psnr",
+    span: Annotated[
+        str | None,
+        typer.Option(
+            "--range",
+            metavar="LOW:HIGH",
+            help="Count in BD-rates only this range of the metric, as in 40:90.",
+        ),
+    ] = None,
     views: Annotated[
         int,
         typer.Option(
@@ -76,16 +79,22 @@ def report(
     """
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables
-    from mmpcodec.bench.curves import METRICS, anchors_in, grouped, without_container
+    from mmpcodec.bench.curves import anchors_in, grouped, without_container
+    from mmpcodec.bench.metrics import metric_of
     from mmpcodec.bench.results import Results
 
-    if metric not in METRICS:
-        raise ParameterError(f"metric = {metric!r}: must be one of {', '.join(METRICS)}")
+    chosen = metric_of(metric)
+    limits = None if span is None else range_of(span)
     found = Results(results)
     try:
         pictures = grouped(without_container(found.rows(), containers_of(container or [])))
     except OSError as error:
         raise FileError.from_os(str(found.path), error) from error
+    there = tables.metrics_in(pictures)
+    if there and chosen not in there:
+        raise ParameterError(
+            f"--metric {metric}: no result has it; mmp sweep --metrics {chosen.name} measures it"
+        )
     against = pages.anchors_text(anchors_in(pictures, anchor))
     printer = Printer(quiet=quiet)
     if markdown:
@@ -93,7 +102,7 @@ def report(
             printer.note("-O: has no effect with --markdown, which writes nothing")
         if views != pages.VIEWS:
             printer.note("--views: has no effect with --markdown, which shows no pictures")
-        print(tables.markdown(pictures, anchor, metric), end="")
+        print(tables.markdown(pictures, anchor, chosen.key, limits), end="")
         return ExitCode.DONE
     target = folder or results
     names = [
@@ -103,10 +112,10 @@ def report(
         output.check(os.path.join(target, name), force=force, new_folder=True)
     try:
         os.makedirs(target, exist_ok=True)
-        for stem in pages.write_curves(pictures, Path(target), metric):
+        for stem in pages.write_curves(pictures, Path(target), chosen.key):
             printer.note(f"{os.path.join(target, stem)}.png and .svg")
         page = Path(target, pages.PAGE)
-        pages.write_page(pictures, found, page, anchor, metric, views=views)
+        pages.write_page(pictures, found, page, anchor, chosen.key, views=views, limits=limits)
         size = page.stat().st_size
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error
@@ -131,3 +140,20 @@ def containers_of(texts: list[str]) -> dict[str, int]:
             raise ParameterError(f"--container {text}: must be CODEC=BYTES, such as avif=269")
         found[codec] = int(size)
     return found
+
+
+def range_of(text: str) -> tuple[float, float]:
+    """Parse the range of a metric, from a text such as ``40:90``.
+
+    Raises
+    ------
+    ParameterError
+        If a text has another form, or the range is empty.
+    """
+    try:
+        low, high = map(float, text.split(":"))
+    except ValueError:
+        low = high = math.nan
+    if not low < high or math.isinf(high - low):
+        raise ParameterError(f"--range {text}: must be LOW:HIGH with LOW < HIGH, such as 40:90")
+    return low, high

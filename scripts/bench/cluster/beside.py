@@ -16,7 +16,7 @@ from usage import Row
 import mmpcodec
 from mmpcodec.bench.codecs.base import Codec
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 LAMBDA = 32.0
 OURS: dict[str, dict[str, Any]] = {

@@ -24,7 +24,7 @@ from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS, TABLE
 
 SIDE = 512

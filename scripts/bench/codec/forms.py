@@ -23,7 +23,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 LAMBDAS = (0.5, 2, 8, 32, 128)
 RATIOS = (4, 6, 9, 14, 22, 36, 60, 110)

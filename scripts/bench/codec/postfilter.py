@@ -16,7 +16,7 @@ import numpy as np
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.backends.cpu import CpuBackend
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.bench.timing import median_seconds
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, pictures
 from mmpcodec.bench.codecs.base import machine
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.bench.timing import median_seconds
 
 THREADS = 2

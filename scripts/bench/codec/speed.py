@@ -24,7 +24,7 @@ from mmpcodec import EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.bench.timing import median_seconds
 from mmpcodec.codec.layer_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource

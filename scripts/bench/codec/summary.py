@@ -143,7 +143,7 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 def measured(picture: Original, codec: Codec, point: float) -> Row:
     """Return size, PSNR and times of one file."""
     found = coded(picture, codec, point, timed)
-    psnr = found.quality.psnr
+    psnr = found.quality.values["psnr"]
     return {
         "bytes": len(found.data),
         "psnr_db": None if psnr is None else round(psnr, 4),

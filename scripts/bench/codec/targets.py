@@ -16,7 +16,7 @@ from pathlib import Path
 
 import mmpcodec
 from mmpcodec import EncodeParams, Target, pictures
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 
 def row(path: Path, preset: str, target: Target) -> Iterator[str]:

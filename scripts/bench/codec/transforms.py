@@ -25,7 +25,7 @@ import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.bench.codecs.base import RGB as COLOUR
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 
 PEERS = {
     "JPEG 2000": "jpeg2000:ratio=4/6/9/14/22/36/60/110",

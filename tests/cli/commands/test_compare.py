@@ -1,6 +1,8 @@
 """``mmp compare``."""
 
 import json
+import re
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +11,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.bench.metrics import METRICS, measure, metrics_of
 from mmpcodec.metadata import Metadata
 
 
@@ -37,6 +40,37 @@ def test_json(mmp, picture, darker):
     assert facts["max_error"] == 9
     assert facts["ms_ssim"] is None
     assert (facts["a"], facts["b"], facts["width"], facts["height"]) == ("a.png", "b.png", 20, 16)
+
+
+def test_metrics(mmp, picture, darker):
+    result = mmp("compare", picture, darker, "--metrics", "butteraugli,psnr-hvs-m")
+    assert result.exit_code == 0, result.stderr
+    assert re.fullmatch(
+        r"Butteraugli \d\.\d{3}, PSNR-HVS-M \d\d\.\d\d dB, largest error 9 of 255\n", result.stdout
+    )
+    facts = json.loads(mmp("compare", picture, darker, "--metrics", "all", "--json").stdout)
+    first, second = (pictures.read(name).samples for name in (picture, darker))
+    found = measure(first, second, metrics=metrics_of("all"))
+    assert {name: facts[name] for name in (*METRICS, "max_error")} == found.as_dict()
+    same = mmp("compare", picture, picture, "--metrics", "ssimulacra2,xpsnr")
+    assert same.stdout == "equal, SSIMULACRA2 100.00, largest error 0 of 255\n"
+
+
+def test_metrics_that_are_none(mmp, picture, darker):
+    result = mmp("compare", picture, darker, "--metrics", "psnr,vmaf")
+    assert result.exit_code == 2
+    assert (
+        "--metrics psnr,vmaf: must be all, or some of psnr,ssim,ms-ssim,ssimulacra2,butteraugli,"
+        "butteraugli-3,psnr-hvs-m,xpsnr" in result.stderr
+    )
+
+
+def test_without_scipy_the_extra_is_named(mmp, picture, darker, monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.ndimage", None)
+    result = mmp("compare", picture, darker, "--metrics", "butteraugli")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("mmp: metrics of pictures need SciPy; ")
+    assert "'.[measure]'" in result.stderr
 
 
 def test_mmp_files_are_pictures(mmp, picture, encoded):

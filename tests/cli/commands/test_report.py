@@ -7,6 +7,11 @@ import pytest
 
 from mmpcodec import pictures
 
+CODECS = (
+    *("--codec", "mmp:preset=plain,lambda=8/32/128/512"),
+    *("--peers", "jpeg:quality=10/30/60/90"),
+)
+
 
 @pytest.fixture
 def swept(mmp, folder):
@@ -14,13 +19,7 @@ def swept(mmp, folder):
     rows, columns = np.indices((40, 56))
     samples = (128 + 70 * np.sin(rows / 5) + 50 * np.cos(columns / 4)).astype(np.uint8)
     pictures.write(samples, "waves.pgm")
-    codecs = (
-        "--codec",
-        "mmp:preset=plain,lambda=8/32/128/512",
-        "--peers",
-        "jpeg:quality=10/30/60/90",
-    )
-    assert mmp("sweep", "waves.pgm", "--out", "out", *codecs, "--quiet").exit_code == 0
+    assert mmp("sweep", "waves.pgm", "--out", "out", *CODECS, "--quiet").exit_code == 0
     return "out"
 
 
@@ -36,6 +35,30 @@ def test_writes_page_and_curves(mmp, swept, files):
     assert "out/report.html: exists; -f overwrites it" in again.stderr
     assert mmp("report", swept, "-f", "--metric", "ssim", "--views", 0).exit_code == 0
     assert "SSIM" in Path("out/curves-waves-pgm.svg").read_text()
+
+
+def test_metric_and_range(mmp, swept):
+    result = mmp("report", swept, "--metric", "ssimulacra2")
+    assert result.exit_code == 2
+    assert "--metric ssimulacra2: no result has it; mmp sweep --metrics " in result.stderr
+    added = mmp("sweep", "waves.pgm", "--out", "out", *CODECS, "--metrics", "ssimulacra2")
+    assert added.exit_code == 0, added.stderr
+    assert "out: 8 results measured, 0 failed; 0 were there" in added.stderr
+    text = mmp("report", swept, "--markdown", "--metric", "ssimulacra2", "--range", "40:80").stdout
+    assert "anchor jpeg, SSIMULACRA2 from 40 to 80, Akima; " in text
+    assert "| BD-SSIMULACRA2 | mmp:preset=plain |" in text
+    whole = mmp("report", swept, "--markdown", "--metric", "ssimulacra2").stdout
+    assert "anchor jpeg, SSIMULACRA2, Akima; " in whole
+    assert whole.splitlines()[4] != text.splitlines()[4]
+    assert mmp("report", swept, "--metric", "ssimulacra2", "--views", 0).exit_code == 0
+    assert "SSIMULACRA2" in Path("out/curves-waves-pgm.svg").read_text()
+
+
+@pytest.mark.parametrize("span", ["40", "90:40", "40:40", "a:b", "1:2:3", "0:inf", "nan:9"])
+def test_ranges_that_are_none(mmp, swept, span):
+    result = mmp("report", swept, "--range", span)
+    assert result.exit_code == 2
+    assert f"--range {span}: must be LOW:HIGH with LOW < HIGH, such as 40:90" in result.stderr
 
 
 def test_another_folder(mmp, swept):
@@ -78,7 +101,11 @@ def test_sizes_without_container(mmp, swept):
     ("arguments", "code", "message"),
     [
         (["out", "--anchor", "webp"], 2, "anchor 'webp': must be one of mmp:preset=plain, jpeg"),
-        (["out", "--metric", "vmaf"], 2, "metric = 'vmaf': must be one of psnr, ssim, ms_ssim"),
+        (
+            ["out", "--metric", "vmaf"],
+            2,
+            "metric = 'vmaf': must be one of psnr, ssim, ms-ssim",
+        ),
         (["out", "--views", "-1"], 2, "Invalid value"),
         (["out", "--container", "webp=9"], 2, "container of 'webp': must be one of jpeg, mmp:"),
         (["out", "--container", "jpeg"], 2, "--container jpeg: must be CODEC=BYTES"),

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import PRESETS, pictures
+from mmpcodec.bench.metrics import DEFAULT
 from mmpcodec.cli.commands.sweep.chosen import CodecChoice
 from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.jobs import Job
@@ -65,7 +66,7 @@ def test_without_scikit_image_nothing_is_measured(mmp, picture, monkeypatch):
     monkeypatch.setitem(sys.modules, "skimage.metrics", None)
     result = mmp("sweep", picture, "--out", "out", *QUICK)
     assert (result.exit_code, result.stdout) == (1, "")
-    assert result.stderr.startswith("mmp: PSNR and SSIM need scikit-image; ")
+    assert result.stderr.startswith("mmp: metrics of pictures need scikit-image; ")
     assert not Path("out").exists()
 
 
@@ -241,7 +242,7 @@ def test_a_full_disk_is_named(mmp, picture, monkeypatch):
 def test_threads_of_a_worker_measure_no_point_twice(mmp, picture):
     """Locks of files do not part the threads of a process."""
     codecs = CodecChoice("8,16,32,64", ("mmp:preset=plain",), "none")
-    work = MeasurePictures(codecs, "out", "run", False, None, DecodeLimits(), 1, False)
+    work = MeasurePictures(codecs, "out", "run", False, None, DecodeLimits(), 1, False, DEFAULT)
     with ThreadPoolExecutor(4) as pool:
         found = list(pool.map(lambda job: work(job, lambda *_: True), [Job(picture)] * 4))
     assert sorted(row["point"] for row in rows()) == [8, 16, 32, 64]

@@ -13,7 +13,7 @@ from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.bench.codecs.conversion import luma_and_chroma, luma_of, rgb_of
 from mmpcodec.bench.codecs.ours import ours, presets
 from mmpcodec.bench.codecs.peers import IN_PILLOW, NAMES, peers
-from mmpcodec.bench.metrics import psnr
+from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.depth import most, sample_type
 from mmpcodec.errors import MissingExtra, MmpError, ParameterError
 from mmpcodec.samples import Form

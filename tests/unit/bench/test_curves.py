@@ -122,6 +122,62 @@ def test_reasons_for_no_number():
     assert 0 < delta(line(), line(gain=8)).overlap < 0.5
 
 
+def scores(codec, slope, lowest=45, metric="ssimulacra2", sign=1):
+    """A curve of scores from ``lowest`` to 95: an octave of rate for ``slope``, 1 bpp at 70."""
+    values = np.linspace(lowest, 95, 6)
+    rates = 2 ** ((values - 70) / slope)
+    rows = (row(codec, r, None, **{metric: sign * v}) for r, v in zip(rates, values, strict=True))
+    return Curve(codec, tuple(rows))
+
+
+def test_a_range_of_the_metric_is_all_that_counts():
+    """The logarithm of the ratio of rates is linear in the score, so its mean is in the middle."""
+
+    def rate(middle):
+        return pytest.approx(100 * (2 ** ((middle - 70) / 40 - (middle - 70) / 10) - 1))
+
+    pair = scores("jpeg", 10), scores("mmp", 40)
+    whole = delta(*pair, "ssimulacra2")
+    assert (whole.rate, whole.rate_pchip, whole.overlap) == (rate(70), rate(70), 1)
+    upper = delta(*pair, "ssimulacra2", (80, 90))
+    assert (upper.rate, upper.rate_pchip, upper.overlap) == (rate(85), rate(85), 1)
+    lower = delta(*pair, "ssimulacra2", (35, 55))
+    assert (lower.rate, lower.overlap) == (rate(50), 0.5)
+    assert delta(*pair, "ssimulacra2", (10, 40)).problem == "no overlap"
+    assert upper.quality == pytest.approx(whole.quality)
+
+
+def test_less_butteraugli_is_better():
+    anchor, test = (scores(each, 10, metric="butteraugli", sign=-1) for each in ("jpeg", "mmp"))
+    cheap = Curve("mmp", tuple({**each, "bpp": each["bpp"] / 2} for each in test.rows))
+    found = delta(anchor, cheap, "butteraugli")
+    assert (found.rate, found.quality) == (pytest.approx(-50), pytest.approx(-10))
+    assert delta(anchor, cheap, "butteraugli", (-90, -50)).overlap == 1
+    assert cheap.at(0.5, "butteraugli") == pytest.approx(-70)
+    rates, qualities = cheap.frontier("butteraugli")
+    assert (np.diff(rates) > 0).all()
+    assert (np.diff(qualities) > 0).all()
+    pictures = grouped([*anchor.rows, *cheap.rows])
+    text = tables.markdown(pictures, "jpeg", "butteraugli", (-90, -50))
+    assert "anchor jpeg, Butteraugli from -90 to -50, Akima; negative BD-rate and negative " in text
+    assert "| mean | -50.0 |" in text
+    assert "| BD-Butteraugli | mmp |" in text
+    assert "| mean | -10.000 |" in text
+    axes = plot.draw_curves("a", pictures[0].curves, {"mmp": 0, "jpeg": 1}, "butteraugli").axes[0]
+    assert axes.get_ylim()[0] > axes.get_ylim()[1]
+
+
+def test_results_may_lack_a_metric():
+    """Those of earlier versions have PSNR, SSIM and MS-SSIM only."""
+    pictures = grouped([*line().rows, *scores("mmp", 10).rows])
+    assert [each.key for each in tables.metrics_in(pictures)] == [
+        *("psnr", "ssim", "ms_ssim", "ssimulacra2"),
+    ]
+    text = tables.markdown(pictures, "jpeg", "ssimulacra2")
+    assert "| a.pgm | anchor has fewer than 4 points |" in text
+    assert "| jpeg | 0.1 | 1 | 100 | 0.1000 | 30.03 | 0.60068 |  |  |" in text
+
+
 def test_means_say_what_is_missing():
     good, none = delta(line(), line(saving=0.8)), delta(None, line())
     mean = mean_delta([good, none, delta(line(), line(saving=0.6))])
@@ -229,8 +285,8 @@ def test_tables_never_mix_kinds(kinds):
     assert "| mean | -40.0 | " in deep
     assert "b.ppm" not in gray + deep
     assert "a.pgm" not in rgb
-    assert "| jpeg:chroma=444 | 0.1 | 2 | 100 | 0.1000 | 30.03 | 0.6007 |  |" in rgb
-    assert "| jpeg | 0.1 | 1 | 100 | 0.1000 | 30.03 | 0.6007 |  |" in gray
+    assert "| jpeg:chroma=444 | 0.1 | 2 | 100 | 0.1000 | 30.03 | 0.60068 |  |" in rgb
+    assert "| jpeg | 0.1 | 1 | 100 | 0.1000 | 30.03 | 0.60068 |  |" in gray
     assert "| d.png | jpeg | 5 | ParameterError: jpeg: codes at most 8 bits" in deep
 
 

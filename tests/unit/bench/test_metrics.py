@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 
 from mmpcodec import MissingExtra
-from mmpcodec.bench import metrics
-from mmpcodec.bench.metrics import MS_SSIM_WEIGHTS, measure
+from mmpcodec.bench.metrics import measure
+from mmpcodec.bench.metrics.ms_ssim import MS_SSIM_WEIGHTS, _similarities, ms_ssim
+from mmpcodec.bench.metrics.psnr import max_error, psnr
+from mmpcodec.bench.metrics.ssim import ssim
 
 
 @pytest.fixture
@@ -24,28 +26,28 @@ def test_psnr_and_largest_error_by_hand():
     decoded = original.copy()
     decoded[0, 0] = 80  # 400 over 400 samples: a mean squared error of 1
     quality = measure(original, decoded)
-    assert quality.psnr == pytest.approx(20 * np.log10(255))
+    assert quality.values["psnr"] == pytest.approx(20 * np.log10(255))
     assert quality.max_error == 20
-    assert measure(original, decoded, white=4095).psnr == pytest.approx(20 * np.log10(4095))
+    assert psnr(original, decoded, white=4095) == pytest.approx(20 * np.log10(4095))
 
 
 def test_differences_do_not_wrap_around():
-    assert metrics.max_error(np.array([[0]], np.uint8), np.array([[255]], np.uint8)) == 255
-    assert metrics.max_error(np.array([[65535]], np.uint16), np.array([[0]], np.uint16)) == 65535
+    assert max_error(np.array([[0]], np.uint8), np.array([[255]], np.uint8)) == 255
+    assert max_error(np.array([[65535]], np.uint16), np.array([[0]], np.uint16)) == 65535
 
 
 def test_equal_pictures(pair):
     quality = measure(pair[0], pair[0])
-    assert (quality.psnr, quality.max_error) == (None, 0)
-    assert quality.ssim == pytest.approx(1)
-    assert quality.ms_ssim == pytest.approx(1)
+    assert (quality.values["psnr"], quality.max_error) == (None, 0)
+    assert quality.values["ssim"] == pytest.approx(1)
+    assert quality.values["ms_ssim"] == pytest.approx(1)
 
 
 def test_the_pieces_of_ms_ssim_make_the_ssim_of_scikit_image(pair):
-    luminance, contrast_structure = metrics._similarities(*(x.astype(float) for x in pair), 255)
+    luminance, contrast_structure = _similarities(*(x.astype(float) for x in pair), 255)
     # scikit-image cuts its window at 3.5 sigma and takes the mean off the same border.
     assert (luminance * contrast_structure).mean() == pytest.approx(
-        metrics.ssim(*pair, white=255), abs=1e-12
+        ssim(*pair, white=255), abs=1e-12
     )
 
 
@@ -55,16 +57,16 @@ def test_ms_ssim_of_a_shift_in_brightness():
     c1 = (0.01 * 255) ** 2
     luminance = (2 * 100 * 120 + c1) / (100**2 + 120**2 + c1)
     expected = luminance ** MS_SSIM_WEIGHTS[-1]
-    assert metrics.ms_ssim(original, original + 20, white=255) == pytest.approx(expected)
+    assert ms_ssim(original, original + 20, white=255) == pytest.approx(expected)
 
 
 def test_ms_ssim_of_an_opposite_is_zero_and_not_complex(pair):
-    assert metrics.ms_ssim(pair[0], 255 - pair[0], white=255) == 0
+    assert ms_ssim(pair[0], 255 - pair[0], white=255) == 0
 
 
 def test_coarse_scales_forgive_noise(pair):
     quality = measure(*pair)
-    assert quality.ssim < quality.ms_ssim < 1
+    assert quality.values["ssim"] < quality.values["ms_ssim"] < 1
 
 
 @pytest.mark.parametrize(
@@ -74,16 +76,16 @@ def test_coarse_scales_forgive_noise(pair):
 def test_small_pictures_have_no_windows(side, has_ssim, has_ms_ssim):
     picture = np.arange(side * 200, dtype=np.uint32).reshape(side, 200).astype(np.uint8)
     quality = measure(picture, picture // 2)
-    assert (quality.ssim is not None) == has_ssim
-    assert (quality.ms_ssim is not None) == has_ms_ssim
+    assert (quality.values["ssim"] is not None) == has_ssim
+    assert (quality.values["ms_ssim"] is not None) == has_ms_ssim
 
 
 def test_colour_is_three_pictures(pair):
     gray = measure(*pair)
     colour = measure(*(np.stack([x] * 3, axis=2) for x in pair))
-    assert colour.psnr == pytest.approx(gray.psnr)
-    assert colour.ssim == pytest.approx(gray.ssim)
-    assert colour.ms_ssim == pytest.approx(gray.ms_ssim)
+    assert colour.values["psnr"] == pytest.approx(gray.values["psnr"])
+    assert colour.values["ssim"] == pytest.approx(gray.values["ssim"])
+    assert colour.values["ms_ssim"] == pytest.approx(gray.values["ms_ssim"])
 
 
 def test_shapes_must_agree():
@@ -91,8 +93,11 @@ def test_shapes_must_agree():
         measure(np.zeros((2, 3)), np.zeros((3, 2)))
 
 
-@pytest.mark.parametrize("module", ["skimage.metrics", "scipy.ndimage"])
-def test_without_scikit_image_the_extra_is_named(module, pair, monkeypatch):
+@pytest.mark.parametrize(
+    ("module", "package"), [("skimage.metrics", "scikit-image"), ("scipy.ndimage", "SciPy")]
+)
+def test_without_a_package_the_extra_is_named(module, package, pair, monkeypatch):
     monkeypatch.setitem(sys.modules, module, None)
-    with pytest.raises(MissingExtra, match=r"PSNR and SSIM need scikit-image; .*'\.\[measure\]'"):
+    message = rf"metrics of pictures need {package}; .*'\.\[measure\]'"
+    with pytest.raises(MissingExtra, match=message):
         measure(*pair)

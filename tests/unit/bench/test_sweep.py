@@ -66,7 +66,7 @@ def test_a_row_says_everything(picture, results):
     assert (row["name"], row["width"], row["height"]) == ("waves.pgm", 40, 24)
     assert (row["bytes"], row["bpp"]) == (len(data), 8 * len(data) / 960)
     quality = metrics.measure(picture.samples, decoded)
-    assert (row["psnr"], row["ssim"]) == (quality.psnr, quality.ssim)
+    assert (row["psnr"], row["ssim"]) == (quality.values["psnr"], quality.values["ssim"])
     assert (row["ms_ssim"], row["max_error"]) == (None, quality.max_error)
     assert row["encode_megapixels_per_second"] == 960e-6 / row["encode_seconds"]
     assert row["versions"]["mmpcodec"] == mmpcodec.__version__
@@ -145,6 +145,41 @@ def test_interruption_is_not_a_failure(picture, results, coarse):
     with pytest.raises(KeyboardInterrupt):
         list(sweep(picture, [replace(coarse, encode=interrupt)], results))
     assert lines(results) == []
+
+
+@pytest.mark.parametrize("kind", [SampleKind(Form.GRAY, 12), SampleKind(Form.RGB_ALPHA, 8)])
+def test_results_get_the_metrics_that_they_lack(picture, results, kind):
+    """Their decoded pictures are measured; nothing is coded again."""
+    planes = kind.form.planes
+    samples = np.dstack([picture.samples] * planes) if planes > 1 else picture.samples
+    samples = (samples.astype(np.uint16) << 4) + 9 if kind.depth > 8 else samples
+    picture = Original("waves.png", samples, kind.depth)
+    calls = []
+
+    def encode(samples, point):
+        calls.append(point)
+        return b"x" * int(point)
+
+    codec = Codec(
+        *("coarse", "step", (4.0,), "none", {"coarse": "1"}, encode),
+        lambda data: samples // 8 * 8,
+    )
+    (first,) = sweep(picture, [codec], results)
+    assert set(metrics.METRICS) & set(first) == {"psnr", "ssim", "ms_ssim"}
+    every = metrics.metrics_of("all")
+    (second,) = sweep(picture, [codec], results, metrics=every)
+    shown = [
+        each.without_alpha().samples for each in map(picture.picture, (None, samples // 8 * 8))
+    ]
+    white = picture.picture().white
+    assert second == {**first, **metrics.measure(*shown, white=white, metrics=every).as_dict()}
+    assert second["ssimulacra2"] < 100
+    assert calls == [4]
+    assert results.rows() == [second]
+    assert list(sweep(picture, [codec], results)) == []
+    results.decoded(key_of(second)).unlink()
+    results.path.write_text(json.dumps(first) + "\n")
+    assert list(sweep(picture, [codec], Results(results.folder), metrics=every)) == []
 
 
 def test_times_are_medians(picture, results, coarse):

@@ -45,6 +45,7 @@ def compare(
             "folder of drawings.",
         ),
     ] = None,
+    metrics: options.Metrics = None,
     depth: options.Depth = None,
     start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -56,19 +57,23 @@ def compare(
     batch: options.Batch = None,
     as_json: options.Json = False,
 ) -> ExitCode:
-    """Measure how two pictures differ: PSNR, SSIM, largest error.
+    """Measure how two pictures differ, to the eye and in numbers.
 
-    MS-SSIM is shown for pictures that are large enough. Both pictures must have the same size,
-    planes and level of white. Transparency is ignored. Of two folders, all pairs of pictures are
-    measured, and means are shown.
+    Metrics that need larger pictures, such as MS-SSIM, are left out. Both pictures must have the
+    same size, planes and level of white. Transparency and ICC profiles are ignored. Of two folders,
+    all pairs of pictures are measured, and means are shown.
     """
+    from mmpcodec.bench.metrics import check_libraries, metrics_of
+
+    chosen = metrics_of(metrics)
     limits = options.limits_of(max_samples, max_dimension)
     options.know_starts(start)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
-    work = ComparePair(depth, limits)
+    check_libraries(chosen)
+    work = ComparePair(depth, limits, chosen)
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
     with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):
@@ -110,9 +115,6 @@ def compare_folders(
 
     Drawings are in the folder ``diff``, below the folders that A has.
     """
-    from mmpcodec.bench.metrics import check_library
-
-    check_library()
     if diff == STANDARD or str(diff).lower().endswith(".png"):
         raise ParameterError(f"--diff {diff}: must name a folder, as there are many drawings")
     pairs = pairs_of(a, b)

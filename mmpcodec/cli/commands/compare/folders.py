@@ -88,49 +88,45 @@ def _without_partner(job: Job, folder: str) -> Job:
 
 
 class Means(NamedTuple):
-    """Means of the measures of pairs; ``max_error`` is the largest of all.
+    """Means of the values of pairs; ``max_error`` is the largest of all.
 
-    A mean leaves out the pairs without that measure: equal pictures have no PSNR. ``measured``
-    has the number of pairs of PSNR, SSIM and MS-SSIM.
+    A mean leaves out the pairs without that value: equal pictures have no PSNR. ``means`` and
+    ``measured`` have the mean of each metric, and its number of pairs, by its key.
     """
 
     pairs: int
-    psnr: float | None
-    ssim: float | None
-    ms_ssim: float | None
+    means: dict[str, float | None]
     max_error: int
-    measured: tuple[int, int, int]
+    measured: dict[str, int]
 
     @classmethod
     def of(cls, found: Sequence[Compared]) -> "Means":
         """Return the means of at least one pair; they do not depend on the order of the pairs."""
         qualities = [each.quality for each in found]
-        psnr, many = _mean([each.psnr for each in qualities])
-        ssim, many_ssim = _mean([each.ssim for each in qualities])
-        ms_ssim, many_ms_ssim = _mean([each.ms_ssim for each in qualities])
-        largest = max(each.max_error for each in qualities)
-        measured = (many, many_ssim, many_ms_ssim)
-        return cls(len(found), psnr, ssim, ms_ssim, largest, measured)
+        means: dict[str, float | None] = {}
+        measured = {}
+        for key in qualities[0].values:
+            means[key], measured[key] = _mean([each.values[key] for each in qualities])
+        return cls(len(found), means, max(each.max_error for each in qualities), measured)
 
     def as_dict(self) -> dict[str, Any]:
-        names = ("psnr", "ssim", "ms_ssim")
         return {
             "event": "mean",
-            **self._asdict(),
-            "measured": dict(zip(names, self.measured, strict=True)),
+            "pairs": self.pairs,
+            **self.means,
+            "max_error": self.max_error,
+            "measured": self.measured,
         }
 
     def text(self, verbose: bool) -> str:
-        parts = ["all equal"] if self.psnr is None else []
-        rows = (
-            ("PSNR", self.psnr, ".2f", " dB"),
-            ("SSIM", self.ssim, ".5f", ""),
-            ("MS-SSIM", self.ms_ssim, ".5f", ""),
-        )
-        for (title, mean, form, unit), number in zip(rows, self.measured, strict=True):
+        from mmpcodec.bench.metrics import METRICS
+
+        parts = [] if self.max_error else ["all equal"]
+        for key, mean in self.means.items():
             if mean is not None:
+                number = self.measured[key]
                 only = "" if number == self.pairs else f" ({number} of {self.pairs})"
-                parts.append(f"{title} {mean:{form}}{unit}{only}")
+                parts.append(f"{METRICS[key].title} {METRICS[key].text(mean)}{only}")
         parts.append(f"largest error {self.max_error}")
         return f"mean of {counted(self.pairs, 'pair')}: {', '.join(parts)}"
 

@@ -1,6 +1,6 @@
 """Compare two pictures, and draw their difference: the work on one pair of ``mmp compare``."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
@@ -11,7 +11,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
-    from mmpcodec.bench.metrics import Quality
+    from mmpcodec.bench.metrics import Metric, Quality
 
 
 class Compared(NamedTuple):
@@ -42,7 +42,7 @@ class Compared(NamedTuple):
             "width": self.width,
             "height": self.height,
             "white": self.white,
-            **asdict(self.quality),
+            **self.quality.as_dict(),
             **({} if self.output is None else {"diff": self.output}),
         }
 
@@ -52,10 +52,13 @@ class Compared(NamedTuple):
 
     def measures(self) -> str:
         """Return the measures in words."""
+        from mmpcodec.bench.metrics import METRICS
+
         found = self.quality
-        similarity = {"SSIM": found.ssim, "MS-SSIM": found.ms_ssim}
-        parts = ["equal" if found.psnr is None else f"PSNR {found.psnr:.2f} dB"]
-        parts += [f"{name} {value:.5f}" for name, value in similarity.items() if value is not None]
+        parts = [] if found.max_error else ["equal"]
+        for key, value in found.values.items():
+            if value is not None:
+                parts.append(f"{METRICS[key].title} {METRICS[key].text(value)}")
         return ", ".join([*parts, f"largest error {found.max_error} of {self.white}"])
 
 
@@ -65,6 +68,7 @@ class ComparePair:
 
     depth: int | None
     limits: DecodeLimits
+    metrics: "tuple[Metric, ...]"
 
     def __call__(self, job: Job, progress: JobProgress | None = None) -> Compared:
         """Measure the difference, and draw it if the job has a target.
@@ -96,7 +100,7 @@ class ComparePair:
                 raise PictureError(
                     f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal{hint}"
                 )
-        quality = measure(first.samples, second.samples, white=first.white)
+        quality = measure(first.samples, second.samples, white=first.white, metrics=self.metrics)
         if job.target is not None:
             low, high = shown_range(first.samples, first.depth, first.metadata)
             gain = ERROR_GAIN * 255 / (high - low)

@@ -66,6 +66,7 @@ def sweep(
             help="Convert colour pictures to gray (luma of ITU-R 601) and leave out alpha.",
         ),
     ] = False,
+    metrics: options.Metrics = None,
     depth: options.Depth = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -85,13 +86,15 @@ def sweep(
 
     Takes the pictures that `mmp encode` takes. A codec that cannot code one of them leaves a result
     that says so. Each result is a line of DIR/results.jsonl. An interrupted sweep continues where
-    it stopped, and several processes may share DIR. `mmp report DIR` draws the results. With
-    --cluster, the workers write into DIR, and a task is a picture.
+    it stopped, and several processes may share DIR. Results that lack one of the metrics get it
+    from their decoded pictures in DIR. `mmp report DIR` draws the results. With --cluster, the
+    workers write into DIR, and a task is a picture.
     """
     from mmpcodec.bench.codecs.base import GRAY
-    from mmpcodec.bench.metrics import check_library
+    from mmpcodec.bench.metrics import check_libraries, metrics_of
 
-    check_library()
+    measured = metrics_of(metrics)
+    check_libraries(measured)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     limits = options.limits_of(max_samples, max_dimension)
@@ -107,7 +110,8 @@ def sweep(
     for remark in remarks_on(codec or []):
         printer.note(remark)
     work = MeasurePictures(
-        choice, out, secrets.token_hex(8), gray, depth, limits, repeat, retry, tell=report.tell
+        *(choice, out, secrets.token_hex(8), gray, depth, limits, repeat, retry, measured),
+        tell=report.tell,
     )
     if cluster is not None:
         batch = batch or 1  # no codec takes many pictures at once

@@ -19,6 +19,7 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.machine import limited_processors
 
 if TYPE_CHECKING:
+    from mmpcodec.bench.metrics import Metric
     from mmpcodec.bench.results import Results
     from mmpcodec.bench.sweep import Original
 
@@ -47,6 +48,7 @@ class MeasurePictures:
     limits : DecodeLimits
     repeat : int
     retry : bool
+    metrics : tuple of Metric
     processors : int or None
         Most processors of mmp's codecs; None for all.
     tell : callable or None
@@ -61,6 +63,7 @@ class MeasurePictures:
     limits: DecodeLimits
     repeat: int
     retry: bool
+    metrics: "tuple[Metric, ...]"
     processors: int | None = None
     tell: Told | None = None
 
@@ -87,7 +90,12 @@ class MeasurePictures:
             expected = sum(len(each.ladder) for each in codecs)
             progress(0, expected)
             kept = []
-            rows = sweep(picture, codecs, results, repeat=self.repeat, retry=self.retry)
+            rows = sweep(
+                *(picture, codecs, results),
+                repeat=self.repeat,
+                retry=self.retry,
+                metrics=self.metrics,
+            )
             for number, row in enumerate(named(rows, self.out), start=1):
                 found = Measured(row)
                 if self.tell is None:

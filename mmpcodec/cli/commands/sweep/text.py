@@ -26,7 +26,13 @@ class Measured(NamedTuple):
         line += f"{row['codec']}, {row['knob']} {row['point']:g}: "
         if self.failed:
             return f"{line}failed: {row['error']}"
-        quality = "lossless" if row["psnr"] is None else f"PSNR {row['psnr']:.2f} dB"
+        from mmpcodec.bench.metrics import METRICS
+
+        quality = "lossless" if row["max_error"] == 0 else "no value"
+        for key in METRICS:
+            if row.get(key) is not None and row["max_error"]:
+                quality = f"{METRICS[key].title} {METRICS[key].text(row[key])}"
+                break
         return (
             f"{line}{row['bytes']} bytes, {row['bpp']:.3f} bpp, {quality}, "
             f"{row['encode_seconds']:.3f} s, {row['decode_seconds']:.3f} s"

@@ -1,0 +1,34 @@
+"""Metrics of a decoded picture: one in each module, and ``table`` with all of them.
+
+The caller gives the level of white, because the type of the array does not determine it. It is
+scaled to the range that a metric is defined for, without rounding: 8 and 16 bits of the same
+picture have equal values. ICC profiles are not applied: all pictures are taken as sRGB.
+
+PSNR, SSIM and MS-SSIM of colour are means over red, green and blue, PSNR from the mean of their
+squared errors. PSNR-HVS-M and XPSNR are those of luma, with the weights of ITU-R BT.601.
+SSIMULACRA2 and Butteraugli take gray as equal red, green and blue.
+"""
+
+from mmpcodec.bench.metrics.table import (
+    DEFAULT,
+    METRICS,
+    NAMES,
+    Metric,
+    Quality,
+    check_libraries,
+    measure,
+    metric_of,
+    metrics_of,
+)
+
+__all__ = [
+    "DEFAULT",
+    "METRICS",
+    "NAMES",
+    "Metric",
+    "Quality",
+    "check_libraries",
+    "measure",
+    "metric_of",
+    "metrics_of",
+]
