@@ -339,14 +339,15 @@ class Tools:
 
 
 class ToolOptions(TypedDict, total=False):
-    """Options of an encoder: version of the format, palettes, and tools that override a preset.
+    """Options of an encoder: version, tuning, palettes, and tools that override a preset.
 
-    None stands for version 1, for palettes as ``EncodeParams.from_options`` says, and keeps the
-    value of the preset. A partition can also be given by
-    its name or number. See ``Tools``.
+    None stands for version 1, for tuning for PSNR, for palettes as ``EncodeParams.from_options``
+    says, and keeps the value of the preset. A partition can also be given by its name or number. See
+    ``Tools``.
     """
 
     version: int | None
+    tune: str | None
     palette: bool | None
     partition: Partition | str | int | None
     index_classes: bool | None
@@ -375,6 +376,7 @@ class ToolOptions(TypedDict, total=False):
     derived_modes: bool | None
     border_sines: bool | None
     planes_filter: bool | None
+    frequency_weights: int | None
     exact: bool | None
     predictors: int | None
     models: int | None
@@ -472,6 +474,23 @@ def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tool
     changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
     changes.update(step_changes=False, frequency_weights=0)
     return replace(tools, **changes)
+
+
+EYE_FRAGMENT = 32
+"""Size of fragments that is tuned for the eye: an area of one importance."""
+EYE_WEIGHTS = 6
+"""Frequency weights that are tuned for the eye, on photographs."""
+
+
+def for_eye(tools: Tools) -> Tools:
+    """Return tools of version 2 with those that serve the eye; decision 42 has measurements.
+
+    Pages keep equal steps for all frequencies, because their strokes have high ones.
+    """
+    if not tools.prediction:
+        return tools
+    strength = 0 if tools.dictionary else EYE_WEIGHTS
+    return replace(tools, fragment_size=EYE_FRAGMENT, step_changes=True, frequency_weights=strength)
 
 
 def preset_of(tools: Tools) -> str | None:

@@ -244,6 +244,7 @@ def encode(
     preset: options.Preset = None,
     effort: options.Effort = None,
     format: options.FormatVersion = None,
+    tune: options.Tune = None,
     palette: options.Palette = None,
     roi: options.Roi = None,
     roi_steps: options.RoiSteps = None,
@@ -302,7 +303,7 @@ def encode(
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
+    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start), "tune": tune}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster)
     existing = Existing.of(force, skip_existing, update)

@@ -128,7 +128,7 @@ def with_roi(
         if steps is not None:
             raise ParameterError("--roi-steps: needs --roi")
         return None, params
-    from mmpcodec.codec.importance import MOST_IMPORTANCE, with_importance
+    from mmpcodec.codec.importance.maps import MOST_IMPORTANCE, with_importance
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
