@@ -342,8 +342,8 @@ class ToolOptions(TypedDict, total=False):
     """Options of an encoder: version, tuning, palettes, and tools that override a preset.
 
     None stands for version 1, for tuning for PSNR, for palettes as ``EncodeParams.from_options``
-    says, and keeps the value of the preset. A partition can also be given by its name or number. See
-    ``Tools``.
+    says, and keeps the value of the preset. A partition can also be given by its name or number.
+    See ``Tools``.
     """
 
     version: int | None
