@@ -21,6 +21,7 @@ from mmpcodec.tools import (
     VERSIONS,
     ToolOptions,
     Tools,
+    for_eye,
     in_version,
     preset_of,
     presets_where,
@@ -37,6 +38,9 @@ SWITCHES = {"prediction", "dictionary", "exact"}
 RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
 """Options of the rate. At most one of them is given."""
 RATE_MODELS = ("adaptive", "log2")
+PSNR, EYE = "psnr", "eye"
+TUNES = (PSNR, EYE)
+"""What an encoder aims at: least squared error, or least error that is seen."""
 LAMBDA_FRACTION_BITS = 16
 # Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
 MAX_LAMBDA = 2.0**20
@@ -134,6 +138,23 @@ def check_version(version: int) -> int:
     return check_int("version", version, VERSIONS[0], VERSIONS[-1])
 
 
+def check_tune(tune: Any, version: int) -> str:
+    """Return what an encoder aims at.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such aim, or the version of the format lacks its tools.
+    """
+    if not isinstance(tune, str) or tune not in TUNES:
+        raise ParameterError(f"tune = {tune!r}: must be one of {', '.join(TUNES)}")
+    if tune == EYE and version < DRAFT:
+        raise ParameterError(
+            f"tune = {tune!r}: needs version {DRAFT} of the format; version is {version}"
+        )
+    return tune
+
+
 def check_tile_size(size: int, name: str = "tile_size") -> int:
     """Return the height and width of tiles in pixels as an int; 0 makes the picture one tile.
 
@@ -207,6 +228,10 @@ class EncodeParams:
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
         of the format. With a maximal error, a tile with a palette is lossless.
+    tune : {"psnr", "eye"}
+        What predicted blocks aim at: least squared error, or least error that is seen. "eye" needs
+        version 2 of the format. It makes steps coarser where a picture is busy, in chroma, and on
+        photographs at high frequencies.
 
     Raises
     ------
@@ -224,6 +249,7 @@ class EncodeParams:
     version: int = VERSIONS[0]
     start: Start | None = None
     palette: bool = False
+    tune: str = PSNR
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -254,6 +280,7 @@ class EncodeParams:
             raise ParameterError(
                 f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
             )
+        check_tune(self.tune, self.version)
         if self.start is not None and not isinstance(self.start, Start):
             raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
@@ -284,6 +311,7 @@ class EncodeParams:
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
             stands for True with "auto" and "best" in version 2.
+            ``tune``; None stands for "psnr".
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -296,14 +324,24 @@ class EncodeParams:
         names = preset_names(preset, lam)
         asked = tools.pop("version", None)
         version = VERSIONS[0] if asked is None else check_version(asked)
-        palette = tools.pop("palette", None)
+        palette, tune = tools.pop("palette", None), tools.pop("tune", None)
+        tune = PSNR if tune is None else check_tune(tune, version)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
                 + ", ".join(
-                    (*RATES, "preset", "effort", "rate_model", "version", "palette", *sorted(TABLE))
+                    (
+                        *RATES,
+                        "preset",
+                        "effort",
+                        "rate_model",
+                        "version",
+                        "tune",
+                        "palette",
+                        *sorted(TABLE),
+                    )
                 )
                 + hint
             )
@@ -327,6 +365,13 @@ class EncodeParams:
             palette = several and version == DRAFT
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [in_version(PRESETS[name], version, effort) for name in names]
+        if tune == EYE:
+            sets = [for_eye(tools) for tools in sets]
+            if not any(tools.prediction for tools in sets):
+                able = presets_where(lambda tools: tools.prediction)
+                raise ParameterError(
+                    f"tune = {tune!r}: needs predicted blocks and lambda above 0; take {able}"
+                )
         switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
         idle = [name for name in switched.without_effect if name in given.keys() - SWITCHES]
         if idle and not several:
@@ -351,6 +396,7 @@ class EncodeParams:
             version=version,
             start=start,
             palette=palette,
+            tune=tune,
         )
 
     @cached_property

@@ -36,7 +36,8 @@
     TOOL(step_changes, 0, 1)        \
     TOOL(trained_transforms, 0, 1)  \
     TOOL(derived_modes, 0, 1)       \
-    TOOL(border_sines, 0, 1)
+    TOOL(border_sines, 0, 1)        \
+    TOOL(frequency_weights, 0, 15)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

@@ -11,7 +11,16 @@ from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import AUTO as AUTO_PRESET
-from mmpcodec.params import BEST, DEFAULT_EFFORT, RATE_MODELS, TRIED, DecodeLimits
+from mmpcodec.params import (
+    BEST,
+    DEFAULT_EFFORT,
+    EYE,
+    PSNR,
+    RATE_MODELS,
+    TRIED,
+    TUNES,
+    DecodeLimits,
+)
 from mmpcodec.pictures import registry
 from mmpcodec.planning.quantities import parse_bytes
 from mmpcodec.start import VARIABLE, Start
@@ -502,6 +511,16 @@ FormatVersion = Annotated[
         "later releases may not read.",
         rich_help_panel=SEARCH,
         autocompletion=words([str(version) for version in VERSIONS]),
+    ),
+]
+Tune = Annotated[
+    str | None,
+    typer.Option(
+        metavar="AIM",
+        help=f"What is lost: {PSNR} for the least squared error (the default), {EYE} for the least "
+        f"error that is seen, which keeps texture and needs --format {DRAFT}.",
+        rich_help_panel=SEARCH,
+        autocompletion=words(TUNES),
     ),
 ]
 Palette = Annotated[

@@ -14,7 +14,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.importance import check_maps, check_palette, with_importance
+from mmpcodec.codec.importance.maps import check_maps, check_palette, with_importance
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
 from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
 from mmpcodec.codec.sources import Source
@@ -367,7 +367,7 @@ def encode_batch(
         As in ``encode``.
     importance : sequence of arrays and None, or None
         For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
-        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance``. Needs
+        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. Needs
         version 2 of the format, and leaves out sets of tools without predicted blocks.
     **tools
         As in ``encode``.

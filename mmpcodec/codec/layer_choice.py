@@ -24,16 +24,24 @@ from mmpcodec.codec.colour import (
 )
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.importance import Importance, filled
+from mmpcodec.codec.importance.filling import filled
+from mmpcodec.codec.importance.maps import Importance
+from mmpcodec.codec.importance.masking import masked
 from mmpcodec.codec.palettes.cells import looks_drawn
 from mmpcodec.codec.palettes.choice import may_have_palette, with_palette
-from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile, params_of_layer
+from mmpcodec.codec.tile_coding import (
+    TileEncoding,
+    TileSource,
+    header_of_tile,
+    params_of_layer,
+    weight_of_layer,
+)
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import areas_of
 from mmpcodec.reference.exact.planes import from_planes, to_planes
@@ -46,7 +54,7 @@ from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
-from mmpcodec.tools import PRESETS, Tools, in_version
+from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
@@ -169,7 +177,8 @@ class _Job:
     """A layer to code by one candidate.
 
     ``candidate`` is the number of the candidate; None for alpha, which all candidates share. The
-    cost is computed only if ``compared``, that is, if there are several candidates. ``asked`` are
+    cost is computed only if ``compared``, that is, if there are several candidates; ``weight`` is
+    that of an error in it, and ``lam`` lambda of the picture. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
     Colours of pixels that are not seen are filled already. ``header`` is that of the file without
     the sizes of the tiles. ``turn`` is that of the colours of a fine layout.
@@ -187,6 +196,7 @@ class _Job:
     compared: bool
     asked: Tools
     header: Header
+    lam: float
     importance: Importance = ALL_ALIKE
     turn: Turn | None = None
 
@@ -208,6 +218,9 @@ def _jobs(
     importance = Importance(tile.importance, seen)
     if importance.seen is not None:
         samples = filled(tile.on_host, importance.seen)
+    if candidates[0].tune == EYE:
+        found = masked(tile.importance, _on_host(samples), depth)
+        importance = Importance(found, seen, EYE_WEIGHTS)
     form, compared = form_of(samples), len(candidates) > 1
     header = header_of_tile(tile, candidates)
 
@@ -226,7 +239,7 @@ def _jobs(
         if candidate.tools.exact and all(index in each for each in tried):
             at = number, Layout.TOGETHER, ALL_PLANES, form.title
             of_all = tile.on_host, depth, 1.0, compared
-            yield _Job(*at, index, candidate, *of_all, candidate.tools, header)
+            yield _Job(*at, index, candidate, *of_all, candidate.tools, header, lam)
     for layout, own in _layouts(samples, depth, tried, candidates):
         planes = zip(layer_names(form, layout), planes_of(layout), strict=True)
         for layer, (name, plane) in enumerate(planes):
@@ -236,17 +249,18 @@ def _jobs(
                 tools = in_version(EXACT, first.version, first.effort)
                 params = replace(first, tools=tools)
                 of_plane = _on_host(plane.samples), plane.depth, plane.weight, False
-                yield _Job(*at, None, params, *of_plane, EXACT, header)
+                yield _Job(*at, None, params, *of_plane, EXACT, header, lam)
                 continue
             for index in own[layer]:
                 params = params_of_layer(candidates[index], form, layout, layer)
-                of_plane = plane.samples, plane.depth, plane.weight, compared
+                weight = weight_of_layer(form, layout, layer, candidates[0].tune, weighs=True)
+                of_plane = plane.samples, plane.depth, weight, compared
                 asked = candidates[index].tools
                 tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
                 if tools is not params.tools:
                     params = replace(params, tools=tools)
                 turn = turn_of(layout)
-                yield _Job(*at, index, params, *of_plane, asked, header, importance, turn)
+                yield _Job(*at, index, params, *of_plane, asked, header, lam, importance, turn)
 
 
 def _layouts(
@@ -458,7 +472,7 @@ def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: s
     if (job.compared or job.header.tool_sets) and not layer.tools.lossless:
         error = job.importance.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
-    cost = job.weight * (error + job.params.lam * 8 * size)
+    cost = job.weight * error + job.lam * 8 * size
     return _Part(layer, samples, trace, backend, cost, size)
 
 

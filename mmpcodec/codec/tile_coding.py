@@ -12,7 +12,7 @@ from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
@@ -35,7 +35,7 @@ class TileSource:
     depth : int
         Bits per sample.
     importance : (H, W) int8 array or None
-        Importance of its pixels, see ``importance.Importance``; None if all count alike.
+        Importance of its pixels, see ``maps.Importance``; None if all count alike.
     tile_size : int
         Tile size of the file; 0 for one tile.
     hidden : (H, W) bool array or None
@@ -83,12 +83,41 @@ class TileEncoding:
     stream: TileStream
 
 
+SEEN_GAIN = 4.0
+"""How much more an error counts if it is weighted by frequency: so that one lambda gives about one
+visible quality, tuned for the eye or not."""
+SEEN_CHROMA = 0.7
+"""How much less an error of chroma counts than one of luma, for the eye."""
+
+
+def weight_of_layer(form: Form, layout: Layout, layer: int, tune: str, *, weighs: bool) -> float:
+    """Return how much a squared error counts in a layer of colour.
+
+    Parameters
+    ----------
+    form : Form
+    layout : Layout
+    layer : int
+        Number of the layer.
+    tune : str
+        What the encoder aims at.
+    weighs : bool
+        Whether errors are weighted by frequency.
+    """
+    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    if tune == EYE:
+        weight *= SEEN_GAIN if weighs else 1.0
+        weight *= SEEN_CHROMA if layer > 0 and layout is not Layout.APART else 1.0
+    return weight
+
+
 @lru_cache
 def params_of_layer(
     candidate: EncodeParams, form: Form, layout: Layout, layer: int
 ) -> EncodeParams:
     """Return the parameters of a candidate for a layer of colour of this number."""
-    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    weighs = candidate.tools.frequency_weights > 0
+    weight = weight_of_layer(form, layout, layer, candidate.tune, weighs=weighs)
     planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
     tools = replace(candidate.tools, earlier_planes=planes)
     return replace(candidate, lam=candidate.lam / weight, tools=tools)

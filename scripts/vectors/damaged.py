@@ -126,7 +126,7 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
     yield "bad-version-3", repaired(photo[:8] + b"\3" + photo[9:])
     for coding in (6, 7):
         yield f"bad-coding-{coding}", changed("pdpc", "coding", coding)
-    yield "bad-switches", changed("pdpc", "switches", 1 << 18)
+    yield "bad-switches", changed("pdpc", "switches", 1 << 22)
     yield "bad-fragment-size", switched("pdpc", "fragment size", 3)
     yield "bad-templates", switched("pdpc", "templates", 5)
     yield "bad-planes-filter", changed("pdpc", "post filter", 16)

@@ -47,6 +47,13 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
     turned = photo(900, **{**all_off, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
+    for strength in (1, 15):
+        weighted = photo(12, **{**all_off, "frequency_weights": strength})
+        yield f"frequency-weights-{strength}", coat[:67, :85], weighted, {}
+    weighs: dict[str, Any] = {"frequency_weights": 6}
+    yield "frequency-weights-large", step, photo(30, **weighs), {}
+    yield "frequency-weights-all", coat[:70, :70], photo(6, trained_transforms=True, **weighs), {}
+    yield "frequency-weights-depth-16", deep_slope, photo(0.5, **weighs), {"depth": 16}
     derived: dict[str, Any] = {**all_off, "derived_modes": True}
     slanted = ((9 * i + 18 * j) % 251).astype(np.uint8)[:72, :90]
     yield "derived-modes-stripes", slanted, photo(60, **derived), {}
@@ -65,6 +72,9 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
     mixed = EncodeParams.from_options(48, preset="mixed", effort=1, version=2)
     yield "pdpc-mixed", both, mixed, {}
+    mixed = EncodeParams.from_options(20, preset="mixed", effort=1, version=2, **weighs)
+    yield "frequency-weights-mixed", both, mixed, {}
+    yield "frequency-weights-rgb", colours, photo(10, **weighs), {}
     for size, large in ((16, coat), (32, step), (64, step)):
         asked = photo(60, **{**all_off, "ternary": True}, fragment_size=size)
         yield f"ternary-{size}", large[:75, :90], asked, {}

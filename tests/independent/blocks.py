@@ -8,7 +8,7 @@ import numpy as np
 from independent.arithmetic import limited, padded, trunc
 from independent.modes import derived_weights, factor
 from independent.rangecoder import BinaryModels
-from independent.transforms import trained_transform, transform
+from independent.transforms import trained_transform, transform, weighted
 from independent.trees import Trees
 
 ROOT = Path(__file__).parents[2]
@@ -146,6 +146,8 @@ class Blocks:
                 coefficients = self.coefficients(a, b, area, g)
                 if trained:
                     trained_transform(coefficients, h, w, mode)
+                if s := self.tools.get("frequency weights"):
+                    coefficients = weighted(coefficients, h, w, s)
                 down = across = sine
                 if self.tools.get("border sines") and self.small and (y == 0) != (x == 0):
                     down, across = sine and y > 0, sine and x > 0

@@ -47,6 +47,7 @@ SWITCHES = (  # of predicted blocks 2: bits, values
     ("trained transforms", 1, range(2)),
     ("derived modes", 1, range(2)),
     ("border sines", 1, range(2)),
+    ("frequency weights", 4, range(16)),
 )
 EXACT_SWITCHES = (  # of exact samples 2: bits, values
     ("predictors", 2, (1, 2, 3)),

@@ -1,4 +1,4 @@
-"""Sections Transform and Trained transforms of the text."""
+"""Sections Transform, Trained transforms and Frequency weights of the text."""
 
 import itertools
 import math
@@ -28,6 +28,16 @@ def transform(c, h, w, down, across, extra):
     V = basis(w, across)[:Q]
     H = np.clip((U.T @ c + 2048) >> 12, -32767, 32767)
     return (H @ V + 2 ** (14 - extra)) >> (15 - extra)
+
+
+def weighted(coefficients, h, w, s):
+    """Section Frequency weights: the coefficients for which those of a block stand."""
+    found = np.zeros_like(coefficients)
+    for (i, j), c in np.ndenumerate(coefficients):
+        u, v = 64 * i // h, 64 * j // w
+        weight = 64 + (s * math.isqrt(u**2 + v**2) + 1) // 2
+        found[i, j] = np.sign(c) * min((abs(int(c)) * weight + 32) // 64, 32767)
+    return found
 
 
 def trained_transform(coefficients, h, w, mode):

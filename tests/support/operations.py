@@ -366,10 +366,17 @@ BLOCKS = {
         plane, "text", 33, 26, "photo", 60, effort=2, fragment_size=16
     ),
 }
+WEIGHTED = {"frequency_weights": 6, "fragment_size": 64, "earlier_planes": 0}
 BEYOND_CUDA = {
     "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1),
     "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2),
     "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
+    "natural, frequency weights": partial(
+        plane, "natural", 70, 66, "photo", 30, effort=2, version=2, **WEIGHTED
+    ),
+    "natural, 12 bits, frequency weights": partial(
+        plane, "natural", 21, 38, "photo", 3, 12, effort=2, version=2, **WEIGHTED
+    ),
 }
 
 EXACT_2_TOOLS = {

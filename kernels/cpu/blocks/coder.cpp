@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "cpu/blocks/frequency_weights.h"
 #include "cpu/blocks/trained_transforms.h"
 
 namespace mmp {
@@ -70,6 +71,8 @@ void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
     int16_t coefficients[kMaxCoded];
     dequantise(levels, block.a, block.b, tools, coefficients);
     if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
+    if (tools.frequency_weights)
+        unweight(coefficients, block.a, block.b, tools.frequency_weights);
     transform_inverse(coefficients, block.a, block.b, bases_of(block, type, tools), prediction,
                       depth, out);
 }

@@ -245,6 +245,7 @@ def encode(
     preset: options.Preset = None,
     effort: options.Effort = None,
     format: options.FormatVersion = None,
+    tune: options.Tune = None,
     palette: options.Palette = None,
     roi: options.Roi = None,
     roi_steps: options.RoiSteps = None,
@@ -289,21 +290,14 @@ def encode(
     --denoise, PSNR compares with the filtered picture. With --tile, a picture can be larger than
     memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a folder.
     """
-    from mmpcodec.metadata import Metadata
-
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
-    if denoise is not None:
-        check_median_radius(denoise, "denoise")
-    if depth is not None:
-        check_int("depth", depth, 1, MAX_DEPTH)
-    check_tile_size(tile, "tile")
-    Metadata().without(*(strip or ()))
+    _check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension)
     rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start)}
+    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start), "tune": tune}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)
@@ -349,6 +343,26 @@ def encode(
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def _check_changes(
+    denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]
+) -> None:
+    """Check how pictures are changed and cut before they are encoded.
+
+    Raises
+    ------
+    ParameterError
+        If a value lies outside its range.
+    """
+    from mmpcodec.metadata import Metadata
+
+    if denoise is not None:
+        check_median_radius(denoise, "denoise")
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
+    check_tile_size(tile, "tile")
+    Metadata().without(*strip)
 
 
 def _has_parts(source: str) -> bool:

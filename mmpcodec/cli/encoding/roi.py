@@ -133,7 +133,7 @@ def with_roi(
         return None, params
     if palette:
         check_alone("--palette", {"--roi": given})
-    from mmpcodec.codec.importance import MOST_IMPORTANCE, with_importance
+    from mmpcodec.codec.importance.maps import MOST_IMPORTANCE, with_importance
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)

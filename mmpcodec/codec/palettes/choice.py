@@ -15,7 +15,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.importance import filled
+from mmpcodec.codec.importance.filling import filled
 from mmpcodec.codec.look import strips_of
 from mmpcodec.codec.palette_layer import coding_of, drawn_over
 from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, looks_drawn

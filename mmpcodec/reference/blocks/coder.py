@@ -11,6 +11,7 @@ import numpy as np
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.derived_modes import angle_weights
+from mmpcodec.reference.blocks.frequency_weights import unweighted
 from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
@@ -192,6 +193,8 @@ class BlockPicture:
             coefficients = dequantised(block.levels, place, self.fragment_tools)
             if block.trained:
                 coefficients = inverse_low(coefficients, place, block.mode)
+            strength = self.tools.frequency_weights
+            coefficients = unweighted(coefficients, place.height, place.width, strength)
             sides = sine_sides(place, self.tools.border_sines)
             samples = samples + inverse(
                 coefficients, place.height, place.width, block.sine, self.depth, sides

@@ -10,7 +10,8 @@ import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.distortion import distortion
-from mmpcodec.codec.importance import Importance, filled, with_importance
+from mmpcodec.codec.importance.filling import filled
+from mmpcodec.codec.importance.maps import Importance, with_importance
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.pictures.readers import WholeReader
 from mmpcodec.tools import PRESETS, in_version

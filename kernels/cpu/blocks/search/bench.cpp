@@ -160,7 +160,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
     const int sorted = std::min(count, effort_.tried);
-    const bool guesses = effort_.hopeless < kAlways;
+    const bool guesses = effort_.hopeless < kAlways, weighs = tools_.frequency_weights > 0;
+    WeightedErrors errors[kMostCandidates];
     int tried = 0;
     int64_t energies[kMostCandidates], estimates[kMostCandidates][kTransformTypes], least = kNever;
     int16_t coefficients[kMostCandidates][kTransformTypes][kMaxCoded];
@@ -168,13 +169,15 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const auto [estimate, mode, number] = candidates[tried];
         const Sample* prediction = predictions[number];
         const int64_t cost = given + mode_costs[mode];
-        const int64_t energy =
-            costs_->of_squares(
-                squared_difference(source, prediction, block.area(), canvas_.depth));
+        const int64_t squares =
+            squared_difference(source, prediction, block.area(), canvas_.depth);
+        if (guesses || weighs)
+            errors[tried] = transform_residual(block, source, prediction, squares, mode, tools_,
+                                               canvas_.depth, coefficients[tried]);
+        const int64_t energy = weighs ? costs_->of_coefficients(errors[tried].all)
+                                      : costs_->of_squares(squares);
         energies[tried] = energy;
         if (!guesses) continue;
-        transform_residual(block, source, prediction, mode, tools_, canvas_.depth,
-                           coefficients[tried]);
         least = std::min(least, cost + kind_costs[kBare] + energy);
         for (int type = 0; type < kTransformTypes; ++type) {
             estimates[tried][type] = kNever;
@@ -195,8 +198,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
         const int64_t cost = given + mode_costs[mode];
         trial.try_bare(block, prediction, mode, cost + kind_costs[kBare], energies[n]);
         if (cost + kind_costs[kTransformed] >= trial.cost) continue;
-        if (!guesses)
-            transform_residual(block, source, prediction, mode, tools_, canvas_.depth,
+        if (!guesses && !weighs)
+            transform_residual(block, source, prediction, 0, mode, tools_, canvas_.depth,
                                coefficients[n]);
         for (int type = 0; type < kTransformTypes; ++type) {
             if (!type_allowed(tools_, block, type)) continue;
@@ -204,8 +207,9 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
             if (guesses && tools_.dependent &&
                 percent(estimates[n][type], kTrellisPercent) >= trial.cost)
                 continue;
-            trial.try_residual(block, source, prediction, coefficients[n][type], mode, type,
-                               cost + kind_costs[kTransformed], tools_, canvas_.depth, *costs_);
+            trial.try_residual(block, source, prediction, coefficients[n][type], errors[n].rest,
+                               mode, type, cost + kind_costs[kTransformed], tools_,
+                               canvas_.depth, *costs_);
         }
     }
 }

@@ -37,6 +37,8 @@ struct BlockCosts {
         return fine ? scan.fine_place[family].data() : scan.frequency_class.data();
     }
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
+    // The cost of squared errors of coefficients, in 1/64 squared error of 8-bit samples.
+    int64_t of_coefficients(int64_t sum) const { return sum << 2 * finer >> 2; }
     // The context of a remainder, from a class of sums.
     int remainder_context(int area, int place, int sum) const {
         if (!fine) return area >= 2;

@@ -246,8 +246,9 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         const int mode = candidates[i].mode;
         if (angle_of(mode) >= 0) predictor.predict(mode, prediction_of(mode));
         const int64_t cost = kModeBits * costs.plain +
-                             rough_cost(block, source, prediction_of(mode), step_, coarse_.depth,
-                                        costs, effort_.rounded);
+                             rough_cost(block, source, prediction_of(mode), step_,
+                                        tools_.frequency_weights, coarse_.depth, costs,
+                                        effort_.rounded);
         seen.predicted = std::min(seen.predicted, cost);
     }
     for (int i = 0; i < std::min(effort_.surveyed, ranking.count); ++i)

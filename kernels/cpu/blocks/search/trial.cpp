@@ -36,27 +36,41 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, 
     std::copy_n(prediction, block.area(), samples);
 }
 
+// The energy of a residual in 1/64 squared error of 8-bit samples.
 template <class Sample>
-void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                        int mode, const BlockTools& tools, Depth<Sample> depth,
-                        int16_t (*coefficients)[kMaxCoded]) {
+int64_t energy_of(int64_t squares, Depth<Sample> depth) {
+    return squares << 2 * kCoefficientBits >> 2 * depth.extra();
+}
+
+template <class Sample>
+WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
+                                  const Sample* prediction, int64_t squares, int mode,
+                                  const BlockTools& tools, Depth<Sample> depth,
+                                  int16_t (*coefficients)[kMaxCoded]) {
     const int a = block.a, b = block.b;
+    WeightedErrors errors;
     int16_t residual[kMaxBlockArea];
     subtract(source, prediction, block.area(), depth, residual);
-    for (const int type : {kCosine, kSine})
-        if (type_allowed(tools, block, type))
-            transform_forward(residual, a, b, bases_of(block, type, tools), seen_bits(depth),
-                              coefficients[type]);
-    if (!type_allowed(tools, block, kTrained)) return;
+    for (const int type : {kSine, kCosine}) {
+        if (!type_allowed(tools, block, type)) continue;
+        transform_forward(residual, a, b, bases_of(block, type, tools), seen_bits(depth),
+                          coefficients[type]);
+        if (tools.frequency_weights)
+            errors = weight(coefficients[type], a, b, tools.frequency_weights,
+                            energy_of(squares, depth));
+    }
+    if (!type_allowed(tools, block, kTrained)) return errors;
     std::copy_n(coefficients[kCosine], scan_of(a, b).count, coefficients[kTrained]);
     trained_forward(coefficients[kTrained], a, b, mode);
+    return errors;
 }
 
 template <class Sample>
 void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
-                                 const Sample* prediction, const int16_t* coefficients, int mode,
-                                 int type, int64_t given, const BlockTools& tools,
-                                 Depth<Sample> depth, const BlockCosts& costs) {
+                                 const Sample* prediction, const int16_t* coefficients,
+                                 int64_t rest, int mode, int type, int64_t given,
+                                 const BlockTools& tools, Depth<Sample> depth,
+                                 const BlockCosts& costs) {
     const int a = block.a, b = block.b, area = block.area();
     int16_t tried[kMaxCoded];
     const int family = family_of(mode);
@@ -70,10 +84,19 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     if (sine_allowed(a, b) && type != kTrained)
         total += costs.bit[type_model(a, b, family)][type];
     if (total >= cost) return;
+    if (tools.frequency_weights) {
+        int16_t found[kMaxCoded];
+        dequantise(tried, a, b, tools, found);
+        const int64_t error = rest + squared_error(coefficients, found, scan_of(a, b).count);
+        total += costs.of_coefficients(error);
+        if (total >= cost) return;
+    }
     Sample rebuilt[kMaxBlockArea];
     rebuild(block, mode, type, tried, tools, prediction, depth, rebuilt);
-    total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
-    if (total >= cost) return;
+    if (!tools.frequency_weights) {
+        total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
+        if (total >= cost) return;
+    }
     cost = total;
     node = {kLeaf, uint8_t(mode), kTransformed, uint8_t(type), 0, 0};
     std::copy_n(rebuilt, area, samples);
@@ -82,14 +105,19 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
 
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded) {
+                   int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,
+                   bool rounded) {
     const int a = block.a, b = block.b, area = block.height() * block.width();
     const int32_t* kind_costs = costs.bit[kind_model(a, b, 1)];
     int16_t residual[kMaxBlockArea], coefficients[kMaxCoded], levels[kMaxCoded];
     subtract(source, prediction, area, depth, residual);
-    const int64_t energy = costs.of_squares(squared_difference(source, prediction, area, depth));
-    const int64_t bare = kind_costs[kBare] + energy;
+    const int64_t squares = squared_difference(source, prediction, area, depth);
+    int64_t energy = costs.of_squares(squares);
     transform_forward(residual, a, b, {}, seen_bits(depth), coefficients);
+    if (strength)
+        energy = costs.of_coefficients(
+            weight(coefficients, a, b, strength, energy_of(squares, depth)).all);
+    const int64_t bare = kind_costs[kBare] + energy;
     if (rounded)
         return std::min(bare, kind_costs[kTransformed] +
                                   estimated_cost(coefficients, a, b, step, energy, costs));
@@ -102,10 +130,11 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void take_block(const Sample*, int, const BlockPlace&, Sample*);                      \
-    template void transform_residual(const BlockPlace&, const Sample*, const Sample*, int,         \
-                                     const BlockTools&, Depth<Sample>, int16_t (*)[kMaxCoded]);    \
+    template WeightedErrors transform_residual(const BlockPlace&, const Sample*, const Sample*,    \
+                                               int64_t, int, const BlockTools&, Depth<Sample>,     \
+                                               int16_t (*)[kMaxCoded]);                            \
     template struct Trial<Sample>;                                                                 \
-    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t,          \
+    template int64_t rough_cost(const BlockPlace&, const Sample*, const Sample*, int32_t, int,     \
                                 Depth<Sample>, const BlockCosts&, bool);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
+#include "cpu/blocks/frequency_weights.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/blocks/search/trellis.h"
 #include "cpu/runtime/distortion.h"
@@ -32,11 +33,13 @@ inline int64_t trained_bit_cost(const BlockTools& tools, const BlockCosts& costs
     return costs.bit[trained_type_model(block.a, block.b, family_of(mode))][type == kTrained];
 }
 
-// Writes the coefficients of a residual by each transform type that the block allows.
+// Writes the coefficients of a residual by each transform type that the block allows; `squares` is
+// its sum of squares. Frequency weights are applied: returns the errors of the cosine transform.
 template <class Sample>
-void transform_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                        int mode, const BlockTools& tools, Depth<Sample> depth,
-                        int16_t (*coefficients)[kMaxCoded]);
+WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
+                                  const Sample* prediction, int64_t squares, int mode,
+                                  const BlockTools& tools, Depth<Sample> depth,
+                                  int16_t (*coefficients)[kMaxCoded]);
 
 // Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
@@ -51,19 +54,20 @@ struct Trial {
 
     // Take the prediction alone, or with a residual, if it is cheaper than `cost` of the trial. The
     // argument `cost` is that of the symbols up to the kind; `energy` is the cost of the squared
-    // differences that the prediction leaves.
+    // differences that the prediction leaves, and `rest` what transform_residual() returned.
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                      const int16_t* coefficients, int mode, int type, int64_t cost,
+                      const int16_t* coefficients, int64_t rest, int mode, int type, int64_t cost,
                       const BlockTools& tools, Depth<Sample> depth, const BlockCosts& costs);
 };
 
 // Estimates the cost of a prediction with or without a residual, from the cosine transform and
 // without the rounding of the inverse transform. The levels are chosen as for a smooth mode, or
-// rounded.
+// rounded. `strength` is that of the frequency weights.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
-                   int32_t step, Depth<Sample> depth, const BlockCosts& costs, bool rounded);
+                   int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,
+                   bool rounded);
 
 }  // namespace mmp

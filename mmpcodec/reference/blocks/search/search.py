@@ -189,6 +189,7 @@ class BlockSearch:
     def _attempt_modes(self, trial: Trial, given: int) -> None:
         """Try the most promising modes; ``given`` is the cost of the bits before the mode."""
         picture, units, costs = self.picture, self.picture.units, self.costs
+        tools = picture.fragment_tools
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
         absent, angles = picture.absent_modes(place), picture.angle_weights(place)
@@ -214,8 +215,8 @@ class BlockSearch:
             if estimate > hopeless:
                 break
             cost = given + mode_costs[mode]
-            trial.attempt(cost + bare, Block(mode), prediction)
-            trial.attempt_residual(cost + transformed, mode, prediction, picture.fragment_tools)
+            trial.attempt(cost + bare, Block(mode), prediction, tools.frequency_weights)
+            trial.attempt_residual(cost + transformed, mode, prediction, tools)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:
         """Find the cheapest way to code the parts of a block, one after the other."""

@@ -214,7 +214,8 @@ class BlockSurvey:
             left = source - prediction
             found.append((hadamard_difference(left, costs.coarser), mode, left))
         found.sort(key=lambda candidate: candidate[:2])
-        step = independent_step(self.picture.fragment_tools)
+        tools = self.picture.fragment_tools
+        step, strength = independent_step(tools), tools.frequency_weights
         difference = self._template_difference(place, found[0][0], costs)
         if difference is not None:
             rated = hadamard_difference(difference, costs.coarser), TEMPLATES, difference
@@ -222,7 +223,7 @@ class BlockSurvey:
             if rated[0] < found[1][0]:
                 found = sorted([*found, rated], key=lambda candidate: candidate[:2])
         whole = min(
-            MODE_BITS * costs.plain + rough_cost(difference, place, step, costs)
+            MODE_BITS * costs.plain + rough_cost(difference, place, step, strength, costs)
             for _, _, difference in found[: self.effort.rough]
         )
         return whole, [mode for _, mode, _ in found[: self.effort.surveyed]]

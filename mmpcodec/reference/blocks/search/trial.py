@@ -5,16 +5,17 @@
 
 import numpy as np
 
-from mmpcodec.depth import most
+from mmpcodec.depth import extra_bits, most
 from mmpcodec.reference.blocks import transform
 from mmpcodec.reference.blocks.coder import mode_family
 from mmpcodec.reference.blocks.dependent import dequantised
+from mmpcodec.reference.blocks.frequency_weights import Weighted, unweighted, weighted
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
 from mmpcodec.reference.blocks.trained_transforms import forward_low, inverse_low
-from mmpcodec.reference.blocks.transform import forward, inverse, sine_sides
+from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS, forward, inverse, sine_sides
 from mmpcodec.tools import Tools
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
@@ -65,11 +66,15 @@ class Trial:
         self.block: Block | None = None
         self.samples: np.ndarray | None = None
 
-    def attempt(self, cost: int, block: Block, samples: np.ndarray) -> None:
-        """Keep a block if it is the cheapest so far; ``cost`` is lambda * R of its bits."""
+    def attempt(self, cost: int, block: Block, samples: np.ndarray, strength: int) -> None:
+        """Keep a block without a residual if it is the cheapest so far.
+
+        ``cost`` is lambda * R of its bits, and ``strength`` that of the frequency weights.
+        """
         if cost >= self.cost:
             return
-        self.take(cost + self.costs.of_error(self.source - samples), block, samples)
+        difference = self.source - samples
+        self.take(cost + error_of(difference, self.place, strength, self.costs), block, samples)
 
     def take(self, cost: int, block: Block, samples: np.ndarray) -> None:
         """Keep a block if it is the cheapest so far; ``cost`` is its D + lambda * R."""
@@ -93,10 +98,14 @@ class Trial:
             return
         family = mode_family(mode)
         sides = sine_sides(place, tools.border_sines)
+        strength, difference = tools.frequency_weights, self.source - prediction
         for sine, trained in ((False, False), (True, False), (False, True)):
             if (sine and not place.may_be_sine) or (trained and not tools.trained_transforms):
                 continue
-            coefficients = forward(self.source - prediction, sine, depth, sides)
+            coefficients = forward(difference, sine, depth, sides)
+            weighs = strength and weighted_of(coefficients, difference, place, strength, depth)
+            if weighs:
+                coefficients = weighs.coefficients
             if trained:
                 coefficients = forward_low(coefficients, place, mode)
             levels = choose(coefficients, place, tools.step, costs, family)
@@ -108,14 +117,42 @@ class Trial:
             if place.may_be_sine and not trained:
                 total += int(costs.transform[place.area_class, family, int(sine)])
             found = dequantised(levels, place, tools)
+            error = weighs and weighs._replace(coefficients=coefficients).error(found)
             if trained:
                 found = inverse_low(found, place, mode)
+            found = unweighted(found, place.height, place.width, strength)
             residual = inverse(found, place.height, place.width, sine, depth, sides)
             samples = np.clip(prediction + residual, 0, most(depth))
-            self.attempt(total, Block(mode, levels, sine, trained=trained), samples)
+            if weighs:
+                total += costs.of_coefficients(error)
+            elif total < self.cost:
+                total += costs.of_error(self.source - samples)
+            self.take(total, Block(mode, levels, sine, trained=trained), samples)
 
 
-def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: BlockCosts) -> int:
+def weighted_of(
+    coefficients: np.ndarray, difference: np.ndarray, place: BlockPlace, strength: int, depth: int
+) -> Weighted:
+    """Weight the coefficients of a difference of samples by a strength above 0."""
+    energy = (int((difference * difference).sum()) << 2 * COEFFICIENT_BITS) >> 2 * extra_bits(depth)
+    return weighted(coefficients, place.height, place.width, strength, energy)
+
+
+def error_of(difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts) -> int:
+    """Return the distortion of a difference of samples, in 1/16 squared error.
+
+    With frequency weights it is that of the weighted coefficients of its cosine transform.
+    """
+    if not strength:
+        return costs.of_error(difference)
+    coefficients = forward(difference, False, costs.depth)
+    found = weighted_of(coefficients, difference, place, strength, costs.depth)
+    return costs.of_coefficients(found.error(np.zeros_like(coefficients)))
+
+
+def rough_cost(
+    difference: np.ndarray, place: BlockPlace, step: int, strength: int, costs: BlockCosts
+) -> int:
     """Estimate the cost of a prediction, with or without a residual, whichever is cheaper.
 
     The residual is transformed by cosines, and its levels cost as those of a smooth mode. Its error
@@ -128,6 +165,8 @@ def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: Bloc
     place : BlockPlace
     step : int
         Quantisation step in 1/16 of a unit of 8-bit samples.
+    strength : int
+        Strength of the frequency weights.
     costs : BlockCosts
 
     Returns
@@ -136,8 +175,11 @@ def rough_cost(difference: np.ndarray, place: BlockPlace, step: int, costs: Bloc
         Cost in 1/16 squared error, without the bits of the mode.
     """
     bare, transformed = costs.kind[place.size, 1].tolist()
-    energy = costs.of_error(difference)
+    energy = error_of(difference, place, strength, costs)
     coefficients = forward(difference, False, costs.depth)
+    if strength:
+        weighs = weighted_of(coefficients, difference, place, strength, costs.depth)
+        coefficients = weighs.coefficients
     levels = choose_levels(coefficients, place, step, costs)
     if levels is None:
         return bare + energy

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.distortion import squared_error
+from mmpcodec.codec.importance.seen_errors import SIDE, seen_errors
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import (
@@ -22,13 +23,11 @@ from mmpcodec.reference.blocks.steps import (
     fragments_across,
     predicted_change,
 )
-from mmpcodec.samples import form_of
+from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS
 from mmpcodec.tools import DRAFT, Tools, presets_where
 
 MOST_IMPORTANCE = MOST_CHANGE
 """Largest importance, in quarters of a doubling of the step."""
-SMOOTHINGS = 4
-"""How often hidden colours are smoothed in each resolution."""
 
 
 def check_importance(importance: Any, shape: tuple[int, ...]) -> np.ndarray | None:
@@ -128,10 +127,13 @@ class Importance:
         In quarters of a doubling of the step, finer above 0; None if all are 0.
     seen : (H, W) bool array or None
         Whether a pixel is seen; None if all are.
+    strength : int
+        Frequency weights by which errors are compared, 0 to 15.
     """
 
     of_pixels: np.ndarray | None = None
     seen: np.ndarray | None = None
+    strength: int = 0
 
     def fragments(self, tools: Tools, shape: tuple[int, int]) -> FragmentMap | None:
         """Return how much the fragments of a layer count; None if all count alike.
@@ -171,11 +173,25 @@ class Importance:
             decoded = self.shown(samples, decoded)
         if self.of_pixels is None:
             return squared_error(samples, decoded)
+        if self.strength:
+            return self._seen_error(samples, decoded)
         total = 0.0
         for value in np.unique(self.of_pixels).tolist():
             inside = self.of_pixels == value
             total += 2.0 ** (value / 2) * squared_error(samples[inside], decoded[inside])
         return total
+
+    def _seen_error(self, samples: np.ndarray, decoded: np.ndarray) -> float:
+        """Sum the errors that are seen; a block is as important as its most important pixel."""
+        assert self.of_pixels is not None
+        difference = samples.astype(np.int64) - decoded
+        planes = [difference] if difference.ndim == 2 else np.moveaxis(difference, 2, 0)
+        errors = np.sum([seen_errors(plane, self.strength) for plane in planes], axis=0)
+        values = _by_fragments(np.maximum, self.of_pixels, SIDE)
+        total = 0.0
+        for value in np.unique(values).tolist():
+            total += 2.0 ** (value / 2) * int(errors[values == value].sum())
+        return total / 4**COEFFICIENT_BITS
 
     def shown(self, samples: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return other samples where pixels are seen, and ``samples`` elsewhere."""
@@ -190,46 +206,3 @@ def _by_fragments(reduce: np.ufunc, values: np.ndarray, size: int) -> np.ndarray
     rows, columns = fragments_across(values.shape, size)
     by_rows = reduce.reduceat(values, np.arange(rows) * size, axis=0)
     return reduce.reduceat(by_rows, np.arange(columns) * size, axis=1)
-
-
-def filled(samples: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Return a picture with smooth colours where its pixels are hidden.
-
-    Parameters
-    ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        Alpha stays.
-    seen : (H, W) bool array
-    """
-    changed = samples.copy()
-    planes = changed[..., None] if samples.ndim == 2 else changed
-    for number in range(form_of(samples).colours):
-        plane = _filled(planes[..., number].astype(np.int32), seen)
-        planes[..., number] = plane.astype(samples.dtype)
-    return changed
-
-
-def _filled(plane: np.ndarray, seen: np.ndarray) -> np.ndarray:
-    """Fill the hidden samples of a plane from the means of the seen ones around them.
-
-    The plane is halved until all samples are known; then the hidden ones of each resolution take
-    the sample of the coarser one and are smoothed.
-    """
-    if seen.all() or not seen.any():
-        return np.where(seen, plane, 0)
-    height, width = plane.shape
-    if plane.size == 1:
-        return plane
-    even = (height % 2, width % 2)
-    known = np.pad(seen, ((0, even[0]), (0, even[1])))
-    sums = np.pad(np.where(seen, plane, 0), ((0, even[0]), (0, even[1])))
-    quads = (known.shape[0] // 2, 2, known.shape[1] // 2, 2)
-    counts = known.reshape(quads).sum(axis=(1, 3))
-    means = (sums.reshape(quads).sum(axis=(1, 3)) + counts // 2) // np.maximum(counts, 1)
-    coarse = _filled(means.astype(np.int32), counts > 0)
-    found = np.where(seen, plane, coarse.repeat(2, 0).repeat(2, 1)[:height, :width])
-    for _ in range(SMOOTHINGS):
-        around = np.pad(found, 1, mode="edge")
-        total = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
-        found = np.where(seen, plane, (total + 2) >> 2)
-    return found

@@ -1,0 +1,1 @@
+"""How much the pixels of a picture count."""

@@ -1,0 +1,134 @@
+"""Tuned for the eye: importance by masking, errors that are seen, and the tools of the files."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import EncodeParams, ParameterError, pictures
+from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
+from mmpcodec.codec.importance.masking import masked, masking
+from mmpcodec.codec.importance.seen_errors import seen_errors
+from mmpcodec.codec.tiles.streaming import encode_large
+from mmpcodec.pictures.readers import WholeReader
+
+ROOT = Path(__file__).parents[3]
+EYE = {"preset": "photo", "effort": 1, "version": 2, "tune": "eye"}
+
+
+@pytest.fixture(scope="module")
+def picture():
+    """A flat half beside a busy half."""
+    samples = natural(np.random.default_rng(5), 96, 128).clip(0, 255).astype(np.uint8)
+    samples[:, :64] = 120
+    samples[:, 64:] ^= (np.indices((96, 64)).sum(axis=0) % 2 * 64).astype(np.uint8)
+    return samples
+
+
+def test_busy_areas_count_less(picture):
+    found = masking(picture, 8)
+    assert found.shape == (3, 4)
+    assert (found[:, :2] == 1).all()
+    assert (found[:, 2:] <= -2).all()
+
+
+def test_importance_depends_on_levels_not_on_bits(picture):
+    expected = masking(picture, 8)
+    deep = picture.astype(np.uint16)
+    assert np.array_equal(masking(deep << 8 | deep, 16), expected)
+    assert np.array_equal(masking(deep << 2, 10), expected)
+    assert np.array_equal(masking(np.dstack([picture] * 3), 8), expected)
+    alpha = np.arange(picture.size).reshape(picture.shape).astype(np.uint8)
+    assert np.array_equal(masking(np.dstack([picture, alpha]), 8), expected)
+
+
+def test_the_last_areas_may_be_small(picture):
+    assert np.array_equal(masking(picture[:72, :104], 8), masking(picture, 8))
+    assert masking(np.zeros((1, 1), np.uint8), 8).tolist() == [[1]]
+    assert masked(None, picture[:65, :97], 8).shape == (65, 97)
+
+
+def test_masking_is_added_to_the_importance_of_pixels(picture):
+    inside = np.zeros(picture.shape, np.int8)
+    inside[10:20, 100:110] = 24
+    found = masked(inside, picture, 8)
+    own = masked(None, picture, 8)
+    assert (found[inside == 0] == own[inside == 0]).all()
+    assert (found[10:20, 100:110] == 24 + own[10, 100]).all()
+    assert (masked(np.full_like(inside, -24), picture, 8)[:, 64:] == -24).all()
+
+
+def test_errors_of_high_frequencies_count_less():
+    flat = np.full((32, 16), 3)
+    chequered = flat * (1 - 2 * (np.indices(flat.shape).sum(axis=0) % 2))
+    for strength, expected in ((0, 9 * 256), (6, 9 * 256)):
+        assert seen_errors(flat, strength) / 64 == pytest.approx(expected, rel=0.01)
+    assert seen_errors(chequered, 0) / 64 == pytest.approx(9 * 256, rel=0.01)
+    # Most of it lies at the highest frequency of both directions, whose weight is 310/64.
+    assert (seen_errors(chequered, 6) / 64 < 9 * 256 / 15).all()
+    assert seen_errors(flat[:20, :9], 6).shape == (2, 1)
+
+
+def test_equal_files_look_better():
+    camera = pictures.read(ROOT / "images" / "camera.pgm").samples[128:384, 128:384]
+
+    def score(data):
+        return ssimulacra2(camera, mmpcodec.decode(data), white=255)
+
+    plain = mmpcodec.encode(camera, 30, **{**EYE, "tune": "psnr"})
+    tuned = mmpcodec.encode(camera, target_size=len(plain), **EYE)
+    assert score(tuned) > score(plain) + 1
+
+
+def test_tools_of_the_files(picture):
+    colours = np.dstack([picture, picture[::-1], 255 - picture])
+    layers = mmpcodec.inspect(mmpcodec.encode(colours, 20, **EYE)).layers
+    assert [layer.tools.frequency_weights for layer in layers] == [6, 6, 6]
+    assert all(layer.tools.step_changes for layer in layers)
+    assert {layer.tools.fragment_size for layer in layers} == {32}
+    plain = mmpcodec.inspect(mmpcodec.encode(colours, 20, **{**EYE, "tune": "psnr"})).layers
+    assert layers[0].tools.step == pytest.approx(plain[0].tools.step / 2, rel=0.01)
+    assert layers[1].tools.step > 1.15 * plain[1].tools.step / 2
+    page = mmpcodec.inspect(mmpcodec.encode(picture, 20, **{**EYE, "preset": "mixed"})).layers
+    assert page[0].tools.frequency_weights == 0
+    assert page[0].tools.step == plain[0].tools.step
+
+
+@pytest.mark.parametrize("depth", [1, 4, 8, 12, 16])
+def test_any_kind_of_picture(picture, depth):
+    samples = np.dstack([picture, picture[::-1], 255 - picture, np.roll(picture, 9)]).astype(int)
+    samples = ((samples << 8 | samples) >> (16 - depth)).astype(
+        np.uint8 if depth < 9 else np.uint16
+    )
+    for planes in (samples[..., 0], samples[..., :3], samples[..., [0, 3]], samples):
+        found = mmpcodec.encode(planes, 30, depth=depth, **EYE)
+        decoded = mmpcodec.decode(found)
+        assert decoded.shape == planes.shape
+        if planes.shape[2:] in ((2,), (4,)):
+            assert np.array_equal(decoded[..., -1], planes[..., -1])
+
+
+def test_tiles_in_turn_give_the_same_file(picture, tmp_path):
+    params = EncodeParams.from_options(20, **EYE)
+    whole = mmpcodec.encode_picture(picture, params, tile_size=64).data
+    with (tmp_path / "a.mmp").open("w+b") as file:
+        reader = WholeReader(pictures.Picture(picture, 8), "a")
+        encode_large(reader, file, params, tile_size=64)
+        file.seek(0)
+        assert file.read() == whole
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"tune": "nose"}, "tune = 'nose': must be one of psnr, eye"),
+        ({"version": 1}, "tune = 'eye': needs version 2 of the format; version is 1"),
+        ({"lam": 0, "preset": "auto"}, "needs predicted blocks and lambda above 0"),
+        ({"preset": "text"}, "tune = 'eye': needs predicted blocks .*; take preset photo or mixed"),
+    ],
+)
+def test_wrong_options(options, message):
+    with pytest.raises(ParameterError, match=message):
+        EncodeParams.from_options(**{"lam": 20, **EYE, **options})
