@@ -51,6 +51,8 @@ def encode_palette(
     tools: Tools,
     threads: int | None = None,
     progress: Progress | None = None,
+    *,
+    of_colours: bool = True,
 ) -> tuple[Palette, Trace]:
     """Encode a palette.
 
@@ -67,16 +69,20 @@ def encode_palette(
         Tools of lossless exact samples 2, for the numbers.
     threads, progress
         See ``Backend.encode``.
+    of_colours : bool
+        Whether to code the colours too; without them only the trace of the numbers is of use.
     """
     row = to_planes(colours[None, :, 0] if colours.shape[1] == 1 else colours[None])
-    of_colours, _, trace = backend.encode_exact(row, depth, COLOUR_TOOLS, threads=threads)
+    stream, trace = b"", Trace({})
+    if of_colours:
+        stream, _, trace = backend.encode_exact(row, depth, COLOUR_TOOLS, threads=threads)
     tools = replace(tools, post_filter=False)
     palette = Palette(tools, len(colours), clear, b"")
     own = to_planes(numbers)
     of_numbers, _, own_trace = backend.encode_exact(
         own, palette.depth, tools, threads=threads, progress=progress
     )
-    palette = replace(palette, payload=joined(Streams(of_colours, of_numbers)))
+    palette = replace(palette, payload=joined(Streams(stream, of_numbers)))
     return palette, _trace_of(palette, trace, own_trace, numbers)
 
 

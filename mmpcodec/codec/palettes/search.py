@@ -30,7 +30,13 @@ ERROR_BITS, RATE_BITS = 16, 12
 MOST_COST = 1 << 42
 """Most that a cell costs, so that sums over a picture fit 64 bits."""
 WIDE_EFFORT = 4
-"""Effort from which all orders of colours are tried, and more strips."""
+"""Effort from which all orders of colours are tried, more strips, and more numbers of colours."""
+STEPS, WIDE_STEPS = (0, -1, 1), (0, -1, 1, -2, 2)
+"""Steps in ``SIZES`` of a climb below that effort, and from it on. Nearer ones come first, so that
+they are taken among equals."""
+MOST_OF_ONE_CLIMB = 1 << 14
+"""Most pixels of a tile for which, below that effort, the number of colours of the first trial is
+kept."""
 COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 """About how many pixels in strips are coded to compare numbers of colours: below that effort, and
 from it on."""
@@ -128,6 +134,8 @@ class PaletteSearch:
         tools: Tools,
         way: int = 0,
         rows: NDArray[np.int64] | None = None,
+        *,
+        of_colours: bool = True,
     ) -> PaletteTrial:
         """Code pixels with a palette; those that are not drawn are clear. None draws all."""
         shape = self.samples.shape[:2]
@@ -151,11 +159,13 @@ class PaletteSearch:
             tools,
             self.threads,
             self.progress.part(),
+            of_colours=of_colours,
         )
         return PaletteTrial(coded, trace, samples, errors)
 
-    def cells(self, trial: PaletteTrial) -> NDArray[np.bool_]:
+    def cells(self, palette: Colours, tools: Tools) -> NDArray[np.bool_]:
         """Return the cells that a palette draws best, from a trial that draws all."""
+        trial = self.coded(palette, None, tools, of_colours=False)
         assert trial.trace.cell_rates is not None
         drawn = self.costs(cell_sums(trial.errors), trial.trace.cell_rates)
         return cells_drawn(drawn, self.below, self.costs.edge)
@@ -170,11 +180,17 @@ class PaletteSearch:
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)
         palette, place = self._sized(pixels_of(few, shape), place, effort)
-        cells = self.cells(self.coded(palette, None, tools))
+        cells = self.cells(palette, tools)
         if not cells.any():
             return None
-        palette, _ = self._sized(pixels_of(cells, shape), place, effort)
-        cells = self.cells(self.coded(palette, None, tools))
+        if np.array_equal(cells, few):
+            return palette, pixels_of(cells, shape)
+        drawn = pixels_of(cells, shape)
+        if drawn.size <= MOST_OF_ONE_CLIMB and effort < WIDE_EFFORT:
+            palette = self.histogram.clusters(drawn.reshape(-1)).palette(SIZES[place])
+        else:
+            palette, _ = self._sized(drawn, place, effort)
+        cells = self.cells(palette, tools)
         return (palette, pixels_of(cells, shape)) if cells.any() else None
 
     def _sized(self, drawn: NDArray[np.bool_], place: int, effort: int) -> tuple[Colours, int]:
@@ -198,8 +214,7 @@ class PaletteSearch:
             return found[place]
 
         while True:
-            # Nearer ones first, so that they are taken among equals.
-            near = (place + step for step in (0, -1, 1, -2, 2))
+            near = (place + step for step in (WIDE_STEPS if effort >= WIDE_EFFORT else STEPS))
             best = min((one for one in near if 0 <= one < len(SIZES)), key=cost)
             if best == place:
                 return palettes[place], place

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
+from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.codec.palettes.cells import cell_sums, few_colours, looks_drawn
 
 
@@ -164,6 +165,22 @@ def test_a_single_preset_has_palettes_if_they_are_asked_for(window, preset):
 
 def test_threads_change_no_byte(window):
     assert encoded(window, threads=1).data == encoded(window, threads=3).data
+
+
+@pytest.mark.parametrize("effort", [1, 2])
+def test_a_small_tile_takes_few_trials(window, monkeypatch, effort):
+    """One climb over numbers of colours, which steps by one, and no colours of whole trials."""
+    encode, calls = CpuBackend.encode_exact, []
+
+    def counted(self, planes, *rest, **more):
+        calls.append(planes.shape)
+        return encode(self, planes, *rest, **more)
+
+    monkeypatch.setattr(CpuBackend, "encode_exact", counted)
+    encoded(window[:128, :64], effort=effort)
+    numbers = [shape for shape in calls if shape == (1, 128, 64)]
+    assert len(numbers) <= 7
+    assert len(calls) - len(numbers) <= 6
 
 
 def test_tiles_have_their_own_palettes(window):
