@@ -60,6 +60,7 @@ def test_the_format_lists_the_same_tools():
 def test_options_of_an_encoder_are_the_fields_of_the_table():
     kinds = get_type_hints(ToolOptions)
     assert kinds.pop("version") == int | None
+    assert kinds.pop("tune") == str | None
     assert kinds.pop("palette") == bool | None
     assert list(kinds) == list(TABLE)
     for name, tool in TABLE.items():

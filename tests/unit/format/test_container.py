@@ -163,7 +163,7 @@ def test_every_field_of_colours_is_checked(colours, field, value, says):
 @pytest.mark.parametrize(
     ("switches", "says"),
     [
-        (1 << 18, "switches is 262144, allowed is 0 to 262143"),
+        (1 << 22, "switches is 4194304, allowed is 0 to 4194303"),
         (3, "fragment size in switches is 3, allowed is 0 to 2"),
         (5 << 3, "templates in switches is 5, allowed is 0 to 4"),
         (3 << 9, "earlier planes in switches is 3, allowed is 0 to 2"),

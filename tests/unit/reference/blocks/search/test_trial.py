@@ -126,7 +126,8 @@ def test_guesses_of_costs_are_not_negative(models):
     costs = BlockCosts(models, 0)
     for seed in range(30):
         for place in PLACES:
-            assert rough_cost(residual(place, seed), place, 1, costs) >= 0
+            for strength in (0, 6):
+                assert rough_cost(residual(place, seed), place, 1, strength, costs) >= 0
 
 
 def test_hadamard_differences():
