@@ -345,9 +345,7 @@ def encode(
         return run.run(files, doing, printer, at_once=at_once, place=place)
 
 
-def _check_changes(
-    denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]
-) -> None:
+def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:
     """Check how pictures are changed and cut before they are encoded.
 
     Raises
