@@ -94,6 +94,4 @@ def masked(importance: np.ndarray | None, samples: np.ndarray, depth: int) -> np
     found = masking(samples, depth).repeat(AREA, axis=0).repeat(AREA, axis=1)[:height, :width]
     if importance is None:
         return found
-    return np.clip(found + importance.astype(np.int16), -MOST_IMPORTANCE, MOST_IMPORTANCE).astype(
-        np.int8
-    )
+    return np.clip(found + importance, -MOST_IMPORTANCE, MOST_IMPORTANCE)

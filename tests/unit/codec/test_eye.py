@@ -7,10 +7,13 @@ import pytest
 from support.strategies import natural
 
 import mmpcodec
-from mmpcodec import EncodeParams, ParameterError, pictures
+from mmpcodec import EncodeParams, ParameterError, backends, pictures
 from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
+from mmpcodec.codec.importance.maps import Importance
 from mmpcodec.codec.importance.masking import masked, masking
 from mmpcodec.codec.importance.seen_errors import seen_errors
+from mmpcodec.codec.layer_choice import encode_tiles
+from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.pictures.readers import WholeReader
 
@@ -46,7 +49,8 @@ def test_importance_depends_on_levels_not_on_bits(picture):
 
 def test_the_last_areas_may_be_small(picture):
     assert np.array_equal(masking(picture[:72, :104], 8), masking(picture, 8))
-    assert masking(np.zeros((1, 1), np.uint8), 8).tolist() == [[1]]
+    assert masking(np.full((1, 1), 200, np.uint8), 8).tolist() == [[1]]
+    assert masking(np.full((9, 41), 200, np.uint8), 8).tolist() == [[1, 1]]
     assert masked(None, picture[:65, :97], 8).shape == (65, 97)
 
 
@@ -69,6 +73,42 @@ def test_errors_of_high_frequencies_count_less():
     # Most of it lies at the highest frequency of both directions, whose weight is 310/64.
     assert (seen_errors(chequered, 6) / 64 < 9 * 256 / 15).all()
     assert seen_errors(flat[:20, :9], 6).shape == (2, 1)
+
+
+def test_candidates_are_compared_by_errors_that_are_seen(picture):
+    importance = masked(None, picture, 8)
+    compared = Importance(importance, strength=6)
+    error = np.full(picture.shape, 2)
+    flat = compared.squared_error(picture, picture.astype(int) + error)
+    weight = 2.0 ** (importance.astype(float) / 2)
+    assert flat == pytest.approx((4 * weight).sum(), rel=0.01)
+    error[1::2] = -2
+    assert compared.squared_error(picture, picture.astype(int) + error) < flat / 8
+    colours = np.dstack([picture] * 3)
+    assert compared.squared_error(colours, colours.astype(int) + 2) == pytest.approx(3 * flat)
+
+
+def test_costs_of_candidates_have_one_lambda(picture):
+    """A candidate with frequency weights has a finer step, but pays as much for a bit."""
+    params = EncodeParams.from_options(30, **{**EYE, "preset": "best"}, palette=False)
+    tile = TileSource(picture, picture, 8)
+    chosen = {one.tools: backends.get("cpu") for one in params.each_alone()}
+    (made,) = encode_tiles([tile], params.each_alone(), chosen, 1, None)
+    alone = mmpcodec.encode_picture(picture, params.each_alone()[0], backend="cpu")
+    size = alone.layers[0].payload_bytes
+    seen = Importance(masked(None, picture, 8), strength=6).squared_error(picture, alone.samples)
+    assert made.costs[0] == pytest.approx(4 * seen + 30 * 8 * size, rel=0.05)
+
+
+def test_regions_of_interest_are_finer_still(picture):
+    inside = np.zeros(picture.shape, bool)
+    inside[32:64, 64:96] = True
+
+    def error(data):
+        return np.square(mmpcodec.decode(data).astype(int) - picture)[inside].sum()
+
+    plain = mmpcodec.encode(picture, 30, **EYE)
+    assert error(mmpcodec.encode(picture, 30, importance=inside * 12, **EYE)) < error(plain) / 5
 
 
 def test_equal_files_look_better():
@@ -132,3 +172,10 @@ def test_tiles_in_turn_give_the_same_file(picture, tmp_path):
 def test_wrong_options(options, message):
     with pytest.raises(ParameterError, match=message):
         EncodeParams.from_options(**{"lam": 20, **EYE, **options})
+
+
+def test_wrong_parameters():
+    with pytest.raises(ParameterError, match="tune = 'eye': needs version 2"):
+        EncodeParams(tune="eye")
+    with pytest.raises(ParameterError, match="tune = 3: must be one of psnr, eye"):
+        EncodeParams(tune=3)
