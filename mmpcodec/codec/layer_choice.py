@@ -248,13 +248,13 @@ def _jobs(
                 first = candidates[own[0][0]]
                 tools = in_version(EXACT, first.version, first.effort)
                 params = replace(first, tools=tools)
-                of_plane = _on_host(plane.samples), plane.depth, plane.weight, False
-                yield _Job(*at, None, params, *of_plane, EXACT, header, lam)
+                of_alpha = _on_host(plane.samples), plane.depth, plane.weight, False
+                yield _Job(*at, None, params, *of_alpha, EXACT, header, lam)
                 continue
+            weight = weight_of_layer(form, layout, layer, candidates[0].tune, weighs=True)
+            of_plane = plane.samples, plane.depth, weight, compared
             for index in own[layer]:
                 params = params_of_layer(candidates[index], form, layout, layer)
-                weight = weight_of_layer(form, layout, layer, candidates[0].tune, weighs=True)
-                of_plane = plane.samples, plane.depth, weight, compared
                 asked = candidates[index].tools
                 tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
                 if tools is not params.tools:

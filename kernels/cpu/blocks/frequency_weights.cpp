@@ -1,7 +1,6 @@
 #include "cpu/blocks/frequency_weights.h"
 
 #include <array>
-#include <memory>
 #include <vector>
 
 #include "cpu/runtime/simd.h"
@@ -17,27 +16,36 @@ constexpr int kPlainBits = 6, kPlain = 1 << kPlainBits;  // weight of frequency 
 constexpr int kInverseBits = 16;
 constexpr int kMostStrength = 15;
 
+// The weights of the coefficients of a shape, which are in 1/64, and what multiplies by their
+// inverses: in 1/65536.
 struct Table {
     std::vector<uint16_t> weights;
     std::vector<uint32_t> inverses;
 };
+using TablesOfShapes = std::array<Table, kShapes>;
 
-int root(int square) {
-    int found = 0;
-    while ((found + 1) * (found + 1) <= square) ++found;
-    return found;
-}
+// The root of u^2 + v^2, rounded down, by u and v.
+struct Radii {
+    uint8_t of[kPlain][kPlain];
 
-// The tables of all shapes for one strength.
-std::array<Table, kShapes> tables_of(int strength) {
-    std::array<Table, kShapes> made;
+    Radii() {
+        for (int u = 0; u < kPlain; ++u)
+            for (int v = 0, root = u; v < kPlain; ++v) {
+                while ((root + 1) * (root + 1) <= u * u + v * v) ++root;
+                of[u][v] = uint8_t(root);
+            }
+    }
+};
+
+TablesOfShapes tables_of(int strength, const Radii& radii) {
+    TablesOfShapes made;
     for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
         for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b) {
             Table& table = made[shape_number(a, b)];
             for (int i = 0; i < smaller(1 << a, kCodedSide); ++i)
                 for (int j = 0; j < smaller(1 << b, kCodedSide); ++j) {
-                    const int u = (i << kPlainBits) >> a, v = (j << kPlainBits) >> b;
-                    const int weight = kPlain + ((strength * root(u * u + v * v) + 1) >> 1);
+                    const int radius = radii.of[(i << kPlainBits) >> a][(j << kPlainBits) >> b];
+                    const int weight = kPlain + ((strength * radius + 1) >> 1);
                     table.weights.push_back(uint16_t(weight));
                     table.inverses.push_back(
                         uint32_t(((kPlain << kInverseBits) + weight / 2) / weight));
@@ -46,46 +54,49 @@ std::array<Table, kShapes> tables_of(int strength) {
     return made;
 }
 
-}  // namespace
-
-FrequencyWeights frequency_weights(int a, int b, int strength) {
-    static const auto tables = [] {
-        auto made = std::make_unique<std::array<std::array<Table, kShapes>, kMostStrength>>();
-        for (int each = 1; each <= kMostStrength; ++each) (*made)[each - 1] = tables_of(each);
+const Table& table_of(int a, int b, int strength) {
+    static const std::vector<TablesOfShapes> tables = [] {
+        const Radii radii;
+        std::vector<TablesOfShapes> made;
+        for (int each = 1; each <= kMostStrength; ++each) made.push_back(tables_of(each, radii));
         return made;
     }();
-    const Table& table = (*tables)[strength - 1][shape_number(a, b)];
-    const int count = int(table.weights.size());
-    return {table.weights.data(), table.inverses.data(), count, table.weights.back(),
-            count == 1 << (a + b)};
+    return tables[strength - 1][shape_number(a, b)];
 }
 
+}  // namespace
+
 MMP_SIMD_LEVELS void unweight(int16_t* coefficients, int a, int b, int strength) {
-    const FrequencyWeights own = frequency_weights(a, b, strength);
-    for (int i = 0; i < own.count; ++i) {
+    const Table& table = table_of(a, b, strength);
+    const uint16_t* weights = table.weights.data();
+    const int count = int(table.weights.size());
+    for (int i = 0; i < count; ++i) {
         const int32_t value = coefficients[i], size = value < 0 ? -value : value;
         const int32_t whole =
-            smaller((size * own.weights[i] + kPlain / 2) >> kPlainBits, kMaxCoefficient);
+            smaller((size * weights[i] + kPlain / 2) >> kPlainBits, kMaxCoefficient);
         coefficients[i] = int16_t(value < 0 ? -whole : whole);
     }
 }
 
 MMP_SIMD_LEVELS WeightedErrors weight(int16_t* coefficients, int a, int b, int strength,
                                       int64_t energy) {
-    const FrequencyWeights own = frequency_weights(a, b, strength);
+    const Table& table = table_of(a, b, strength);
+    const uint32_t* inverses = table.inverses.data();
+    const int count = int(table.weights.size());
     WeightedErrors errors;
-    if (!own.all) {
+    if (count < 1 << (a + b)) {
         int64_t coded = 0;
-        for (int i = 0; i < own.count; ++i) coded += int32_t{coefficients[i]} * coefficients[i];
+        for (int i = 0; i < count; ++i) coded += int32_t{coefficients[i]} * coefficients[i];
         const int64_t left = energy > coded ? energy - coded : 0;
-        errors.rest = left * kPlain * kPlain / (own.last * own.last);
+        const int64_t last = table.weights.back();
+        errors.rest = left * kPlain * kPlain / (last * last);
     }
     int64_t coded = 0;
-    for (int i = 0; i < own.count; ++i) {
+    for (int i = 0; i < count; ++i) {
         const int32_t value = coefficients[i];
         const uint32_t size = uint32_t(value < 0 ? -value : value);
         const auto part =
-            int32_t((size * own.inverses[i] + (1u << kInverseBits >> 1)) >> kInverseBits);
+            int32_t((size * inverses[i] + (1u << kInverseBits >> 1)) >> kInverseBits);
         coefficients[i] = int16_t(value < 0 ? -part : part);
         coded += int64_t{part} * part;
     }

@@ -6,20 +6,7 @@
 
 namespace mmp {
 
-// The weights of the coefficients of a shape, which are in 1/64, and what multiplies by their
-// inverses: in 1/65536.
-struct FrequencyWeights {
-    const uint16_t* weights;
-    const uint32_t* inverses;
-    int count;
-    int32_t last;  // weight of the highest frequency that is coded
-    bool all;      // whether all frequencies are coded
-};
-
-// A strength above 0, at most 15.
-FrequencyWeights frequency_weights(int a, int b, int strength);
-
-// Replaces weighted coefficients by those that they stand for.
+// Replaces weighted coefficients by those that they stand for. The strength is 1 to 15.
 void unweight(int16_t* coefficients, int a, int b, int strength);
 
 // Encoder only. Squared errors of a residual, in 1/64 squared error of 8-bit samples: `rest` of the

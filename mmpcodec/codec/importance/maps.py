@@ -6,7 +6,7 @@ error of a pixel counts 2**(importance / 2) times. Wholly transparent pixels cou
 colours are replaced by colours that cost few bits.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -175,11 +175,9 @@ class Importance:
             return squared_error(samples, decoded)
         if self.strength:
             return self._seen_error(samples, decoded)
-        total = 0.0
-        for value in np.unique(self.of_pixels).tolist():
-            inside = self.of_pixels == value
-            total += 2.0 ** (value / 2) * squared_error(samples[inside], decoded[inside])
-        return total
+        return _weighted_sum(
+            self.of_pixels, lambda inside: squared_error(samples[inside], decoded[inside])
+        )
 
     def _seen_error(self, samples: np.ndarray, decoded: np.ndarray) -> float:
         """Sum the errors that are seen; a block is as important as its most important pixel."""
@@ -187,10 +185,8 @@ class Importance:
         difference = samples.astype(np.int64) - decoded
         planes = [difference] if difference.ndim == 2 else np.moveaxis(difference, 2, 0)
         errors = np.sum([seen_errors(plane, self.strength) for plane in planes], axis=0)
-        values = _by_fragments(np.maximum, self.of_pixels, SIDE)
-        total = 0.0
-        for value in np.unique(values).tolist():
-            total += 2.0 ** (value / 2) * int(errors[values == value].sum())
+        of_blocks = _by_fragments(np.maximum, self.of_pixels, SIDE)
+        total = _weighted_sum(of_blocks, lambda inside: int(errors[inside].sum()))
         return total / 4**COEFFICIENT_BITS
 
     def shown(self, samples: np.ndarray, others: np.ndarray) -> np.ndarray:
@@ -199,6 +195,17 @@ class Importance:
             return others
         seen = self.seen if samples.ndim == 2 else self.seen[..., None]
         return np.where(seen, others, samples)
+
+
+def _weighted_sum(importance: np.ndarray, error_in: Callable[[np.ndarray], int]) -> float:
+    """Sum the errors of places, those of important ones times their weight.
+
+    ``error_in(inside)`` returns the error of all places of one importance.
+    """
+    total = 0.0
+    for value in np.unique(importance).tolist():
+        total += 2.0 ** (value / 2) * error_in(importance == value)
+    return total
 
 
 def _by_fragments(reduce: np.ufunc, values: np.ndarray, size: int) -> np.ndarray:

@@ -69,10 +69,6 @@ class PlaneCoder2:
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
         self.mixed = MixedBits2(tools.models, tools.weight_sets, tools.last_stage)
 
-    def begin_row(self) -> None:
-        """Prepare for a new row."""
-        self.blend.begin_row()
-
     def code_sample(self, row: int, column: int, given: int | None) -> None:
         """Code a sample.
 
@@ -369,7 +365,7 @@ def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarr
 def _code_row(coder: PlaneCoder2 | FastCoder, row: int, given: np.ndarray | None) -> None:
     """Code a row; ``given`` are the samples to encode, or None to decode."""
     coder.plane.begin_row(row)
-    coder.begin_row()
+    coder.blend.begin_row()
     for column in range(coder.plane.width):
         coder.code_sample(row, column, None if given is None else int(given[column]))
     coder.plane.end_row(row)

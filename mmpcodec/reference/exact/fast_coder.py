@@ -71,10 +71,6 @@ class FastCoder:
         self.means: dict[tuple[int, int], int] = {}
         self.states: dict[tuple[int, ...], tuple[int, int]] = {}
 
-    def begin_row(self) -> None:
-        """Prepare for a new row."""
-        self.blend.begin_row()
-
     def code_sample(self, row: int, column: int, given: int | None) -> None:
         """Code a sample.
 

@@ -124,7 +124,7 @@ int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* 
     const LevelChoice choice =
         choose_levels<LevelCost<Sample>>(coefficients, a, b, kSmooth, step, costs, levels);
     if (choice.last < 0) return bare;
-    const int64_t kept = choice.kept << 2 * costs.finer >> 2;
+    const int64_t kept = costs.of_coefficients(choice.kept);
     return std::min(bare, kind_costs[kTransformed] + residual_cost(choice.cost, energy, kept));
 }
 

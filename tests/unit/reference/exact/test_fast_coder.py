@@ -40,7 +40,7 @@ def first_sample(coder, depth, given, tools=TOOLS):
     plane = Plane(2, 4, (1 << depth) - 1, 3)
     form = FastCoder([plane], coder, tools, CellRates((2, 4), Tally(EXACT_SYNTAX)))
     plane.begin_row(0)
-    form.begin_row()
+    form.blend.begin_row()
     form.code_sample(0, 0, given)
     return int(plane.inner[0, 0])
 
