@@ -39,12 +39,21 @@ RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
 """Options of the rate. At most one of them is given."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
-TUNES = (PSNR, EYE)
-"""What an encoder aims at: least squared error, or least error that is seen."""
+TUNES = (AUTO, PSNR, EYE)
+"""What an encoder aims at: least squared error, or least error that is seen; "auto" chooses by the
+kind of picture."""
 LAMBDA_FRACTION_BITS = 16
 # Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
 MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
+DEFAULT_QUALITY = 85.0
+"""No difference is seen at a normal viewing distance."""
+QUALITY_PLACES = 8
+"""Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
+QUALITY_REACH = 2
+"""Doublings by which the lambda of a picture may differ from the usual one of its quality."""
+LEAST_LAMBDA = 2.0**-6
+"""Least lambda above 0 that a quality or a target takes; below it files are nearly lossless."""
 STEP_SQUARED = 2788
 """Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
 DEPENDENT_STEP_SQUARED = 4014
@@ -81,11 +90,11 @@ def check_median_radius(radius: int, name: str = "radius") -> int:
     return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
-def lambda_of_quality(quality: float) -> float:
-    """Return the lambda of a quality: 4 (2^((100 - quality) / 10) - 1).
+def usual_lambda(quality: float) -> float:
+    """Return the lambda that most pictures need for a quality: 0.008 (100 - quality)^2.4.
 
-    Ten points less roughly double lambda: it is 18.6 at 75, 124 at 50 and 4092 at 0. Quality 100
-    is lossless.
+    The lambda of a picture follows from its samples, up to four times or a quarter of the usual
+    one. Quality 100 is lossless.
 
     Raises
     ------
@@ -94,14 +103,31 @@ def lambda_of_quality(quality: float) -> float:
 
     Examples
     --------
-    >>> from mmpcodec.params import lambda_of_quality
-    >>> [lambda_of_quality(quality) for quality in (0, 50, 80, 90, 100)]
-    [4092.0, 124.0, 12.0, 4.0, 0.0]
+    >>> from mmpcodec.params import usual_lambda
+    >>> [round(usual_lambda(quality), 1) for quality in (0, 50, 75, 85, 90, 100)]
+    [504.8, 95.6, 18.1, 5.3, 2.0, 0.0]
     """
     number = check_number(
         "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
     )
-    return 4 * (2 ** ((MAX_QUALITY - number) / 10) - 1)
+    return max(0.008 * (MAX_QUALITY - number) ** 2.4, LEAST_LAMBDA) if number < MAX_QUALITY else 0.0
+
+
+def lambdas_of_quality(quality: float) -> list[float]:
+    """Return the lambdas, ascending, that pictures can have for a quality below 100.
+
+    They have four digits, so that a file can be encoded again with its printed lambda.
+
+    Examples
+    --------
+    >>> from mmpcodec.params import lambdas_of_quality
+    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::8]]
+    [1.3, 2.6, 5.2, 10.4, 20.7]
+    """
+    middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
+    reach = QUALITY_REACH * QUALITY_PLACES
+    places = range(middle - reach, middle + reach + 1)
+    return [float(f"{2 ** (place / QUALITY_PLACES):.4g}") for place in places]
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -228,10 +254,14 @@ class EncodeParams:
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
         of the format. With a maximal error, a tile with a palette is lossless.
-    tune : {"psnr", "eye"}
+    tune : {"psnr", "eye", "auto"}
         What predicted blocks aim at: least squared error, or least error that is seen. "eye" needs
         version 2 of the format. It makes steps coarser where a picture is busy, in chroma, and on
-        photographs at high frequencies.
+        photographs at high frequencies. "auto" is "eye" in version 2 for pictures of at most 8 bits
+        without a calibration, else "psnr".
+    quality : float or None
+        Visible quality, from 0 up and below 100, from which the lambda of each picture follows;
+        ``lam`` is the usual one then. None if all pictures have ``lam``.
 
     Raises
     ------
@@ -250,6 +280,7 @@ class EncodeParams:
     start: Start | None = None
     palette: bool = False
     tune: str = PSNR
+    quality: float | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -289,6 +320,7 @@ class EncodeParams:
         cls,
         lam: float = 32.0,
         *,
+        quality: float | None = None,
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
@@ -300,6 +332,7 @@ class EncodeParams:
         Parameters
         ----------
         lam : float
+        quality : float or None
         preset : str
             A name of ``PRESETS``, "auto" or "best". The latter two skip presets on which a given
             tool has no effect. "best" tries all others on each layer, "auto" those that a look at
@@ -397,6 +430,7 @@ class EncodeParams:
             start=start,
             palette=palette,
             tune=tune,
+            quality=quality if lam else None,
         )
 
     @cached_property
@@ -424,7 +458,27 @@ class EncodeParams:
         ways = (self.tools, *self.candidates)
         if lam == 0:
             ways = tuple(tools for tools in ways if not tools.prediction) or ways
-        return replace(self, lam=lam, tools=ways[0], candidates=ways[1:])
+        tune = PSNR if self.tune == AUTO else self.tune
+        return replace(self, lam=lam, tools=ways[0], candidates=ways[1:], quality=None, tune=tune)
+
+    def aiming(self, *, measured: bool) -> "EncodeParams":
+        """Return parameters whose aim is not "auto".
+
+        Parameters
+        ----------
+        measured : bool
+            Whether samples of the picture are measurements: more than 8 bits, or calibrated.
+        """
+        if self.tune != AUTO:
+            return self
+        if measured or self.version < DRAFT or not self._has_prediction:
+            return replace(self, tune=PSNR)
+        first, *others = map(for_eye, (self.tools, *self.candidates))
+        return replace(self, tune=EYE, tools=first, candidates=tuple(others))
+
+    @property
+    def _has_prediction(self) -> bool:
+        return any(tools.prediction for tools in (self.tools, *self.candidates))
 
     def each_alone(self) -> "list[EncodeParams]":
         """Return one set of parameters without candidates for each set of tools to try."""

@@ -14,6 +14,7 @@ from mmpcodec.params import AUTO as AUTO_PRESET
 from mmpcodec.params import (
     BEST,
     DEFAULT_EFFORT,
+    DEFAULT_QUALITY,
     EYE,
     PSNR,
     RATE_MODELS,
@@ -349,8 +350,8 @@ Lambda = Annotated[
         "--lambda",
         "-l",
         metavar="NUMBER",
-        help="Squared error that is worth one bit, 32 by default. A larger lambda gives a smaller "
-        "file; 0 is lossless.",
+        help="Squared error that is worth one bit. A larger lambda gives a smaller file; 0 is "
+        "lossless.",
         rich_help_panel=RATE,
     ),
 ]
@@ -358,8 +359,9 @@ Quality = Annotated[
     float | None,
     typer.Option(
         metavar="Q",
-        help="Sets lambda by a scale from 0 to 100: 100 is lossless, 90 is lambda 4, 75 is 18.6, "
-        "50 is 124, 0 is 4092.",
+        help=f"Visible quality from 0 to 100, {DEFAULT_QUALITY:g} by default: the score of "
+        "SSIMULACRA2 that is aimed at, by a prediction. 90 is without visible loss, 70 is high, 50 "
+        "is medium, 100 is lossless.",
         rich_help_panel=RATE,
     ),
 ]
@@ -517,8 +519,11 @@ Tune = Annotated[
     str | None,
     typer.Option(
         metavar="AIM",
-        help=f"What is lost: {PSNR} for the least squared error (the default), {EYE} for the least "
-        f"error that is seen, which keeps texture and needs --format {DRAFT}.",
+        help=f"What is lost: {PSNR} for the least squared error, {EYE} for the least error that is "
+        f"seen, which keeps texture and needs --format {DRAFT}. {AUTO_PRESET}, the default, is "
+        f"{EYE} with --format {DRAFT} for pictures of at most 8 bits, but for DICOM and other "
+        "calibrated ones, unless --lambda, --target-psnr or --max-error is given; else it is "
+        f"{PSNR}.",
         rich_help_panel=SEARCH,
         autocompletion=words(TUNES),
     ),

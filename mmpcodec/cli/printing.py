@@ -13,6 +13,7 @@ from mmpcodec.errors import PictureWarning
 from mmpcodec.runtime.files import printable
 
 if TYPE_CHECKING:
+    from mmpcodec.params import EncodeParams
     from mmpcodec.tools import Tools
 
 
@@ -94,6 +95,13 @@ def tools_text(tools: "Tools") -> str:
         for tool in TABLE.values()
         if tool.name not in tools.without_effect and (tools.later or tool.version == VERSIONS[0])
     )
+
+
+def rate_text(params: "EncodeParams") -> str:
+    """Return the lambda of parameters, or the quality from which it follows."""
+    if params.quality is None:
+        return f"lambda {params.lam:g}"
+    return f"quality {params.quality:g}, usual lambda {params.lam:.4g}"
 
 
 def _value_text(value: Any) -> str:

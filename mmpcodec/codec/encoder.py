@@ -1,7 +1,7 @@
 """Encoding: from an array to the bytes of a file."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -14,9 +14,9 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.importance.maps import check_maps, check_palette, with_importance
+from mmpcodec.codec.importance.maps import check_maps, check_palette
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
-from mmpcodec.codec.rate_control.targets import Target, lambda_or_target
+from mmpcodec.codec.rate_control.targets import Target, rate_of
 from mmpcodec.codec.sources import Source
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.depth import coded_depth, most
@@ -101,26 +101,27 @@ def encode_pictures(
     if not pictures:
         return []
     maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
-    # Of pictures with a map, and of those without.
-    mapped = params if all(own is None for own in maps) else with_importance(params)
-    params_of = {True: mapped, False: params}
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
     sources = [
         Source.of(samples, devices, bits, own, tile_size, of_pixels)
         for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
     ]
+    own_params = [source.params(params) for source in sources]
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
-        to_target = partial(_encode_to, target, params_of, backend, told)
+        to_target = partial(_encode_to, target, own_params, backend, told)
         return each_on(devices, sources, to_target, threads, progress)
-    parts = in_turn(progress, [source.fragments for source in sources])
-    kinds = {(source.depth, source.has_map) for source in sources}
-    if len(kinds) > 1:
-        return [
-            _encode_at([source], params_of[source.has_map], backend, devices, threads, part)[0]
-            for source, part in zip(sources, parts, strict=True)
-        ]
-    return _encode_at(sources, params_of[sources[0].has_map], backend, devices, threads, progress)
+    alike: dict[tuple[int, EncodeParams], list[int]] = {}
+    for number, (source, own) in enumerate(zip(sources, own_params, strict=True)):
+        alike.setdefault((source.depth, own), []).append(number)
+    groups = list(alike.values())
+    sizes = [sum(sources[number].fragments for number in group) for group in groups]
+    found: dict[int, Encoding] = {}
+    for group, part in zip(groups, in_turn(progress, sizes), strict=True):
+        together, own = [sources[number] for number in group], own_params[group[0]]
+        made = _encode_at(together, own, backend, devices, threads, part)
+        found.update(zip(group, made, strict=True))
+    return [found[number] for number in range(len(sources))]
 
 
 def _checked(
@@ -241,7 +242,7 @@ def _assembled(
 
 def _encode_to(
     target: Target,
-    params_of: Mapping[bool, EncodeParams],
+    own_params: Sequence[EncodeParams],
     backend: str,
     on_pass: Callable[[Pass], Any] | None,
     devices: Devices,
@@ -253,7 +254,7 @@ def _encode_to(
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
     from mmpcodec.codec.rate_control.search import Attempt, reach
 
-    params = params_of[source.has_map]
+    params = own_params[number]
     candidates = candidates_at(params, source.depth)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
@@ -395,14 +396,14 @@ def encode_batch(
     [10, 200]
     """
     targets = target_size, target_bpp, target_psnr
-    lam, target = lambda_or_target(lam, quality, *targets, tools.get("max_error"))
+    rate = rate_of(lam, quality, *targets, tools.get("max_error"))
     check_palette(tools.get("palette"), importance)
+    tools["tune"] = tools.get("tune") or rate.tune
+    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model, "start": start}
     encodings = encode_pictures(
         arrays,
-        EncodeParams.from_options(
-            lam, preset=preset, effort=effort, rate_model=rate_model, start=start, **tools
-        ),
-        target=target,
+        EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools),
+        target=rate.target,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,
@@ -511,9 +512,9 @@ def encode(
         Lagrange multiplier of the rate-distortion cost, in squared error per bit: a larger lambda
         makes a smaller file, 0 is lossless. The squared error of a pixel is the mean over its
         colours, in units of 8-bit samples. At most one of lam, quality and the targets may be
-        given; without any of them lambda is 32.
+        given; without any of them quality is 85, or lambda 32 with a maximal error.
     quality : float
-        0 to 100; sets lambda to 4 (2^((100 - quality) / 10) - 1).
+        0 to 100 (lossless): the score of SSIMULACRA2 to aim at, by a prediction.
     target_size : int
         Bytes: the file of the least error that is not larger, lossless if that fits.
     target_bpp : float

@@ -2,18 +2,62 @@
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from mmpcodec.codec.devices import Devices, host_copy
+from mmpcodec.codec.importance.maps import with_importance
+from mmpcodec.codec.rate_control.quality import PartsOf, at_quality
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
+from mmpcodec.depth import BYTE
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams
 from mmpcodec.samples import Samples, form_of
+
+
+class Kind(NamedTuple):
+    """What decides about the parameters of a picture, besides those that are asked for.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        (H, W) or (H, W, C).
+    depth : int
+        Bits per sample.
+    calibrated : bool
+        Whether samples stand for measured values.
+    has_map : bool
+        Whether pixels may differ in importance.
+    """
+
+    shape: tuple[int, ...]
+    depth: int
+    calibrated: bool
+    has_map: bool = False
+
+
+def params_of(params: EncodeParams, kind: Kind, parts_of: PartsOf) -> EncodeParams:
+    """Return the parameters of a picture from those that are asked for.
+
+    Parameters
+    ----------
+    params : EncodeParams
+    kind : Kind
+    parts_of : callable
+        See ``at_quality``.
+
+    Raises
+    ------
+    ParameterError
+        If the parameters cannot code pictures with a map.
+    """
+    own = params.aiming(measured=kind.depth > BYTE or kind.calibrated)
+    own = with_importance(own) if kind.has_map else own
+    return at_quality(own, kind.shape, kind.depth, parts_of)
 
 
 @dataclass(frozen=True)
@@ -58,10 +102,11 @@ class Source:
         on_device = samples if stays else on_host
         return cls(on_device, on_host, depth, metadata, tile_size, importance)
 
-    @property
-    def has_map(self) -> bool:
-        """Whether some pixels may matter more than others."""
-        return self.importance is not None
+    def params(self, params: EncodeParams) -> EncodeParams:
+        """Return the parameters of the picture; see ``params_of``."""
+        calibrated = self.metadata.calibration is not None
+        kind = Kind(self.on_host.shape, self.depth, calibrated, self.importance is not None)
+        return params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
 
     @property
     def fragments(self) -> int:

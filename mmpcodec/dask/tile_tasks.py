@@ -13,7 +13,7 @@ from uuid import uuid4
 from mmpcodec import pictures
 from mmpcodec.codec.decoder import BadTile
 from mmpcodec.codec.tiles.tile_file import LargeEncoding, TileFile
-from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, header_of, samples_of_block
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, prepared, samples_of_block
 from mmpcodec.dask.in_flight import as_they_come
 from mmpcodec.errors import PictureError, PictureWarning
 from mmpcodec.format.container import Header
@@ -110,7 +110,7 @@ def encode_on_cluster(
     name : str
         Path or URL of the picture, the same on all workers.
     reader : Reader
-        Of the picture; only its shape, depth and metadata are asked for.
+        Of the picture; for a quality it also reads some areas of 32x32 pixels.
     file, params, tile_size, depth, metadata, progress
         See ``streaming.encode_large``.
     limits : DecodeLimits or None
@@ -127,12 +127,13 @@ def encode_on_cluster(
     MmpError
         The errors of ``encode_large``; those of a tile name it.
     """
-    header = header_of(
+    header, params = prepared(
         reader.shape,
         reader.depth if depth is None else depth,
         reader.metadata if metadata is None else metadata,
         tile_size,
         params,
+        lambda parts: [reader.read(*part) for part in parts],
     )
     coder = TileCoder.of(header, params, backend, threads)
     code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits())
@@ -185,7 +186,7 @@ def collected(
 ) -> LargeEncoding:
     """Write the file of a picture whose coded tiles come in any order."""
     total, done = coder.fragments(header.tiles), 0
-    with TileFile(header) as coded:
+    with TileFile(header, coder.params.lam) as coded:
         for tiles in found:
             coded.add(tiles)
             done += coder.fragments(header.tiles[number] for number in tiles.numbers)

@@ -2,13 +2,15 @@
 
 import math
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-from mmpcodec.codec.rate_control.targets import lambda_or_target
+import numpy as np
+
+from mmpcodec.codec.rate_control.targets import rate_of
 from mmpcodec.codec.tiles.tile_file import LargeEncoding
-from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, header_of
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, prepared
 from mmpcodec.dask.in_flight import load, with_callers_dask
 from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, TileBlock, collected
 from mmpcodec.errors import FileError, ParameterError
@@ -67,7 +69,8 @@ def to_mmp(
     path : path or URL
         The file appears when it is complete; one of the same name is replaced.
     lam, quality, preset, effort, rate_model
-        As in ``mmpcodec.encode``; targets need the whole picture and are not offered.
+        As in ``mmpcodec.encode``; targets need the whole picture and are not offered. A quality
+        computes the chunks with up to 256 areas of 32x32 pixels once more.
     tile_size : int
         Height and width of tiles in pixels, 64 to 2**24; 0 codes the array as one tile, in the
         memory of one worker.
@@ -113,13 +116,19 @@ def to_mmp(
             f"option {targets[0]!r}: a target needs the whole picture, which no process holds; "
             "give lam or quality"
         )
-    lam, _ = lambda_or_target(lam, quality, max_error=tools.get("max_error"))
-    params = EncodeParams.from_options(
-        lam, preset=preset, effort=effort, rate_model=rate_model, **tools
-    )
+    rate = rate_of(lam, quality, max_error=tools.get("max_error"))
+    tools["tune"] = tools.get("tune") or rate.tune
+    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
+    params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     array = checked_array(array)
     depth = MOST_BITS[array.dtype] if depth is None else depth
-    header = header_of(array.shape, depth, metadata or Metadata(), tile_size, params)
+
+    def parts_of(parts: Sequence[tuple[slice, slice]]) -> Sequence[np.ndarray]:
+        return load("dask", "to_mmp").compute(*(array[part] for part in parts))
+
+    header, params = prepared(
+        array.shape, depth, metadata or Metadata(), tile_size, params, parts_of
+    )
     coder = TileCoder.of(header, params, backend, threads)
     array = array.rechunk(chunks_of(array.chunks, header))
     delayed = load("dask", "to_mmp").delayed

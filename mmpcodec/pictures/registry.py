@@ -67,6 +67,8 @@ class Format(NamedTuple):
         Whether parts of a file can be read without reading the rest.
     extra : str or None
         Optional dependency of this project that the format needs.
+    measured : bool
+        Whether samples are measurements.
     """
 
     title: str
@@ -83,6 +85,7 @@ class Format(NamedTuple):
     keeps: tuple[str, ...] = ()
     parts: bool = False
     extra: str | None = None
+    measured: bool = False
 
     @property
     def extension(self) -> str:
@@ -148,13 +151,21 @@ FORMATS = (
         parts=True,
     ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
-    Format("DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom"),
+    Format(
+        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom", measured=True
+    ),
 )  # fmt: skip
 
 
 def format_at(head: bytes) -> Format | None:
     """Return the format of a file that begins with ``head``, or None if no format matches."""
     return next((row for row in FORMATS if row.matches(head)), None)
+
+
+def is_measured(data: bytes) -> bool:
+    """Return whether a file of these first bytes holds measurements."""
+    row = format_at(data)
+    return row is not None and row.measured
 
 
 def suffixes() -> tuple[str, ...]:

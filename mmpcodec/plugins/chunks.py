@@ -9,7 +9,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec.checks import check_int
-from mmpcodec.codec.rate_control.targets import lambda_or_target
+from mmpcodec.codec.rate_control.targets import rate_of
 from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
@@ -82,7 +82,7 @@ def check_options(
     bound = tools.get("max_error")
     if all(value is None for value in rates.values()) and not bound:
         rates["lam"] = LOSSLESS
-    found, _ = lambda_or_target(**rates, max_error=bound)
+    found = rate_of(**rates, max_error=bound).lam
     how = {"preset": preset, "effort": effort, "rate_model": rate_model, **tools}
     options: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
     EncodeParams.from_options(found, **options)
@@ -137,8 +137,8 @@ def _is_lossless(options: Mapping[str, Any]) -> bool:
         return False
     if options.get("preset") == "exact" or options.get("exact"):
         return True
-    lam, target = lambda_or_target(**{name: options.get(name) for name in RATES})
-    return target is None and lam == LOSSLESS
+    rate = rate_of(**{name: options.get(name) for name in RATES})
+    return rate.target is None and rate.lam == LOSSLESS
 
 
 def core_shape(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from mmpcodec.cli.encoding.sources import (
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
-from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, tools_text
+from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, rate_text, tools_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
@@ -118,8 +118,8 @@ class Encoded(NamedTuple):
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
             f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
         )
-        if self.passes:
-            line += f", lambda {self.lam:g}, {len(self.passes)} passes"
+        line += f", lambda {self.lam:.4g}" if self.lam else ""
+        line += f", {len(self.passes)} passes" if self.passes else ""
         line += ", verified" if self.verified else ""
         if not verbose:
             return line
@@ -339,7 +339,7 @@ def encode(
         if verbose:
             printer.note(backend_text)
             for each in params.each_alone() if target is None else ():
-                printer.note(f"lambda {params.lam:g}, {tools_text(each.coded_tools)}")
+                printer.note(f"{rate_text(params)}, {tools_text(each.coded_tools)}")
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)

@@ -48,7 +48,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         seconds = time.perf_counter() - started
         if verify:
             check_tiles(stream, found.header)
-    return Found.of_tiles(found, job.source, setting.params.lam, seconds)
+    return Found.of_tiles(found, job.source, seconds)
 
 
 def check_tiles(stream: BinaryIO, header: "Header") -> None:

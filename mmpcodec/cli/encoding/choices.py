@@ -18,6 +18,7 @@ from mmpcodec.tools import DRAFT, PRESETS, TABLE, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
+    from mmpcodec.codec.rate_control.targets import Rate
 
 FAST_EFFORT = 1
 LOSSLESS_FAST_PRESET = "exact"
@@ -81,34 +82,28 @@ def whole_number(name: str, text: str) -> int:
         ) from None
 
 
-def rate_of(rate: RateOptions) -> "tuple[float, Target | None]":
-    """Return the lambda and the target that the options of the rate stand for.
+def asked(rate: RateOptions, max_error: int | None = None) -> "Rate":
+    """Return what the options of the rate stand for.
 
     Raises
     ------
     ParameterError
         If more than one is given, or one is out of its range.
     """
-    from mmpcodec.codec.rate_control.targets import lambda_or_target
+    from mmpcodec.codec.rate_control.targets import Rate, rate_of
     from mmpcodec.planning.quantities import parse_bytes
 
     lossless, lam, *others = rate
     if lossless:
         names = ("--lambda", "--quality", "--target-size", "--target-bpp", "--target-psnr")
         check_alone("--lossless", dict(zip(names, (lam, *others), strict=True)))
-        return 0, None
+        return Rate(0)
     size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
-    return lambda_or_target(lam, rate.quality, size, rate.target_bpp, rate.target_psnr)
+    return rate_of(lam, rate.quality, size, rate.target_bpp, rate.target_psnr, max_error)
 
 
-def check_beside_max_error(rate: RateOptions, lam: float) -> None:
+def check_beside_max_error(rate: RateOptions) -> None:
     """Check that no option of the rate is given that excludes ``--max-error`` above 0.
-
-    Parameters
-    ----------
-    rate : RateOptions
-    lam : float
-        The lambda that they stand for.
 
     Raises
     ------
@@ -117,8 +112,8 @@ def check_beside_max_error(rate: RateOptions, lam: float) -> None:
     """
     others = {
         "--lossless": rate.lossless,
-        "--lambda 0": rate.lam is not None and lam == 0,
-        f"--quality {rate.quality or 0:g}": rate.quality is not None and lam == 0,
+        "--lambda 0": rate.lam == 0,
+        f"--quality {MAX_QUALITY}": rate.quality == MAX_QUALITY,
         "--target-size": rate.target_size,
         "--target-bpp": rate.target_bpp,
         "--target-psnr": rate.target_psnr,
@@ -168,14 +163,16 @@ def wanted(
         If an option is out of its range, contradicts another one, or is that of a tool that has no
         effect on the preset.
     """
-    lam, target = rate_of(rate)
     if (bound := tools.get("max_error")) is not None:
         tools["max_error"] = whole_number("max_error", bound)
     if tools.get("max_error"):
-        check_beside_max_error(rate, lam)
+        check_beside_max_error(rate)
+    lam, quality, target, tune = asked(rate, tools.get("max_error"))
     preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
+    tools["tune"] = tools.get("tune") or tune
     params = EncodeParams.from_options(
         lam,
+        quality=quality,
         preset=preset,
         effort=effort,
         rate_model=search.rate_model or RATE_MODELS[0],

@@ -52,7 +52,7 @@ def encode_on_workers(
         seconds = time.perf_counter() - started
         if verify:
             check_tiles(stream, found.header)
-    return Found.of_tiles(found, job.source, setting.params.lam, seconds)
+    return Found.of_tiles(found, job.source, seconds)
 
 
 def tiles_are_tasks(jobs: Sequence[Job]) -> bool:

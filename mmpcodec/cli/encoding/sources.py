@@ -90,13 +90,14 @@ class Setting(NamedTuple):
     def read(self, job: Job) -> "Input":
         """Read a picture."""
         from mmpcodec import pictures
+        from mmpcodec.pictures import registry
 
         if stores.is_zarr(job.source):
-            size = output.size_of(job.source)
+            size, measured = output.size_of(job.source), False
             picture = pictures.read(job.source, limits=self.limits)
         else:
             data = output.read(job.source)
-            size = len(data)
+            size, measured = len(data), registry.is_measured(data)
             picture = pictures.from_bytes(data, job.name, limits=self.limits)
         samples, depth = picture.samples, self.depth or picture.depth
         if self.denoise is not None:
@@ -104,7 +105,8 @@ class Setting(NamedTuple):
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
         importance = self.importance(job, samples.shape)
-        return Input(samples, depth, self.metadata(picture.metadata), size, importance)
+        metadata = self.metadata(picture.metadata)
+        return Input(samples, depth, metadata, size, importance, measured)
 
     def importance(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
         """Return the importance of the pixels of a picture; None if all count alike."""
@@ -112,13 +114,14 @@ class Setting(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A picture that was read."""
+    """A picture that was read; ``measured`` if its format is one of measurements."""
 
     samples: "np.ndarray"
     depth: int
     metadata: "Metadata"
     input_bytes: int
     importance: "np.ndarray | None" = None
+    measured: bool = False
 
 
 class Found(NamedTuple):
@@ -155,9 +158,7 @@ class Found(NamedTuple):
         )
 
     @classmethod
-    def of_tiles(
-        cls, encoding: "LargeEncoding", source: str, lam: float, seconds: float
-    ) -> "Found":
+    def of_tiles(cls, encoding: "LargeEncoding", source: str, seconds: float) -> "Found":
         """Return the result of encoding a file tile by tile."""
         return cls(
             encoding.header,
@@ -165,7 +166,7 @@ class Found(NamedTuple):
             encoding.size,
             seconds,
             encoding.backend,
-            lam,
+            encoding.lam,
             encoding.distortion,
             encoding.totals,
         )
@@ -189,17 +190,18 @@ class OneByOne:
     def encode(
         self, pictures: Sequence[Input], progress: JobProgress, **options: Any
     ) -> list[Found]:
-        """Encode pictures of one depth together; each gets an equal share of the time.
+        """Encode pictures of one kind together; each gets an equal share of the time.
 
         The options are those of ``encode_pictures``.
         """
         import mmpcodec
 
         setting = self.setting
+        params = setting.params.aiming(measured=True) if pictures[0].measured else setting.params
         started = time.perf_counter()
         encodings = mmpcodec.encode_pictures(
             [picture.samples for picture in pictures],
-            setting.params,
+            params,
             depth=pictures[0].depth,
             metadata=[picture.metadata for picture in pictures],
             tile_size=setting.tile_size,
@@ -286,8 +288,12 @@ class InGroups(OneByOne):
                 self._found[id(job)] = found
             else:
                 read[id(job)] = found
-        for depth in sorted({picture.depth for picture in read.values()}):
-            same = {key: picture for key, picture in read.items() if picture.depth == depth}
+        for kind in sorted({(picture.depth, picture.measured) for picture in read.values()}):
+            same = {
+                key: picture
+                for key, picture in read.items()
+                if (picture.depth, picture.measured) == kind
+            }
             try:
                 encoded = self.encode(list(same.values()), progress)
             except Cancelled:

@@ -21,14 +21,12 @@ from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target, check_unbounded
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
-from mmpcodec.params import MAX_LAMBDA, EncodeParams
+from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
 from mmpcodec.tools import presets_where
 
 if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
 
-MIN_LAMBDA = 2.0**-6
-"""Least lambda above 0 that is tried; below it files are nearly lossless."""
 RESOLUTION = 1 / 128
 """Least difference of the logarithms of two lambdas between which another is tried."""
 MOST_SMALL = 1 << 16
@@ -236,7 +234,7 @@ class _Search:
 
     def run(self) -> None:
         goal = self.goal
-        ends = sorted(goal.direction * math.log(lam) for lam in (MIN_LAMBDA, MAX_LAMBDA))
+        ends = sorted(goal.direction * math.log(lam) for lam in (LEAST_LAMBDA, MAX_LAMBDA))
         bounds = (ends[0], ends[1])
         bottom, top = goal.window
         start, slope = self._forecast(bounds)

@@ -1,12 +1,12 @@
-"""Targets: a quality, a size or a PSNR in place of a lambda."""
+"""The rate that an encoder is asked for: a lambda, a quality, a size or a PSNR."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from mmpcodec.checks import check_int, check_number
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import lambda_of_quality
+from mmpcodec.params import AUTO, DEFAULT_QUALITY, PSNR, EncodeParams, usual_lambda
 
-DEFAULT_LAMBDA = 32.0
 MAX_BYTES = 1 << 62
 
 
@@ -46,15 +46,36 @@ class Target:
         return f"target_{self.name} = {self.value!r}"
 
 
-def lambda_or_target(
+class Rate(NamedTuple):
+    """What arguments of the rate stand for.
+
+    Parameters
+    ----------
+    lam : float
+        Not used where there is a target; the usual one where there is a quality.
+    quality : float or None
+        Quality from which the lambda of each picture follows.
+    target : Target or None
+    tune : {"psnr", "auto"}
+        The aim that goes with it: a lambda, an error and a PSNR are measured, other rates are for
+        looking at.
+    """
+
+    lam: float = EncodeParams.lam
+    quality: float | None = None
+    target: Target | None = None
+    tune: str = PSNR
+
+
+def rate_of(
     lam: float | None = None,
     quality: float | None = None,
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
     max_error: int | None = None,
-) -> tuple[float, Target | None]:
-    """Return the lambda and the target that arguments of ``encode`` stand for.
+) -> Rate:
+    """Return what arguments of ``encode`` stand for; nothing stands for the default quality.
 
     Parameters
     ----------
@@ -65,9 +86,7 @@ def lambda_or_target(
 
     Returns
     -------
-    lam : float
-        Not used where there is a target.
-    target : Target or None
+    Rate
 
     Raises
     ------
@@ -87,12 +106,17 @@ def lambda_or_target(
     for name, value in given.items():
         if name not in ("lam", "quality"):
             check_unbounded(name, max_error)
-            return DEFAULT_LAMBDA, Target(name.removeprefix("target_"), value)
-        found = value if name == "lam" else lambda_of_quality(value)
+            aim = PSNR if name == "target_psnr" else AUTO
+            return Rate(target=Target(name.removeprefix("target_"), value), tune=aim)
+        found = value if name == "lam" else usual_lambda(value)
         if found == 0:
             check_unbounded(f"{name} = {value!r}, which is lossless,", max_error)
-        return found, None
-    return DEFAULT_LAMBDA, None
+        if name == "lam" or found == 0:
+            return Rate(found)
+    if max_error:
+        return Rate()
+    value = DEFAULT_QUALITY if quality is None else quality
+    return Rate(usual_lambda(value), value, tune=AUTO)
 
 
 def check_unbounded(what: str, max_error: int | None) -> None:

@@ -6,7 +6,7 @@ from typing import Any, BinaryIO
 from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.devices import devices_for
 from mmpcodec.codec.tiles.tile_file import LargeEncoding, TileFile
-from mmpcodec.codec.tiles.tile_groups import TileCoder, header_of, samples_in
+from mmpcodec.codec.tiles.tile_groups import TileCoder, prepared, samples_in
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams, check_progress
@@ -61,19 +61,21 @@ def encode_large(
         The errors of ``encode`` and of the reader.
     """
     check_progress(progress)
-    header = header_of(
+    header, params = prepared(
         reader.shape,
         reader.depth if depth is None else depth,
         reader.metadata if metadata is None else metadata,
         tile_size,
         params,
+        lambda parts: [reader.read(*part) for part in parts],
+        importance,
     )
     backend, devices = devices_for(backend, device, ())
     coder = TileCoder.of(header, params, backend, threads, devices, importance)
     pixels = GROUP_PIXELS * max(len(devices.numbers), 1)
     groups = list(grouped(header.tiles, attrgetter("pixels"), pixels))
     shares = [coder.fragments(group) for group in groups]
-    with TileFile(header) as coded:
+    with TileFile(header, params.lam) as coded:
         for group, part in zip(groups, in_turn(progress, shares), strict=True):
             coded.add(coder(samples_in(reader, group), part))
         return coded.write(file)

@@ -25,6 +25,8 @@ class LargeEncoding:
         Sums over the traces of all layers.
     backend : str
         Name of the backend that coded the first layer.
+    lam : float
+        Lambda of the file.
     """
 
     header: Header
@@ -32,6 +34,7 @@ class LargeEncoding:
     distortion: float
     totals: Totals
     backend: str
+    lam: float
 
 
 class TileFile:
@@ -43,10 +46,13 @@ class TileFile:
     ----------
     header : Header
         Without the sizes of the tiles.
+    lam : float
+        Lambda of the file.
     """
 
-    def __init__(self, header: Header):
+    def __init__(self, header: Header, lam: float):
         self._header = header
+        self._lam = lam
         self._stream = TemporaryFile()  # noqa: SIM115
         self._places: dict[int, tuple[int, int]] = {}
         self._groups: dict[int, CodedTiles] = {}
@@ -82,4 +88,5 @@ class TileFile:
             sum(group.distortion for group in groups),
             Totals.sum(group.totals for group in groups),
             groups[0].backend,
+            self._lam,
         )

@@ -13,7 +13,9 @@ from mmpcodec.checks import check_int
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
-from mmpcodec.codec.importance.maps import check_importance, with_importance
+from mmpcodec.codec.importance.maps import check_importance
+from mmpcodec.codec.rate_control.quality import PartsOf
+from mmpcodec.codec.sources import Kind, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
@@ -32,10 +34,16 @@ Piece = tuple[Tile, Samples]
 """A tile and its samples."""
 
 
-def header_of(
-    shape: Sequence[int], depth: int, metadata: Metadata, tile_size: int, params: EncodeParams
-) -> Header:
-    """Return the header of a picture whose tiles are not coded yet.
+def prepared(
+    shape: Sequence[int],
+    depth: int,
+    metadata: Metadata,
+    tile_size: int,
+    params: EncodeParams,
+    parts_of: PartsOf,
+    importance: Any = None,
+) -> tuple[Header, EncodeParams]:
+    """Return the header of a picture whose tiles are not coded yet, and its parameters.
 
     Parameters
     ----------
@@ -47,12 +55,19 @@ def header_of(
     tile_size : int
         Height and width of tiles, 64 to 2**24; 0 for one tile.
     params : EncodeParams
+        Those that are asked for.
+    parts_of : callable
+        See ``at_quality``.
+    importance
+        See ``encode``.
 
     Raises
     ------
     ParameterError
         If an argument is out of its range, the level of white is beyond the depth, or the
-        parameters cannot code samples of the depth.
+        parameters cannot code samples of the depth or pictures with a map.
+    MmpError
+        The errors of ``parts_of``.
     """
     height, width, *planes = shape
     depth = check_int("depth", depth, 1, MAX_DEPTH)
@@ -60,7 +75,10 @@ def header_of(
     form = Form(planes[0] - 1 if planes else 0)
     size = size_in_file(height, width, check_tile_size(tile_size))
     header = Header(width, height, form, depth, size, metadata)
-    return with_tool_sets(header, candidates_at(params, depth))
+    candidates_at(params, depth)
+    kind = Kind(tuple(shape), depth, metadata.calibration is not None, importance is not None)
+    params = params_of(params, kind, parts_of)
+    return with_tool_sets(header, candidates_at(params, depth)), params
 
 
 @dataclass(frozen=True)
@@ -97,6 +115,7 @@ class TileCoder:
     planes, depth, tile_size : int
         Samples of a pixel, bits of a sample, and the tile size of the file.
     params : EncodeParams
+        Those of the picture, see ``prepared``.
     backend, threads
         See ``encode``.
     devices : Devices
@@ -132,8 +151,6 @@ class TileCoder:
             If an argument is out of its range, or the parameters cannot code samples of the depth.
         """
         importance = check_importance(importance, (header.height, header.width))
-        if importance is not None:
-            params = with_importance(params)
         candidates_at(params, header.depth)
         threads = check_threads(threads)
         head = header.planes, header.depth, header.tile_size

@@ -1,0 +1,76 @@
+"""The lambda that gives a picture a visible quality.
+
+A quality is a score of SSIMULACRA2 that is aimed at. The score follows from the visible error that
+is predicted at a lambda. Decision 43 has the measurements.
+"""
+
+from bisect import bisect_right
+from collections.abc import Callable, Sequence
+
+import numpy as np
+
+from mmpcodec.codec.distortion import seen_pixels
+from mmpcodec.codec.rate_control.visible_error import VisibleErrors, areas_in
+from mmpcodec.params import MAX_QUALITY, EncodeParams, lambdas_of_quality
+
+LOSS, GROWTH = 308.0, 0.53
+"""A score is LOSS times the visible error to the power of GROWTH below 100."""
+
+PartsOf = Callable[[Sequence[tuple[slice, slice]]], Sequence[np.ndarray]]
+"""Returns the samples of parts of a picture, each given by its rows and columns."""
+
+
+def at_quality(
+    params: EncodeParams, shape: Sequence[int], depth: int, parts_of: PartsOf
+) -> EncodeParams:
+    """Return the parameters of a picture with the lambda of their quality, if they have one.
+
+    Parameters
+    ----------
+    params : EncodeParams
+        Their aim is not "auto".
+    shape : sequence of int
+        Shape of the picture, (H, W) or (H, W, C).
+    depth : int
+        Bits per sample.
+    parts_of : callable
+        Reads up to 256 parts of at most 32x32 pixels.
+    """
+    if params.quality is None:
+        return params
+    if all(candidate.tools.exact for candidate in params.each_alone()):
+        return params.at(params.lam)
+    areas = parts_of(areas_in(shape[0], shape[1]))
+    seen = [seen_pixels(area, params.version) for area in areas]
+    shown = [area for area, own in zip(areas, seen, strict=True) if own is None or own.any()]
+    return params.at(lambda_of_quality(params.quality, shown, depth, params.tune))
+
+
+def lambda_of_quality(quality: float, areas: Sequence[np.ndarray], depth: int, tune: str) -> float:
+    """Return the largest lambda at which a picture is predicted to have a quality.
+
+    Parameters
+    ----------
+    quality : float
+        From 0 up, below 100.
+    areas, depth, tune
+        See ``VisibleErrors``.
+
+    Returns
+    -------
+    float
+        One of ``lambdas_of_quality``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.codec.rate_control.quality import lambda_of_quality
+    >>> flat = np.zeros((32, 32), np.uint8)
+    >>> lambda_of_quality(85, [flat], 8, "psnr")
+    20.75
+    """
+    lambdas = lambdas_of_quality(quality)
+    errors = VisibleErrors(areas, depth, tune)
+    most = ((MAX_QUALITY - quality) / LOSS) ** (1 / GROWTH)
+    found = bisect_right(lambdas, most, key=errors.at)
+    return lambdas[max(found - 1, 0)]
