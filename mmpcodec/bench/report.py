@@ -29,7 +29,8 @@ from mmpcodec.bench.curves import (
     codecs_in,
     mean_delta,
 )
-from mmpcodec.bench.metrics import METRICS
+from mmpcodec.bench.map_images import fits, map_images, ramp
+from mmpcodec.bench.metrics import METRICS, MetricMap
 from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import better_text, common, deltas, heading, mean_title, metrics_in
 from mmpcodec.depth import BYTE, most
@@ -40,7 +41,7 @@ from mmpcodec.runtime.files import written_whole
 PAGE = "report.html"
 SCRIPTS = (
     *("drawing.js", "legend.js", "chart.js"),
-    *("images.js", "stage.js", "tree.js", "viewer.js"),
+    *("images.js", "stage.js", "tree.js", "maps.js", "viewer.js"),
     *("tables.js", "address.js", "main.js"),
 )
 VIEWS = 2
@@ -72,6 +73,12 @@ def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
     return stems
 
 
+def file_names(pictures: Sequence[PictureCurves]) -> list[str]:
+    """Return the names of all files of a report: the page, and the curves of each picture."""
+    stems = file_stems(pictures).values()
+    return [PAGE, *(f"{stem}.{kind}" for stem in stems for kind in ("png", "svg"))]
+
+
 def _numbers(pictures: Sequence[PictureCurves]) -> dict[str, int]:
     """Return the number of each codec, which decides its colour and marker."""
     drawn = [[curve.codec for curve in picture.curves if curve.good] for picture in pictures]
@@ -99,6 +106,7 @@ def write_page(
     *,
     views: int = VIEWS,
     limits: Range | None = None,
+    maps: Sequence[MetricMap] = (),
 ) -> None:
     """Write the HTML page.
 
@@ -116,11 +124,13 @@ def write_page(
         Number of rates at which the page shows decoded pictures; 0 leaves pictures out.
     limits : tuple of two float or None
         Least and largest value of ``metric`` that its BD-rates count.
+    maps : sequence of MetricMap
+        Maps that the page can show over the decoded pictures.
 
     Raises
     ------
     MissingExtra
-        When jinja2 or bjontegaard is missing.
+        When jinja2 or bjontegaard is missing, or what a map needs.
     """
     try:
         from jinja2 import Environment, StrictUndefined
@@ -155,13 +165,22 @@ def write_page(
                 )
                 for codec in codecs_in(pictures)
             ],
-            "pictures": [_facts(picture, results, views, keys) for picture in pictures],
+            "maps": {
+                each.metric.key: {
+                    "title": each.metric.title,
+                    "meaning": each.meaning,
+                    "side": each.side,
+                }
+                for each in maps
+            },
+            "ramp": ramp() if maps else [],
+            "pictures": [_facts(picture, results, views, keys, maps) for picture in pictures],
             "deltas": {
                 key: list(_deltas(pictures, anchors, key, limits if key == metric else None))
                 for key in keys
             },
         },
-        images=_images(pictures, results, views),
+        images=_images(pictures, results, views, maps),
     )
     with written_whole(target) as stream:
         for chunk in chunks:
@@ -195,7 +214,11 @@ def _settings(pictures: Sequence[PictureCurves]) -> list[dict[str, str]]:
 
 
 def _facts(
-    picture: PictureCurves, results: Results, views: int, metrics: Sequence[str]
+    picture: PictureCurves,
+    results: Results,
+    views: int,
+    metrics: Sequence[str],
+    maps: Sequence[MetricMap],
 ) -> dict[str, Any]:
     """Return the data of a picture for the page: its curves, and the keys of its images."""
     names = (*_POINT, *metrics)
@@ -228,6 +251,7 @@ def _facts(
             for view in chosen
         ],
         "levels": _levels(picture, results) if chosen else None,
+        "maps": [each.metric.key for each in _own_maps(picture, maps)],
     }
 
 
@@ -242,6 +266,11 @@ def _levels(picture: PictureCurves, results: Results) -> tuple[int, int] | None:
     original = files.read(results.original(picture.sha256), limits=UNLIMITED).without_alpha()
     low, high = int(original.samples.min()), int(original.samples.max())
     return None if low == high else (low, high)
+
+
+def _own_maps(picture: PictureCurves, maps: Sequence[MetricMap]) -> list[MetricMap]:
+    """Return the maps that a picture is large enough for."""
+    return [each for each in maps if fits(each, picture.width, picture.height)]
 
 
 def anchors_text(anchors: Mapping[str, str]) -> str:
@@ -320,8 +349,8 @@ def _mismatch(a: Row, b: Row) -> float:
 
 
 def _images(
-    pictures: Sequence[PictureCurves], results: Results, views: int
-) -> Iterator[dict[str, str | int]]:
+    pictures: Sequence[PictureCurves], results: Results, views: int, maps: Sequence[MetricMap]
+) -> Iterator[dict[str, Any]]:
     """Yield the name and Base64 data of each image of the page, one file at a time.
 
     Alpha is left out, as it is by the metrics.
@@ -331,25 +360,37 @@ def _images(
         depth = row.get("depth", BYTE)
         white = row.get("white", most(depth))
         plain = (depth, white) == (BYTE, most(BYTE))
-        shown: dict[str, Path] = {}
+        decoded: dict[str, Path] = {}
         trees: dict[str, Path] = {}
-        for view in chosen_views(picture, results, views):
-            shown[picture.sha256[:16]] = results.original(picture.sha256)
-            for key in map(key_of, view):
-                shown[key] = results.decoded(key)
-                if results.tree(key).is_file():
-                    trees[f"{key}-tree"] = results.tree(key)
-        for name, path in shown.items():
+        for key in map(key_of, itertools.chain(*chosen_views(picture, results, views))):
+            decoded[key] = results.decoded(key)
+            if results.tree(key).is_file():
+                trees[f"{key}-tree"] = results.tree(key)
+        if not decoded:
+            continue
+        original = results.original(picture.sha256)
+        for name, path in {picture.sha256[:16]: original, **decoded}.items():
             yield {
                 "name": name,
                 **(_of_bytes(path) if plain else _in_bytes(path, white)),
             }
         for name, path in trees.items():
             yield {"name": name, **_stored(path.read_bytes())}
+        for kind in _own_maps(picture, maps):
+            found = map_images(kind, original, decoded, white)
+            for key, levels in found.levels.items():
+                name = f"{key}-{kind.metric.key}"
+                yield {"name": name, "top": found.top, **_stored(_png(levels))}
 
 
 def _stored(data: bytes, white: int = 0) -> dict[str, str | int]:
     return {"data": base64.b64encode(data).decode(), "white": white}
+
+
+def _png(samples: np.ndarray) -> bytes:
+    stream = io.BytesIO()
+    Image.fromarray(samples).save(stream, "PNG", optimize=True)
+    return stream.getvalue()
 
 
 def _of_bytes(path: Path) -> dict[str, str | int]:
@@ -369,6 +410,4 @@ def _in_bytes(path: Path, white: int) -> dict[str, str | int]:
     picture = files.read(path, limits=UNLIMITED).without_alpha()
     samples = picture.samples.astype(np.uint16)
     halves = np.concatenate([samples >> 8, samples & 255]).astype(np.uint8)
-    stream = io.BytesIO()
-    Image.fromarray(halves).save(stream, "PNG")
-    return _stored(stream.getvalue(), white)
+    return _stored(_png(halves), white)

@@ -61,16 +61,32 @@ def butteraugli(
     Source: Alakuijala, Obryk, Stoliarchuk, Szabadka, Vandevenne, Wassenberg, "Guetzli: perceptually
     guided JPEG encoder", 2017, as defined since by the program ``butteraugli_main`` of libjxl.
     """
-    if min(original.shape[:2]) < BUTTERAUGLI_SIDE:
-        return None
     found = error_map(original, decoded, white=white)
+    if found is None:
+        return None
     powers = found.astype(np.float64) ** 3
     norms = [(powers**more).mean() ** (1 / (3 * more)) for more in (1, 2, 4)]
     return float(found.max()), float(np.mean(norms))
 
 
-def error_map(original: np.ndarray, decoded: np.ndarray, *, white: int) -> np.ndarray:
-    """Return the visible error of each pixel, (H, W) float32, at two scales."""
+def error_map(original: np.ndarray, decoded: np.ndarray, *, white: int) -> np.ndarray | None:
+    """Return the visible error of each pixel, at two scales: 0 for none, 1 is just visible.
+
+    Its largest value and its 3-norm are the values of the metric.
+
+    Parameters
+    ----------
+    original, decoded : (H, W) or (H, W, 3) integer arrays
+    white : int
+        Level of white.
+
+    Returns
+    -------
+    (H, W) array of float32 or None
+        None if a side has fewer than 8 samples.
+    """
+    if min(original.shape[:2]) < BUTTERAUGLI_SIDE:
+        return None
     light = [linear_light(each, white) for each in (original, decoded)]
     found = _error_map(*light)
     height, width = found.shape

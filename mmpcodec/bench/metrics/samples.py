@@ -43,3 +43,17 @@ def halved(planes: np.ndarray) -> np.ndarray:
     height, width = planes.shape[1:]
     even = np.pad(planes, ((0, 0), (0, height % 2), (0, width % 2)), "edge")
     return (even[:, ::2, ::2] + even[:, 1::2, ::2] + even[:, ::2, 1::2] + even[:, 1::2, 1::2]) / 4
+
+
+def doubled(plane: np.ndarray) -> np.ndarray:
+    """Return an (H, W) plane at twice its size, (2H, 2W), with straight lines between samples.
+
+    A sample is in the middle of its 2x2 samples, and its own value goes on beyond the border. So
+    the mean and the range stay.
+    """
+    for axis in (0, 1):
+        lines = np.moveaxis(plane, axis, 0)
+        wide = np.pad(lines, ((1, 1), (0, 0)), "edge")
+        pairs = np.stack([3 * lines + wide[:-2], 3 * lines + wide[2:]], axis=1) / 4
+        plane = np.moveaxis(pairs.reshape(-1, *lines.shape[1:]), 0, axis)
+    return plane

@@ -1,11 +1,12 @@
 """SSIMULACRA2: structural similarity and edges, at six scales, in a space of perceived colours."""
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
 
 from mmpcodec.bench.metrics.gaussian import smooth
-from mmpcodec.bench.metrics.samples import halved, linear_light
+from mmpcodec.bench.metrics.samples import doubled, halved, linear_light
 
 SSIMULACRA2_SIDE = 8
 """Smallest side of a picture; a scale follows while the sides of the last one are as large."""
@@ -98,14 +99,66 @@ def ssimulacra2(original: np.ndarray, decoded: np.ndarray, *, white: int) -> flo
     """
     if min(original.shape[:2]) < SSIMULACRA2_SIDE:
         return None
+    scales = [
+        [list(_norms(maps)) for maps in planes] for planes in _scales(original, decoded, white)
+    ]
+    norms = np.array(scales).swapaxes(0, 1)
+    return 100 - float(_loss((_weights(len(scales)) * norms).sum()))
+
+
+def loss_map(original: np.ndarray, decoded: np.ndarray, *, white: int) -> np.ndarray | None:
+    """Return, for each pixel, the points that a picture would lose if it was as bad everywhere.
+
+    The value of a pixel takes the maps of the metric there instead of their norms: dissimilarity,
+    new and lost edges, of all planes and scales, with the weights of the metric. It is 0 for equal
+    pictures. Where they differ, the rounding errors of the window, which are part of the metric,
+    add one or two points far away too. The window sees black beyond the border, which hides errors
+    near it.
+
+    Parameters
+    ----------
+    original, decoded : (H, W) or (H, W, 3) integer arrays
+    white : int
+        Level of white.
+
+    Returns
+    -------
+    (H, W) array of float32 or None
+        Points of SSIMULACRA2; None if a side has fewer than 8 samples.
+    """
+    if min(original.shape[:2]) < SSIMULACRA2_SIDE:
+        return None
+    scales = scale_count(*original.shape[:2])
+    weights = _weights(scales).sum(axis=2).astype(np.float32)
+    errors = [
+        np.tensordot(weights[:, scale], np.stack(list(planes)), axes=2)
+        for scale, planes in enumerate(_scales(original, decoded, white))
+    ]
+    found = errors.pop()
+    while errors:
+        finer = errors.pop()
+        height, width = finer.shape
+        found = finer + doubled(found)[:height, :width]
+    return _loss(found)
+
+
+def scale_count(height: int, width: int) -> int:
+    """Return the number of scales of a picture: at most 6, and at least 1."""
+    count = 1
+    while count < SCALES and min(height, width) >= SSIMULACRA2_SIDE:
+        height, width, count = (height + 1) // 2, (width + 1) // 2, count + 1
+    return count
+
+
+def _scales(
+    original: np.ndarray, decoded: np.ndarray, white: int
+) -> Iterator[Iterator[np.ndarray]]:
+    """Yield, for each scale from the finest, the maps of the planes X, Y and B; see ``_maps``."""
     light = [linear_light(each, white) for each in (original, decoded)]
-    scales = []
-    for _ in range(SCALES):
-        scales.append([list(_norms(*planes)) for planes in zip(*map(_planes, light), strict=True)])
-        if min(light[0].shape[1:]) < SSIMULACRA2_SIDE:
-            break
-        light = [halved(each) for each in light]
-    return _score(scales)
+    for scale in range(scale_count(*original.shape[:2])):
+        if scale:
+            light = [halved(each) for each in light]
+        yield (_maps(*planes) for planes in zip(*map(_planes, light), strict=True))
 
 
 def _planes(light: np.ndarray) -> Iterator[np.ndarray]:
@@ -139,31 +192,43 @@ def _response(cone: np.ndarray, light: np.ndarray) -> np.ndarray:
     return root.astype(np.float32)
 
 
-def _norms(a: np.ndarray, b: np.ndarray) -> Iterator[Norms]:
-    """Yield the means of the three maps of a plane, and then the roots of means of 4th powers."""
+def _maps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Return the maps of a plane: dissimilarity, new edges, lost edges.
+
+    Returns
+    -------
+    (3, H, W) array of float32
+    """
     squares_a, squares_b, products, mean_a, mean_b = smooth(np.stack([a * a, b * b, a * b, a, b]))
     variances = (squares_a - mean_a**2) + (squares_b - mean_b**2)
     structure = (2 * (products - mean_a * mean_b) + _C2) / (variances + _C2)
-    dissimilar = np.maximum(1 - (1 - (mean_a - mean_b) ** 2) * structure, 0)
+    dissimilar = 1 - (1 - (mean_a - mean_b) ** 2) * structure
     edges = (1 + np.abs(b - mean_b)) / (1 + np.abs(a - mean_a)) - 1
-    maps = dissimilar, np.maximum(edges, 0), np.maximum(-edges, 0)
+    return np.maximum([dissimilar, edges, -edges], 0)
+
+
+def _norms(maps: np.ndarray) -> Iterator[Norms]:
+    """Yield the means of the three maps of a plane, and then the roots of means of 4th powers."""
     for power in (1, 4):
         yield tuple(float((each**power).mean(dtype=np.float64) ** (1 / power)) for each in maps)
 
 
-def _score(scales: list[list[list[Norms]]]) -> float:
-    """Return the score of the norms by scale, plane, exponent and map.
+def _weights(scales: int) -> np.ndarray:
+    """Return the weights of the norms, (3, scales, 2, 3): by plane, scale, exponent and map.
 
     Small pictures have fewer scales, and the weights of the first places, as in the definition.
     """
-    planes = zip(*scales, strict=True)
-    norms = [norm for plane in planes for scale in plane for each in scale for norm in each]
-    error = 0.9562382616834844 * sum(
-        _WEIGHTS.get(place, 0.0) * norm for place, norm in enumerate(norms)
-    )
+    shape = (3, scales, 2, 3)
+    found = [_WEIGHTS.get(place, 0.0) for place in range(math.prod(shape))]
+    return np.reshape(found, shape)
+
+
+def _loss(error: np.ndarray | float) -> np.ndarray:
+    """Return the points that an error takes from a score of 100; the error is a sum of norms."""
+    error = 0.9562382616834844 * error
     shaped = (
         2.326765642916932 * error
         - 0.020884521182843837 * error**2
         + 6.248496625763138e-05 * error**3
     )
-    return 100 - 10 * max(shaped, 0.0) ** 0.6276336467831387
+    return 10 * np.maximum(shaped, 0) ** 0.6276336467831387

@@ -86,6 +86,24 @@ function makeImages(ready) {
       return last;
     },
 
+    // A picture in faint gray under the colours of its map; null while one of them is being decoded.
+    // colours: the map's red, green, blue and share of the largest value, for each level.
+    mapped(name, map, colours) {
+      const entry = load(name), over = load(`${name}-${map}`);
+      if (!entry.drawn || !over.drawn) return null;
+      if (entry.colours === colours) return entry.mapped;
+      const [canvas, pen] = sheet(entry.width, entry.height);
+      pen.drawImage(entry.drawn, 0, 0);
+      const pixels = pen.getImageData(0, 0, entry.width, entry.height);
+      drawMap(pixels, samplesOf(over), over.width, colours);
+      pen.putImageData(pixels, 0, 0);
+      Object.assign(entry, {colours, mapped: canvas});
+      return canvas;
+    },
+
+    // The value of the highest level of a map.
+    top: (name, map) => Number(document.getElementById(`image-${name}-${map}`).dataset.top),
+
     // One byte a pixel: 1 where the first row of a leaf or block is, 2 where its first column is.
     edges(name) {
       const entry = load(`${name}-tree`);

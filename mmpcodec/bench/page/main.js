@@ -9,7 +9,7 @@
   const tell = {chose: () => address.chose(), moved: () => address.moved()};
   const address = makeAddress(collect, restore);
   const chart = new Chart(data, tell);
-  const viewer = new Viewer(tell, p => chart.quality(p, data.metric));
+  const viewer = new Viewer(data, tell, p => chart.quality(p, data.metric));
   const metrics = Object.entries(data.metrics);
   const results = makeTable(at("results"), [
     column("codec", "codec", String, "text"),

@@ -1,5 +1,5 @@
 // Two versions of a picture: a wipe between them, a flip or their difference, with the leaves or
-// blocks drawn in lines that stay thin.
+// blocks drawn in lines that stay thin, or under the map of a metric.
 class Viewer {
   static WAYS = ["wipe", "flip", "difference"];
   static MIDDLE = "500";
@@ -13,7 +13,7 @@ class Viewer {
   #showsB = false;
 
   // quality: the values of a point, as text.
-  constructor(tell, quality) {
+  constructor(data, tell, quality) {
     Object.assign(this, {tell, quality});
     this.stage = new Stage(this.#at("canvas"), {
       draw: () => this.#draw(),
@@ -21,6 +21,7 @@ class Viewer {
       moved: tell.moved,
     });
     this.images = makeImages(this.stage.draw);
+    this.maps = new Maps(data, this.images);
     this.#listen();
   }
 
@@ -31,6 +32,7 @@ class Viewer {
     if (!picture.views.length) return;
     const rates = picture.views.map(([{codec, point}]) => this.#point(codec, point).bpp);
     this.#options("view", rates.map(bpp => `${bpp.toFixed(3)} bpp`), rate);
+    this.maps.setPicture(picture, wanted && wanted.map);
     this.stage.setPicture(picture);
     this.#setView(wanted);
   }
@@ -49,6 +51,7 @@ class Viewer {
       ...value("divider") !== Viewer.MIDDLE && {split: value("divider")},
       ...value("gain") !== Viewer.GAIN && {gain: value("gain")},
       ...this.#at("tree").checked && {tree: 1},
+      ...this.maps.state(),
       ...!this.stage.fitted && {zoom: scale.toFixed(3), x, y},
     };
   }
@@ -62,9 +65,12 @@ class Viewer {
     this.#at("gain").value = wanted.get("gain");
     if (this.#at("gain").selectedIndex < 0) this.#at("gain").value = Viewer.GAIN;
     this.#at("tree").checked = wanted.has("tree");
+    this.maps.restore(wanted);
     this.#showsB = wanted.get("side") === "b";
     const rate = Math.max(0, Math.trunc(number("rate", 0)));
-    this.show(picture, rate, {a: wanted.get("a"), b: wanted.get("b")});
+    this.show(picture, rate, {
+      a: wanted.get("a"), b: wanted.get("b"), map: wanted.get("map"),
+    });
     if (!picture.views.length) return;
     this.#setWay(Viewer.WAYS.find(each => each === wanted.get("by")) || "wipe");
     const scale = number("zoom", 0);
@@ -75,6 +81,7 @@ class Viewer {
   #draw() {
     const {canvas} = this.stage, {a, b} = this.#sides;
     if (!a) return;
+    this.maps.showLegend(this.#view[1].key, this.#way !== "difference");
     const shown = {wipe: "both", flip: this.#showsB ? "b" : "a"}[this.#way] || this.#way;
     if (shown === "both") this.#drawWipe(a, b);
     else if (shown === "difference") this.#drawDifference(a, b);
@@ -85,7 +92,8 @@ class Viewer {
   }
 
   #drawSide(side, from, to) {
-    this.stage.paint(this.images.drawn(side.key), from, to, () => this.#drawTree(side));
+    const mapped = this.maps.canvas(side), image = mapped || this.images.drawn(side.key);
+    this.stage.paint(image, from, to, () => this.#drawTree(side));
   }
 
   #drawTree(side) {
@@ -134,7 +142,7 @@ class Viewer {
     const against = p === first ? "" : ` (${sign}${Math.abs(more).toFixed(1)} %)`;
     const quality = this.quality(p);
     const text = ` ${this.#curve(codec).knob} ${point}: ${p.bytes} bytes${against}, ${quality}`;
-    return {label: codec, key, tree, text};
+    return {label: codec, key, tree, text, mapped: true};
   }
 
   // Shows the chosen rate; the sides keep their codecs where the rate has them.
@@ -179,6 +187,12 @@ class Viewer {
     this.tell.chose();
   }
 
+  #nextMap() {
+    this.maps.next();
+    this.stage.draw();
+    this.tell.chose();
+  }
+
   #listen() {
     const {stage} = this, on = (id, kind, action) => this.#at(id).addEventListener(kind, action);
     const chosen = (id, kind, action) => on(id, kind, () => {
@@ -197,13 +211,16 @@ class Viewer {
     chosen("side-a", "change", () => this.#choose());
     chosen("side-b", "change", () => this.#choose());
     chosen("view", "change", () => this.#setView());
+    if (this.maps.there) for (const id of ["map", "brighter"]) chosen(id, "change", stage.draw);
     on("divider", "input", () => {
       stage.draw();
       this.tell.moved();
     });
     on("canvas", "keydown", event => {
-      if (event.key !== " ") return;
-      this.#turn();
+      if (event.ctrlKey || event.altKey || event.metaKey) return;
+      if (event.key === " ") this.#turn();
+      else if (event.key === "m" && this.#way !== "difference") this.#nextMap();
+      else return;
       event.preventDefault();
     });
   }

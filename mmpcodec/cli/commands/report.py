@@ -8,11 +8,18 @@ from typing import Annotated
 import typer
 
 from mmpcodec.cli import options, output
-from mmpcodec.cli.completion import words
+from mmpcodec.cli.completion import lists, words
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.errors import FileError, ParameterError
+
+
+def map_names() -> list[str]:
+    """Return the names of the metrics that have maps."""
+    from mmpcodec.bench.metrics import MAPS
+
+    return list(MAPS)
 
 
 def report(
@@ -58,6 +65,15 @@ def report(
             help="Number of rates at which the page shows decoded pictures; 0 shows none.",
         ),
     ] = 2,
+    maps: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NAME,...",
+            help="Maps of errors that the page can show: ssim, ssimulacra2, butteraugli, or all. "
+            "A map adds 90 to 170 kB a megapixel for each decoded picture of the page.",
+            autocompletion=lists(lambda: [*map_names(), "all"]),
+        ),
+    ] = None,
     container: Annotated[
         list[str] | None,
         typer.Option(
@@ -80,10 +96,11 @@ def report(
     from mmpcodec.bench import report as pages
     from mmpcodec.bench import tables
     from mmpcodec.bench.curves import anchors_in, grouped, without_container
-    from mmpcodec.bench.metrics import metric_of
+    from mmpcodec.bench.metrics import check_libraries, maps_of, metric_of
     from mmpcodec.bench.results import Results
 
-    chosen = metric_of(metric)
+    chosen, shown = metric_of(metric), maps_of(maps)
+    check_libraries([each.metric for each in shown])
     limits = None if span is None else range_of(span)
     found = Results(results)
     try:
@@ -102,26 +119,28 @@ def report(
             printer.note("-O: has no effect with --markdown, which writes nothing")
         if views != pages.VIEWS:
             printer.note("--views: has no effect with --markdown, which shows no pictures")
+    if shown and (markdown or not views):
+        other = "--markdown" if markdown else "--views 0"
+        printer.note(f"--maps: has no effect with {other}, which shows no pictures")
+    if markdown:
         print(tables.markdown(pictures, anchor, chosen.key, limits), end="")
         return ExitCode.DONE
     target = folder or results
-    names = [
-        f"{stem}.{kind}" for stem in pages.file_stems(pictures).values() for kind in ("png", "svg")
-    ]
-    for name in [pages.PAGE, *names]:
+    for name in pages.file_names(pictures):
         output.check(os.path.join(target, name), force=force, new_folder=True)
     try:
         os.makedirs(target, exist_ok=True)
         for stem in pages.write_curves(pictures, Path(target), chosen.key):
             printer.note(f"{os.path.join(target, stem)}.png and .svg")
         page = Path(target, pages.PAGE)
-        pages.write_page(pictures, found, page, anchor, chosen.key, views=views, limits=limits)
+        pages.write_page(
+            pictures, found, page, anchor, chosen.key, views=views, limits=limits, maps=shown
+        )
         size = page.stat().st_size
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error
     if not quiet:
-        number = counted(len(pictures), "picture")
-        print(f"{page}: {number}, anchor {against}, {size / 1e6:.1f} MB")
+        print(f"{page}: {counted(len(pictures), 'picture')}, anchor {against}, {size / 1e6:.1f} MB")
     return ExitCode.DONE
 
 

@@ -82,6 +82,20 @@ def test_markdown_writes_nothing(mmp, swept, files):
     assert not Path("page").exists()
 
 
+def test_maps(mmp, swept):
+    assert mmp("report", swept, "--maps", "butteraugli,ssim").exit_code == 0
+    page = Path("out/report.html").read_text()
+    assert page.count("data-top=") == 8  # two metrics, two rates, two codecs
+    assert "-butteraugli" in page
+    assert "-ssimulacra2" not in page
+    assert mmp("report", swept, "-f").exit_code == 0
+    assert "data-top=" not in Path("out/report.html").read_text()
+    none = mmp("report", swept, "-f", "--maps", "all", "--views", 0)
+    assert "mmp: --maps: has no effect with --views 0, which shows no pictures\n" in none.stderr
+    none = mmp("report", swept, "--markdown", "--maps", "all")
+    assert none.stderr == "mmp: --maps: has no effect with --markdown, which shows no pictures\n"
+
+
 def test_sizes_without_container(mmp, swept):
     """Fifty bytes less of each of JPEG's files is a lower rate of JPEG."""
 
@@ -107,6 +121,11 @@ def test_sizes_without_container(mmp, swept):
             "metric = 'vmaf': must be one of psnr, ssim, ms-ssim",
         ),
         (["out", "--views", "-1"], 2, "Invalid value"),
+        (
+            ["out", "--maps", "psnr"],
+            2,
+            "--maps psnr: must be all, or some of ssim,ssimulacra2,butteraugli",
+        ),
         (["out", "--container", "webp=9"], 2, "container of 'webp': must be one of jpeg, mmp:"),
         (["out", "--container", "jpeg"], 2, "--container jpeg: must be CODEC=BYTES"),
         (["out", "--container", "jpeg=0"], 2, "--container jpeg=0: must be CODEC=BYTES"),

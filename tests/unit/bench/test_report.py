@@ -17,7 +17,9 @@ from mmpcodec.bench.codecs.base import Codec
 from mmpcodec.bench.codecs.ours import ours
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.curves import grouped
-from mmpcodec.bench.report import chosen_views, file_stems, write_curves, write_page
+from mmpcodec.bench.map_images import map_images
+from mmpcodec.bench.metrics import MAPS, maps_of
+from mmpcodec.bench.report import chosen_views, file_names, file_stems, write_curves, write_page
 from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep
 from mmpcodec.errors import MissingExtra
@@ -129,6 +131,88 @@ def test_deep_samples_are_stored_as_bytes(swept, results, planes, depth, white):
     assert facts["levels"] == [colours.min(), colours.max()]
 
 
+def images_of_maps(page):
+    """Samples and value of the highest level of each map of a page, by its name."""
+    found = re.findall(r'id="image-([^"]+)" data-top="([^"]+)">(.*?)</script>', page)
+    return {
+        name: (np.asarray(Image.open(io.BytesIO(base64.b64decode(text)))), float(top))
+        for name, top, text in found
+    }
+
+
+def test_maps_are_those_of_the_shown_files(swept, results):
+    page = page_of(swept, results, maps=maps_of("ssimulacra2,butteraugli"))
+    data = json.loads(blocks(page)["data"])
+    (picture,) = data["pictures"]
+    assert picture["maps"] == list(data["maps"]) == ["ssimulacra2", "butteraugli"]
+    assert data["maps"]["butteraugli"] == {
+        "title": "Butteraugli",
+        "meaning": "visible error; 1 is just visible",
+        "side": 8,
+    }
+    assert len(data["ramp"]) == 256
+    keys = {shown["key"] for view in picture["views"] for shown in view}
+    found = images_of_maps(page)
+    assert found.keys() == {f"{key}-{name}" for key in keys for name in picture["maps"]}
+    decoded = {key: results.decoded(key) for key in keys}
+    for name in picture["maps"]:
+        expected = map_images(MAPS[name], results.original(swept[0].sha256), decoded, 255)
+        assert {found[f"{key}-{name}"][1] for key in keys} == {expected.top}
+        for key in keys:
+            np.testing.assert_array_equal(found[f"{key}-{name}"][0], expected.levels[key])
+
+
+def test_a_page_without_maps_has_nothing_of_them(swept, results):
+    found = blocks(plain := page_of(swept, results))
+    assert "data-top" not in plain
+    assert 'id="map"' not in plain
+    data = json.loads(found["data"])
+    assert (data["maps"], data["ramp"], data["pictures"][0]["maps"]) == ({}, [], [])
+    none = page_of(swept, results, maps=maps_of("all"), views=0)
+    assert images_of_maps(none) == {}
+
+
+@pytest.mark.parametrize(("planes", "depth"), [(1, 16), (3, 12), (4, 8)])
+def test_maps_of_deep_samples_and_colours(results, planes, depth):
+    """A lossless file has no error; the map of the highest five bits is that of the metric."""
+    pytest.importorskip("jinja2")
+    rows, columns = np.indices((40, 57))
+    wave = 0.5 + 0.25 * np.sin(rows / 5) + 0.2 * np.cos(columns / 4)
+    levels = np.rint(wave * ((1 << depth) - 1)).astype(np.uint16 if depth > 8 else np.uint8)
+    samples = levels if planes == 1 else np.dstack([levels] * planes)
+    low = depth - 5
+    codecs = [
+        Codec("same", "step", (1.0,), "none", {}, lambda s, p: s.tobytes(), lambda data: samples),
+        Codec(
+            *("five", "step", (1.0,), "none", {}, lambda s, p: s.tobytes()),
+            lambda data: samples >> low << low,
+        ),
+    ]
+    list(sweep(Original("a.png", samples, depth), codecs, results))
+    page = page_of(grouped(results.rows()), results, anchor="same", maps=maps_of("all"))
+    found = images_of_maps(page)
+    (view,) = json.loads(blocks(page)["data"])["pictures"][0]["views"]
+    same, five = (shown["key"] for shown in view)
+    white = (1 << depth) - 1
+    for name, kind in MAPS.items():
+        assert not found[f"{same}-{name}"][0].any()
+        image, top = found[f"{five}-{name}"]
+        assert (image.shape, image.max()) == ((20, 29), 63)
+        opaque = samples[..., :3] if planes == 4 else samples
+        expected = kind.function(opaque, opaque >> low << low, white=white)
+        assert 0.6 * expected.max() < top <= expected.max()
+
+
+def test_small_pictures_have_the_maps_that_fit(results):
+    pytest.importorskip("jinja2")
+    samples = np.random.default_rng(1).integers(0, 256, (9, 40), dtype=np.uint8)
+    list(sweep(Original("small.pgm", samples), peers("webp:quality=50"), results))
+    page = page_of(grouped(results.rows()), results, anchor="webp", maps=maps_of("all"))
+    (picture,) = json.loads(blocks(page)["data"])["pictures"]
+    assert picture["maps"] == ["ssimulacra2", "butteraugli"]
+    assert {name.split("-")[1] for name in images_of_maps(page)} == set(picture["maps"])
+
+
 def test_views(swept, results):
     (picture,) = swept
     both = chosen_views(picture, results, 2)
@@ -150,6 +234,13 @@ def test_curves_are_files(swept, results):
     assert stem == "curves---script--b----pgm"
     assert (results.folder / f"{stem}.png").stat().st_size > 10000
     assert file_stems([*swept, *swept])  # the same picture has one stem
+
+
+def test_all_files_are_named(swept, results):
+    page_of(swept, results)
+    list(write_curves(swept, results.folder))
+    made = {path.name for path in results.folder.iterdir() if path.is_file()}
+    assert made - {"results.jsonl", "claims"} == set(file_names(swept))
 
 
 def test_equal_names_have_their_own_files(swept):
