@@ -516,6 +516,9 @@ def _cheapest(
     ]
     if len(made) == 1:
         return made[0]
+    if candidates[0].tune == EYE:
+        seen = [sum(part.cost for part in chosen) for _, chosen, _ in found]
+        return min(zip(seen, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
     version = candidates[0].version
     return min(made, key=lambda one: (_cost(source, tile.depth, one, lam, version), len(one.data)))
 

@@ -16,7 +16,7 @@ from mmpcodec.errors import MissingExtra
 
 NO_TUNE = "default"
 """Value of AVIF's tune that leaves the choice to the library."""
-AVIF_TUNES = ("psnr", NO_TUNE, "ssim", "iq")
+AVIF_TUNES = ("psnr", NO_TUNE, "ssim", "iq", "ssimulacra2")
 """Allowed values of AVIF's tune."""
 
 AVIF_ALONE = {"max_threads": 1, "autotiling": False}

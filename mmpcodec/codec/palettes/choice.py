@@ -13,8 +13,9 @@ from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import split
-from mmpcodec.codec.distortion import distortion, seen_pixels
+from mmpcodec.codec.distortion import seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.importance.aims import error_of
 from mmpcodec.codec.importance.filling import filled
 from mmpcodec.codec.look import strips_of
 from mmpcodec.codec.palette_layer import coding_of, drawn_over
@@ -97,9 +98,9 @@ class _CodedTile:
 
     def cost(self, made: TileEncoding) -> tuple[float, int]:
         """Return the rate-distortion cost of a tile, then its bytes."""
-        source, params, size = self.source, self.params, len(made.data)
-        error = distortion(source.on_host, made.samples, source.depth, params.version)
-        return error + params.lam * 8 * size, size
+        size = len(made.data)
+        error = error_of(self.source, made.samples, self.params)
+        return error + self.params.lam * 8 * size, size
 
     def with_all_colours(self) -> TileEncoding | None:
         """Return a tile whose colours are all in a palette, or None if there are too many."""
