@@ -1,11 +1,12 @@
 """SSIMULACRA2: structural similarity and edges, at six scales, in a space of perceived colours."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from mmpcodec.bench.metrics.gaussian import smooth
-from mmpcodec.bench.metrics.samples import halved, linear_light
+from mmpcodec.metrics.gaussian import smooth
+from mmpcodec.metrics.samples import halved, linear_light
 
 SSIMULACRA2_SIDE = 8
 """Smallest side of a picture; a scale follows while the sides of the last one are as large."""
@@ -88,24 +89,69 @@ Norms are ordered by plane, scale, exponent (1, 4) and map (similarity, new edge
 """
 
 
-def ssimulacra2(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
-    """Return SSIMULACRA2: at most 100, about 90 without visible loss; below 0 for strong errors.
+class Ssimulacra2:
+    """SSIMULACRA2 of decoded pictures against one original, whose share is computed once.
 
-    None if a side has fewer than 8 samples. Pictures are taken as sRGB, gray as equal red, green
-    and blue.
+    Pictures are taken as sRGB, gray as equal red, green and blue.
 
-    Source: the definition of version 2.1 by Sneyers, in the program ``ssimulacra2`` of libjxl.
+    Parameters
+    ----------
+    original : (H, W) or (H, W, 3) integer or float array
+        Of at least 8 rows and columns.
+    white : int
+        Level of white.
     """
+
+    def __init__(self, original: np.ndarray, white: int):
+        self._white = white
+        self._scales = [
+            [_Original.of(plane) for plane in _planes(light)]
+            for light in _scales(linear_light(original, white))
+        ]
+
+    def of(self, decoded: np.ndarray) -> float:
+        """Return the score of a decoded picture, an array of the original's shape.
+
+        It is at most 100, about 90 without visible loss, and below 0 for strong errors.
+
+        Source: the definition of version 2.1 by Sneyers, in the program ``ssimulacra2`` of libjxl.
+        """
+        scales = zip(self._scales, _scales(linear_light(decoded, self._white)), strict=True)
+        return _score(
+            [
+                [list(_norms(*pair)) for pair in zip(originals, _planes(light), strict=True)]
+                for originals, light in scales
+            ]
+        )
+
+
+def ssimulacra2(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
+    """Return SSIMULACRA2, see ``Ssimulacra2``; None if a side has fewer than 8 samples."""
     if min(original.shape[:2]) < SSIMULACRA2_SIDE:
         return None
-    light = [linear_light(each, white) for each in (original, decoded)]
-    scales = []
-    for _ in range(SCALES):
-        scales.append([list(_norms(*planes)) for planes in zip(*map(_planes, light), strict=True)])
-        if min(light[0].shape[1:]) < SSIMULACRA2_SIDE:
+    return Ssimulacra2(original, white).of(decoded)
+
+
+class _Original(NamedTuple):
+    """A plane of the original, and what the window makes of it and of its squares."""
+
+    plane: np.ndarray
+    squares: np.ndarray
+    mean: np.ndarray
+
+    @classmethod
+    def of(cls, plane: np.ndarray) -> "_Original":
+        return cls(plane, *smooth(np.stack([plane * plane, plane])))
+
+
+def _scales(light: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the scales of linear light, (3, H, W), from fine to coarse."""
+    yield light
+    for _ in range(SCALES - 1):
+        if min(light.shape[1:]) < SSIMULACRA2_SIDE:
             break
-        light = [halved(each) for each in light]
-    return _score(scales)
+        light = halved(light)
+        yield light
 
 
 def _planes(light: np.ndarray) -> Iterator[np.ndarray]:
@@ -139,9 +185,10 @@ def _response(cone: np.ndarray, light: np.ndarray) -> np.ndarray:
     return root.astype(np.float32)
 
 
-def _norms(a: np.ndarray, b: np.ndarray) -> Iterator[Norms]:
+def _norms(original: _Original, b: np.ndarray) -> Iterator[Norms]:
     """Yield the means of the three maps of a plane, and then the roots of means of 4th powers."""
-    squares_a, squares_b, products, mean_a, mean_b = smooth(np.stack([a * a, b * b, a * b, a, b]))
+    a, squares_a, mean_a = original
+    squares_b, products, mean_b = smooth(np.stack([b * b, a * b, b]))
     variances = (squares_a - mean_a**2) + (squares_b - mean_b**2)
     structure = (2 * (products - mean_a * mean_b) + _C2) / (variances + _C2)
     dissimilar = np.maximum(1 - (1 - (mean_a - mean_b) ** 2) * structure, 0)
