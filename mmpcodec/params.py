@@ -35,7 +35,7 @@ coding both skip those with prediction."""
 SWITCHES = {"prediction", "dictionary", "exact"}
 """Tools that choose the codings of a layer."""
 
-RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
+RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
 """Options of the rate. At most one of them is given."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
@@ -446,6 +446,7 @@ class EncodeOptions(ToolOptions, total=False):
     target_size: int | None
     target_bpp: float | None
     target_psnr: float | None
+    target_ssimulacra2: float | None
     preset: str
     effort: int
     rate_model: str

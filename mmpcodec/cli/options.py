@@ -387,6 +387,16 @@ TargetPsnr = Annotated[
         rich_help_panel=RATE,
     ),
 ]
+TargetSsimulacra2 = Annotated[
+    float | None,
+    typer.Option(
+        "--target-ssimulacra2",
+        metavar="S",
+        help="Search for the smallest file of at least this SSIMULACRA2, from -100 to 100: no loss "
+        "is seen from about 90 on, 70 is good, 50 fair; 100 is lossless.",
+        rich_help_panel=RATE,
+    ),
+]
 Depth = Annotated[
     int | None,
     typer.Option(

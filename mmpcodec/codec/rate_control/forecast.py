@@ -1,4 +1,4 @@
-"""Prediction of bytes and distortion at a lambda from the picture alone, without encoding it.
+"""Prediction of bytes, distortion or score at a lambda, without encoding the picture.
 
 Each DCT coefficient of an 8x8 block is modelled as a Gaussian source of its own energy e. At
 distortion lambda it costs log2(1 + e / lambda) / 2 bits and keeps an error of e lambda /
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.codec.colour import LayerPlane
-from mmpcodec.codec.distortion import Point
+from mmpcodec.codec.distortion import WHITE, Point, white_in_bytes
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.transform import basis
 
@@ -20,6 +20,9 @@ HEADER = 40
 """Approximate bytes of a file without its payload."""
 MOST_BLOCKS = 4096
 """Most blocks that are analysed; more do not improve the prediction."""
+USUAL_SCORES = {2**-6: 99.0, 2: 90, 6: 85, 12.5: 80, 32: 70, 60: 60, 98: 50, 1000: -20, 2**20: -300}
+"""Median score of photographs at some lambdas; only rough at both ends."""
+_LOGARITHMS = tuple(map(math.log, USUAL_SCORES))
 
 
 class Forecast:
@@ -44,6 +47,24 @@ class Forecast:
             bits += share * float(np.log2(1 + energy / own).sum()) / 2
             error += weight * share * float((energy * own / (energy + own)).sum())
         return Point(lam, HEADER + round(bits / 8), math.ceil(error))
+
+
+class UsualScores:
+    """The usual SSIMULACRA2 at a lambda, whatever the picture.
+
+    Parameters
+    ----------
+    depth : int
+        Bits per sample of the picture.
+    """
+
+    def __init__(self, depth: int = BYTE):
+        self._scale = (white_in_bytes(depth) / WHITE) ** 2
+
+    def at(self, lam: float) -> Point:
+        """Return the point of a lambda above 0; of its bytes and distortion nothing is known."""
+        place = math.log(lam / self._scale)
+        return Point(lam, 0, 1, float(np.interp(place, _LOGARITHMS, tuple(USUAL_SCORES.values()))))
 
 
 def _energy(samples: np.ndarray, depth: int) -> tuple[np.ndarray, float]:

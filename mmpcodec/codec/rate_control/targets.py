@@ -1,4 +1,4 @@
-"""Targets: a quality, a size or a PSNR in place of a lambda."""
+"""Targets: a quality, a size, a PSNR or a score of SSIMULACRA2 in place of a lambda."""
 
 from dataclasses import dataclass
 
@@ -8,6 +8,11 @@ from mmpcodec.params import lambda_of_quality
 
 DEFAULT_LAMBDA = 32.0
 MAX_BYTES = 1 << 62
+SSIMULACRA2 = "ssimulacra2"
+LOSSLESS_SCORE = 100
+LEAST_SCORE = -100
+"""Least score that can be asked for; of photographs, only a few blurred shades are left there."""
+NAMES = ("size", "bpp", "psnr", SSIMULACRA2)
 
 
 @dataclass(frozen=True)
@@ -16,10 +21,11 @@ class Target:
 
     Parameters
     ----------
-    name : {"size", "bpp", "psnr"}
+    name : {"size", "bpp", "psnr", "ssimulacra2"}
     value : float
         "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits per pixel
         of the whole file, above 0. "psnr": least PSNR of the whole decoded picture in dB, above 0.
+        "ssimulacra2": least SSIMULACRA2 of the whole decoded picture, -100 to 100; 100 is lossless.
 
     Raises
     ------
@@ -31,11 +37,16 @@ class Target:
     value: float
 
     def __post_init__(self):
-        if self.name not in ("size", "bpp", "psnr"):
-            raise ParameterError(f"name = {self.name!r}: must be one of size, bpp, psnr")
+        if self.name not in NAMES:
+            raise ParameterError(f"name = {self.name!r}: must be one of {', '.join(NAMES)}")
         full_name = f"target_{self.name}"
         if self.name == "size":
             value: float = check_int(full_name, self.value, 1, MAX_BYTES)
+        elif self.name == SSIMULACRA2:
+            low, high = LEAST_SCORE, LOSSLESS_SCORE
+            value = check_number(
+                full_name, self.value, f"from {low} to {high}", lambda number: low <= number <= high
+            )
         else:
             value = check_number(
                 full_name, self.value, "finite and above 0", lambda number: number > 0
@@ -52,13 +63,14 @@ def lambda_or_target(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    target_ssimulacra2: float | None = None,
     max_error: int | None = None,
 ) -> tuple[float, Target | None]:
     """Return the lambda and the target that arguments of ``encode`` stand for.
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr
+    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         See ``encode``.
     max_error : int or None
         See ``Tools``; above 0 it excludes targets and lambda 0.
@@ -80,6 +92,7 @@ def lambda_or_target(
         "target_size": target_size,
         "target_bpp": target_bpp,
         "target_psnr": target_psnr,
+        "target_ssimulacra2": target_ssimulacra2,
     }
     given = {name: value for name, value in everything.items() if value is not None}
     if len(given) > 1:
