@@ -1,6 +1,5 @@
 """Arguments and options that several commands share, with their help texts and panels."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -23,7 +22,6 @@ from mmpcodec.params import (
 )
 from mmpcodec.pictures import registry
 from mmpcodec.planning.quantities import parse_bytes
-from mmpcodec.start import VARIABLE, Start
 from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
@@ -258,34 +256,6 @@ EncodingStart = Annotated[
         rich_help_panel=SEARCH,
     ),
 ]
-
-
-def know_starts(paths: Sequence[str] | None) -> None:
-    """Let this process, and the processes that it starts, find the starts of these files.
-
-    Raises
-    ------
-    FileError, FormatError
-        If a file is not a start.
-    """
-    for path in paths or ():
-        Start.load(path)
-        before = os.environ.get(VARIABLE)
-        os.environ[VARIABLE] = os.pathsep.join(filter(None, (os.path.abspath(path), before)))
-
-
-def start_of(path: str | None) -> Start | None:
-    """Return the start of a file, which decoding finds from now on, or None without a file.
-
-    Raises
-    ------
-    FileError, FormatError
-        If the file is not a start.
-    """
-    if path is None:
-        return None
-    know_starts([path])
-    return Start.load(path)
 
 
 def check_alone(option: str, others: Mapping[str, Any]) -> None:

@@ -320,15 +320,15 @@ def encode_batch(
         "all". Several devices share pictures and tiles; a tile is coded on one device. None takes
         the current device of CuPy, and for a CuPy array the device that holds it. The devices
         never change a byte.
-    threads
-        As in ``encode``.
+    threads : int or None
+        Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
         ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
         over all planes of all pictures. With several devices it is called from several threads, by
         one at a time. With a target, both count one picture and start again in
         each pass. Returning False cancels.
-    on_pass
-        As in ``encode``.
+    on_pass : callable or None
+        ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     importance : sequence of arrays and None, or None
         For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
         the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. Needs
@@ -487,8 +487,7 @@ def encode(
         dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
         picture without alpha, with the peak 2**depth - 1.
     target_ssimulacra2 : float
-        -100 to 100: the smallest file found whose SSIMULACRA2 is not lower, as the picture is
-        shown; 100 is lossless. Needs at least 8x8 pixels.
+        -100 to 100: the smallest file found whose SSIMULACRA2 is not lower; see ``Target``.
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
@@ -504,16 +503,8 @@ def encode(
         Hardware to run on. Backends cpu and cuda write equal bytes; reference searches for
         predicted blocks without shortcuts. "auto" takes cuda where that is predicted to be faster.
         Candidates of preset "auto" that a named backend lacks, and alpha, run on another backend.
-    device
-        As in ``encode_batch``; several devices share the tiles.
-    threads : int or None
-        Threads of the processor; None takes all processors. The number never changes a byte.
-    progress
-        As in ``encode_batch``.
-    on_pass : callable or None
-        ``on_pass(Pass)`` is called after each lambda that is tried for a target.
-    importance
-        As in ``encode_batch``, of this picture.
+    device, threads, progress, on_pass, importance
+        As in ``encode_batch``, of this picture; several devices share the tiles.
     **tools
         Fields of ``Tools`` that override the preset; ``version`` of the file format, 1 or 2, which
         is a draft; ``palette``, whether tiles may have palettes. See ``EncodeParams.from_options``.

@@ -12,6 +12,7 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.decoding.starts import start_of
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
@@ -309,7 +310,7 @@ def encode(
     rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start), "tune": tune}
+    tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)

@@ -151,7 +151,7 @@ class _ScoreGoal:
         return point.bytes
 
     def nearest(self, points: Sequence[Point]) -> str:
-        point = max(points, key=lambda point: point.score or 0.0)
+        point = min(points, key=self.excess)
         return f"the best file, at lambda {point.lam:g}, has {point.score:.2f}"
 
 

@@ -26,6 +26,9 @@ class Target:
         "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits per pixel
         of the whole file, above 0. "psnr": least PSNR of the whole decoded picture in dB, above 0.
         "ssimulacra2": least SSIMULACRA2 of the whole decoded picture, -100 to 100; 100 is lossless.
+        The picture is compared as it is shown: white is that of the metadata, and a picture with
+        alpha has the lower one of its scores on a dark and on a bright background. It must have at
+        least 8x8 pixels.
 
     Raises
     ------
