@@ -35,7 +35,7 @@ coding both skip those with prediction."""
 SWITCHES = {"prediction", "dictionary", "exact"}
 """Tools that choose the codings of a layer."""
 
-RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr")
+RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
 """Options of the rate. At most one of them is given."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
@@ -48,6 +48,8 @@ MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 DEFAULT_QUALITY = 85.0
 """No difference is seen at a normal viewing distance."""
+QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
+"""The usual lambda of a quality is a scale times a power of what it lacks of 100."""
 QUALITY_PLACES = 8
 """Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
 QUALITY_REACH = 2
@@ -110,7 +112,16 @@ def usual_lambda(quality: float) -> float:
     number = check_number(
         "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
     )
-    return max(0.008 * (MAX_QUALITY - number) ** 2.4, LEAST_LAMBDA) if number < MAX_QUALITY else 0.0
+    return (
+        max(QUALITY_SCALE * (MAX_QUALITY - number) ** QUALITY_POWER, LEAST_LAMBDA)
+        if number < MAX_QUALITY
+        else 0.0
+    )
+
+
+def usual_score(lam: float) -> float:
+    """Return the quality whose usual lambda this is; below 0 for large ones."""
+    return MAX_QUALITY - (lam / QUALITY_SCALE) ** (1 / QUALITY_POWER)
 
 
 def lambdas_of_quality(quality: float) -> list[float]:
@@ -500,6 +511,7 @@ class EncodeOptions(ToolOptions, total=False):
     target_size: int | None
     target_bpp: float | None
     target_psnr: float | None
+    target_ssimulacra2: float | None
     preset: str
     effort: int
     rate_model: str

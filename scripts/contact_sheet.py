@@ -23,7 +23,7 @@ from PIL import Image, ImageDraw, ImageFont
 import mmpcodec
 from mmpcodec.bench.codecs.base import RGB
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
+from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 
 QUALITIES = {"low": 30, "middle": 50, "high": 70}
 SIDE, MARGIN, CAPTION, EFFORT = 128, 4, 14, 6

@@ -14,7 +14,7 @@ import numpy as np
 
 from mmpcodec import pictures as files
 from mmpcodec.bench.metrics import MetricMap
-from mmpcodec.bench.metrics.samples import halved
+from mmpcodec.metrics.samples import halved
 from mmpcodec.params import UNLIMITED
 
 LEVELS = 64

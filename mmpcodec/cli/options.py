@@ -1,6 +1,5 @@
 """Arguments and options that several commands share, with their help texts and panels."""
 
-import os
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
@@ -24,7 +23,6 @@ from mmpcodec.params import (
 )
 from mmpcodec.pictures import registry
 from mmpcodec.planning.quantities import parse_bytes
-from mmpcodec.start import VARIABLE, Start
 from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
@@ -261,34 +259,6 @@ EncodingStart = Annotated[
 ]
 
 
-def know_starts(paths: Sequence[str] | None) -> None:
-    """Let this process, and the processes that it starts, find the starts of these files.
-
-    Raises
-    ------
-    FileError, FormatError
-        If a file is not a start.
-    """
-    for path in paths or ():
-        Start.load(path)
-        before = os.environ.get(VARIABLE)
-        os.environ[VARIABLE] = os.pathsep.join(filter(None, (os.path.abspath(path), before)))
-
-
-def start_of(path: str | None) -> Start | None:
-    """Return the start of a file, which decoding finds from now on, or None without a file.
-
-    Raises
-    ------
-    FileError, FormatError
-        If the file is not a start.
-    """
-    if path is None:
-        return None
-    know_starts([path])
-    return Start.load(path)
-
-
 def check_alone(option: str, others: Mapping[str, Any]) -> None:
     """Check that options that contradict another one are not given.
 
@@ -386,6 +356,16 @@ TargetPsnr = Annotated[
     typer.Option(
         metavar="DB",
         help="Search for the smallest file of at least this PSNR, in dB.",
+        rich_help_panel=RATE,
+    ),
+]
+TargetSsimulacra2 = Annotated[
+    float | None,
+    typer.Option(
+        "--target-ssimulacra2",
+        metavar="S",
+        help="Search for the smallest file of at least this SSIMULACRA2, from -100 to 100: no loss "
+        "is seen from about 90 on, 70 is good, 50 fair; 100 is lossless.",
         rich_help_panel=RATE,
     ),
 ]

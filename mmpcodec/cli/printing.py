@@ -117,9 +117,12 @@ def finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def quality_text(psnr: float) -> str:
-    """Return the PSNR in dB as text; "lossless" if infinite."""
-    return f"PSNR {psnr:.2f} dB" if math.isfinite(psnr) else "lossless"
+def quality_text(psnr: float, ssimulacra2: float | None = None) -> str:
+    """Return the PSNR in dB, and a score if there is one, as text; "lossless" if infinite."""
+    if math.isinf(psnr):
+        return "lossless"
+    score = "" if ssimulacra2 is None else f", SSIMULACRA2 {ssimulacra2:.2f}"
+    return f"PSNR {psnr:.2f} dB{score}"
 
 
 def counted(number: int, thing: str) -> str:

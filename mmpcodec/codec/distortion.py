@@ -24,11 +24,14 @@ class Point:
     distortion : int
         Sum over the pixels of the mean squared error over their colours, in units of 8-bit samples,
         rounded up; 0 only for a lossless file.
+    score : float or None
+        SSIMULACRA2, if that is the target.
     """
 
     lam: float
     bytes: int
     distortion: int
+    score: float | None = None
 
     @property
     def cost(self) -> float:

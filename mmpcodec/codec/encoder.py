@@ -16,10 +16,10 @@ from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.importance.maps import check_maps, check_palette
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
-from mmpcodec.codec.rate_control.targets import Target, rate_of
-from mmpcodec.codec.sources import Source
+from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, rate_of
+from mmpcodec.codec.sources import Source, checked_pictures
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
-from mmpcodec.depth import coded_depth, most
+from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.layers import fault_of_depth
@@ -36,7 +36,7 @@ from mmpcodec.params import (
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
-from mmpcodec.samples import SamplesLike, check_picture
+from mmpcodec.samples import SamplesLike
 from mmpcodec.start import Start
 from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
@@ -97,7 +97,7 @@ def encode_pictures(
     """
     tile_size, threads = check_tile_size(tile_size), check_threads(threads)
     check_progress(progress)
-    pictures = _checked(list(arrays), depth, metadata)
+    pictures = checked_pictures(list(arrays), depth, metadata)
     if not pictures:
         return []
     maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
@@ -122,48 +122,6 @@ def encode_pictures(
         made = _encode_at(together, own, backend, devices, threads, part)
         found.update(zip(group, made, strict=True))
     return [found[number] for number in range(len(sources))]
-
-
-def _checked(
-    arrays: Sequence[SamplesLike],
-    depth: int | None,
-    metadata: Metadata | Sequence[Metadata] | None,
-) -> list[tuple[Any, int, Metadata]]:
-    """Check each picture and return samples, depth, metadata; errors name its number, from 0."""
-    if metadata is None or isinstance(metadata, Metadata):
-        metadata = [metadata or Metadata()] * len(arrays)
-    listed = isinstance(metadata, Sequence) and all(isinstance(own, Metadata) for own in metadata)
-    if not listed:
-        raise ParameterError(
-            f"metadata of type {type(metadata).__name__}: must be Metadata, a sequence of it, or "
-            "None"
-        )
-    if len(metadata) != len(arrays):
-        raise ParameterError(
-            f"metadata of {len(metadata)} pictures: must be of all {len(arrays)}, or one of each"
-        )
-    pictures = []
-    for number, (array, own) in enumerate(zip(arrays, metadata, strict=True)):
-        try:
-            samples, bits = check_picture(array, depth)
-            check_white(own, bits)
-        except ParameterError as error:
-            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
-        pictures.append((samples, bits, own))
-    return pictures
-
-
-def check_white(metadata: Metadata, depth: int) -> None:
-    """Check that the level shown as white is a sample of this depth.
-
-    Raises
-    ------
-    ParameterError
-    """
-    if metadata.white is not None and not 1 <= metadata.white <= most(depth):
-        raise ParameterError(
-            f"white = {metadata.white}: must be from 1 to {most(depth)} at a depth of {depth}"
-        )
 
 
 def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
@@ -252,6 +210,7 @@ def _encode_to(
     progress: Progress | None,
 ) -> Encoding:
     """Encode the picture of this number in the batch with the lambda that keeps a target."""
+    from mmpcodec.codec.rate_control.scores import Scores
     from mmpcodec.codec.rate_control.search import Attempt, reach
 
     params = own_params[number]
@@ -259,6 +218,7 @@ def _encode_to(
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
     known = KnownExact()
+    scores: Scores | None = None
 
     def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
         made = encode_on(
@@ -275,9 +235,12 @@ def _encode_to(
         error = distortion(source.on_host, encoding.samples, source.depth, params.version)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
-        return Attempt(encoding, math.ceil(error), costs, used)
+        score = None if scores is None else scores.of(encoding.samples)
+        return Attempt(encoding, math.ceil(error), costs, used, score)
 
     try:
+        if target.name == SSIMULACRA2:
+            scores = Scores(source.on_host, source.depth, source.metadata.white)
         return reach(
             target,
             source.on_host,
@@ -316,6 +279,7 @@ def encode_batch(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    target_ssimulacra2: float | None = None,
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
@@ -342,7 +306,7 @@ def encode_batch(
     arrays : iterable of (H, W) or (H, W, C) arrays of bool, uint8 or uint16
         NumPy arrays, or CuPy arrays. A CuPy array is coded on the device that holds it, unless
         ``device`` names others; then its copy on the host is coded.
-    lam, quality, target_size, target_bpp, target_psnr
+    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         As in ``encode``; a target holds for each file.
     preset, effort, rate_model, start
         As in ``encode``.
@@ -357,15 +321,15 @@ def encode_batch(
         "all". Several devices share pictures and tiles; a tile is coded on one device. None takes
         the current device of CuPy, and for a CuPy array the device that holds it. The devices
         never change a byte.
-    threads
-        As in ``encode``.
+    threads : int or None
+        Threads of the processor; None takes all processors. The number never changes a byte.
     progress : callable or None
         ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
         over all planes of all pictures. With several devices it is called from several threads, by
         one at a time. With a target, both count one picture and start again in
         each pass. Returning False cancels.
-    on_pass
-        As in ``encode``.
+    on_pass : callable or None
+        ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     importance : sequence of arrays and None, or None
         For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
         the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. Needs
@@ -395,7 +359,7 @@ def encode_batch(
     >>> [int(mmpcodec.decode(file).max()) for file in files]
     [10, 200]
     """
-    targets = target_size, target_bpp, target_psnr
+    targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = rate_of(lam, quality, *targets, tools.get("max_error"))
     check_palette(tools.get("palette"), importance)
     tools["tune"] = tools.get("tune") or rate.tune
@@ -486,6 +450,7 @@ def encode(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    target_ssimulacra2: float | None = None,
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
@@ -522,6 +487,8 @@ def encode(
     target_psnr : float
         dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
         picture without alpha, with the peak 2**depth - 1.
+    target_ssimulacra2 : float
+        -100 to 100: the smallest file found whose SSIMULACRA2 is not lower; see ``Target``.
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
@@ -537,16 +504,8 @@ def encode(
         Hardware to run on. Backends cpu and cuda write equal bytes; reference searches for
         predicted blocks without shortcuts. "auto" takes cuda where that is predicted to be faster.
         Candidates of preset "auto" that a named backend lacks, and alpha, run on another backend.
-    device
-        As in ``encode_batch``; several devices share the tiles.
-    threads : int or None
-        Threads of the processor; None takes all processors. The number never changes a byte.
-    progress
-        As in ``encode_batch``.
-    on_pass : callable or None
-        ``on_pass(Pass)`` is called after each lambda that is tried for a target.
-    importance
-        As in ``encode_batch``, of this picture.
+    device, threads, progress, on_pass, importance
+        As in ``encode_batch``, of this picture; several devices share the tiles.
     **tools
         Fields of ``Tools`` that override the preset; ``version`` of the file format, 1 or 2, which
         is a draft; ``palette``, whether tiles may have palettes. See ``EncodeParams.from_options``.
@@ -582,6 +541,7 @@ def encode(
         target_size=target_size,
         target_bpp=target_bpp,
         target_psnr=target_psnr,
+        target_ssimulacra2=target_ssimulacra2,
         preset=preset,
         effort=effort,
         rate_model=rate_model,

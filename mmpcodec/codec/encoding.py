@@ -68,6 +68,8 @@ class Pass:
         dB; infinite for a lossless file.
     picture : int
         Number of the picture in its batch, from 0.
+    ssimulacra2 : float or None
+        Score, 100 for a lossless file; None if the target is not a score.
     """
 
     lam: float
@@ -75,6 +77,7 @@ class Pass:
     bytes: int
     psnr: float
     picture: int = 0
+    ssimulacra2: float | None = None
 
 
 @dataclass(frozen=True)
@@ -94,6 +97,8 @@ class Encoding:
         Lambda of the file.
     passes : tuple of Pass
         Lambdas that were tried for a target, in order; empty without a target.
+    ssimulacra2 : float or None
+        Score of the file, if that is the target.
     """
 
     data: bytes
@@ -102,6 +107,7 @@ class Encoding:
     layers: tuple[LayerCoding, ...]
     lam: float
     passes: tuple[Pass, ...] = ()
+    ssimulacra2: float | None = None
 
     @property
     def backend(self) -> str:

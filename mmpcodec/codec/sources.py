@@ -10,13 +10,62 @@ from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.importance.maps import with_importance
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
-from mmpcodec.depth import BYTE
+from mmpcodec.depth import BYTE, most
+from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams
-from mmpcodec.samples import Samples, form_of
+from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
+
+
+def checked_pictures(
+    arrays: Sequence[SamplesLike],
+    depth: int | None,
+    metadata: Metadata | Sequence[Metadata] | None,
+) -> list[tuple[Any, int, Metadata]]:
+    """Check each picture and return samples, depth, metadata; errors name its number, from 0.
+
+    Raises
+    ------
+    ParameterError
+        If a picture or its metadata is not supported, or their numbers differ.
+    """
+    if metadata is None or isinstance(metadata, Metadata):
+        metadata = [metadata or Metadata()] * len(arrays)
+    listed = isinstance(metadata, Sequence) and all(isinstance(own, Metadata) for own in metadata)
+    if not listed:
+        raise ParameterError(
+            f"metadata of type {type(metadata).__name__}: must be Metadata, a sequence of it, or "
+            "None"
+        )
+    if len(metadata) != len(arrays):
+        raise ParameterError(
+            f"metadata of {len(metadata)} pictures: must be of all {len(arrays)}, or one of each"
+        )
+    pictures = []
+    for number, (array, own) in enumerate(zip(arrays, metadata, strict=True)):
+        try:
+            samples, bits = check_picture(array, depth)
+            check_white(own, bits)
+        except ParameterError as error:
+            raise ParameterError(f"number {number}: {error}" if number else str(error)) from error
+        pictures.append((samples, bits, own))
+    return pictures
+
+
+def check_white(metadata: Metadata, depth: int) -> None:
+    """Check that the level shown as white is a sample of this depth.
+
+    Raises
+    ------
+    ParameterError
+    """
+    if metadata.white is not None and not 1 <= metadata.white <= most(depth):
+        raise ParameterError(
+            f"white = {metadata.white}: must be from 1 to {most(depth)} at a depth of {depth}"
+        )
 
 
 class Kind(NamedTuple):

@@ -17,7 +17,7 @@ from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import AUTO, DEFAULT_EFFORT, EncodeParams, check_progress
+from mmpcodec.params import AUTO, DEFAULT_EFFORT, RATES, EncodeParams, check_progress
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.arrays import is_masked
 from mmpcodec.runtime.files import written_whole
@@ -25,7 +25,7 @@ from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import MOST_BITS, Form
 from mmpcodec.tools import ToolOptions
 
-TARGETS = {"target_size", "target_bpp", "target_psnr"}
+TARGETS = {name for name in RATES if name.startswith("target_")}
 """Options of ``mmpcodec.encode`` that need the whole picture."""
 MOST_PIXELS = 1 << 24
 """Chunks with more pixels are cut."""

@@ -43,6 +43,7 @@ def check_options(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    target_ssimulacra2: float | None = None,
     preset: str | None = None,
     effort: int | None = None,
     rate_model: str | None = None,
@@ -53,7 +54,7 @@ def check_options(
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr : number or None
+    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2 : number or None
         As in ``mmpcodec.encode``. If all are None, lambda is 0, which is lossless.
     preset, effort, rate_model
         As in ``mmpcodec.encode``; None takes its default.
@@ -78,6 +79,7 @@ def check_options(
         "target_size": target_size,
         "target_bpp": target_bpp,
         "target_psnr": target_psnr,
+        "target_ssimulacra2": target_ssimulacra2,
     }
     bound = tools.get("max_error")
     if all(value is None for value in rates.values()) and not bound:

@@ -47,7 +47,7 @@ class MmpCodec(ArrayBytesCodec):
     lam : float or None
         Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
         it is 0, which is lossless.
-    quality, target_size, target_bpp, target_psnr, preset, effort, rate_model
+    quality, target_size, target_bpp, target_psnr, target_ssimulacra2, preset, effort, rate_model
         As in ``mmpcodec.encode``; None takes its default.
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
@@ -70,6 +70,7 @@ class MmpCodec(ArrayBytesCodec):
         target_size: int | None = None,
         target_bpp: float | None = None,
         target_psnr: float | None = None,
+        target_ssimulacra2: float | None = None,
         preset: str | None = None,
         effort: int | None = None,
         rate_model: str | None = None,
@@ -82,6 +83,7 @@ class MmpCodec(ArrayBytesCodec):
             target_size=target_size,
             target_bpp=target_bpp,
             target_psnr=target_psnr,
+            target_ssimulacra2=target_ssimulacra2,
             preset=preset,
             effort=effort,
             rate_model=rate_model,

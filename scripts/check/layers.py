@@ -30,7 +30,7 @@ FLOORS = (
     ("depth", "checks"),
     ("tools", "start"),
     ("params",),
-    ("runtime", "metadata"),
+    ("runtime", "metadata", "metrics"),
     ("samples",),
     ("picture",),
     ("reference",),

@@ -1,4 +1,4 @@
-"""``mmp encode`` with a quality, or a target of size or PSNR."""
+"""``mmp encode`` with a quality, or a target of size, PSNR or SSIMULACRA2."""
 
 import json
 import re
@@ -10,6 +10,8 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.analysis.denoise import denoise
+from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.params import DEFAULT_EFFORT
 
 
@@ -30,6 +32,7 @@ def surface(folder):
         ("--target-size", "target_size", 800),
         ("--target-bpp", "target_bpp", 1.5),
         ("--target-psnr", "target_psnr", 33.0),
+        ("--target-ssimulacra2", "target_ssimulacra2", 71.5),
     ],
 )
 def test_writes_what_the_library_writes(mmp, surface, option, keyword, value, files):
@@ -84,6 +87,57 @@ def test_json_has_the_passes(mmp, surface):
     assert 40 <= facts["psnr"] < 40.5
 
 
+def test_scores_are_shown(mmp, surface):
+    arguments = ["encode", surface, "--target-ssimulacra2", 70, "--preset", "photo", "-f"]
+    result = mmp(*arguments, "-v")
+    passes = result.stderr.splitlines()[1:]
+    assert len(passes) >= 2
+    score = r"PSNR \d\d\.\d\d dB, SSIMULACRA2 (\d\d\.\d\d)"
+    told = [
+        re.fullmatch(
+            rf"mmp: s\.png: pass {number}: lambda [\d.]+, effort [12], \d+ bytes, {score}", line
+        )[1]
+        for number, line in enumerate(passes, start=1)
+    ]
+    facts = json.loads(mmp(*arguments, "--json").stdout)
+    assert told == [f"{one['ssimulacra2']:.2f}" for one in facts["passes"]]
+    assert re.search(rf", {score}, \d+\.\d\d s, backend", result.stdout)[1] in told
+    decoded = mmpcodec.decode(Path("s.mmp").read_bytes())
+    found = ssimulacra2(pictures.read(surface).samples, decoded, white=255)
+    assert facts["ssimulacra2"] == found >= 70
+    other = json.loads(mmp("encode", surface, "--json", "--target-psnr", 30, "-f").stdout)
+    assert other["ssimulacra2"] is None
+    assert {one["ssimulacra2"] for one in other["passes"]} == {None}
+
+
+def test_a_score_compares_with_the_filtered_picture(mmp, surface):
+    specks = pictures.read(surface).samples.copy()
+    specks[::9, ::8] = 255
+    pictures.write(specks, surface)
+    options = ["--denoise", 2, "--target-ssimulacra2", 90, "--preset", "photo", "--json"]
+    facts = json.loads(mmp("encode", surface, *options).stdout)
+    filtered = denoise(specks, 2)
+    decoded = mmpcodec.decode(Path("s.mmp").read_bytes())
+    score = ssimulacra2(filtered, decoded, white=255)
+    assert facts["ssimulacra2"] == score >= 90
+    assert ssimulacra2(specks, decoded, white=255) < 50
+
+
+def test_100_is_lossless(mmp, surface):
+    result = mmp("encode", surface, "--target-ssimulacra2", 100)
+    assert re.search(r" bpp, lossless, .* backend \w+, lambda 0, 1 passes\n", result.stdout)
+    decoded = mmpcodec.decode(Path("s.mmp").read_bytes())
+    np.testing.assert_array_equal(decoded, pictures.read(surface).samples)
+
+
+def test_a_picture_without_a_score_does_not_stop_the_others(mmp, surface, files):
+    pictures.write(np.zeros((7, 30), np.uint8), "t.png")
+    result = mmp("encode", "t.png", surface, "--target-ssimulacra2", 60, "--preset", "plain")
+    assert result.exit_code == 3
+    assert "mmp: t.png: target_ssimulacra2: a picture of 30x7 pixels has no score" in result.stderr
+    assert files() == ["s.mmp", "s.png", "t.png"]
+
+
 def test_verify_and_denoise_go_with_it(mmp, surface):
     result = mmp(
         "encode", surface, "--verify", "--denoise", 1, "--target-size", 900, "--preset", "plain"
@@ -120,7 +174,7 @@ def test_what_is_impossible_for_one_does_not_stop_the_others(mmp, surface, pictu
     assert files() == ["a.png", "s.mmp", "s.png"]
 
 
-ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr"
+ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2"
 
 
 @pytest.mark.parametrize(
@@ -146,6 +200,8 @@ ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr"
         (["--target-bpp", "nan"], "target_bpp = nan: must be finite and above 0"),
         (["--target-psnr", -30], "target_psnr = -30.0: must be finite and above 0"),
         (["--target-psnr", "inf"], "target_psnr = inf: must be finite and above 0"),
+        (["--target-ssimulacra2", 101], "target_ssimulacra2 = 101.0: must be from -100 to 100"),
+        (["--target-ssimulacra2", 80, "-l", 3], f"lam and target_ssimulacra2: {ONLY}"),
         (
             ["--quality", 100, "--preset", "photo"],
             "lam = 0, which is lossless: preset photo is always lossy; "
@@ -160,7 +216,9 @@ def test_wrong_use(mmp, picture, arguments, message, files):
     assert files() == ["a.png"]
 
 
-@pytest.mark.parametrize("option", ["--quality", "--target-bpp", "--target-psnr"])
+@pytest.mark.parametrize(
+    "option", ["--quality", "--target-bpp", "--target-psnr", "--target-ssimulacra2"]
+)
 def test_what_is_no_number_is_wrong_use(mmp, picture, option, files):
     result = mmp("encode", picture, option, "much")
     assert result.exit_code == 2

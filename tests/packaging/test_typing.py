@@ -12,6 +12,7 @@ import mmpcodec
 picture, numbers = np.zeros((4, 4), np.uint8), np.zeros((4, 4))
 data = mmpcodec.encode(picture, lam=3, preset="photo", effort=3, templates=2)
 mmpcodec.encode(mmpcodec.decode(data), target_psnr=40.0, partition="dyadic")
+mmpcodec.encode(picture, target_ssimulacra2=80)
 mmpcodec.encode(memoryview(data))
 mmpcodec.encode(picture, lambda_=3)
 mmpcodec.encode(picture, effort="3")
@@ -30,7 +31,7 @@ def test_mypy_sees_options_and_types_of_arrays(tmp_path, monkeypatch):
     found, _, _ = api.run([*options, "program.py"])
     lines = [line.partition("program.py:")[2] for line in found.splitlines()]
     errors = {int(line.split(":")[0]): line for line in lines if ": error: " in line}
-    first = 9
+    first = 10
     says = (
         'Unexpected keyword argument "lambda_"',
         'Argument "effort" to "encode" has incompatible type "str"; expected "int"',

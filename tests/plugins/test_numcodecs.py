@@ -150,6 +150,12 @@ def test_numbers_of_numpy_go_through_json():
     assert json.loads(json.dumps(config)) == expected
 
 
+def test_a_score_can_be_the_target():
+    options = {"target_ssimulacra2": 70, "preset": "photo", "effort": 1}
+    assert get(**options).get_config() == {"id": "mmp", **options}
+    assert get(**options).encode(GRAY) == mmpcodec.encode(GRAY, **options)
+
+
 def test_config_goes_through_json():
     codec = get(target_psnr=40, depth=12, preset="photo", templates=1)
     config = json.loads(json.dumps(codec.get_config()))

@@ -163,6 +163,7 @@ def test_metadata_of_another_format_are_kept(tmp_path):
         {"quality": 60, "preset": "photo", "effort": 2},
         {"target_size": 900, "preset": "text"},
         {"target_psnr": 30, "preset": "plain"},
+        {"target_ssimulacra2": 70, "preset": "plain"},
         {"lam": 9, "preset": "plain", "tile_size": 64, "backend": "cpu", "threads": 1},
     ],
 )

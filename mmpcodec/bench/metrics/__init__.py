@@ -8,7 +8,8 @@ picture have equal values. ICC profiles are not applied: all pictures are taken 
 
 PSNR, SSIM and MS-SSIM of colour are means over red, green and blue, PSNR from the mean of their
 squared errors. PSNR-HVS-M and XPSNR are those of luma, with the weights of ITU-R BT.601.
-SSIMULACRA2 and Butteraugli take gray as equal red, green and blue.
+SSIMULACRA2, which is in ``mmpcodec.metrics``, and Butteraugli take gray as equal red, green and
+blue.
 """
 
 from mmpcodec.bench.metrics.maps import MAPS, MetricMap, maps_of

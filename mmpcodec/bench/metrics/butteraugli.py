@@ -6,7 +6,7 @@ import numpy as np
 
 from mmpcodec.bench.metrics.libraries import library
 from mmpcodec.bench.metrics.malta import DENSE, SPARSE, half_open, malta
-from mmpcodec.bench.metrics.samples import halved, linear_light
+from mmpcodec.metrics.samples import halved, linear_light
 
 BUTTERAUGLI_SIDE = 8
 """Smallest side of a picture, in samples."""

@@ -7,9 +7,9 @@ import numpy as np
 
 from mmpcodec.bench.metrics.butteraugli import BUTTERAUGLI_SIDE, error_map
 from mmpcodec.bench.metrics.ssim import SSIM_SIDE, dissimilarity_map
-from mmpcodec.bench.metrics.ssimulacra2 import SSIMULACRA2_SIDE, loss_map
 from mmpcodec.bench.metrics.table import ALL, METRICS, Metric
 from mmpcodec.errors import ParameterError
+from mmpcodec.metrics.ssimulacra2 import SSIMULACRA2_SIDE, loss_map
 
 
 @dataclass(frozen=True)

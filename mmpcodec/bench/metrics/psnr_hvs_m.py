@@ -3,7 +3,7 @@
 import numpy as np
 
 from mmpcodec.bench.metrics.libraries import library
-from mmpcodec.bench.metrics.samples import luma
+from mmpcodec.metrics.samples import luma
 
 BLOCK = 8
 """Side of a block, and smallest side of a picture, in samples."""

@@ -12,9 +12,9 @@ from mmpcodec.bench.metrics.ms_ssim import ms_ssim
 from mmpcodec.bench.metrics.psnr import max_error, psnr
 from mmpcodec.bench.metrics.psnr_hvs_m import psnr_hvs_m
 from mmpcodec.bench.metrics.ssim import ssim
-from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.bench.metrics.xpsnr import xpsnr
 from mmpcodec.errors import ParameterError
+from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 
 ALL = "all"
 DB = "dB"
@@ -36,8 +36,8 @@ class Metric:
     more_is_better : bool
     digits : int
         Decimals that tables and messages show.
-    needs : str
-        Module of the extra ``measure``.
+    needs : str or None
+        Module of the extra ``measure``; None if NumPy is enough.
     function : callable
         ``function(original, decoded, white=white)`` returns the value, or None where there is none.
     part : int or None
@@ -52,7 +52,7 @@ class Metric:
     best: float | None
     more_is_better: bool
     digits: int
-    needs: str
+    needs: str | None
     function: Callable[..., Any]
     part: int | None = None
     delta_scale: int = 1
@@ -81,7 +81,7 @@ _TABLE = (
     Metric("psnr", "PSNR", DB, None, True, 2, "skimage.metrics", psnr),
     Metric("ssim", "SSIM", "", 1, True, 5, "skimage.metrics", ssim, delta_scale=1000),
     Metric("ms-ssim", "MS-SSIM", "", 1, True, 5, "scipy.ndimage", ms_ssim, delta_scale=1000),
-    Metric("ssimulacra2", "SSIMULACRA2", "", 100, True, 2, "scipy.ndimage", ssimulacra2),
+    Metric("ssimulacra2", "SSIMULACRA2", "", 100, True, 2, None, ssimulacra2),
     Metric("butteraugli", "Butteraugli", "", 0, False, 3, "scipy.ndimage", butteraugli, 0),
     Metric("butteraugli-3", "Butteraugli 3-norm", "", 0, False, 3, "scipy.ndimage", butteraugli, 1),
     Metric("psnr-hvs-m", "PSNR-HVS-M", DB, None, True, 2, "scipy.fft", psnr_hvs_m),
@@ -207,4 +207,5 @@ def check_libraries(metrics: Sequence[Metric] = DEFAULT) -> None:
         If a package that they need is not installed.
     """
     for metric in metrics:
-        library(metric.needs)
+        if metric.needs is not None:
+            library(metric.needs)

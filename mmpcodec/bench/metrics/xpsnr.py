@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from mmpcodec.bench.metrics.libraries import library
-from mmpcodec.bench.metrics.samples import luma
+from mmpcodec.metrics.samples import luma
 
 LARGE = 2048 * 1152
 """Number of samples above which activity is measured at half of the resolution."""

@@ -11,6 +11,7 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
+from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
@@ -115,7 +116,7 @@ def decode(
     the metadata that the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
-    options.know_starts(start)
+    know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.metadata import Metadata

@@ -12,6 +12,7 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.decoding.starts import start_of
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 class Encoded(NamedTuple):
     """The result of encoding one picture.
 
-    ``psnr`` is in dB, infinite for lossless; ``bits``, ``leaves``, ``blocks`` and ``modes`` are
-    summed over all layers.
+    ``psnr`` is in dB, infinite for lossless; ``ssimulacra2`` is None without a target of it;
+    ``bits``, ``leaves``, ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
@@ -62,6 +63,7 @@ class Encoded(NamedTuple):
     output_bytes: int
     bits_per_pixel: float
     psnr: float
+    ssimulacra2: float | None
     lam: float
     seconds: float
     backend: str
@@ -92,6 +94,7 @@ class Encoded(NamedTuple):
             output_bytes=found.output_bytes,
             bits_per_pixel=8 * found.output_bytes / pixels,
             psnr=psnr_of(found.distortion, pixels, header.depth),
+            ssimulacra2=found.ssimulacra2,
             lam=found.lam,
             seconds=found.seconds,
             backend=found.backend,
@@ -105,7 +108,13 @@ class Encoded(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         passes = [
-            {"lam": one.lam, "effort": one.effort, "bytes": one.bytes, "psnr": finite(one.psnr)}
+            {
+                "lam": one.lam,
+                "effort": one.effort,
+                "bytes": one.bytes,
+                "psnr": finite(one.psnr),
+                "ssimulacra2": one.ssimulacra2,
+            }
             for one in self.passes
         ]
         return {**self._asdict(), "psnr": finite(self.psnr), "passes": passes}
@@ -116,7 +125,8 @@ class Encoded(NamedTuple):
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
             f"{kind_text(self.form, self.depth)}{tiles}"
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
-            f"{quality_text(self.psnr)}, {self.seconds:.2f} s, backend {self.backend}"
+            f"{quality_text(self.psnr, self.ssimulacra2)}, {self.seconds:.2f} s, "
+            f"backend {self.backend}"
         )
         line += f", lambda {self.lam:.4g}" if self.lam else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
@@ -239,6 +249,7 @@ def encode(
     target_size: options.TargetSize = None,
     target_bpp: options.TargetBpp = None,
     target_psnr: options.TargetPsnr = None,
+    target_ssimulacra2: options.TargetSsimulacra2 = None,
     max_error: options.MaxError = None,
     fast: options.Fast = False,
     best: options.Best = False,
@@ -286,18 +297,20 @@ def encode(
 
     Pictures are gray or in colour, of 1 to 16 bits, with alpha and metadata. The output is IN with
     the suffix .mmp, unless -o or -O names another. Give at most one of --lambda, --quality,
-    --lossless and the three targets; a target holds for each file. Alpha is always lossless. With
-    --denoise, PSNR compares with the filtered picture. With --tile, a picture can be larger than
-    memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a folder.
+    --lossless and the targets; a target holds for each file. Alpha is always lossless. With
+    --denoise, PSNR and SSIMULACRA2 compare with the filtered picture. With --tile, a picture can be
+    larger than memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a
+    folder.
     """
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
     _check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension)
-    rate = RateOptions(lossless, lam, quality, target_size, target_bpp, target_psnr)
+    targets = target_size, target_bpp, target_psnr, target_ssimulacra2
+    rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": options.start_of(start), "tune": tune}
+    tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)

@@ -6,6 +6,7 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.completion import files
+from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.pictures import registry
@@ -44,7 +45,7 @@ def thumbnail(
     says, has 8 bits a sample, and keeps alpha and ICC profile. A small picture is not enlarged.
     """
     limits = options.limits_of(max_samples, max_dimension)
-    options.know_starts(start)
+    know_starts(start)
     check([Job(picture, out)], force=True)
 
     from mmpcodec import pictures

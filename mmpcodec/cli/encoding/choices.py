@@ -12,6 +12,7 @@ from mmpcodec.params import (
     MAX_EFFORT,
     MAX_QUALITY,
     RATE_MODELS,
+    RATES,
     EncodeParams,
 )
 from mmpcodec.tools import DRAFT, PRESETS, TABLE, TREES, Tools, presets_where
@@ -28,6 +29,7 @@ EFFECTS: dict[str, Callable[[Tools], bool]] = {
     "--lambdas": lambda tools: not tools.exact,
     "--quality": lambda tools: not tools.exact,
     "--target-psnr": lambda tools: not tools.exact,
+    "--target-ssimulacra2": lambda tools: not tools.exact,
     "--fast": lambda tools: tools.prediction or tools.predictors > 0,
     "--effort": lambda tools: tools.prediction or tools.predictors > 0,
     "--rate-model": lambda tools: TREES in tools.codings,
@@ -45,6 +47,7 @@ class RateOptions(NamedTuple):
     target_size: str | None = None
     target_bpp: float | None = None
     target_psnr: float | None = None
+    target_ssimulacra2: float | None = None
 
 
 class SearchOptions(NamedTuple):
@@ -95,11 +98,12 @@ def asked(rate: RateOptions, max_error: int | None = None) -> "Rate":
 
     lossless, lam, *others = rate
     if lossless:
-        names = ("--lambda", "--quality", "--target-size", "--target-bpp", "--target-psnr")
+        names = ("--lambda", *(f"--{name.replace('_', '-')}" for name in RATES[1:]))
         check_alone("--lossless", dict(zip(names, (lam, *others), strict=True)))
         return Rate(0)
     size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
-    return rate_of(lam, rate.quality, size, rate.target_bpp, rate.target_psnr, max_error)
+    targets = size, rate.target_bpp, rate.target_psnr, rate.target_ssimulacra2
+    return rate_of(lam, rate.quality, *targets, max_error)
 
 
 def check_beside_max_error(rate: RateOptions) -> None:
@@ -117,6 +121,7 @@ def check_beside_max_error(rate: RateOptions) -> None:
         "--target-size": rate.target_size,
         "--target-bpp": rate.target_bpp,
         "--target-psnr": rate.target_psnr,
+        "--target-ssimulacra2": rate.target_ssimulacra2,
     }
     check_alone("--max-error", others)
 
@@ -182,6 +187,7 @@ def wanted(
         "--lambda": rate.lam or None,
         "--quality": None if rate.quality == MAX_QUALITY else rate.quality,
         "--target-psnr": rate.target_psnr,
+        "--target-ssimulacra2": rate.target_ssimulacra2,
         "--fast": search.fast and search.preset is not None,
         "--effort": search.effort,
         "--rate-model": search.rate_model,

@@ -137,6 +137,7 @@ class Found(NamedTuple):
     totals: "Totals"
     passes: "tuple[Pass, ...]" = ()
     encoding: "Encoding | None" = None
+    ssimulacra2: float | None = None
 
     @classmethod
     def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
@@ -155,6 +156,7 @@ class Found(NamedTuple):
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,
+            encoding.ssimulacra2,
         )
 
     @classmethod
@@ -244,7 +246,7 @@ class ToTarget(OneByOne):
             if self.verbose:
                 progress.note(
                     f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
-                    f"{found.bytes} bytes, {quality_text(found.psnr)}"
+                    f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
                 )
             progress.say(f"pass {number + 1}")
 

@@ -1,4 +1,4 @@
-"""Prediction of bytes and distortion at a lambda from the picture alone, without encoding it.
+"""Prediction of bytes and distortion at a lambda, without encoding the picture.
 
 Each DCT coefficient of an 8x8 block is modelled as a Gaussian source of its own energy e. At
 distortion lambda it costs log2(1 + e / lambda) / 2 bits and keeps an error of e lambda /

@@ -11,7 +11,13 @@ import numpy as np
 
 from mmpcodec.codec.distortion import seen_pixels
 from mmpcodec.codec.rate_control.visible_error import VisibleErrors, areas_in
-from mmpcodec.params import MAX_QUALITY, EncodeParams, lambdas_of_quality
+from mmpcodec.params import (
+    MAX_QUALITY,
+    QUALITY_REACH,
+    EncodeParams,
+    lambdas_of_quality,
+    usual_score,
+)
 
 LOSS, GROWTH = 308.0, 0.53
 """A score is LOSS times the visible error to the power of GROWTH below 100."""
@@ -40,10 +46,35 @@ def at_quality(
         return params
     if all(candidate.tools.exact for candidate in params.each_alone()):
         return params.at(params.lam)
-    areas = parts_of(areas_in(shape[0], shape[1]))
-    seen = [seen_pixels(area, params.version) for area in areas]
-    shown = [area for area, own in zip(areas, seen, strict=True) if own is None or own.any()]
-    return params.at(lambda_of_quality(params.quality, shown, depth, params.tune))
+    areas = seen_areas(parts_of(areas_in(shape[0], shape[1])), params.version)
+    return params.at(lambda_of_quality(params.quality, areas, depth, params.tune))
+
+
+def seen_areas(areas: Sequence[np.ndarray], version: int) -> list[np.ndarray]:
+    """Return the areas of which a pixel is seen."""
+    seen = [seen_pixels(area, version) for area in areas]
+    return [area for area, own in zip(areas, seen, strict=True) if own is None or own.any()]
+
+
+class ScoreForecast:
+    """Scores that are expected of a picture, from its predicted visible errors.
+
+    They are those of a usual picture at a quarter to four times the lambda.
+
+    Parameters
+    ----------
+    areas, depth, tune
+        See ``VisibleErrors``.
+    """
+
+    def __init__(self, areas: Sequence[np.ndarray], depth: int, tune: str):
+        self._errors = VisibleErrors(areas, depth, tune)
+
+    def at(self, lam: float) -> float:
+        """Return the score at a lambda above 0."""
+        expected = MAX_QUALITY - LOSS * self._errors.at(lam) ** GROWTH
+        most, least = (usual_score(lam * 2.0**shift) for shift in (-QUALITY_REACH, QUALITY_REACH))
+        return min(max(expected, least), most)
 
 
 def lambda_of_quality(quality: float, areas: Sequence[np.ndarray], depth: int, tune: str) -> float:
@@ -69,8 +100,6 @@ def lambda_of_quality(quality: float, areas: Sequence[np.ndarray], depth: int, t
     >>> lambda_of_quality(85, [flat], 8, "psnr")
     20.75
     """
-    lambdas = lambdas_of_quality(quality)
-    errors = VisibleErrors(areas, depth, tune)
-    most = ((MAX_QUALITY - quality) / LOSS) ** (1 / GROWTH)
-    found = bisect_right(lambdas, most, key=errors.at)
+    lambdas, forecast = lambdas_of_quality(quality), ScoreForecast(areas, depth, tune)
+    found = bisect_right(lambdas, -quality, key=lambda lam: -forecast.at(lam))
     return lambdas[max(found - 1, 0)]

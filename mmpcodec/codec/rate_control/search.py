@@ -18,7 +18,15 @@ from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.bracketing import Tried, approach
 from mmpcodec.codec.rate_control.forecast import Forecast
-from mmpcodec.codec.rate_control.targets import MAX_BYTES, Target, check_unbounded
+from mmpcodec.codec.rate_control.quality import ScoreForecast, seen_areas
+from mmpcodec.codec.rate_control.targets import (
+    LOSSLESS_SCORE,
+    MAX_BYTES,
+    SSIMULACRA2,
+    Target,
+    check_unbounded,
+)
+from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
@@ -44,6 +52,8 @@ SIZE_WINDOW = (-0.02, 0.0)
 """Accepted logarithm of bytes over target: files up to 2 % smaller."""
 PSNR_WINDOW = (-0.05, 0.0)
 """Accepted dB below the target: a PSNR up to 0.05 dB higher."""
+SCORE_WINDOW = (-0.5, 0.0)
+"""Accepted points below the target: a score up to 0.5 points higher."""
 LEAST_SLOPE = -5.0
 """Flattest assumed slope of excess over the logarithm of lambda, in heights of the window."""
 QUICK_WINDOWS = 5.0
@@ -62,6 +72,8 @@ class _SizeGoal:
     gain_of_rate = 0.5
     """Drop of the excess when more effort saves a part of the rate, divided by this part. More
     effort also lowers the distortion, which takes a share of the gain."""
+    only_lossless = False
+    """Whether no lossy file keeps the target."""
 
     def excess(self, point: Point) -> float:
         """Return how far a point misses the target; at most 0 where it keeps the target."""
@@ -93,6 +105,7 @@ class _PsnrGoal:
     direction = -1
     window = PSNR_WINDOW
     gain_of_rate = 2.5
+    only_lossless = False
 
     def excess(self, point: Point) -> float:
         # Half a squared level stands for no error, so that differences are finite.
@@ -111,8 +124,41 @@ class _PsnrGoal:
         return f"the best file, at lambda {point.lam:g}, has {psnr:.2f} dB"
 
 
-def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal:
-    """Return the target in bytes or dB of one picture."""
+@dataclass(frozen=True)
+class _ScoreGoal:
+    """The smallest file of a SSIMULACRA2 of at least ``least``; the rest as in ``_SizeGoal``."""
+
+    least: float
+
+    direction = -1
+    window = SCORE_WINDOW
+    gain_of_rate = 10.0
+
+    @property
+    def only_lossless(self) -> bool:
+        return self.least == LOSSLESS_SCORE
+
+    def excess(self, point: Point) -> float:
+        assert point.score is not None
+        excess = self.least - point.score
+        # A smaller lossy file may keep the target too.
+        return excess if point.distortion else min(excess, -1.0)
+
+    def rank(self, point: Point) -> tuple[int, int]:
+        return point.bytes, point.distortion
+
+    def room(self, point: Point) -> int:
+        return point.bytes
+
+    def nearest(self, points: Sequence[Point]) -> str:
+        point = min(points, key=self.excess)
+        return f"the best file, at lambda {point.lam:g}, has {point.score:.2f}"
+
+
+def _goal(target: Target, pixels: int, depth: int) -> _SizeGoal | _PsnrGoal | _ScoreGoal:
+    """Return the target in bytes, dB or points of one picture."""
+    if target.name == SSIMULACRA2:
+        return _ScoreGoal(target.value)
     if target.name == "psnr":
         return _PsnrGoal(target.value, pixels, depth)
     limit = target.value if target.name == "size" else target.value * pixels / 8
@@ -133,12 +179,15 @@ class Attempt:
         Rate-distortion cost of each set of tools alone.
     used : frozenset of int
         Numbers of the sets of tools that code a layer.
+    score : float or None
+        SSIMULACRA2; None if the target is not a score.
     """
 
     encoding: "Encoding"
     distortion: int
     costs: tuple[float, ...]
     used: frozenset[int]
+    score: float | None = None
 
 
 Encoded = Callable[[Sequence[EncodeParams]], Attempt]
@@ -189,12 +238,13 @@ def reach(
     if search.best is None:
         nearest = search.goal.nearest(search.points())
         raise Infeasible(f"{target}: {nearest}{_advice(target, candidates)}")
-    return replace(search.best[1], passes=tuple(search.passes))
+    point, encoding = search.best
+    return replace(encoding, passes=tuple(search.passes), ssimulacra2=point.score)
 
 
 def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     """Return what a message adds if other presets come nearer to the target, or ""."""
-    if target.name == "psnr":
+    if target.name in ("psnr", SSIMULACRA2):
         return "; preset exact is lossless"
     if all(candidate.tools.exact for candidate in candidates):
         return f"; {presets_where(lambda tools: not tools.exact)} makes smaller files"
@@ -206,7 +256,7 @@ class _Search:
 
     def __init__(
         self,
-        goal: _SizeGoal | _PsnrGoal,
+        goal: _SizeGoal | _PsnrGoal | _ScoreGoal,
         samples: np.ndarray,
         depth: int,
         candidates: Sequence[EncodeParams],
@@ -237,6 +287,9 @@ class _Search:
         ends = sorted(goal.direction * math.log(lam) for lam in (LEAST_LAMBDA, MAX_LAMBDA))
         bounds = (ends[0], ends[1])
         bottom, top = goal.window
+        if goal.only_lossless and self._lossless:
+            self._point(0.0, self._effort)
+            return
         start, slope = self._forecast(bounds)
         quick = (
             QUICK_EFFORT
@@ -274,11 +327,10 @@ class _Search:
 
     def _forecast(self, bounds: tuple[float, float]) -> tuple[float, float]:
         """Return the predicted place of the target, and the slope of the excess there."""
-        planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
-        forecast = Forecast(planes, coded_depth(self._depth))
+        expected = self._expected()
 
         def excess(x: float) -> float:
-            return self.goal.excess(forecast.at(self._lambda(x)))
+            return self.goal.excess(expected(self._lambda(x)))
 
         low, high = bounds
         while high - low > 2 * RESOLUTION:
@@ -287,6 +339,18 @@ class _Search:
         step = 0.25
         rise = (excess(low + step) - excess(low - step)) / (2 * step)
         return low, min(rise, LEAST_SLOPE * (self.goal.window[1] - self.goal.window[0]))
+
+    def _expected(self) -> Callable[[float], Point]:
+        """Return what predicts the point of a lambda."""
+        if not isinstance(self.goal, _ScoreGoal):
+            planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
+            return Forecast(planes, coded_depth(self._depth)).at
+        height, width = self._samples.shape[:2]
+        areas = [self._samples[area] for area in areas_in(height, width)]
+        params = self._candidates[0]
+        scores = ScoreForecast(seen_areas(areas, params.version), self._depth, params.tune)
+        # Nothing is known of the bytes, and there is some distortion.
+        return lambda lam: Point(lam, 0, 1, scores.at(lam))
 
     def _lambda(self, x: float) -> float:
         """Return the lambda of a place, rounded to four digits."""
@@ -315,7 +379,7 @@ class _Search:
             return self._made[lam, effort][0]
         candidates = self._at(lam, effort)
         trial = self._encoded(candidates)
-        point = Point(lam, len(trial.encoding.data), trial.distortion)
+        point = Point(lam, len(trial.encoding.data), trial.distortion, trial.score)
         self._made[lam, effort] = (
             point,
             {
@@ -331,7 +395,7 @@ class _Search:
                 self.best = point, trial.encoding
         height, width = self._samples.shape[:2]
         psnr = psnr_of(point.distortion, height * width, self._depth)
-        self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture))
+        self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture, point.score))
         if self._on_pass is not None:
             self._on_pass(self.passes[-1])
         return point

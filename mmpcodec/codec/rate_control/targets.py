@@ -1,4 +1,4 @@
-"""The rate that an encoder is asked for: a lambda, a quality, a size or a PSNR."""
+"""The rate that an encoder is asked for: a lambda, a quality, a size, a PSNR or a score."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -8,6 +8,11 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.params import AUTO, DEFAULT_QUALITY, PSNR, EncodeParams, usual_lambda
 
 MAX_BYTES = 1 << 62
+SSIMULACRA2 = "ssimulacra2"
+LOSSLESS_SCORE = 100
+LEAST_SCORE = -100
+"""Least score that can be asked for; of photographs, only a few blurred shades are left there."""
+NAMES = ("size", "bpp", "psnr", SSIMULACRA2)
 
 
 @dataclass(frozen=True)
@@ -16,10 +21,14 @@ class Target:
 
     Parameters
     ----------
-    name : {"size", "bpp", "psnr"}
+    name : {"size", "bpp", "psnr", "ssimulacra2"}
     value : float
         "size": most bytes of the whole file, an integer from 1 to 2**62. "bpp": most bits per pixel
         of the whole file, above 0. "psnr": least PSNR of the whole decoded picture in dB, above 0.
+        "ssimulacra2": least SSIMULACRA2 of the whole decoded picture, -100 to 100; 100 is lossless.
+        The picture is compared as it is shown: white is that of the metadata, and a picture with
+        alpha has the lower one of its scores on a dark and on a bright background. It must have at
+        least 8x8 pixels.
 
     Raises
     ------
@@ -31,11 +40,16 @@ class Target:
     value: float
 
     def __post_init__(self):
-        if self.name not in ("size", "bpp", "psnr"):
-            raise ParameterError(f"name = {self.name!r}: must be one of size, bpp, psnr")
+        if self.name not in NAMES:
+            raise ParameterError(f"name = {self.name!r}: must be one of {', '.join(NAMES)}")
         full_name = f"target_{self.name}"
         if self.name == "size":
             value: float = check_int(full_name, self.value, 1, MAX_BYTES)
+        elif self.name == SSIMULACRA2:
+            low, high = LEAST_SCORE, LOSSLESS_SCORE
+            value = check_number(
+                full_name, self.value, f"from {low} to {high}", lambda number: low <= number <= high
+            )
         else:
             value = check_number(
                 full_name, self.value, "finite and above 0", lambda number: number > 0
@@ -73,13 +87,14 @@ def rate_of(
     target_size: int | None = None,
     target_bpp: float | None = None,
     target_psnr: float | None = None,
+    target_ssimulacra2: float | None = None,
     max_error: int | None = None,
 ) -> Rate:
     """Return what arguments of ``encode`` stand for; nothing stands for the default quality.
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr
+    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         See ``encode``.
     max_error : int or None
         See ``Tools``; above 0 it excludes targets and lambda 0.
@@ -99,6 +114,7 @@ def rate_of(
         "target_size": target_size,
         "target_bpp": target_bpp,
         "target_psnr": target_psnr,
+        "target_ssimulacra2": target_ssimulacra2,
     }
     given = {name: value for name, value in everything.items() if value is not None}
     if len(given) > 1:

@@ -12,10 +12,10 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import distortion
-from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at, check_white
+from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at
 from mmpcodec.codec.importance.maps import check_importance
 from mmpcodec.codec.rate_control.quality import PartsOf
-from mmpcodec.codec.sources import Kind, params_of
+from mmpcodec.codec.sources import Kind, check_white, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError

@@ -24,6 +24,7 @@ KEYS = {
     "output_bytes",
     "bits_per_pixel",
     "psnr",
+    "ssimulacra2",
     "lam",
     "seconds",
     "backend",

@@ -59,6 +59,7 @@ def test_larger_errors_make_smaller_files(mmp, picture):
         ([*NEAR, "--target-size", "5kB"], "--max-error and --target-size: give only one of them"),
         ([*NEAR, "--target-bpp", "1"], "--max-error and --target-bpp: give only one of them"),
         ([*NEAR, "--target-psnr", "30"], "--max-error and --target-psnr: give only one of them"),
+        ([*NEAR, "--target-ssimulacra2", "80"], "--max-error and --target-ssimulacra2: give only"),
         (["--max-error", "x"], "max_error = 'x': must be a whole number from 0 to 32767"),
         (["--max-error", "2.5"], "max_error = '2.5': must be a whole number from 0 to 32767"),
         (
@@ -89,7 +90,8 @@ def test_options_without_effect_are_said(mmp, picture, options, preset):
 
 def test_a_target_of_the_library_excludes_it(picture):
     samples = picture[1]
-    for target in ({"target_size": 5000}, {"target_psnr": 30}, {"target_bpp": 1}):
+    of_quality = {"target_psnr": 30}, {"target_ssimulacra2": 80}
+    for target in ({"target_size": 5000}, {"target_bpp": 1}, *of_quality):
         name = next(iter(target))
         says = f"{name} and max_error = 2: give only one of them"
         with pytest.raises(ParameterError, match=says):

@@ -5,6 +5,7 @@ psnr_hvsm 0.3.0, XPSNR that of FFmpeg's filter (libavfilter 11.14) for the secon
 frames, which has no activity over time.
 """
 
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -12,13 +13,20 @@ import numpy as np
 import pytest
 
 from mmpcodec import pictures
-from mmpcodec.bench.metrics import METRICS, NAMES, measure, metric_of, metrics_of
+from mmpcodec.bench.metrics import (
+    METRICS,
+    NAMES,
+    check_libraries,
+    measure,
+    metric_of,
+    metrics_of,
+)
 from mmpcodec.bench.metrics.butteraugli import butteraugli
-from mmpcodec.bench.metrics.gaussian import smooth
 from mmpcodec.bench.metrics.psnr_hvs_m import psnr_hvs_m
-from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.bench.metrics.xpsnr import xpsnr
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import MissingExtra, ParameterError
+from mmpcodec.metrics.gaussian import smooth
+from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 
 IMAGES = Path(__file__).parents[3] / "images"
 ALL = metrics_of("all")
@@ -221,3 +229,13 @@ def test_names():
         metrics_of("psnr,vmaf")
     with pytest.raises(ParameterError, match="metric = 'vmaf': must be one of psnr, ssim, ms-ssim"):
         metric_of("vmaf")
+
+
+def test_ssimulacra2_needs_numpy_only(waves, monkeypatch):
+    for module in ("scipy", "scipy.ndimage", "skimage.metrics"):
+        monkeypatch.setitem(sys.modules, module, None)
+    metrics = metrics_of("ssimulacra2")
+    check_libraries(metrics)
+    assert measure(waves, waves, metrics=metrics).values == {"ssimulacra2": 100}
+    with pytest.raises(MissingExtra, match="SciPy"):
+        check_libraries(metrics_of("ssimulacra2,butteraugli"))

@@ -9,11 +9,12 @@ from hypothesis import strategies as st
 
 from mmpcodec import pictures
 from mmpcodec.bench.map_images import LEVELS, RAMP, fits, map_images, ramp
-from mmpcodec.bench.metrics import MAPS, maps_of, ssimulacra2
+from mmpcodec.bench.metrics import MAPS, maps_of
 from mmpcodec.bench.metrics.butteraugli import butteraugli, error_map
-from mmpcodec.bench.metrics.samples import doubled, halved
 from mmpcodec.bench.metrics.ssim import dissimilarity_map, ssim
 from mmpcodec.errors import ParameterError
+from mmpcodec.metrics import ssimulacra2
+from mmpcodec.metrics.samples import doubled, halved
 
 EACH = pytest.mark.parametrize("kind", MAPS.values(), ids=MAPS)
 
@@ -146,14 +147,6 @@ def test_norms_of_ssimulacra2_are_those_of_the_map(error_as_loss, plane, kind):
     norm = (found**4).mean() ** (1 / 4)
     assert 100 - ssimulacra2.ssimulacra2(*pair, white=255) == pytest.approx(norm, rel=1e-5)
     assert norm > 0
-
-
-@pytest.mark.parametrize(
-    ("height", "width", "count"),
-    [(7, 99, 1), (8, 8, 2), (14, 99, 2), (15, 99, 3), (225, 225, 6), (999, 999, 6)],
-)
-def test_number_of_scales(height, width, count):
-    assert ssimulacra2.scale_count(height, width) == count
 
 
 @pytest.mark.parametrize("shape", [(5, 8), (1, 1), (2, 7)])

@@ -11,7 +11,7 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, LimitExceeded, ParameterError, Target
-from mmpcodec.codec import encoder
+from mmpcodec.codec import encoder, sources
 from mmpcodec.codec.tiles import streaming
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
@@ -252,7 +252,7 @@ def test_arrays_stay_on_their_device(devices, monkeypatch, device, used):
         array.number = number
         arrays.append(array)
     expected = mmpcodec.encode_batch(PICTURES, 30, preset="plain", backend="cpu")
-    monkeypatch.setattr(encoder, "check_picture", lambda array, depth: (array, 8))
+    monkeypatch.setattr(sources, "check_picture", lambda array, depth: (array, 8))
     lying = []
     choose = mmpcodec.codec.devices.encode_tiles
 

@@ -8,13 +8,13 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, backends, pictures
-from mmpcodec.bench.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.codec.importance.maps import Importance
 from mmpcodec.codec.importance.masking import masked, masking
 from mmpcodec.codec.importance.seen_errors import seen_errors
 from mmpcodec.codec.layer_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
+from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
 
 ROOT = Path(__file__).parents[3]

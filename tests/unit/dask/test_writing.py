@@ -142,7 +142,9 @@ def test_unknown_sizes_and_missing_folders_are_refused(tmp_path):
         to_mmp(array, tmp_path / "a.mmp", tile_size=63)
 
 
-@pytest.mark.parametrize("target", ["target_size", "target_bpp", "target_psnr"])
+@pytest.mark.parametrize(
+    "target", ["target_size", "target_bpp", "target_psnr", "target_ssimulacra2"]
+)
 def test_targets_are_refused(tmp_path, target):
     array = dask.array.zeros((8, 8), dtype="uint8")
     with pytest.raises(

@@ -10,6 +10,7 @@ from mmpcodec.cli.cluster.places import Place, spread
 from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
 from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
 from mmpcodec.cli.completion import files
+from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
 from mmpcodec.cli.printing import Printer
@@ -67,7 +68,7 @@ def compare(
 
     chosen = metrics_of(metrics)
     limits = options.limits_of(max_samples, max_dimension)
-    options.know_starts(start)
+    know_starts(start)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:

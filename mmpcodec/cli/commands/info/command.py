@@ -6,6 +6,7 @@ import typer
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
+from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import MMP_FILE, Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
@@ -49,7 +50,7 @@ def info(
     and dictionaries.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
-    options.know_starts(start)
+    know_starts(start)
     files = inputs_of(inputs, MMP_FILE)
     if map is not None and (header_only or len(files) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")

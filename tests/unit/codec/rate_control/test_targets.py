@@ -39,6 +39,7 @@ class Made:
     lam: float
     tools: object = None
     passes: tuple = ()
+    ssimulacra2: float | None = None
 
 
 class Codec:
@@ -141,7 +142,11 @@ def test_size_is_never_exceeded_whatever_the_codec_does(limit, seed, ripple):
         ("bpp", "1", "target_bpp = '1': must be a number"),
         ("psnr", -3.0, "target_psnr = -3.0: must be finite and above 0"),
         ("psnr", math.inf, "target_psnr = inf: must be finite and above 0"),
-        ("ssim", 0.9, "name = 'ssim': must be one of size, bpp, psnr"),
+        ("ssimulacra2", 100.5, "target_ssimulacra2 = 100.5: must be from -100 to 100"),
+        ("ssimulacra2", -101, "target_ssimulacra2 = -101: must be from -100 to 100"),
+        ("ssimulacra2", math.nan, "target_ssimulacra2 = nan: must be from -100 to 100"),
+        ("ssimulacra2", "80", "target_ssimulacra2 = '80': must be a number"),
+        ("ssim", 0.9, "name = 'ssim': must be one of size, bpp, psnr, ssimulacra2"),
     ],
 )
 def test_wrong_targets_are_named(name, value, error):
@@ -165,6 +170,7 @@ def test_wrong_qualities_are_named(quality):
         {"lam": 0, "target_size": 900},
         {"quality": 75, "target_psnr": 30},
         {"target_size": 900, "target_bpp": 1},
+        {"target_psnr": 30, "target_ssimulacra2": 80},
     ],
 )
 def test_only_one_may_be_given(given):
@@ -179,6 +185,7 @@ def test_what_was_asked_for():
     assert lambda_or_target(lam=0) == (0, None)
     assert lambda_or_target(quality=90) == (4.0, None)
     assert lambda_or_target(target_bpp=0.5) == (32.0, Target("bpp", 0.5))
+    assert lambda_or_target(target_ssimulacra2=-3) == (32.0, Target("ssimulacra2", -3))
 
 
 def test_quality_falls_as_lambda_rises():

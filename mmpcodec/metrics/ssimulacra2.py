@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator
+from typing import NamedTuple
 
 import numpy as np
 
-from mmpcodec.bench.metrics.gaussian import smooth
-from mmpcodec.bench.metrics.samples import doubled, halved, linear_light
+from mmpcodec.metrics.gaussian import smooth
+from mmpcodec.metrics.samples import doubled, halved, linear_light
 
 SSIMULACRA2_SIDE = 8
 """Smallest side of a picture; a scale follows while the sides of the last one are as large."""
@@ -89,76 +90,104 @@ Norms are ordered by plane, scale, exponent (1, 4) and map (similarity, new edge
 """
 
 
-def ssimulacra2(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
-    """Return SSIMULACRA2: at most 100, about 90 without visible loss; below 0 for strong errors.
+class Ssimulacra2:
+    """SSIMULACRA2 of decoded pictures against one original, whose share is computed once.
 
-    None if a side has fewer than 8 samples. Pictures are taken as sRGB, gray as equal red, green
-    and blue.
-
-    Source: the definition of version 2.1 by Sneyers, in the program ``ssimulacra2`` of libjxl.
-    """
-    if min(original.shape[:2]) < SSIMULACRA2_SIDE:
-        return None
-    scales = [
-        [list(_norms(maps)) for maps in planes] for planes in _scales(original, decoded, white)
-    ]
-    norms = np.array(scales).swapaxes(0, 1)
-    return 100 - float(_loss((_weights(len(scales)) * norms).sum()))
-
-
-def loss_map(original: np.ndarray, decoded: np.ndarray, *, white: int) -> np.ndarray | None:
-    """Return, for each pixel, the points that a picture would lose if it was as bad everywhere.
-
-    The value of a pixel takes the maps of the metric there instead of their norms: dissimilarity,
-    new and lost edges, of all planes and scales, with the weights of the metric. It is 0 for equal
-    pictures. Where they differ, the rounding errors of the window, which are part of the metric,
-    add one or two points far away too. The window sees black beyond the border, which hides errors
-    near it.
+    Pictures are taken as sRGB, gray as equal red, green and blue.
 
     Parameters
     ----------
-    original, decoded : (H, W) or (H, W, 3) integer arrays
+    original : (H, W) or (H, W, 3) integer or float array
+        Of at least 8 rows and columns.
     white : int
         Level of white.
-
-    Returns
-    -------
-    (H, W) array of float32 or None
-        Points of SSIMULACRA2; None if a side has fewer than 8 samples.
     """
+
+    def __init__(self, original: np.ndarray, white: int):
+        self._white = white
+        self._scales = [
+            [_Original.of(plane) for plane in _planes(light)]
+            for light in _scales(linear_light(original, white))
+        ]
+
+    def of(self, decoded: np.ndarray) -> float:
+        """Return the score of a decoded picture, an array of the original's shape.
+
+        It is at most 100, about 90 without visible loss, and below 0 for strong errors.
+
+        Source: the definition of version 2.1 by Sneyers, in the program ``ssimulacra2`` of libjxl.
+        """
+        scales = [[list(_norms(maps)) for maps in planes] for planes in self._maps(decoded)]
+        norms = np.array(scales).swapaxes(0, 1)
+        return 100 - float(_loss((_weights(len(scales)) * norms).sum()))
+
+    def losses(self, decoded: np.ndarray) -> np.ndarray:
+        """Return, for each pixel, the points that a picture would lose if it was as bad everywhere.
+
+        The value of a pixel takes the maps of the metric there instead of their norms:
+        dissimilarity, new and lost edges, of all planes and scales, with the weights of the metric.
+        It is 0 for equal pictures. Where they differ, the rounding errors of the window, which are
+        part of the metric, add one or two points far away too. The window sees black beyond the
+        border, which hides errors near it.
+
+        Returns
+        -------
+        (H, W) array of float32
+            Points of SSIMULACRA2.
+        """
+        weights = _weights(len(self._scales)).sum(axis=2).astype(np.float32)
+        errors = [
+            np.tensordot(weights[:, scale], np.stack(list(planes)), axes=2)
+            for scale, planes in enumerate(self._maps(decoded))
+        ]
+        found = errors.pop()
+        while errors:
+            finer = errors.pop()
+            height, width = finer.shape
+            found = finer + doubled(found)[:height, :width]
+        return _loss(found)
+
+    def _maps(self, decoded: np.ndarray) -> Iterator[Iterator[np.ndarray]]:
+        """Yield, for each scale from the finest, the maps of the planes X, Y and B."""
+        scales = zip(self._scales, _scales(linear_light(decoded, self._white)), strict=True)
+        for originals, light in scales:
+            yield (_maps(*pair) for pair in zip(originals, _planes(light), strict=True))
+
+
+def ssimulacra2(original: np.ndarray, decoded: np.ndarray, *, white: int) -> float | None:
+    """Return SSIMULACRA2, see ``Ssimulacra2``; None if a side has fewer than 8 samples."""
     if min(original.shape[:2]) < SSIMULACRA2_SIDE:
         return None
-    scales = scale_count(*original.shape[:2])
-    weights = _weights(scales).sum(axis=2).astype(np.float32)
-    errors = [
-        np.tensordot(weights[:, scale], np.stack(list(planes)), axes=2)
-        for scale, planes in enumerate(_scales(original, decoded, white))
-    ]
-    found = errors.pop()
-    while errors:
-        finer = errors.pop()
-        height, width = finer.shape
-        found = finer + doubled(found)[:height, :width]
-    return _loss(found)
+    return Ssimulacra2(original, white).of(decoded)
 
 
-def scale_count(height: int, width: int) -> int:
-    """Return the number of scales of a picture: at most 6, and at least 1."""
-    count = 1
-    while count < SCALES and min(height, width) >= SSIMULACRA2_SIDE:
-        height, width, count = (height + 1) // 2, (width + 1) // 2, count + 1
-    return count
+def loss_map(original: np.ndarray, decoded: np.ndarray, *, white: int) -> np.ndarray | None:
+    """Return the map of ``Ssimulacra2.losses``; None if a side has fewer than 8 samples."""
+    if min(original.shape[:2]) < SSIMULACRA2_SIDE:
+        return None
+    return Ssimulacra2(original, white).losses(decoded)
 
 
-def _scales(
-    original: np.ndarray, decoded: np.ndarray, white: int
-) -> Iterator[Iterator[np.ndarray]]:
-    """Yield, for each scale from the finest, the maps of the planes X, Y and B; see ``_maps``."""
-    light = [linear_light(each, white) for each in (original, decoded)]
-    for scale in range(scale_count(*original.shape[:2])):
-        if scale:
-            light = [halved(each) for each in light]
-        yield (_maps(*planes) for planes in zip(*map(_planes, light), strict=True))
+class _Original(NamedTuple):
+    """A plane of the original, and what the window makes of it and of its squares."""
+
+    plane: np.ndarray
+    squares: np.ndarray
+    mean: np.ndarray
+
+    @classmethod
+    def of(cls, plane: np.ndarray) -> "_Original":
+        return cls(plane, *smooth(np.stack([plane * plane, plane])))
+
+
+def _scales(light: np.ndarray) -> Iterator[np.ndarray]:
+    """Yield the scales of linear light, (3, H, W), from fine to coarse."""
+    yield light
+    for _ in range(SCALES - 1):
+        if min(light.shape[1:]) < SSIMULACRA2_SIDE:
+            break
+        light = halved(light)
+        yield light
 
 
 def _planes(light: np.ndarray) -> Iterator[np.ndarray]:
@@ -192,14 +221,15 @@ def _response(cone: np.ndarray, light: np.ndarray) -> np.ndarray:
     return root.astype(np.float32)
 
 
-def _maps(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def _maps(original: _Original, b: np.ndarray) -> np.ndarray:
     """Return the maps of a plane: dissimilarity, new edges, lost edges.
 
     Returns
     -------
     (3, H, W) array of float32
     """
-    squares_a, squares_b, products, mean_a, mean_b = smooth(np.stack([a * a, b * b, a * b, a, b]))
+    a, squares_a, mean_a = original
+    squares_b, products, mean_b = smooth(np.stack([b * b, a * b, b]))
     variances = (squares_a - mean_a**2) + (squares_b - mean_b**2)
     structure = (2 * (products - mean_a * mean_b) + _C2) / (variances + _C2)
     dissimilar = 1 - (1 - (mean_a - mean_b) ** 2) * structure
