@@ -50,7 +50,7 @@ DEFAULT_QUALITY = 85.0
 """No difference is seen at a normal viewing distance."""
 QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
 """The usual lambda of a quality is a scale times a power of what it lacks of 100."""
-QUALITY_PLACES = 8
+QUALITY_PLACES = 4
 """Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
 QUALITY_REACH = 2
 """Doublings by which the lambda of a picture may differ from the usual one of its quality."""
@@ -132,7 +132,7 @@ def lambdas_of_quality(quality: float) -> list[float]:
     Examples
     --------
     >>> from mmpcodec.params import lambdas_of_quality
-    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::8]]
+    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
     [1.3, 2.6, 5.2, 10.4, 20.7]
     """
     middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))

@@ -362,7 +362,7 @@ def encode_batch(
     targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = rate_of(lam, quality, *targets, tools.get("max_error"))
     check_palette(tools.get("palette"), importance)
-    tools["tune"] = tools.get("tune") or rate.tune
+    tools["tune"] = rate.aim(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model, "start": start}
     encodings = encode_pictures(
         arrays,

@@ -117,7 +117,7 @@ def to_mmp(
             "give lam or quality"
         )
     rate = rate_of(lam, quality, max_error=tools.get("max_error"))
-    tools["tune"] = tools.get("tune") or rate.tune
+    tools["tune"] = rate.aim(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     array = checked_array(array)

@@ -128,7 +128,7 @@ class Encoded(NamedTuple):
             f"{quality_text(self.psnr, self.ssimulacra2)}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
-        line += f", lambda {self.lam:.4g}" if self.lam else ""
+        line += f", lambda {self.lam:.4g}" if self.lam or self.passes else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
         line += ", verified" if self.verified else ""
         if not verbose:

@@ -172,9 +172,10 @@ def wanted(
         tools["max_error"] = whole_number("max_error", bound)
     if tools.get("max_error"):
         check_beside_max_error(rate)
-    lam, quality, target, tune = asked(rate, tools.get("max_error"))
+    found = asked(rate, tools.get("max_error"))
+    lam, quality, target, _ = found
     preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
-    tools["tune"] = tools.get("tune") or tune
+    tools["tune"] = found.aim(tools.get("tune"))
     params = EncodeParams.from_options(
         lam,
         quality=quality,

@@ -80,6 +80,10 @@ class Rate(NamedTuple):
     target: Target | None = None
     tune: str = PSNR
 
+    def aim(self, tune: str | None) -> str:
+        """Return the aim of an encoder that is asked for this one."""
+        return self.tune if tune in (None, AUTO) else tune
+
 
 def rate_of(
     lam: float | None = None,

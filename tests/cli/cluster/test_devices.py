@@ -50,9 +50,9 @@ def written(folder):
 
 @pytest.mark.parametrize(("device", "used"), [("all", {0, 1, 2}), ("0,2", {0, 2}), ("1", {1})])
 def test_encode_shares_a_folder(mmp, devices, folder, device, used):
-    done = mmp("encode", folder, "--preset", "plain", "--device", device, "-v")
+    done = mmp("encode", folder, "-l", 32, "--preset", "plain", "--device", device, "-v")
     assert done.exit_code == 0, done.stderr
-    assert written(folder) == expected(folder, preset="plain", backend="cpu")
+    assert written(folder) == expected(folder, lam=32, preset="plain", backend="cpu")
     assert {number for number, _ in devices.calls} <= used
     assert len(devices.calls) == len(used)
     assert sum(planes for _, planes in devices.calls) == 7
@@ -63,7 +63,7 @@ def test_encode_shares_a_folder(mmp, devices, folder, device, used):
 
 def test_groups_feed_all_devices(mmp, devices, folder, monkeypatch):
     monkeypatch.setattr(sources, "GROUP", 1)
-    assert mmp("encode", folder, "--preset", "plain", "--device", "0,1").exit_code == 0
+    assert mmp("encode", folder, "-l", 32, "--preset", "plain", "--device", "0,1").exit_code == 0
     assert sorted(planes for _, planes in devices.calls) == [1, 2, 2, 2]
 
 

@@ -44,9 +44,9 @@ def test_writes_what_the_library_writes(mmp, picture, samples, files):
     assert files() == ["a.mmp", "a.png"]
 
 
-def test_defaults_are_lambda_32_and_the_cheapest_preset(mmp, picture, samples):
+def test_defaults_are_quality_85_and_the_cheapest_preset(mmp, picture, samples):
     mmp("encode", picture)
-    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 32, preset="auto")
+    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, quality=85, preset="auto")
 
 
 def test_prints_one_line(mmp, picture):
@@ -54,14 +54,16 @@ def test_prints_one_line(mmp, picture):
     size = Path("a.mmp").stat().st_size
     expected = (
         rf"a\.png -> a\.mmp: 20x16, {Path(picture).stat().st_size} -> {size} bytes, "
-        rf"{8 * size / 320:.3f} bpp, PSNR \d\d\.\d\d dB, \d+\.\d\d s, backend (cpu|reference)\n"
+        rf"{8 * size / 320:.3f} bpp, PSNR \d\d\.\d\d dB, \d+\.\d\d s, backend (cpu|reference), "
+        r"lambda [\d.]+\n"
     )
     assert re.fullmatch(expected, result.stdout)
     assert result.stderr == ""
 
 
 def test_json_has_the_same_facts(mmp, picture, samples):
-    facts = json.loads(mmp("encode", picture, "--json", "--verify", "--preset", "plain").stdout)
+    options = ["-l", 32, "--json", "--verify", "--preset", "plain"]
+    facts = json.loads(mmp("encode", picture, *options).stdout)
     assert set(facts) == KEYS
     data = Path("a.mmp").read_bytes()
     found = mmpcodec.inspect(data, decode=True)
@@ -113,7 +115,8 @@ def test_quiet_prints_nothing(mmp, picture, files):
 
 
 def test_verbose_prints_backend_tools_and_bits(mmp, picture):
-    result = mmp("encode", picture, "-v", "--preset", "plain", "--backend", "reference")
+    options = ["-l", 32, "--preset", "plain", "--backend", "reference"]
+    result = mmp("encode", picture, "-v", *options)
     notes = result.stderr.splitlines()
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
@@ -124,6 +127,8 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     assert re.search(
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
+    result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
+    assert result.stderr.splitlines()[1].startswith("mmp: quality 60, usual lambda 55.98, part")
 
 
 @pytest.mark.parametrize(
@@ -189,7 +194,7 @@ def test_named_backend_that_is_absent(mmp, picture, monkeypatch, files):
     assert result.exit_code == 4
     assert result.stderr == "mmp: backend cpu cannot run here: not on this machine\n"
     assert files() == ["a.png"]
-    result = mmp("encode", picture, "--backend", "auto")
+    result = mmp("encode", picture, "-l", 0, "--backend", "auto")
     assert (result.exit_code, result.stdout[-18:]) == (0, "backend reference\n")
 
 

@@ -10,7 +10,7 @@ from support.strategies import woven
 import mmpcodec
 from mmpcodec import pictures
 
-OPTIONS = ("--format", "2", "--preset", "photo", "--effort", "1", "-f")
+OPTIONS = ("--format", "2", "--tune", "psnr", "--preset", "photo", "--effort", "1", "-f")
 MASK = np.zeros((128, 192), np.uint8)
 MASK[70:100, 70:120] = 255
 RECTANGLE = "70,70,50,30"

@@ -8,8 +8,10 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, ParameterError
+from mmpcodec.codec.tiles.tile_groups import prepared
 from mmpcodec.errors import FileError
 from mmpcodec.metadata import Metadata
+from mmpcodec.params import usual_lambda
 
 pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
 import dask
@@ -86,12 +88,22 @@ def test_bytes_for_all_forms_and_chunks(tmp_path_factory, shape, planes, kind, t
 def test_chunks_of_whole_tiles_are_kept():
     samples = dask.array.zeros((300, 500), dtype="uint8", chunks=(128, 192))
     params = mmpcodec.EncodeParams()
-    header = mmpcodec.codec.tiles.tile_groups.header_of(samples.shape, 8, Metadata(), 64, params)
+    header, _ = prepared(samples.shape, 8, Metadata(), 64, params, list)
     assert writing.chunks_of(samples.chunks, header) == samples.chunks
     others = dask.array.zeros((300, 500), dtype="uint8", chunks=(100, 192))
     assert writing.chunks_of(others.chunks, header) == (2048, 2048)
     large = dask.array.zeros((8192, 8192), dtype="uint8", chunks=8192)
     assert writing.chunks_of(large.chunks, header) == (2048, 2048)
+
+
+def test_a_quality_is_that_of_the_whole_picture(tmp_path):
+    samples = shade((300, 500), 3)
+    array = dask.array.from_array(samples, chunks=(100, 200, 1))
+    options = {"quality": 70, "preset": "photo", "effort": 1, "tile_size": 128}
+    found = to_mmp(array, tmp_path / "a.mmp", **options)
+    expected = mmpcodec.encode(samples, **options)
+    assert (tmp_path / "a.mmp").read_bytes() == expected
+    assert found.lam != usual_lambda(70)
 
 
 def test_depth_metadata_and_progress(tmp_path):

@@ -14,10 +14,10 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import EncodeParams, Infeasible, Target, pictures
 from mmpcodec.codec.rate_control.scores import Scores
-from mmpcodec.codec.rate_control.search import MIN_LAMBDA, Attempt, reach
+from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.metadata import Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
-from mmpcodec.params import DEFAULT_EFFORT
+from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
 
 IMAGES = Path(__file__).parents[4] / "images"
 WHOLE = pictures.read(IMAGES / "camera.pgm").samples[100:356, 150:406]
@@ -112,7 +112,7 @@ def test_scores_that_no_lossy_file_reaches(least):
     with pytest.raises(Infeasible, match=message) as caught:
         encoded(NATURAL, least, **PHOTO, step=500)
     # No lambda of these options comes nearer.
-    best = mmpcodec.encode(NATURAL, MIN_LAMBDA, **PHOTO, step=500)
+    best = mmpcodec.encode(NATURAL, LEAST_LAMBDA, **PHOTO, step=500)
     score = ssimulacra2(NATURAL, mmpcodec.decode(best), white=255)
     assert f", has {score:.2f}; preset exact is lossless" in str(caught.value)
     assert 40 < score < 96

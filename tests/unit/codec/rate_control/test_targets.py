@@ -3,7 +3,6 @@
 import math
 import re
 from dataclasses import dataclass, replace
-from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -18,9 +17,9 @@ from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import psnr_of, squared_error
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.rate_control.forecast import Forecast
-from mmpcodec.codec.rate_control.search import MIN_LAMBDA, QUICK_EFFORT, Attempt, reach
-from mmpcodec.codec.rate_control.targets import lambda_or_target
-from mmpcodec.params import DEFAULT_EFFORT, lambda_of_quality
+from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
+from mmpcodec.codec.rate_control.targets import rate_of
+from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
 
 PICTURE = natural(np.random.default_rng(0), 96, 112)
 CAMERA = pictures.read(Path(__file__).parents[4] / "images" / "camera.pgm").samples[
@@ -94,7 +93,7 @@ def test_size_is_kept_to_two_percent(one, other, bend, scale, share):
         lam = max(lam, 1e-9)
         return 60 + scale * (lam**-one if lam < bend else bend ** (other - one) * lam**-other)
 
-    smallest, largest = size(2.0**20), size(MIN_LAMBDA)
+    smallest, largest = size(2.0**20), size(LEAST_LAMBDA)
     target = Target("size", math.ceil(1.1 * smallest * (largest / smallest) ** share))
     codec = Codec(size)
     found = reached(codec, target)
@@ -181,25 +180,16 @@ def test_only_one_may_be_given(given):
 
 
 def test_what_was_asked_for():
-    assert lambda_or_target() == (32.0, None)
-    assert lambda_or_target(lam=0) == (0, None)
-    assert lambda_or_target(quality=90) == (4.0, None)
-    assert lambda_or_target(target_bpp=0.5) == (32.0, Target("bpp", 0.5))
-    assert lambda_or_target(target_ssimulacra2=-3) == (32.0, Target("ssimulacra2", -3))
-
-
-def test_quality_falls_as_lambda_rises():
-    qualities = np.linspace(0, 100, 401)
-    lambdas = [lambda_of_quality(float(quality)) for quality in qualities]
-    assert all(a > b for a, b in pairwise(lambdas))
-    assert (lambdas[0], lambdas[-1]) == (4092, 0)
-    assert lambda_of_quality(75) == pytest.approx(18.627, abs=1e-3)
-    assert mmpcodec.encode(PICTURE, quality=60, preset="plain") == mmpcodec.encode(
-        PICTURE, 60, preset="plain"
-    )
-    lossless = mmpcodec.encode(PICTURE, quality=100)
-    assert lossless == mmpcodec.encode(PICTURE, 0)
-    np.testing.assert_array_equal(mmpcodec.decode(lossless), PICTURE)
+    usual = pytest.approx(0.008 * 15**2.4)
+    assert rate_of() == (usual, 85, None, "auto")
+    assert rate_of(lam=0) == (0, None, None, "psnr")
+    assert rate_of(lam=7) == (7, None, None, "psnr")
+    assert rate_of(quality=90) == (pytest.approx(0.008 * 10**2.4), 90, None, "auto")
+    assert rate_of(quality=100) == (0, None, None, "psnr")
+    assert rate_of(max_error=2) == (32.0, None, None, "psnr")
+    assert rate_of(target_bpp=0.5) == (32.0, None, Target("bpp", 0.5), "auto")
+    assert rate_of(target_psnr=30) == (32.0, None, Target("psnr", 30), "psnr")
+    assert rate_of(target_ssimulacra2=-3) == (32.0, None, Target("ssimulacra2", -3), "auto")
 
 
 def encoded(picture=PICTURE, **options):
