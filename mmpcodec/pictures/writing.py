@@ -275,7 +275,7 @@ def imwrite(
         None takes those of the picture. A format drops metadata that it cannot hold; see
         ``pictures.lost``.
     **options
-        Options of ``encode``, for the format "mmp" only. Without any, lambda is 32, which is lossy.
+        Options of ``encode``, for the format "mmp" only. Without any, files are lossy.
         Exception: ``quality``, 1 to 100, is that of ``pictures.to_bytes`` for "jpg" and "webp".
 
     Returns

@@ -1,6 +1,7 @@
 """The error of a decoded tile as its encoder aims: squared, or seen. *Encoder only*."""
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
@@ -24,17 +25,31 @@ def error_of(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> flo
     params : EncodeParams
         Their aim decides how errors count.
     """
-    source, depth = tile.on_host, tile.depth
     if params.tune != EYE:
-        return distortion(source, samples, depth, params.version)
+        return distortion(tile.on_host, samples, tile.depth, params.version)
+    return float(seen_cells(tile, samples, params).sum())
+
+
+def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> NDArray[np.float64]:
+    """Return the errors of the cells of 16x16 pixels that are seen, in the units of lambda.
+
+    Parameters
+    ----------
+    tile, samples, params
+        See ``error_of``.
+
+    Returns
+    -------
+    (ceil(H / 16), ceil(W / 16)) float64 array
+    """
+    source, depth = tile.on_host, tile.depth
     form, layout = form_of(source), layout_of(source, params.lam)
-    importance = Importance(
-        masked(tile.importance, source, depth), seen_pixels(source, params.version), EYE_WEIGHTS
-    )
+    seen = seen_pixels(source, params.version)
+    importance = Importance(masked(tile.importance, source, depth), seen, EYE_WEIGHTS)
     pairs = zip(split(source, depth, layout), split(samples, depth, layout), strict=True)
-    total = 0.0
+    total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):
         weight = weight_of_layer(form, layout, layer, params.tune, weighs=True)
-        error = importance.squared_error(plane.samples, decoded.samples)
-        total += weight * error / 4.0 ** extra_bits(plane.depth)
+        errors = importance.seen_cells(plane.samples, decoded.samples)
+        total = total + weight / 4.0 ** extra_bits(plane.depth) * errors
     return total

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.codec.distortion import squared_error
 from mmpcodec.codec.importance.seen_errors import SIDE, seen_errors
@@ -174,20 +175,24 @@ class Importance:
         if self.of_pixels is None:
             return squared_error(samples, decoded)
         if self.strength:
-            return self._seen_error(samples, decoded)
+            return float(self.seen_cells(samples, decoded).sum())
         return _weighted_sum(
             self.of_pixels, lambda inside: squared_error(samples[inside], decoded[inside])
         )
 
-    def _seen_error(self, samples: np.ndarray, decoded: np.ndarray) -> float:
-        """Sum the errors that are seen; a block is as important as its most important pixel."""
+    def seen_cells(self, samples: np.ndarray, decoded: np.ndarray) -> NDArray[np.float64]:
+        """Return the errors that are seen of blocks of 16x16 samples, times their weight.
+
+        A block is as important as its most important pixel.
+        """
         assert self.of_pixels is not None
+        if self.seen is not None:
+            decoded = self.shown(samples, decoded)
         difference = samples.astype(np.int64) - decoded
         planes = [difference] if difference.ndim == 2 else np.moveaxis(difference, 2, 0)
         errors = np.sum([seen_errors(plane, self.strength) for plane in planes], axis=0)
-        of_blocks = _by_fragments(np.maximum, self.of_pixels, SIDE)
-        total = _weighted_sum(of_blocks, lambda inside: int(errors[inside].sum()))
-        return total / 4**COEFFICIENT_BITS
+        important = _by_fragments(np.maximum, self.of_pixels, SIDE).astype(np.int64)
+        return errors * _WEIGHTS[important + MOST_IMPORTANCE] / 4**COEFFICIENT_BITS
 
     def shown(self, samples: np.ndarray, others: np.ndarray) -> np.ndarray:
         """Return other samples where pixels are seen, and ``samples`` elsewhere."""
@@ -195,6 +200,10 @@ class Importance:
             return others
         seen = self.seen if samples.ndim == 2 else self.seen[..., None]
         return np.where(seen, others, samples)
+
+
+_WEIGHTS = 2.0 ** (np.arange(-MOST_IMPORTANCE, MOST_IMPORTANCE + 1) / 2)
+"""How much errors count, from the least importance to the largest."""
 
 
 def _weighted_sum(importance: np.ndarray, error_in: Callable[[np.ndarray], int]) -> float:

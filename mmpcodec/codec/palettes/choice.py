@@ -15,7 +15,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.importance.aims import error_of
+from mmpcodec.codec.importance.aims import error_of, seen_cells
 from mmpcodec.codec.importance.filling import filled
 from mmpcodec.codec.look import strips_of
 from mmpcodec.codec.palette_layer import coding_of, drawn_over
@@ -23,11 +23,12 @@ from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, look
 from mmpcodec.codec.palettes.colours import Histogram
 from mmpcodec.codec.palettes.search import Costs, PaletteSearch, PaletteTrial, form_of_effort
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
+from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout
-from mmpcodec.params import EncodeParams
+from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.exact.planes import to_planes
 from mmpcodec.runtime.progress import OpenProgress, Progress
 from mmpcodec.samples import Form
@@ -133,11 +134,7 @@ class _CodedTile:
                 if layer.trace is None or layer.trace.cell_rates is None:
                     return None
                 rates.append(layer.trace.cell_rates)
-        difference = colours.astype(np.int64) - colours_of(self.found.samples)
-        errors = (difference * difference).sum(axis=2)
-        if seen is not None:
-            errors[~seen] = 0
-        below = costs(cell_sums(errors), np.sum(rates, axis=0))
+        below = costs(self._errors_below(colours, seen), np.sum(rates, axis=0))
         search = self._search(colours, costs, below)
         chosen = search.find(self.params.effort)
         if chosen is None:
@@ -149,6 +146,21 @@ class _CodedTile:
             hidden = drawn if seen is None else drawn | ~seen
             below_it = code_below(replace(self.source, hidden=hidden), self.progress.part())
         return self._made(trial, below_it)
+
+    def _errors_below(
+        self, colours: np.ndarray, seen: NDArray[np.bool_] | None
+    ) -> NDArray[np.int64]:
+        """Return the errors of cells without a palette, sums over the colours."""
+        source, samples = self.source, self.found.samples
+        luma = self.found.layers[0].tools
+        if self.params.tune == EYE and luma.frequency_weights:
+            scale = colours.shape[2] * 4.0 ** extra_bits(source.depth)
+            return np.rint(seen_cells(source, samples, self.params) * scale).astype(np.int64)
+        difference = colours.astype(np.int64) - colours_of(samples)
+        errors = (difference * difference).sum(axis=2)
+        if seen is not None:
+            errors[~seen] = 0
+        return cell_sums(errors)
 
     def _search(self, colours: np.ndarray, costs: Costs, below: NDArray[np.int64]) -> PaletteSearch:
         depth = self.source.depth
