@@ -98,10 +98,13 @@ def tools_text(tools: "Tools") -> str:
 
 
 def rate_text(params: "EncodeParams") -> str:
-    """Return the lambda of parameters, or the quality from which it follows."""
-    if params.quality is None:
-        return f"lambda {params.lam:g}"
-    return f"quality {params.quality:g}, usual lambda {params.lam:.4g}"
+    """Return the lambda of parameters, or the quality from which it follows, and the aim."""
+    from mmpcodec.tools import DRAFT
+
+    rate = f"lambda {params.lam:g}"
+    if params.quality is not None:
+        rate = f"quality {params.quality:g}, usual lambda {params.lam:.4g}"
+    return f"{rate}, tune {params.tune}" if params.version == DRAFT else rate
 
 
 def _value_text(value: Any) -> str:

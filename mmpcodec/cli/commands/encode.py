@@ -1,5 +1,6 @@
 """``mmp encode``: encode pictures to mmp files."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -128,7 +129,7 @@ class Encoded(NamedTuple):
             f"{quality_text(self.psnr, self.ssimulacra2)}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
-        line += f", lambda {self.lam:.4g}" if self.lam or self.passes else ""
+        line += f", lambda {self.lam:.4g}" if math.isfinite(self.psnr) or self.passes else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
         line += ", verified" if self.verified else ""
         if not verbose:
@@ -351,7 +352,7 @@ def encode(
         work, backend_text = replace(work, setting=setting).on(to_do)
         if verbose:
             printer.note(backend_text)
-            for each in params.each_alone() if target is None else ():
+            for each in params.aiming(measured=False).each_alone() if target is None else ():
                 printer.note(f"{rate_text(params)}, {tools_text(each.coded_tools)}")
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)

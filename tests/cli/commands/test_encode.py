@@ -127,6 +127,10 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     assert re.search(
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
+    result = mmp("encode", picture, "-v", "-f", "--format", 2, "--preset", "photo")
+    told = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
+    assert result.stderr.splitlines()[2].startswith(told)
+    assert result.stderr.splitlines()[2].endswith("frequency weights 6")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
     assert result.stderr.splitlines()[1].startswith("mmp: quality 60, usual lambda 55.98, part")
 
