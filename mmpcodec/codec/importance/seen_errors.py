@@ -28,7 +28,9 @@ def seen_errors(difference: np.ndarray, strength: int) -> np.ndarray:
     whole = np.pad(difference.astype(np.int64), ((0, -height % SIDE), (0, -width % SIDE)))
     rows, columns = whole.shape[0] // SIDE, whole.shape[1] // SIDE
     blocks = whole.reshape(rows, SIDE, columns, SIDE).swapaxes(1, 2)
-    cosines = basis(SIDE, False)
-    found = (cosines @ blocks @ cosines.T) >> (2 * COLUMN_SHIFT - COEFFICIENT_BITS)
+    # Products of integers below 2**53 are exact in float64, and several times as fast.
+    cosines = basis(SIDE, False).astype(np.float64)
+    products = cosines @ blocks.astype(np.float64) @ cosines.T
+    found = products.astype(np.int64) >> (2 * COLUMN_SHIFT - COEFFICIENT_BITS)
     found = found * PLAIN // weights(SIDE, SIDE, strength)
     return (found * found).sum(axis=(2, 3))
