@@ -28,7 +28,7 @@ def seen_errors(difference: np.ndarray, strength: int) -> np.ndarray:
     whole = np.pad(difference.astype(np.int64), ((0, -height % SIDE), (0, -width % SIDE)))
     rows, columns = whole.shape[0] // SIDE, whole.shape[1] // SIDE
     blocks = whole.reshape(rows, SIDE, columns, SIDE).swapaxes(1, 2)
-    # Products of integers below 2**53 are exact in float64, and several times as fast.
+    # Products of integers below 2**53 are exact in float64, and faster.
     cosines = basis(SIDE, False).astype(np.float64)
     products = cosines @ blocks.astype(np.float64) @ cosines.T
     found = products.astype(np.int64) >> (2 * COLUMN_SHIFT - COEFFICIENT_BITS)

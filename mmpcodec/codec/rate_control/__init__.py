@@ -1,1 +1,1 @@
-"""Targets of size, bit rate and PSNR: the search for the lambda that meets one."""
+"""From what is asked for to a lambda: a prediction for a quality, a search for a target."""
