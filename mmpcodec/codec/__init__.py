@@ -3,6 +3,6 @@
 ``encoder`` and ``decoder`` hold the public functions, ``layer_choice`` encodes each layer with each
 set of tools and keeps the cheapest, ``palettes`` chooses what a palette draws over them, ``colour``
 turns colours into planes, ``tiles`` holds tiles and pictures larger than memory, ``rate_control``
-predicts the lambda of a quality and searches the one that keeps a target. ``backends`` code single planes; ``format`` holds the
-syntax of files.
+predicts the lambda of a quality and searches the one that keeps a target. ``backends`` code single
+planes; ``format`` holds the syntax of files.
 """
