@@ -133,7 +133,7 @@ def lambdas_of_quality(quality: float) -> list[float]:
     --------
     >>> from mmpcodec.params import lambdas_of_quality
     >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
-    [1.3, 2.6, 5.2, 10.4, 20.7]
+    [1.4, 2.8, 5.7, 11.3, 22.6]
     """
     middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
     reach = QUALITY_REACH * QUALITY_PLACES

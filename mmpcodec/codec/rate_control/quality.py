@@ -98,7 +98,7 @@ def lambda_of_quality(quality: float, areas: Sequence[np.ndarray], depth: int, t
     >>> from mmpcodec.codec.rate_control.quality import lambda_of_quality
     >>> flat = np.zeros((32, 32), np.uint8)
     >>> lambda_of_quality(85, [flat], 8, "psnr")
-    20.75
+    19.03
     """
     lambdas, forecast = lambdas_of_quality(quality), ScoreForecast(areas, depth, tune)
     found = bisect_right(lambdas, -quality, key=lambda lam: -forecast.at(lam))

@@ -65,8 +65,8 @@ class VisibleErrors:
     >>> from mmpcodec.codec.rate_control.visible_error import VisibleErrors
     >>> picture = np.random.default_rng(0).integers(0, 256, (64, 64)).astype(np.uint8)
     >>> errors = VisibleErrors([picture[:32, :32], picture[32:, 32:]], 8, "psnr")
-    >>> [round(errors.at(lam), 4) for lam in (1, 16, 256)]
-    [0.0005, 0.0084, 0.132]
+    >>> [round(errors.at(lam), 4) for lam in (16, 64, 256)]
+    [0.0019, 0.0107, 0.0384]
     """
 
     def __init__(self, areas: Sequence[np.ndarray], depth: int, tune: str):
