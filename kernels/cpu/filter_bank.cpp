@@ -29,6 +29,19 @@ struct Form {
     Value weights[kPlaces], clips[kPlaces];
 };
 
+// What a step decides: the forms of the filters, and the largest variation of each activity.
+template <class Value>
+struct OfStep {
+    std::vector<Form<Value>> forms;
+    int most_of_activity[kBankActivities - 1];
+};
+
+// Columns whose samples have one step.
+struct Run {
+    int64_t first, last;
+    int step;  // its number
+};
+
 constexpr int place_of(int row, int column) {
     if (row == -3 || row == 3) return row < 0 ? kAbove : kBelow;
     if (row == 0) return kOwnRow + kBankReach + column;
@@ -57,6 +70,18 @@ std::vector<Form<Value>> forms_of(int step, Depth<Sample> depth) {
     return forms;
 }
 
+template <class Value, class Sample>
+std::vector<OfStep<Value>> of_steps(const PlaneSteps& steps, Depth<Sample> depth) {
+    std::vector<OfStep<Value>> found(steps.distinct.size());
+    for (size_t i = 0; i < found.size(); ++i) {
+        const int step = steps.distinct[i];
+        found[i].forms = forms_of<Value>(step, depth);
+        for (int k = 0; k < kBankActivities - 1; ++k)
+            found[i].most_of_activity[k] = most_of_activity(k, step);
+    }
+    return found;
+}
+
 // Visits the rows of a picture in order. Beyond the border, samples and variations repeat the
 // nearest ones inside.
 template <class Value, class Sample>
@@ -65,8 +90,9 @@ public:
     // The type of sums of variations.
     using Sum = Wide<Sample>;
 
-    BankRows(const FilterPicture<Sample>& picture, int step, int64_t first)
+    BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps, int64_t first)
         : picture_(picture),
+          steps_(steps),
           stride_(picture.width + 2 * kColumns),
           row_(first - 1),
           next_line_(std::max<int64_t>(first - kBankWindow - 1, 0)),
@@ -75,18 +101,22 @@ public:
           variations_(stride_),
           sums_(kDirections * kHeld * picture.width),
           around_(kDirections * picture.width),
-          forms_(forms_of<Value>(step, picture.depth)),
+          of_steps_(of_steps<Value>(steps, picture.depth)),
           weighted_(picture.width),
           places_(picture.width) {
-        for (int i = 0; i < kBankActivities - 1; ++i) most_of_activity_[i] = most_of_activity(i, step);
+        find_runs((row_ + 1) / steps.size);
     }
 
     MMP_INLINE void next() {
         ++row_;
+        if (row_ % steps_.size == 0) find_runs(row_ / steps_.size);
         for (; next_line_ <= inside(row_ + kBankWindow + 1); ++next_line_) hold_line(next_line_);
         for (; next_sums_ <= inside(row_ + kBankWindow); ++next_sums_) hold_sums(next_sums_);
-        find_places();
-        filter();
+        sum_around();
+        for (const Run& run : runs_) {
+            find_places(run);
+            filter(run);
+        }
     }
 
     MMP_INLINE const Value* samples() const { return line(0); }
@@ -94,6 +124,8 @@ public:
     MMP_INLINE const int32_t* weighted() const { return weighted_.data(); }
     // The number of each sample's form: kBankTurns times its class, plus its turn.
     MMP_INLINE const uint8_t* places() const { return places_.data(); }
+    // The runs of columns of one step.
+    MMP_INLINE const std::vector<Run>& runs() const { return runs_; }
 
 private:
     using Lanes = std::conditional_t<sizeof(Value) == 2, Shorts8, Ints8>;
@@ -140,7 +172,19 @@ private:
         }
     }
 
-    MMP_INLINE void find_places() {
+    MMP_INLINE void find_runs(int64_t row) {
+        const uint8_t* numbers = steps_.numbers + row * steps_.across;
+        runs_.clear();
+        for (int64_t i = 0; i < steps_.across; ++i) {
+            const int64_t last = std::min((i + 1) * steps_.size, picture_.width);
+            if (i > 0 && numbers[i] == numbers[i - 1])
+                runs_.back().last = last;
+            else
+                runs_.push_back({i * steps_.size, last, numbers[i]});
+        }
+    }
+
+    MMP_INLINE void sum_around() {
         const int64_t width = picture_.width;
         const int extra = picture_.depth.extra();
         int16_t* around = around_.data();
@@ -153,12 +197,16 @@ private:
                              rows[5][c] + rows[6][c]) >>
                             extra);
         }
-        const int m0 = most_of_activity_[0], m1 = most_of_activity_[1], m2 = most_of_activity_[2],
-                  m3 = most_of_activity_[3], m4 = most_of_activity_[4], m5 = most_of_activity_[5];
-        const int16_t *across = around, *down = across + width, *falling = down + width,
+    }
+
+    MMP_INLINE void find_places(const Run& run) {
+        const int* most = of_steps_[run.step].most_of_activity;
+        const int m0 = most[0], m1 = most[1], m2 = most[2], m3 = most[3], m4 = most[4], m5 = most[5];
+        const int64_t width = picture_.width;
+        const int16_t *across = around_.data(), *down = across + width, *falling = down + width,
                     *rising = falling + width;
         uint8_t* places = places_.data();
-        for (int64_t c = 0; c < width; ++c) {
+        for (int64_t c = run.first; c < run.last; ++c) {
             const int sum = across[c] + down[c];
             const int active =
                 (sum > m0) + (sum > m1) + (sum > m2) + (sum > m3) + (sum > m4) + (sum > m5);
@@ -176,11 +224,12 @@ private:
         return sums_of_pairs(low > clip ? clip : low, loaded<Lanes>(form.weights + place));
     }
 
-    MMP_INLINE void filter() {
+    MMP_INLINE void filter(const Run& run) {
+        const Form<Value>* forms = of_steps_[run.step].forms.data();
         const Value* rows[2 * kBankReach + 1];
         for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = line(i - kBankReach) - kBankReach;
-        for (int64_t c = 0; c < picture_.width; ++c) {
-            const Form<Value>& form = forms_[places_[c]];
+        for (int64_t c = run.first; c < run.last; ++c) {
+            const Form<Value>& form = forms[places_[c]];
             const Value x = rows[3][c + kBankReach];
             auto own = loaded<Lanes>(rows[3] + c);
             own[kAbove - kOwnRow] = rows[0][c + kBankReach];
@@ -193,15 +242,16 @@ private:
     }
 
     const FilterPicture<Sample> picture_;
+    const PlaneSteps& steps_;
     const int64_t stride_;
     int64_t row_, next_line_, next_sums_;
     std::vector<Value> lines_, variations_;
     std::vector<Sum> sums_;
     std::vector<int16_t> around_;  // in units of 8-bit samples
-    const std::vector<Form<Value>> forms_;
+    const std::vector<OfStep<Value>> of_steps_;
     std::vector<int32_t> weighted_;
     std::vector<uint8_t> places_;
-    int most_of_activity_[kBankActivities - 1];
+    std::vector<Run> runs_;
 };
 
 static_assert(kBankWindow == 3, "the sums above are of seven");
@@ -209,9 +259,9 @@ static_assert(kBankWindow == 3, "the sums above are of seven");
 constexpr int kFormsOfActivity = kBankDirections * kBankTurns;
 
 template <class Value, class Sample>
-MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, int step,
+MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                             const BankScaling& scales, RowRange range, Sample* out) {
-    BankRows<Value, Sample> rows(picture, step, range.first);
+    BankRows<Value, Sample> rows(picture, steps, range.first);
     int scale_of[kForms];
     for (int i = 0; i < kForms; ++i) scale_of[i] = scales[i / kFormsOfActivity];
     out += range.first * picture.width;
@@ -225,8 +275,8 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, int step,
 
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample>& picture,
-                                int step, RowRange range, RowRange columns, BankErrors& errors) {
-    BankRows<Value, Sample> rows(picture, step, range.first);
+                                const PlaneSteps& steps, RowRange range, BankErrors* errors) {
+    BankRows<Value, Sample> rows(picture, steps, range.first);
     const int64_t width = picture.width;
     const int most = picture.depth.most();
     std::vector<uint32_t> squares(kBankScales * width);
@@ -243,9 +293,12 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
                 out[c] = difference * difference;
             }
         }
-        for (int64_t c = columns.first; c < columns.last; ++c) {
-            int64_t(&own)[kBankScales] = errors[rows.places()[c] / kFormsOfActivity];
-            for (int scale = 0; scale < kBankScales; ++scale) own[scale] += squares[scale * width + c];
+        for (const Run& run : rows.runs()) {
+            for (int64_t c = run.first; c < run.last; ++c) {
+                int64_t(&own)[kBankScales] = errors[run.step][rows.places()[c] / kFormsOfActivity];
+                for (int scale = 0; scale < kBankScales; ++scale)
+                    own[scale] += squares[scale * width + c];
+            }
         }
     }
 }
@@ -253,26 +306,26 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
 }  // namespace
 
 template <class Sample>
-void filter_bank(const FilterPicture<Sample>& picture, int step, const BankScaling& scales,
-                 RowRange range, Sample* out) {
+void filter_bank(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
+                 const BankScaling& scales, RowRange range, Sample* out) {
     with_lanes(picture.depth, [&](auto value) {
-        filter<decltype(value)>(picture, step, scales, range, out);
+        filter<decltype(value)>(picture, steps, scales, range, out);
     });
 }
 
 template <class Sample>
-void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture, int step,
-                     RowRange range, RowRange columns, BankErrors& errors) {
+void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                     const PlaneSteps& steps, RowRange range, BankErrors* errors) {
     with_lanes(picture.depth, [&](auto value) {
-        add_errors<decltype(value)>(source, picture, step, range, columns, errors);
+        add_errors<decltype(value)>(source, picture, steps, range, errors);
     });
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
-    template void filter_bank(const FilterPicture<Sample>&, int, const BankScaling&, RowRange,     \
-                              Sample*);                                                            \
-    template void add_bank_errors(const Sample*, const FilterPicture<Sample>&, int, RowRange,      \
-                                  RowRange, BankErrors&);
+    template void filter_bank(const FilterPicture<Sample>&, const PlaneSteps&, const BankScaling&, \
+                              RowRange, Sample*);                                                  \
+    template void add_bank_errors(const Sample*, const FilterPicture<Sample>&, const PlaneSteps&,  \
+                                  RowRange, BankErrors*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -4,6 +4,7 @@
 #include <stdint.h>
 
 #include <array>
+#include <vector>
 
 #include "cpu/postfilter.h"
 #include "shared/filter_bank.h"
@@ -14,15 +15,23 @@ namespace mmp {
 using BankScaling = std::array<int, kBankActivities>;
 using BankErrors = int64_t[kBankActivities][kBankScales];
 
+// The quantisation step of each fragment of a plane: rows of numbers of the distinct steps.
+struct PlaneSteps {
+    int64_t size;  // height and width of a fragment in samples
+    int64_t across;
+    const uint8_t* numbers;
+    std::vector<int> distinct;
+};
+
 // Writes the filtered samples of these rows to their places in `out`, which has all rows.
 template <class Sample>
-void filter_bank(const FilterPicture<Sample>& picture, int step, const BankScaling& scales,
+void filter_bank(const FilterPicture<Sample>& picture, const PlaneSteps& steps, const BankScaling& scales,
                  RowRange range, Sample* out);
 
-// Adds the squared errors of the samples of some rows and columns at each scale, by activity. The
-// sums of 2^31 samples fit.
+// Adds the squared errors of the samples of some rows at each scale, by step and activity. The sums
+// of 2^31 samples fit.
 template <class Sample>
-void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture, int step,
-                     RowRange range, RowRange columns, BankErrors& errors);
+void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
+                     const PlaneSteps& steps, RowRange range, BankErrors* errors);
 
 }  // namespace mmp

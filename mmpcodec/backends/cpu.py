@@ -9,7 +9,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.backends.block_efforts import block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.steps import FragmentMap
+from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
 from mmpcodec.reference.planes_filter import TAPS as PLANE_TAPS
@@ -59,13 +59,13 @@ class NativeFilterBank(_OnThreads, FilterBank):
         self,
         samples: np.ndarray,
         scales: Sequence[int],
-        step: int,
+        steps: PlaneSteps,
         depth: int,
         threads: int | None,
     ) -> np.ndarray:
-        shown = np.empty_like(samples)
+        shown, own = np.empty_like(samples), (steps.size, steps.numbers, steps.steps)
         self._by_bands(
-            lambda *rows: _cpu.filter_bank(samples, depth, step, tuple(scales), rows, shown),
+            lambda *rows: _cpu.filter_bank(samples, depth, own, tuple(scales), rows, shown),
             samples.shape,
             threads,
         )
@@ -75,15 +75,14 @@ class NativeFilterBank(_OnThreads, FilterBank):
         self,
         source: np.ndarray,
         samples: np.ndarray,
-        step: int,
+        steps: PlaneSteps,
         first: int,
         last: int,
         depth: int,
-        columns: tuple[int, int] | None = None,
     ) -> np.ndarray:
-        errors = np.zeros((ACTIVITIES, SCALES), np.int64)
-        columns = columns or (0, samples.shape[1])
-        _cpu.add_bank_errors(source, samples, depth, step, (first, last), columns, errors)
+        errors = np.zeros((len(steps.steps), ACTIVITIES, SCALES), np.int64)
+        own = steps.size, steps.numbers, steps.steps
+        _cpu.add_bank_errors(source, samples, depth, own, (first, last), errors)
         return errors
 
 

@@ -43,7 +43,7 @@ from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
-from mmpcodec.reference.blocks.steps import areas_of
+from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.exact.planes import from_planes, to_planes
 from mmpcodec.reference.exact.values import used_values
 from mmpcodec.reference.planes_filter import NO_PLANES
@@ -432,7 +432,7 @@ def _finished(
     tools, samples = params.coded_tools, coded.samples
     # The coefficients of a post filter pay in few small tiles, and take long to fit.
     fits = tools.post_filter and not (job.header.tool_sets and is_small(samples.shape))
-    depth, steps = job.depth, areas_of(tools, coded.trace.changes, samples.shape)
+    depth, steps = job.depth, steps_of(tools, coded.trace.changes)
     # What is not seen is as good as it is decoded.
     source = job.importance.shown(samples, _on_host(job.samples))
     bank = backend.filter_bank

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits, most, sample_type
-from mmpcodec.reference.blocks.steps import StepArea, weight_of
+from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.arrays import InBands
 
@@ -32,8 +32,6 @@ REACH = 3
 """Largest row or column offset of a tap."""
 WINDOW = 3
 """Most rows and columns to a sample whose variations count."""
-MARGIN = WINDOW + 1
-"""Most rows and columns to a sample on which a filtered sample depends."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
 ZERO = 64
@@ -99,14 +97,14 @@ def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     return np.stack(found)
 
 
-def classes_of(varied: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
+def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
     """Return the class of each sample, and the turn of its filter.
 
     Parameters
     ----------
     varied : (4, H, W) int array
         As ``variations`` returns them.
-    step : int
+    step : (H, W) int array or int
         Quantisation step.
 
     Returns
@@ -125,7 +123,7 @@ def classes_of(varied: np.ndarray, step: int) -> tuple[np.ndarray, np.ndarray]:
     direction[2 * largest <= 3 * least] = 0
     side = 2 * WINDOW + 1
     last = [(side**2 * step << k) >> 9 for k in range(ACTIVITIES - 1)]
-    activity = np.searchsorted(last, across + down, side="left")
+    activity = sum((across + down > each).astype(np.int64) for each in last)
     return DIRECTIONS * activity + direction, 2 * (down > across) + (rising > falling)
 
 
@@ -171,31 +169,6 @@ def tap_differences(
     return total
 
 
-def _only(step: int | Sequence[StepArea]) -> int:
-    """Return the step of a plane that has one."""
-    return step if isinstance(step, int) else step[0].step
-
-
-def _around(
-    area: StepArea, shape: tuple[int, ...]
-) -> tuple[tuple[slice, slice], tuple[slice, slice]]:
-    """Return the part of a plane on which the filtered samples of an area depend.
-
-    Returns
-    -------
-    around : (slice, slice)
-        Rows and columns of the part in the plane.
-    inner : (slice, slice)
-        Rows and columns of the area in the part.
-    """
-    around, inner = [], []
-    for own, length in zip((area.rows, area.columns), shape, strict=True):
-        first, last = max(own.start - MARGIN, 0), min(own.stop + MARGIN, length)
-        around.append(slice(first, last))
-        inner.append(slice(own.start - first, own.stop - first))
-    return (around[0], around[1]), (inner[0], inner[1])
-
-
 class FilterBank(InBands):
     """Filter bank in plain NumPy; backends override the private methods."""
 
@@ -205,7 +178,7 @@ class FilterBank(InBands):
         self,
         samples: np.ndarray,
         value: int,
-        step: int | Sequence[StepArea],
+        step: int | PlaneSteps,
         depth: int = BYTE,
         *,
         threads: int | None = 1,
@@ -218,8 +191,8 @@ class FilterBank(InBands):
             Below ``2**depth``.
         value : int
             Value of the tool *filter bank*: the scales of the activities.
-        step : int or sequence of StepArea
-            Quantisation step of the layer, or those of areas that cover the plane.
+        step : int or PlaneSteps
+            Quantisation step of the layer, or those of its fragments.
         depth : int
             Bits of a sample, 8 to 16.
         threads : int or None
@@ -233,22 +206,13 @@ class FilterBank(InBands):
         """
         if value == 0:
             return samples
-        scales = scales_of(value)
-        if isinstance(step, int) or len(step) == 1:
-            return self._filtered(samples, scales, _only(step), depth, threads)
-        shown = np.empty_like(samples)
-        for area in step:
-            around, inner = _around(area, samples.shape)
-            part = np.ascontiguousarray(samples[around])
-            filtered = self._filtered(part, scales, area.step, depth, threads)
-            shown[area.rows, area.columns] = filtered[inner]
-        return shown
+        return self._filtered(samples, scales_of(value), _steps(step), depth, threads)
 
     def choose(
         self,
         source: np.ndarray,
         samples: np.ndarray,
-        step: int | Sequence[StepArea],
+        step: int | PlaneSteps,
         depth: int = BYTE,
         *,
         threads: int | None = 1,
@@ -259,8 +223,8 @@ class FilterBank(InBands):
         ----------
         source, samples : (H, W) uint8 or uint16 arrays
             Source samples, and decoded samples.
-        step : int or sequence of StepArea
-            As in ``apply``. Errors count less in areas of larger steps.
+        step : int or PlaneSteps
+            As in ``apply``. Errors count less in fragments of larger steps.
         depth : int
             Bits of a sample, 8 to 16.
 
@@ -269,45 +233,30 @@ class FilterBank(InBands):
         int
             Value of the tool.
         """
-        if isinstance(step, int) or len(step) == 1:
-            errors = self._all_errors(source, samples, _only(step), depth, threads)
-        else:
-            errors = np.zeros((ACTIVITIES, SCALES), object)
-            for area in step:
-                around, (rows, columns) = _around(area, samples.shape)
-                own, part = (np.ascontiguousarray(each[around]) for each in (source, samples))
-                inside = (rows.start, rows.stop), (columns.start, columns.stop)
-                found = self._errors(own, part, area.step, *inside[0], depth, inside[1])
-                errors += weight_of(area.change) * found.astype(object)
-        return value_of([own.index(min(own)) for own in errors.tolist()])
-
-    def _all_errors(
-        self,
-        source: np.ndarray,
-        samples: np.ndarray,
-        step: int,
-        depth: int,
-        threads: int | None,
-    ) -> np.ndarray:
-        """Return the squared errors of all rows at each scale, a (7, 4) array of integers."""
-        return self._total(
-            lambda first, last: self._errors(source, samples, step, first, last, depth),
+        steps = _steps(step)
+        found = self._total(
+            lambda first, last: self._errors(source, samples, steps, first, last, depth),
             samples.shape,
             threads,
         )
+        pairs = zip(steps.changes, found, strict=True)
+        errors = sum(weight_of(change) * own for change, own in pairs)
+        return value_of([own.index(min(own)) for own in errors.tolist()])
 
     def _filtered(
         self,
         samples: np.ndarray,
         scales: Sequence[int],
-        step: int,
+        steps: PlaneSteps,
         depth: int,
         threads: int | None,
     ) -> np.ndarray:
         """Filter with the scale of each activity in halves."""
-        classes, turns = classes_of(variations(samples, depth), step)
-        weights, levels = trained_filters()[table_number(step)][classes].transpose(2, 3, 0, 1)
-        clips = clips_of(step, depth)[levels]
+        numbers = steps.of_samples(samples.shape)
+        classes, turns = classes_of(variations(samples, depth), np.array(steps.steps)[numbers])
+        tables = np.array([table_number(step) for step in steps.steps])[numbers]
+        weights, levels = trained_filters()[tables, classes].transpose(2, 3, 0, 1)
+        clips = np.stack([clips_of(step, depth) for step in steps.steps])[numbers, levels]
         total = sum(
             weights[number] * tap_differences(samples, turns, tap, clips[number])
             for number, tap in enumerate(TAPS)
@@ -320,26 +269,28 @@ class FilterBank(InBands):
         self,
         source: np.ndarray,
         samples: np.ndarray,
-        step: int,
+        steps: PlaneSteps,
         first: int,
         last: int,
         depth: int,
-        columns: tuple[int, int] | None = None,
     ) -> np.ndarray:
         """Return the squared errors at each scale, over rows ``first`` to ``last - 1``.
 
-        ``columns`` are the first column and the one after the last; None is all of them.
-
         Returns
         -------
-        (7, 4) int64 array
-            Sum for each activity and scale.
+        (N, 7, 4) int64 array
+            Sum for each step, activity and scale.
         """
-        inside = slice(first, last), slice(*(columns or (0, samples.shape[1])))
-        classes = classes_of(variations(samples, depth), step)[0][inside]
-        errors = np.zeros((ACTIVITIES, SCALES), np.int64)
+        numbers, inside = steps.of_samples(samples.shape), slice(first, last)
+        classes, _ = classes_of(variations(samples, depth), np.array(steps.steps)[numbers])
+        errors = np.zeros((len(steps.steps), ACTIVITIES, SCALES), np.int64)
         for scale in range(SCALES):
-            shown = self._filtered(samples, [scale] * ACTIVITIES, step, depth, 1)
+            shown = self._filtered(samples, [scale] * ACTIVITIES, steps, depth, 1)
             squares = (source.astype(np.int64) - shown)[inside] ** 2
-            np.add.at(errors[:, scale], classes // DIRECTIONS, squares)
+            own = numbers[inside], classes[inside] // DIRECTIONS
+            np.add.at(errors[..., scale], own, squares)
         return errors
+
+
+def _steps(step: int | PlaneSteps) -> PlaneSteps:
+    return one_step(step) if isinstance(step, int) else step

@@ -8,7 +8,8 @@ from hypothesis.extra.numpy import arrays
 from support.operations import OPERATIONS
 from support.strategies import CONTENT, deep_pictures, deepened, pictures
 
-from mmpcodec.tools import TABLE
+from mmpcodec.reference.blocks.steps import fragments_across, steps_of
+from mmpcodec.tools import TABLE, Tools
 
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
 VALUES = st.integers(0, TABLE["filter_bank"].high)
@@ -54,6 +55,13 @@ def test_depths_of_both_widths_of_lanes(depth, content):
 @given(pictures(), VALUES, STEPS, st.data())
 def test_any_picture_and_scales(samples, value, step, data):
     check(data.draw(arrays(np.uint8, samples.shape)), samples, value, step)
+
+
+@given(pictures(), VALUES, st.integers(1, 400), st.sampled_from([16, 32, 64]), st.data())
+def test_any_steps_of_fragments(samples, value, step, size, data):
+    changes = arrays(np.int8, fragments_across(samples.shape, size), elements=st.integers(-24, 24))
+    tools = Tools(prediction=True, step=step, step_changes=True, fragment_size=size)
+    check(samples[::-1].copy(), samples, value, steps_of(tools, data.draw(changes)))
 
 
 @given(deep_pictures(), VALUES, STEPS)

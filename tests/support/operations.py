@@ -22,6 +22,7 @@ from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.errors import FormatError
 from mmpcodec.params import EncodeParams
+from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
 from mmpcodec.reference.exact import coder, coder_2
@@ -228,9 +229,9 @@ def bank_pair(content: str, depth: int) -> tuple:
 def filtered_by_bank(bank: FilterBank, source, samples, value, step, depth=8) -> tuple:
     """All that a filter bank computes: filtered samples, sums of bands, and the choice."""
     shown = bank.apply(samples, value, step, depth)
-    height = len(samples)
+    height, steps = len(samples), one_step(step) if isinstance(step, int) else step
     sums = [
-        bank._errors(source, samples, step, *band, depth)
+        bank._errors(source, samples, steps, *band, depth)
         for band in sorted({(0, height), (height // 3, height - height // 4)})
     ]
     return shown, str(shown.dtype), sums, bank.choose(source, samples, step, depth)

@@ -30,10 +30,16 @@ using Gram = nb::ndarray<int64_t, nb::shape<kFilterClasses, kGramSize, kGramSize
                          nb::device::cpu>;
 using Errors = nb::ndarray<int64_t, nb::shape<kFilterClasses>, nb::c_contig, nb::device::cpu>;
 using Scales = std::array<int, kBankActivities>;
-using ErrorsOfScales = nb::ndarray<int64_t, nb::shape<kBankActivities, kBankScales>, nb::c_contig,
-                                   nb::device::cpu>;
+using ErrorsOfScales = nb::ndarray<int64_t, nb::shape<-1, kBankActivities, kBankScales>,
+                                   nb::c_contig, nb::device::cpu>;
 using Rows = std::tuple<int64_t, int64_t>;
-using Columns = std::tuple<int64_t, int64_t>;
+// The size of a fragment, the number of the step of each, and the steps.
+using Steps = std::tuple<int64_t, Plane<const uint8_t>, std::vector<int>>;
+
+PlaneSteps steps_of(const Steps& steps) {
+    const auto& [size, numbers, distinct] = steps;
+    return {size, static_cast<int64_t>(numbers.shape(1)), numbers.data(), distinct};
+}
 
 template <class Sample>
 FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) {
@@ -69,21 +75,20 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
 }
 
 template <class Sample>
-void bank(const Plane<const Sample>& samples, int depth, int step, const Scales& scales,
+void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, const Scales& scales,
           const Rows& rows, const Plane<Sample>& out) {
     nb::gil_scoped_release released;
-    filter_bank(picture_of<Sample>(samples, depth), step, scales,
+    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales,
                 {std::get<0>(rows), std::get<1>(rows)}, out.data());
 }
 
 template <class Sample>
 void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
-                 int step, const Rows& rows, const Columns& columns, const ErrorsOfScales& out) {
+                 const Steps& steps, const Rows& rows, const ErrorsOfScales& out) {
     nb::gil_scoped_release released;
-    add_bank_errors(source.data(), picture_of<Sample>(samples, depth), step,
+    add_bank_errors(source.data(), picture_of<Sample>(samples, depth), steps_of(steps),
                     {std::get<0>(rows), std::get<1>(rows)},
-                    {std::get<0>(columns), std::get<1>(columns)},
-                    *reinterpret_cast<BankErrors*>(out.data()));
+                    reinterpret_cast<BankErrors*>(out.data()));
 }
 
 using PlaneWeights =
@@ -125,10 +130,10 @@ void register_for(nb::module_& module) {
                "gram"_a);
     module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,
                "rows"_a, "errors"_a);
-    module.def("filter_bank", &bank<Sample>, "samples"_a, "depth"_a, "step"_a, "scales"_a, "rows"_a,
+    module.def("filter_bank", &bank<Sample>, "samples"_a, "depth"_a, "steps"_a, "scales"_a, "rows"_a,
                "out"_a);
     module.def("add_bank_errors", &bank_errors<Sample>, "source"_a, "samples"_a, "depth"_a,
-               "step"_a, "rows"_a, "columns"_a, "errors"_a);
+               "steps"_a, "rows"_a, "errors"_a);
     module.def("planes_filter", &from_planes<Sample>, "samples"_a, "depth"_a, "planes"_a,
                "weights"_a, "rows"_a, "out"_a);
     module.def("add_planes_gram", &planes_gram<Sample>, "source"_a, "samples"_a, "depth"_a,

@@ -17,7 +17,7 @@ from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
-from mmpcodec.reference.blocks.steps import areas_of
+from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.exact.planes import from_planes
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -199,7 +199,7 @@ def filtered(
 
     ``earlier`` are the planes that predict it, ``changes`` the step changes of its fragments.
     """
-    bank, steps = layer.tools.filter_bank or 0, areas_of(layer.tools, changes, samples.shape)
+    bank, steps = layer.tools.filter_bank or 0, steps_of(layer.tools, changes)
     samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
     samples = backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
     coefficients = layer.planes_coefficients

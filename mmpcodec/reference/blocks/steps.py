@@ -5,7 +5,6 @@ only*.
 """
 
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 
@@ -21,6 +20,8 @@ MOST_CHANGE = 24
 FACTORS = (16384, 19484, 23170, 27554)
 """0 to 3 quarters of a doubling, in 1/16384."""
 FACTOR_BITS = 14
+WHOLE_PLANE = 1 << 30
+"""A size of fragments of which one covers any plane."""
 MOST_LAMBDA_FIXED = int(MAX_LAMBDA) << LAMBDA_FRACTION_BITS
 
 
@@ -117,17 +118,40 @@ def code_change(
     changes[row, column] = change
 
 
-class StepArea(NamedTuple):
-    """A rectangle of a plane whose fragments have one step."""
+@dataclass(frozen=True)
+class PlaneSteps:
+    """The quantisation step of each fragment of a plane.
 
-    step: int
-    change: int
-    rows: slice
-    columns: slice
+    Parameters
+    ----------
+    size : int
+        Height and width of a fragment in samples.
+    numbers : (R, C) uint8 array
+        Number of each fragment's step among the steps.
+    steps : tuple of int
+        Distinct steps.
+    changes : tuple of int
+        Step change of each of them.
+    """
+
+    size: int
+    numbers: np.ndarray
+    steps: tuple[int, ...]
+    changes: tuple[int, ...]
+
+    def of_samples(self, shape: tuple[int, ...]) -> np.ndarray:
+        """Return the number of each sample's step among the steps, an (H, W) array."""
+        rows, columns = (np.arange(length) // self.size for length in shape)
+        return self.numbers[rows[:, None], columns]
 
 
-def areas_of(tools: Tools, changes: np.ndarray | None, shape: tuple[int, int]) -> list[StepArea]:
-    """Return rectangles of equal steps that cover a plane, from the top, then from the left.
+def one_step(step: int) -> PlaneSteps:
+    """Return the steps of a plane, of any size, that has one."""
+    return PlaneSteps(WHOLE_PLANE, np.zeros((1, 1), np.uint8), (step,), (0,))
+
+
+def steps_of(tools: Tools, changes: np.ndarray | None) -> PlaneSteps:
+    """Return the steps of a plane.
 
     Parameters
     ----------
@@ -135,26 +159,25 @@ def areas_of(tools: Tools, changes: np.ndarray | None, shape: tuple[int, int]) -
         Of the layer.
     changes : (R, C) int array or None
         Step changes of its fragments; None without the tool *step changes*.
-    shape : (int, int)
-        Height and width of the plane in samples.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from mmpcodec.reference.blocks.steps import steps_of
+    >>> from mmpcodec.tools import Tools
+    >>> tools = Tools(prediction=True, fragment_size=16, step=160, step_changes=True)
+    >>> found = steps_of(tools, np.array([[0, -4], [4, 0]]))
+    >>> found.steps, found.numbers.tolist()
+    ((80, 160, 320), [[1, 0], [2, 1]])
     """
-    height, width = shape
     if changes is None:
-        return [StepArea(tools.step, 0, slice(0, height), slice(0, width))]
-    size, areas = tools.fragment_size, []
-    for first, last in _runs(changes):
-        rows = slice(first * size, min(last * size, height))
-        for left, right in _runs(changes[first][:, None]):
-            columns = slice(left * size, min(right * size, width))
-            change = int(changes[first, left])
-            areas.append(StepArea(step_at(tools.step, change), change, rows, columns))
-    return areas
-
-
-def _runs(rows: np.ndarray) -> list[tuple[int, int]]:
-    """Return the first row and the row after the last of runs of equal rows."""
-    starts = [0, *(np.flatnonzero((rows[1:] != rows[:-1]).any(axis=1)) + 1).tolist()]
-    return list(zip(starts, [*starts[1:], len(rows)], strict=True))
+        return one_step(tools.step)
+    found, numbers = np.unique(changes, return_inverse=True)
+    distinct = tuple(found.tolist())
+    steps = tuple(step_at(tools.step, change) for change in distinct)
+    return PlaneSteps(
+        tools.fragment_size, numbers.reshape(changes.shape).astype(np.uint8), steps, distinct
+    )
 
 
 def weight_of(change: int) -> int:

@@ -8,7 +8,7 @@ from support.strategies import CONTENT, deepened, earlier_planes, natural
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.steps import FragmentMap, areas_of, fragments_across
+from mmpcodec.reference.blocks.steps import FragmentMap, fragments_across, steps_of
 from mmpcodec.reference.filter_bank import FilterBank
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
@@ -104,13 +104,35 @@ def test_the_filter_bank_takes_the_step_of_each_fragment(depth):
     tools = EncodeParams.from_options(
         90, preset="photo", version=2, fragment_size=16, step_changes=True
     ).coded_tools
-    areas = areas_of(tools, map_of(source.shape, 16).changes, source.shape)
+    steps = steps_of(tools, map_of(source.shape, 16).changes)
     reference, native, value = FilterBank(), NativeFilterBank(), 0b11_10_01_00_11_10_01
-    shown = reference.apply(samples, value, areas, depth)
-    assert (native.apply(samples, value, areas, depth) == shown).all()
-    for area in areas:
-        alone = native.apply(samples, value, area.step, depth)
-        inside = area.rows, area.columns
+    shown = reference.apply(samples, value, steps, depth)
+    assert (native.apply(samples, value, steps, depth) == shown).all()
+    numbers = steps.of_samples(samples.shape)
+    assert len(steps.steps) > 1
+    for number, step in enumerate(steps.steps):
+        alone, inside = native.apply(samples, value, step, depth), numbers == number
         assert (shown[inside] == alone[inside]).all()
-    chosen = reference.choose(source, samples, areas, depth)
-    assert native.choose(source, samples, areas, depth) == chosen > 0
+    errors = [
+        each._errors(source, samples, steps, 7, 50, depth).tolist() for each in (reference, native)
+    ]
+    assert errors[0] == errors[1]
+    chosen = reference.choose(source, samples, steps, depth)
+    assert native.choose(source, samples, steps, depth) == chosen > 0
+
+
+@pytest.mark.parametrize("threads", [1, 3])
+def test_the_filter_bank_takes_fragments_in_bands(monkeypatch, threads):
+    monkeypatch.setattr("mmpcodec.backends.cpu.FILTER_BAND_SAMPLES", 7 * 75)
+    rng = np.random.default_rng(threads)
+    source = natural(rng, 60, 75)
+    samples = np.clip(source + rng.integers(-9, 10, source.shape), 0, 255).astype(np.uint8)
+    tools = EncodeParams.from_options(
+        90, preset="photo", version=2, fragment_size=16, step_changes=True
+    ).coded_tools
+    steps = steps_of(tools, map_of(source.shape, 16).changes)
+    reference, native, value = FilterBank(), NativeFilterBank(), 0b11_10_01_00_11_10_01
+    shown = reference.apply(samples, value, steps)
+    assert (native.apply(samples, value, steps, threads=threads) == shown).all()
+    chosen = reference.choose(source, samples, steps)
+    assert native.choose(source, samples, steps, threads=threads) == chosen

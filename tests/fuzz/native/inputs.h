@@ -155,9 +155,10 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
     });
     BankScaling scales;
     for (int& scale : scales) scale = bytes.number(0, kBankScales - 1);
-    const int step = bytes.number(1, 65535);
+    const uint8_t number = 0;
+    const PlaneSteps steps{1 << 30, 1, &number, {bytes.number(1, 65535)}};
     filter_in_bands(samples, plane, depth, threads, [&](RowRange rows, Sample* out) {
-        filter_bank(picture, step, scales, rows, out);
+        filter_bank(picture, steps, scales, rows, out);
     });
 }
 

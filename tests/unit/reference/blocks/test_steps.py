@@ -1,4 +1,6 @@
-"""Step changes: the steps of fragments, their coding, and the areas that have one step."""
+"""Step changes: the steps of fragments, their coding, and those of samples."""
+
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,11 +11,11 @@ from mmpcodec.reference.blocks.steps import (
     MOST_CHANGE,
     MOST_LAMBDA_FIXED,
     FragmentMap,
-    areas_of,
     code_change,
     lambda_at,
     predicted_change,
     step_at,
+    steps_of,
     weight_of,
 )
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
@@ -100,19 +102,18 @@ def coded_without_check(change):
     return writer.finish(), None
 
 
-def test_areas_of_one_step_cover_a_plane():
+def test_steps_of_samples_are_those_of_their_fragments():
     tools = Tools(prediction=True, fragment_size=16, step=160, step_changes=True)
     changes = np.zeros((4, 5), np.int8)
     changes[1:3, 1:4] = -4
-    areas = areas_of(tools, changes, (60, 75))
-    assert len(areas) == 5
-    steps = np.zeros((60, 75), int)
-    for area in areas:
-        steps[area.rows, area.columns] += area.step
+    found = steps_of(tools, changes)
+    assert (found.steps, found.changes) == ((80, 160), (-4, 0))
+    steps = np.array(found.steps)[found.of_samples((60, 75))]
     expected = np.where(changes.repeat(16, 0).repeat(16, 1)[:60, :75] < 0, 80, 160)
     assert (steps == expected).all()
 
 
-def test_without_changes_a_plane_is_one_area():
-    (area,) = areas_of(PRESETS["photo"], None, (30, 40))
-    assert (area.rows, area.columns) == (slice(0, 30), slice(0, 40))
+def test_without_changes_a_plane_has_one_step():
+    found = steps_of(replace(PRESETS["photo"], step=99), None)
+    assert (found.steps, found.changes) == ((99,), (0,))
+    assert not found.of_samples((30, 40)).any()
