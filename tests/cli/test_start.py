@@ -49,7 +49,7 @@ def test_the_package_reaches_its_modules_and_loads_them_late():
 
 
 def test_help_starts_as_a_bare_typer_program_does():
-    bare, ours = zip(*((seconds(BARE), seconds(MMP)) for _ in range(8)), strict=True)
+    bare, ours = zip(*((seconds(BARE), seconds(MMP)) for _ in range(4)), strict=True)
     assert min(ours) <= 1.5 * min(bare)
 
 

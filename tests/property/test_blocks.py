@@ -38,7 +38,7 @@ def decoded(payload, picture, params, depth=8):
     return decode_blocks(payload, picture.shape, params.coded_tools, depth=depth, earlier=earlier)
 
 
-@given(pictures(max_side=12), block_params())
+@given(pictures(max_side=10), block_params())
 def test_decoder_shows_what_the_encoder_saw(picture, params):
     payload, samples, bits, cell_rates, coded = encoded(picture, params)
     assert samples.shape == picture.shape
@@ -57,13 +57,13 @@ def test_decoder_shows_what_the_encoder_saw(picture, params):
     assert abs(sum(bits.values()) - 8 * len(payload)) <= 9
 
 
-@given(pictures(max_side=10), block_params(effort=(2,)), st.integers(0, 2**32 - 1))
+@given(pictures(max_side=8), block_params(effort=(2,)), st.integers(0, 2**32 - 1))
 def test_samples_that_are_not_decoded_change_nothing(picture, params, seed):
     """Before each trial and each block, all that is not decoded is filled with noise."""
     check_poisoned(picture, params, seed)
 
 
-@given(deep_pictures(max_side=9), predicted_params(effort=(2,)), st.integers(0, 2**32 - 1))
+@given(deep_pictures(max_side=8), predicted_params(effort=(2,)), st.integers(0, 2**32 - 1))
 def test_deep_samples_that_are_not_decoded_change_nothing(drawn, params, seed):
     picture, depth = drawn
     check_poisoned(picture, params, seed, depth)
@@ -96,7 +96,7 @@ def check_poisoned(picture, params, seed, depth=8):
         assert np.array_equal(decoded(clean[0], picture, params, depth)[0], clean[1])
 
 
-@given(pictures(max_side=18), block_params(effort=(1,)))
+@given(pictures(max_side=14), block_params(effort=(1,)))
 def test_what_is_decoded_of_a_row_is_never_more_than_of_the_row_above(picture, params):
     """So an area is decoded if its last sample is; templates rest on that."""
     rebuild = BlockPicture.rebuild
@@ -121,12 +121,12 @@ def test_templates_do_not_see_what_is_not_decoded():
     check_poisoned(picture, params, 4)
 
 
-@given(pictures(max_side=9), block_params(effort=(3,)))
+@given(pictures(max_side=8), block_params(effort=(3,)))
 def test_nothing_is_searched_twice_in_vain(picture, params):
     check_searched_once(picture, params)
 
 
-@given(deep_pictures(max_side=9), predicted_params(effort=(3,)))
+@given(deep_pictures(max_side=8), predicted_params(effort=(3,)))
 def test_nothing_of_deep_samples_is_searched_twice_in_vain(drawn, params):
     picture, depth = drawn
     check_searched_once(picture, params, depth)

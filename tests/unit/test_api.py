@@ -306,7 +306,7 @@ def test_many_threads_at_once_get_the_same_bytes():
 
 
 def test_nothing_leaks():
-    picture = np.full((1024, 1024), 90, np.uint8)
+    picture = np.full((512, 1024), 90, np.uint8)
 
     def resident():
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")

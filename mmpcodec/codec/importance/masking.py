@@ -22,7 +22,7 @@ LEAST_VARIANCE = 60
 """Variance, in squared levels of 8 bits, that is added to that of each cell."""
 USUAL_LOG_VARIANCE = 7
 """Mean binary logarithm of the variances of an area whose importance is 0."""
-SLOPE = 4, 5
+SLOPE = 8, 10
 """By which fraction of the binary logarithm of the variance the importance falls."""
 LUMA = 77, 150, 29
 """Weights of red, green and blue in 1/256, those of ITU-R BT.601."""

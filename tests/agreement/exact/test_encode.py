@@ -38,7 +38,7 @@ def test_extremes(depth, count):
 
 @pytest.mark.parametrize("simulated", ["natural", "text"])
 def test_longer_rows(simulated):
-    samples = CONTENT[simulated](np.random.default_rng(7), 24, 45).astype(np.uint16)
+    samples = CONTENT[simulated](np.random.default_rng(7), 20, 37).astype(np.uint16)
     check(samples[None], 8)
     check(np.stack([samples, samples + samples.T[0, 0], 511 - samples]) % 512, 9)
 

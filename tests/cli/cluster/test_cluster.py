@@ -277,7 +277,7 @@ def test_a_worker_that_is_killed(process, cluster, undisturbed):
     )
 
 
-@pytest.mark.parametrize("who", ["client", "scheduler"])
+@pytest.mark.parametrize("who", ["client", pytest.param("scheduler", marks=pytest.mark.slow)])
 def test_a_run_goes_on_after_its_end(process, cluster, undisturbed, who):
     cluster.add_worker()
     arguments = ("encode", "large", "-O", "out", "--manifest", "m.jsonl", *SLOW)

@@ -94,6 +94,7 @@ def lines_of(path):
 SLOW_CODEC = ("--codec", "mmp:preset=photo,effort=6,lambda=8/32", "--peers", "none")
 
 
+@pytest.mark.slow
 def test_a_sweep_outlives_a_worker(process, cluster):
     cluster.add_worker()
     cluster.add_worker()
@@ -114,6 +115,7 @@ def test_a_sweep_outlives_a_worker(process, cluster):
     ]
 
 
+@pytest.mark.slow
 def test_an_interrupted_sweep_ends_in_five_seconds_and_goes_on(process, mmp):
     """One of the workers is in native code, which does not hear of the end."""
     large_pictures(3)

@@ -220,18 +220,18 @@ def test_idle_work_goes_through_the_cluster_of_the_command(script, tmp_path):
     for package in ("psutil", "distributed"):
         pytest.importorskip(package)
     overhead = script("overhead")
-    overhead.make_files(str(tmp_path), 1100, ("in", "pgm"), ("out", "mmp"))
+    overhead.make_files(str(tmp_path), 600, ("in", "pgm"), ("out", "mmp"))
     manifest = str(tmp_path / "run.jsonl")
-    found = overhead.on_cluster(str(tmp_path), manifest, 1, 50, 1000, "--sleep")
-    assert (found["files"], found["to_do"]) == (1100, 1100)
-    row = overhead.folder_row("step", 1100, found, "client", manifest)
-    assert row["million_cpu_s"] == pytest.approx(found["client_cpu_s"] * 1e6 / 1100)
+    found = overhead.on_cluster(str(tmp_path), manifest, 1, 50, 500, "--sleep")
+    assert (found["files"], found["to_do"]) == (600, 600)
+    row = overhead.folder_row("step", 600, found, "client", manifest)
+    assert row["million_cpu_s"] == pytest.approx(found["client_cpu_s"] * 1e6 / 600)
     assert row["million_mib"] > row["peak_mib"] > found["start_mib"]
     for key in ("client_cpu_s", "scheduler_cpu_s", "workers_cpu_s"):
         assert 0.01 < found[key] < 60
     assert 0.0005 < found["occupied_s"] < 5
     done = [json.loads(line) for line in Path(manifest).read_text().splitlines()]
-    assert sum(line["event"] == "done" for line in done) == 4 * 50 + 1000 + 1100
+    assert sum(line["event"] == "done" for line in done) == 4 * 50 + 500 + 600
     assert overhead.client(str(tmp_path), manifest)["to_do"] == 0
 
 
