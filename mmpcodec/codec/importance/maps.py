@@ -220,5 +220,6 @@ def _weighted_sum(importance: np.ndarray, error_in: Callable[[np.ndarray], int])
 def _by_fragments(reduce: np.ufunc, values: np.ndarray, size: int) -> np.ndarray:
     """Reduce an array of pixels to one value for each fragment."""
     rows, columns = fragments_across(values.shape, size)
-    by_rows = reduce.reduceat(values, np.arange(rows) * size, axis=0)
+    # Rows are reduced slice by slice, because reduceat is slow along the first axis.
+    by_rows = np.array([reduce.reduce(values[row * size :][:size]) for row in range(rows)])
     return reduce.reduceat(by_rows, np.arange(columns) * size, axis=1)

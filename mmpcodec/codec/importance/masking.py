@@ -34,10 +34,11 @@ def luma_of(samples: np.ndarray) -> np.ndarray:
     """Return the luma of a picture as an (H, W) int64 array; alpha is left out."""
     if samples.ndim == 2:
         return samples.astype(np.int64)
-    colours = samples[..., : form_of(samples).colours].astype(np.int64)
-    if colours.shape[2] == 1:
-        return colours[..., 0]
-    return (colours @ np.array(LUMA, np.int64) + 128) >> 8
+    if form_of(samples).colours == 1:
+        return samples[..., 0].astype(np.int64)
+    planes = (samples[..., number].astype(np.int32) for number in range(len(LUMA)))
+    weighted = sum(weight * plane for weight, plane in zip(LUMA, planes, strict=True))
+    return (weighted + 128 >> 8).astype(np.int64)
 
 
 def _cell_sums(values: np.ndarray) -> np.ndarray:
