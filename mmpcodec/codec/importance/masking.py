@@ -36,9 +36,8 @@ def luma_of(samples: np.ndarray) -> np.ndarray:
         return samples.astype(np.int64)
     if form_of(samples).colours == 1:
         return samples[..., 0].astype(np.int64)
-    planes = (samples[..., number].astype(np.int32) for number in range(len(LUMA)))
-    weighted = sum(weight * plane for weight, plane in zip(LUMA, planes, strict=True))
-    return (weighted + 128 >> 8).astype(np.int64)
+    red, green, blue = (samples[..., number].astype(np.int32) for number in range(len(LUMA)))
+    return (LUMA[0] * red + LUMA[1] * green + LUMA[2] * blue + 128 >> 8).astype(np.int64)
 
 
 def _cell_sums(values: np.ndarray) -> np.ndarray:
