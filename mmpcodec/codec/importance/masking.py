@@ -18,7 +18,7 @@ AREA = 32
 """Height and width in pixels of an area of one importance."""
 CELL = 8
 """Height and width in pixels of a cell whose variance is taken."""
-LEAST_VARIANCE = 100
+LEAST_VARIANCE = 60
 """Variance, in squared levels of 8 bits, that is added to that of each cell."""
 USUAL_LOG_VARIANCE = 7
 """Mean binary logarithm of the variances of an area whose importance is 0."""
@@ -69,7 +69,7 @@ def masking(samples: np.ndarray, depth: int) -> np.ndarray:
     >>> flat = np.full((32, 32), 100, np.uint8)
     >>> busy = (np.indices((32, 32)).sum(axis=0) % 2 * 200).astype(np.uint8)
     >>> masking(np.hstack([flat, busy]), 8).tolist()
-    [[0, -5]]
+    [[1, -5]]
     """
     luma = luma_of(widened(samples, depth))
     cell, bits = CELL * CELL, extra_bits(coded_depth(depth))
