@@ -98,8 +98,8 @@ class Trials:
 
     def __init__(self, paths: Sequence[Path], side: int, pool: ProcessPoolExecutor):
         self._paths, self._pool, self._point = paths, pool, partial(point, side)
-        self._known: dict[Values, float] = {}
-        self._present = self._curves(tuple(setting.present for setting in SETTINGS))
+        present = tuple(setting.present for setting in SETTINGS)
+        self._present, self._known = self._curves(present), {present: 0.0}
 
     def _curves(self, values: Values) -> list[Curve]:
         jobs = [(values, path, lam) for path in self._paths for lam in LAMBDAS]
