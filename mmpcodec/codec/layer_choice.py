@@ -58,6 +58,8 @@ from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, in_version
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
+MOST_SMALL = 1 << 14
+"""Largest number of pixels of a picture, not in tiles, on which exact samples are always tried."""
 FEW_VALUES = 2
 """A plane has few values if it has fewer than so many for each step of the maximal error from its
 least to its largest value."""
@@ -234,7 +236,7 @@ def _jobs(
     def planes_of(layout: Layout) -> list[LayerPlane]:
         return split(samples, depth, layout, turn_of(layout) or NO_TURN, threads=threads)
 
-    tried = _tried(samples, depth, candidates, planes_of)
+    tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
             at = number, Layout.TOGETHER, ALL_PLANES, form.title
@@ -293,11 +295,14 @@ def _tried(
     depth: int,
     candidates: Sequence[EncodeParams],
     planes_of: Callable[[Layout], list[LayerPlane]],
+    *,
+    tiled: bool,
 ) -> Sequence[Collection[int]]:
     """Return the numbers of the candidates that are tried on each layer but alpha.
 
     A look takes the planes of the usual layout, widened to 8 bits, so it does not see how small
-    samples of fewer bits are without loss: exact samples are tried on them too.
+    samples of fewer bits are without loss: exact samples are tried on them too. They are also tried
+    on small pictures, whose features say little.
     """
     colours, lam = form_of(samples).colours, candidates[0].lam
     if not candidates[0].looks or len(candidates) == 1:
@@ -305,7 +310,8 @@ def _tried(
     on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
     exact = {number for number, each in enumerate(candidates) if each.tools.exact}
     found = look.tried(on_host, coded_depth(depth), lam, candidates)
-    return [each | exact for each in found] if depth < BYTE else found
+    whole = depth < BYTE or (not tiled and math.prod(samples.shape[:2]) <= MOST_SMALL)
+    return [each | exact for each in found] if whole else found
 
 
 def _rounds(jobs: Sequence[_Job]) -> list[list[_Job]]:

@@ -176,18 +176,21 @@ def test_what_is_impossible_for_one_does_not_stop_the_others(mmp, surface, pictu
     assert files() == ["a.png", "s.mmp", "s.png"]
 
 
-ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2"
+ONLY = (
+    "give only one of --lambda, --quality, --target-size, --target-bpp, --target-psnr, "
+    "--target-ssimulacra2"
+)
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["-l", 5, "--quality", 75], f"lam and quality: {ONLY}"),
-        (["-l", 0, "--target-size", "1kB"], f"lam and target_size: {ONLY}"),
-        (["--quality", 5, "--target-psnr", 30], f"quality and target_psnr: {ONLY}"),
+        (["-l", 5, "--quality", 75], f"--lambda and --quality: {ONLY}"),
+        (["-l", 0, "--target-size", "1kB"], f"--lambda and --target-size: {ONLY}"),
+        (["--quality", 5, "--target-psnr", 30], f"--quality and --target-psnr: {ONLY}"),
         (
             ["--target-size", 900, "--target-bpp", 1, "--target-psnr", 30],
-            f"target_size and target_bpp and target_psnr: {ONLY}",
+            f"--target-size and --target-bpp and --target-psnr: {ONLY}",
         ),
         (["--quality", 101], "quality = 101.0: must be from 0 to 100"),
         (["--quality", -1], "quality = -1.0: must be from 0 to 100"),
@@ -203,7 +206,7 @@ ONLY = "give only one of lam, quality, target_size, target_bpp, target_psnr, tar
         (["--target-psnr", -30], "target_psnr = -30.0: must be finite and above 0"),
         (["--target-psnr", "inf"], "target_psnr = inf: must be finite and above 0"),
         (["--target-ssimulacra2", 101], "target_ssimulacra2 = 101.0: must be from -100 to 100"),
-        (["--target-ssimulacra2", 80, "-l", 3], f"lam and target_ssimulacra2: {ONLY}"),
+        (["--target-ssimulacra2", 80, "-l", 3], f"--lambda and --target-ssimulacra2: {ONLY}"),
         (
             ["--quality", 100, "--preset", "photo"],
             "lam = 0, which is lossless: preset photo is always lossy; "

@@ -49,8 +49,9 @@ if TYPE_CHECKING:
 class Encoded(NamedTuple):
     """The result of encoding one picture.
 
-    ``psnr`` is in dB, infinite for lossless; ``ssimulacra2`` is None without a target of it;
-    ``bits``, ``leaves``, ``blocks`` and ``modes`` are summed over all layers.
+    ``lam`` is None with a maximal error, which takes the place of lambda; ``psnr`` is in dB,
+    infinite for lossless; ``ssimulacra2`` is None without a target of it; ``bits``, ``leaves``,
+    ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
@@ -65,7 +66,7 @@ class Encoded(NamedTuple):
     bits_per_pixel: float
     psnr: float
     ssimulacra2: float | None
-    lam: float
+    lam: float | None
     seconds: float
     backend: str
     verified: bool
@@ -76,8 +77,8 @@ class Encoded(NamedTuple):
     passes: "tuple[Pass, ...]"
 
     @classmethod
-    def of(cls, job: Job, found: Found, verified: bool) -> "Encoded":
-        """Return the result of a job."""
+    def of(cls, job: Job, found: Found, verified: bool, *, bounded: bool) -> "Encoded":
+        """Return the result of a job; ``bounded`` says that its files have a maximal error."""
         from mmpcodec.codec.distortion import psnr_of
 
         assert job.target is not None
@@ -96,7 +97,7 @@ class Encoded(NamedTuple):
             bits_per_pixel=8 * found.output_bytes / pixels,
             psnr=psnr_of(found.distortion, pixels, header.depth),
             ssimulacra2=found.ssimulacra2,
-            lam=found.lam,
+            lam=None if bounded else found.lam,
             seconds=found.seconds,
             backend=found.backend,
             verified=verified,
@@ -129,7 +130,8 @@ class Encoded(NamedTuple):
             f"{quality_text(self.psnr, self.ssimulacra2)}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
-        line += f", lambda {self.lam:.4g}" if math.isfinite(self.psnr) or self.passes else ""
+        tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
+        line += f", lambda {self.lam:.4g}" if tells else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
         line += ", verified" if self.verified else ""
         if not verbose:
@@ -232,7 +234,9 @@ class EncodeFiles:
             if self.verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=job.overwrite)
-        return Encoded.of(job, found, self.verify)
+        params = self.setting.params
+        bounded = any(tools.max_error for tools in (params.tools, *params.candidates))
+        return Encoded.of(job, found, self.verify, bounded=bounded)
 
     @property
     def by_tiles(self) -> bool:

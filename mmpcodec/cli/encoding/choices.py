@@ -97,10 +97,14 @@ def asked(rate: RateOptions, max_error: int | None = None) -> "Rate":
     from mmpcodec.planning.quantities import parse_bytes
 
     lossless, lam, *others = rate
+    names = ("--lambda", *(f"--{name.replace('_', '-')}" for name in RATES[1:]))
+    values = dict(zip(names, (lam, *others), strict=True))
     if lossless:
-        names = ("--lambda", *(f"--{name.replace('_', '-')}" for name in RATES[1:]))
-        check_alone("--lossless", dict(zip(names, (lam, *others), strict=True)))
+        check_alone("--lossless", values)
         return Rate(0)
+    given = [name for name, value in values.items() if value is not None]
+    if len(given) > 1:
+        raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(names)}")
     size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
     targets = size, rate.target_bpp, rate.target_psnr, rate.target_ssimulacra2
     return rate_of(lam, rate.quality, *targets, max_error)
