@@ -86,7 +86,7 @@ class TileEncoding:
 SEEN_GAIN = 4.0
 """How much more an error counts if it is weighted by frequency: so that one lambda gives about one
 visible quality, tuned for the eye or not."""
-SEEN_CHROMA = 0.7
+SEEN_CHROMA = 0.6
 """How much less an error of chroma counts than one of luma, for the eye."""
 
 
