@@ -1,4 +1,4 @@
-"""Readers of solver problems in JSON, CSV and NPY files; ``docs/guide/solve.md`` has examples.
+"""Readers of files with solver problems; ``docs/guide/solve.md`` has examples.
 
 A malformed file, or a number outside the range of the solvers, raises a ``ParameterError`` that
 names the file and the field or line. The solvers check everything else.
@@ -19,9 +19,13 @@ import numpy as np
 from mmpcodec.checks import dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY
+from mmpcodec.solvers.or_library import read_problem
 from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL
 
 FORMATS = ("json", "csv", "npy")
+OR_LIBRARY = "or-library"
+KNAPSACK_FORMATS = (*FORMATS, OR_LIBRARY)
+_SUFFIXES = {**{name: name for name in FORMATS}, "txt": OR_LIBRARY, "dat": OR_LIBRARY}
 
 _INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 _PROFITS = (-MAX_CAPACITY, MAX_CAPACITY)
@@ -59,6 +63,8 @@ class KnapsackProblem:
     capacities : list of int or None
         None if the file has no capacities.
     exact_fill : bool
+    decimals : int
+        The file's profits are these times ``10**-decimals``.
     """
 
     items: Choices | None
@@ -66,6 +72,7 @@ class KnapsackProblem:
     group_names: list[str] | None
     capacities: list[int] | None
     exact_fill: bool
+    decimals: int = 0
 
 
 @dataclass(frozen=True)
@@ -77,8 +84,8 @@ class SubsetSumProblem:
     capacities: list[int] | None
 
 
-def format_of(file: str) -> str:
-    """Return the format that a file's extension names.
+def format_of(file: str, formats: Sequence[str] = FORMATS) -> str:
+    """Return the one of some formats that a file's extension names.
 
     Raises
     ------
@@ -88,12 +95,15 @@ def format_of(file: str) -> str:
     if os.path.isdir(file):
         raise ParameterError(f"{file}: is a folder; name a file")
     extension = PurePath(file).suffix.lower().removeprefix(".")
-    if extension not in FORMATS:
-        raise ParameterError(f"{file}: extension {extension!r} must be one of {', '.join(FORMATS)}")
-    return extension
+    if _SUFFIXES.get(extension) not in formats:
+        known = ", ".join(name for name, format in _SUFFIXES.items() if format in formats)
+        raise ParameterError(f"{file}: extension {extension!r} must be one of {known}")
+    return _SUFFIXES[extension]
 
 
-def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
+def read_knapsack(
+    data: bytes, file: str, format: str, number: int | None = None
+) -> KnapsackProblem:
     """Read a knapsack problem.
 
     Parameters
@@ -102,13 +112,21 @@ def read_knapsack(data: bytes, file: str, format: str) -> KnapsackProblem:
         Content of the file.
     file : str
         Name of the file in errors.
-    format : {"json", "csv", "npy"}
+    format : {"json", "csv", "npy", "or-library"}
+    number : int or None
+        Number of the problem in a file of the OR-Library, from 1; None for the only one.
 
     Raises
     ------
     ParameterError
         When the bytes are no knapsack problem in this format.
     """
+    if number is not None and format != OR_LIBRARY:
+        raise ParameterError(f"{file}: problem = {number}: a file in {format} has one problem")
+    if format == OR_LIBRARY:
+        found = read_problem(data, file, number)
+        items = Choices(found.profits, found.weights, None)
+        return KnapsackProblem(items, None, None, found.capacities, False, found.decimals)
     if format == "npy":
         array = _integers(_load_npy(data, file), file, 2)
         if array.shape[1] < 2:
@@ -319,7 +337,10 @@ def _rows_with_head(
 def _rows(data: bytes, file: str) -> Iterator[tuple[str, list[str]]]:
     """Yield "file:line" and the fields of each line that is not empty."""
     text = data.decode("utf-8-sig", errors="surrogateescape")
-    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    first = text.lstrip().partition("\n")[0]
+    # Spreadsheets write semicolons where the comma is the decimal sign.
+    separator = ";" if ";" in first and "," not in first else ","
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=separator, strict=True)
     try:
         for row in reader:
             if row:

@@ -5,6 +5,7 @@ import math
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -38,6 +39,14 @@ File = Annotated[
         autocompletion=files_ending((".json", ".csv", ".npy")),
     ),
 ]
+KnapsackFile = Annotated[
+    str,
+    typer.Argument(
+        metavar="FILE",
+        help="File with the problem; - is standard input.",
+        autocompletion=files_ending((".json", ".csv", ".npy", ".txt", ".dat")),
+    ),
+]
 Answer = Annotated[
     str,
     typer.Option(
@@ -58,6 +67,16 @@ Format = Annotated[
         autocompletion=words(("json", "csv", "npy")),
     ),
 ]
+KnapsackFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--format",
+        metavar="NAME",
+        help="Format of FILE, json, csv, npy or or-library; by default that of its suffix, "
+        "or-library for txt and dat, and json for standard input.",
+        autocompletion=words(("json", "csv", "npy", "or-library")),
+    ),
+]
 Capacity = Annotated[
     list[int] | None,
     typer.Option(
@@ -72,7 +91,7 @@ Capacity = Annotated[
 
 @app.command(cls=Command, name="knapsack")
 def knapsack(
-    file: File,
+    file: KnapsackFile,
     capacity: Capacity = None,
     exact_fill: Annotated[
         bool,
@@ -82,7 +101,16 @@ def knapsack(
         float | None,
         typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
     ] = None,
-    format: Format = None,
+    number: Annotated[
+        int | None,
+        typer.Option(
+            "--problem",
+            min=1,
+            metavar="N",
+            help="Number of the problem in a file of the OR-Library.",
+        ),
+    ] = None,
+    format: KnapsackFormat = None,
     out: Answer = STANDARD,
     backend: options.BackendName = "auto",
     force: options.Force = False,
@@ -95,7 +123,9 @@ def knapsack(
     from mmpcodec.solvers import files
     from mmpcodec.solvers import knapsack as solver
 
-    problem = read(files.read_knapsack, file, format, out, force, solver, backend)
+    reader = partial(files.read_knapsack, number=number)
+    formats = files.KNAPSACK_FORMATS
+    problem = read(reader, file, format, out, force, solver, backend, formats=formats)
     rooms = capacities(capacity, problem.capacities, file)
     files.check_columns(problem, len(rooms), output.shown(file, "stdin"))
     more: dict[str, Any] = {
@@ -118,12 +148,12 @@ def knapsack(
     sums = [sum(part.weights[index][k] for part, index in chosen) for k in range(len(rooms))]
     names = [part.names[index] if part.names else None for part, index in chosen]
     answer |= {
-        "value": found.value,
+        "value": profit(found.value, problem.decimals),
         "items": list(found.items),
         "names": names if any(part.names is not None for part in parts) else None,
         "weights": None if found.value is None else sums,
         "optimal": found.optimal,
-        "bound": found.bound,
+        "bound": profit(found.bound, problem.decimals),
         "path": found.path,
         "backend": found.backend,
         "seconds": found.seconds,
@@ -310,6 +340,7 @@ def read(
     force: bool,
     solver: Any,
     backend: str,
+    formats: Sequence[str] = ("json", "csv", "npy"),
 ) -> Any:
     """Read the problem in a file, after the output, format and backend are checked."""
     from mmpcodec.solvers import dispatch, files
@@ -317,9 +348,9 @@ def read(
     if out != STANDARD:
         check([Job(file, out)], force=force)
     if format is None:
-        format = "json" if file == STANDARD else files.format_of(file)
-    if format not in files.FORMATS:
-        known = ", ".join(files.FORMATS)
+        format = "json" if file == STANDARD else files.format_of(file, formats)
+    if format not in formats:
+        known = ", ".join(formats)
         raise ParameterError(f"format = {format!r}: must be one of {known}")
     dispatch.operations(solver.__name__, backend)
     return reader(output.read(file), output.shown(file, "stdin"), format)
@@ -358,6 +389,11 @@ def naming(file: str, solve: Callable[..., Any], *arguments: Any, **more: Any) -
         return solve(*arguments, **more)
     except ParameterError as error:
         raise ParameterError(f"{output.shown(file, 'stdin')}: {error}") from error
+
+
+def profit(value: int | None, decimals: int) -> int | float | None:
+    """Return a profit as the file counts it."""
+    return value / 10**decimals if value is not None and decimals else value
 
 
 def number(value: Any) -> int | float | str:

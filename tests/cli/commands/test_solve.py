@@ -216,3 +216,13 @@ def test_files_that_cannot_be_read(mmp):
     Path("folder").mkdir()
     result = mmp("solve", "select", "folder")
     assert (result.exit_code, result.stderr) == (2, "mmp: folder: is a folder; name a file\n")
+
+
+def test_a_problem_of_the_or_library(mmp):
+    Path("two.txt").write_text("2  1 1 3  3 2 2  2 1 0  4.5 5 3 4 6\n")
+    answer = json.loads(mmp("solve", "knapsack", "two.txt", "--problem", 2).stdout)
+    assert (answer["value"], answer["bound"], answer["items"]) == (5.0, 5.0, [1])
+    result = mmp("solve", "knapsack", "two.txt")
+    assert result.stderr == "mmp: two.txt: has 2 problems; choose one of 1 to 2 with --problem\n"
+    result = mmp("solve", "subset-sum", "two.txt", "-c", 3)
+    assert "extension 'txt' must be one of json, csv, npy" in result.stderr

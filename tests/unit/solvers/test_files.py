@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -241,3 +242,49 @@ def test_format_of_a_file():
         ParameterError, match=r"a.txt: extension 'txt' must be one of json, csv, npy"
     ):
         format_of("a.txt")
+
+
+SEVERAL = b"2\n 3 1 12  7 5 5  6 5 5  11\n 3 2 9.5  4.5 5 2.5  3 4 1  2 2 6  7 6\n"
+
+
+def test_problems_of_the_or_library():
+    first = read_knapsack(SEVERAL, "p", "or-library", 1)
+    assert (first.items.profits, first.decimals) == ([7, 5, 5], 0)
+    assert (first.items.weights, first.capacities) == ([[6], [5], [5]], [11])
+    second = read_knapsack(SEVERAL, "p", "or-library", 2)
+    assert (second.items.profits, second.decimals) == ([45, 50, 25], 1)
+    assert (second.items.weights, second.capacities) == ([[3, 2], [4, 2], [1, 6]], [7, 6])
+    alone = read_knapsack(SEVERAL[2:].partition(b"11")[0] + b"11", "p", "or-library")
+    assert alone == first
+
+
+@pytest.mark.parametrize(
+    ("data", "number", "says"),
+    [
+        (SEVERAL, None, "p: has 2 problems; choose one of 1 to 2 with --problem"),
+        (SEVERAL, 3, "p: problem = 3: must be from 1 to 2"),
+        (SEVERAL[:-2], 1, "p: its 24 numbers are neither a problem nor a count and problems"),
+        (b"", None, "p: no number: must be numbers"),
+        (b"1 1 0 x 1 1", None, "p: 'x': must be numbers"),
+        (b"1 0 0 5", None, "p: its 4 numbers are neither"),
+        (b"1 1 0 5 2.5 4", None, "p: weight = 2.5: must be an integer from 0 to"),
+        (b"1 1 0 5 -2 4", None, "p: weight = -2: must be an integer from 0 to"),
+        (b"1 1 0 5 2 -4", None, "p: capacity = -4: must be an integer from 0 to"),
+        (b"1 1 0 4611686018427387904 2 4", None, "p: profit = 4611686018427387904: must be"),
+    ],
+)
+def test_files_that_are_not_of_the_or_library(data, number, says):
+    with pytest.raises(ParameterError, match=re.escape(says)):
+        read_knapsack(data, "p", "or-library", number)
+
+
+def test_only_files_of_the_or_library_have_several_problems():
+    with pytest.raises(ParameterError, match="p: problem = 2: a file in csv has one problem"):
+        read_knapsack(b"profit,weight\n", "p", "csv", 2)
+
+
+def test_semicolons_separate_where_no_comma_does():
+    problem = read_knapsack(b"name;profit;weight\na,b;7;6\nc;5;5\n", "p", "csv")
+    assert (problem.items.names, problem.items.profits) == (["a,b", "c"], [7, 5])
+    assert read_array(b"\n1;2\n3;4.5\n", "p", "csv").tolist() == [[1, 2], [3, 4.5]]
+    assert read_knapsack(b"name,profit,weight\na;b,7,6\n", "p", "csv").items.names == ["a;b"]
