@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/runtime/simd.h"
+#include "cpu/runtime/transpose.h"
 
 namespace mmp {
 
@@ -150,32 +151,10 @@ struct Group {
     int64_t count;
 };
 
-// Transposes a square of Side x Side values of lines to columns.
-template <class T>
-MMP_INLINE void transpose_square(const T* const* lines, int64_t first, T* columns) {
-    constexpr int kSide = 16 / sizeof(T);
-    using Part = typename Vector<T, kSide>::Type;
-    Part low, high;
-    for (int i = 0; i < kSide; ++i) {
-        low[i] = static_cast<T>(i / 2 + i % 2 * kSide);
-        high[i] = static_cast<T>(low[i] + kSide / 2);
-    }
-    Part now[kSide], next[kSide];
-    for (int i = 0; i < kSide; ++i) now[i] = loaded<Part>(lines[i] + first);
-    for (int step = 1; step < kSide; step *= 2) {
-        for (int i = 0; i < kSide / 2; ++i) {
-            next[2 * i] = chosen_lanes(now[i], now[i + kSide / 2], low);
-            next[2 * i + 1] = chosen_lanes(now[i], now[i + kSide / 2], high);
-        }
-        for (int i = 0; i < kSide; ++i) now[i] = next[i];
-    }
-    for (int i = 0; i < kSide; ++i) store(columns + (first + i) * kLanes<T>, now[i]);
-}
-
 // Copies whole lines to columns. Lanes without a line repeat the last one.
 template <class T>
 MMP_INLINE void transpose(Group<T> group, int64_t length, T* columns) {
-    constexpr int kSide = 16 / sizeof(T);
+    constexpr int kSide = kSquareSide<T>;
     for (int lane = 0; lane < kLanes<T>; lane += kSide) {
         const T* lines[kSide];
         for (int i = 0; i < kSide; ++i)
@@ -186,8 +165,10 @@ MMP_INLINE void transpose(Group<T> group, int64_t length, T* columns) {
             continue;
         }
         // The last square may overlap the one before.
-        for (int64_t n = 0; n < length; n += kSide)
-            transpose_square(lines, std::min(n, length - kSide), columns + lane);
+        for (int64_t n = 0; n < length; n += kSide) {
+            const int64_t first = std::min(n, length - kSide);
+            transpose_square(lines, first, columns + first * kLanes<T> + lane, kLanes<T>);
+        }
     }
 }
 
