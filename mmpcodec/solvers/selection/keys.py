@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import module_of
+from mmpcodec.runtime.arrays import module_of, on_device
 
 KINDS = "biuf"
 SIZES = (1, 2, 4, 8)
@@ -78,6 +78,8 @@ def from_keys(keys: Any, dtype: Any) -> Any:
     """Return the values of type ``dtype`` that have the given keys; inverts ``to_keys``."""
     dtype = np.dtype(dtype)
     unsigned = key_type(dtype)
+    if keys.size == 1 and not on_device(keys):
+        return _one_value(keys, dtype)
     bits = keys.astype(unsigned, copy=False)
     top = _top(unsigned)
     if dtype.kind == "i":
@@ -90,6 +92,17 @@ def from_keys(keys: Any, dtype: Any) -> Any:
     found |= top
     found ^= bits
     return found.view(dtype)
+
+
+def _one_value(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return the value of one key, as ``from_keys`` does; array operations would take longer."""
+    size = dtype.itemsize
+    bits, top = keys.item(), int(TOP_BIT[size])
+    if dtype.kind == "i" or (dtype.kind == "f" and bits & top):
+        bits ^= top
+    elif dtype.kind == "f":
+        bits ^= int(ALL_BITS[size])
+    return np.array([bits], UNSIGNED[size]).view(dtype).reshape(keys.shape)
 
 
 def _top(unsigned: np.dtype) -> Any:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from typing import Any
 
@@ -196,9 +197,10 @@ class _Lines:
     def _select_one(self, ranks: np.ndarray) -> tuple[np.ndarray, Any]:
         """Return the (1, M) keys at (1, M) ranks of the only line, and its number of NaN."""
         flat = self.values.reshape(-1)
-        if ranks.size == 1:
-            keys, nans = self.operations.select(flat, [ranks.item()])
-            return keys.reshape(1, 1), nans
+        wanted = ranks[0].tolist()
+        if all(one < other for one, other in pairwise(wanted)):
+            keys, nans = self.operations.select(flat, wanted)
+            return keys[None], nans
         different = np.unique(ranks)
         keys, nans = self.operations.select(flat, different.tolist())
         return keys[np.searchsorted(different, ranks)], nans

@@ -208,14 +208,13 @@ def _mean(dtype: np.dtype) -> np.dtype:
 
 def _halfway(low: Any, high: Any) -> Any:
     """Return the mean of two values, computed in float64; see ``_between``."""
-    xp = module_of(low)
-    result = _mean(low.dtype)
+    dtype, result = low.dtype, _mean(low.dtype)
     low, high = low.astype(np.float64), high.astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
         found = (low + high) / 2
-        # Only zeros of two signs, and sums that overflow, are not exact for equal values.
-        if xp.isfinite(found).all() and found.all():
-            return found.astype(result, copy=False)
+    # Only zeros of two signs, and sums beyond float64, need a look.
+    if dtype.kind != "f" or (dtype.itemsize < 8 and found.all()):
+        return found.astype(result, copy=False)
     return _checked(found, low, high, 0.5, result)
 
 

@@ -145,8 +145,8 @@ private:
         int64_t begin, sum, least, least_chunk, least_sum;
     };
 
-    // Searches a chunk for the first interval of the largest sum above `limit`, or of it. A start of
-    // -1 lies before the chunk; a stop of 0 is no interval.
+    // Searches a chunk for the first interval of the largest sum above `limit`, or of it. A start
+    // of -1 lies before the chunk; a stop of 0 is no interval.
     template <class Value>
     static Interval scan(const Sequence<Value>& values, const State& state, int64_t limit,
                          bool equal) {

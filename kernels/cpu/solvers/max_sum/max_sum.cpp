@@ -296,8 +296,8 @@ auto key_of(const Box& box, const std::array<int, 3>& axes) {
     return key;
 }
 
-// The best box of slabs: planes front to back - 1, added up. The best rectangle of a slab is at most
-// the sum of those of its two parts, which rules out most slabs.
+// The best box of slabs: planes front to back - 1, added up. The best rectangle of a slab is at
+// most the sum of those of its two parts, which rules out most slabs.
 template <class T>
 class BoxSearch {
 public:
@@ -309,7 +309,8 @@ public:
     // Searches the slabs of a thickness that begin at multiples of `step`.
     void look_at(int64_t thickness, int64_t step, ThreadTeam& team) {
         constexpr int64_t kTasks = 32768;
-        const int64_t count = (planes_ - thickness) / step + 1, each = (count + kTasks - 1) / kTasks;
+        const int64_t count = (planes_ - thickness) / step + 1;
+        const int64_t each = (count + kTasks - 1) / kTasks;
         team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
             for (int64_t i = task * each; i < std::min(count, (task + 1) * each); ++i)
                 look_at_slab(i * step, i * step + thickness);

@@ -18,7 +18,9 @@ namespace {
 struct Step {
     enum What : uint32_t {
         kPair,   // sorts two columns
+        kLarger, // the same, but only column 1 is wanted
         kFlip,   // sorts columns 0 and 3, and 1 and 2; then 0 and 1, and 2 and 3
+        kSecond, // the same, but only column 1 is wanted
         kSort,   // sorts the block of columns at place 0
         kMerge,  // sorts a bitonic block of 16 columns at place 0
     };
@@ -46,7 +48,12 @@ public:
         for (auto step = steps.rbegin(); step != steps.rend(); ++step) {
             const auto touched = columns_of(*step);
             const auto is_wanted = [&](int64_t column) { return wanted[column]; };
-            if (std::none_of(touched.begin(), touched.end(), is_wanted)) continue;
+            const auto count = std::count_if(touched.begin(), touched.end(), is_wanted);
+            if (count == 0) continue;
+            if (count == 1 && wanted[touched[1]]) {
+                if (step->what == Step::kPair) step->what = Step::kLarger;
+                if (step->what == Step::kFlip) step->what = Step::kSecond;
+            }
             for (const int64_t column : touched) wanted[column] = true;
             for (uint32_t& place : step->places) place *= static_cast<uint32_t>(lanes);
             kept.push_back(*step);
@@ -256,6 +263,16 @@ MMP_INLINE void sort_flip(T* columns, const uint32_t* places) {
 }
 
 template <class T>
+MMP_INLINE void sort_second(T* columns, const uint32_t* places) {
+    auto a = loaded<Column<T>>(columns + places[0]), b = loaded<Column<T>>(columns + places[1]);
+    const auto c = loaded<Column<T>>(columns + places[2]);
+    const auto d = loaded<Column<T>>(columns + places[3]);
+    a = a < d ? a : d;
+    b = b < c ? b : c;
+    store(columns + places[1], a > b ? a : b);
+}
+
+template <class T>
 MMP_INLINE void run_step(const Step& step, int64_t block, T* columns) {
     constexpr auto kMerge = bitonic_merge();
     switch (step.what) {
@@ -267,7 +284,13 @@ MMP_INLINE void run_step(const Step& step, int64_t block, T* columns) {
             store(columns + step.places[1], b);
             return;
         }
+        case Step::kLarger: {
+            const auto a = loaded<Column<T>>(columns + step.places[0]);
+            const auto b = loaded<Column<T>>(columns + step.places[1]);
+            return store(columns + step.places[1], a > b ? a : b);
+        }
         case Step::kFlip: return sort_flip(columns, step.places);
+        case Step::kSecond: return sort_second(columns, step.places);
         case Step::kSort: return sort_block(columns + step.places[0], block);
         case Step::kMerge: return in_registers<T, 16>(columns + step.places[0], kMerge);
     }
