@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -106,8 +106,10 @@ def check_name(name: str) -> None:
         raise ParameterError(f"backend = {name!r}: must be one of {', '.join((AUTO, *ROWS))}")
 
 
-def candidates(name: str, cost: Callable[[Row], float]) -> list[str]:
-    """Return the backends to try, cheapest first: for "auto" all whose package is installed.
+def candidates(name: str, cost: Callable[[Row], float]) -> Iterator[str]:
+    """Yield the backends to try, cheapest first: for "auto" all whose package is installed.
+
+    A package is looked for, which takes longer than small work, only when its turn comes.
 
     Raises
     ------
@@ -115,11 +117,10 @@ def candidates(name: str, cost: Callable[[Row], float]) -> list[str]:
         When there is no backend of this name.
     """
     check_name(name)
-    if name != AUTO:
-        return [name]
-    return sorted(
-        (one for one in ROWS if ROWS[one].is_installed()), key=lambda one: cost(ROWS[one])
-    )
+    ordered = sorted(ROWS, key=lambda one: cost(ROWS[one])) if name == AUTO else [name]
+    for one in ordered:
+        if name != AUTO or ROWS[one].is_installed():
+            yield one
 
 
 def get(

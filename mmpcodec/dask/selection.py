@@ -14,7 +14,7 @@ values and is the last one.
 *Rounds and bytes.* Values of 8, 16, 32 and 64 bits take at most 1, 2, 3 and 6 rounds. In a round of
 counts, a chunk sends 2048 counts or fewer for each different prefix of the answers: at most 16 KiB,
 and 4 KiB if the counts fit into 16 bits. There are at most as many prefixes as wanted ranks, and
-"linear" and "midpoint" want two for each quantile. The last round sends at most ``gather`` values,
+methods that interpolate want two for each quantile. The last round sends at most ``gather`` values,
 by default 512 KiB, through a tree of ``log(chunks) / log(8)`` levels. A task joins the answers of
 at most 8 chunks or tasks.
 
@@ -40,7 +40,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.dask import digits, lines, rounds
 from mmpcodec.solvers import selection
 from mmpcodec.solvers.selection import statistics
-from mmpcodec.solvers.selection.keys import check_type
+from mmpcodec.solvers.selection.keys import check_type, native
 from mmpcodec.solvers.selection.statistics import Statistic
 
 __all__ = ["GATHER", "kth_smallest", "median", "quantile"]
@@ -154,16 +154,15 @@ def quantile(
     gather: int = GATHER,
     backend: str = "auto",
 ) -> Any:
-    """Return quantiles: the quantile q of N values has the rank q * (N - 1), counted from 0.
+    """Return quantiles, by the methods of ``numpy.quantile``.
 
     Parameters
     ----------
     array : dask.array.Array of bool, integers or floating-point numbers
     q : float or sequence of float
         From 0 to 1.
-    method : {"linear", "lower", "higher", "nearest", "midpoint"}
-        Answer for a rank between two integers: the interpolated value, one of the two values, or
-        their mean. "nearest" takes the even rank of two equally near ranks.
+    method : str
+        See ``mmpcodec.solvers.selection.quantile``.
     axis : int or None
     nan : {"propagate", "omit", "raise"}
     gather : int
@@ -173,7 +172,7 @@ def quantile(
     Returns
     -------
     number or array
-        float64 for integers with "linear" and "midpoint", else the type of the values. With
+        float64 for integers with a method that interpolates, else the type of the values. With
         ``axis``, a Dask array.
 
     Raises
@@ -204,6 +203,7 @@ def _answer(
     array = rounds.check_array(array, "mmpcodec.solvers.selection")
     statistics.check_nan_rule(nan)
     check_type(array)
+    array = native(array)
     gather = check_int("gather", gather, 0)
     if 0 in array.shape:
         raise digits.empty(array)

@@ -4,6 +4,7 @@ A solver supports a backend if its package has a module of the backend's name. T
 ``reference`` defines all operations of a solver.
 """
 
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 from typing import Any
@@ -102,6 +103,7 @@ def run(
     return getattr(module(solver, host), operation)(*arguments), host
 
 
+@cache
 def module(solver: str, backend: str) -> ModuleType | None:
     """Return the solver's module for a backend; None if the solver does not support the backend."""
     name = f"{solver}.{backend}"

@@ -23,7 +23,8 @@ class Grid:
     Parameters
     ----------
     values : integer array in C order
-        int64; on a device any integer type except uint64. The sum of the magnitudes is below 2**63.
+        int64; any integer type but uint64 on a device, or where asked for. The sum of the
+        magnitudes is below 2**63.
     exponent : int or None
         An integer v stands for the number v * 2**exponent; None if the input was integers.
     """
@@ -36,7 +37,25 @@ class Grid:
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
 
 
-def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") -> Grid:
+def checked(array: Any, rank: int, name: str = "values") -> Any:
+    """Return the values as an array of NumPy or CuPy.
+
+    Raises
+    ------
+    ParameterError
+        When the rank is wrong, or the array is empty.
+    """
+    array = as_array(name, array)
+    if array.ndim != rank:
+        raise ParameterError(f"{name} of shape {array.shape}: must have {dimensions(rank)}")
+    if array.size == 0:
+        raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
+    return array
+
+
+def on_grid(
+    array: Any, rank: int, backend: str = "auto", name: str = "values", *, any_type: bool = False
+) -> Grid:
     """Check an array and round it to a grid; ``max_sum`` states the rule on sums.
 
     Parameters
@@ -49,6 +68,8 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
         Name of the backend that will add the values.
     name : str
         Name of the argument in errors.
+    any_type : bool
+        Whether integers of host memory may keep their type, except uint64 and bool.
 
     Raises
     ------
@@ -57,13 +78,10 @@ def on_grid(array: Any, rank: int, backend: str = "auto", name: str = "values") 
         magnitudes of integers add up to 2**63 or more, or sums of floating-point numbers may reach
         2**1023.
     """
-    array = as_array(name, array)
-    if array.ndim != rank:
-        raise ParameterError(f"{name} of shape {array.shape}: must have {dimensions(rank)}")
-    if array.size == 0:
-        raise ParameterError(f"{name} of shape {array.shape}: must not be empty")
+    array = checked(array, rank, name)
     if is_integer(array.dtype, name):
-        return Grid(_checked_integers(array, dispatch.runs_on_device(backend, array)), None)
+        any_type = any_type or dispatch.runs_on_device(backend, array)
+        return Grid(_checked_integers(array, any_type), None)
     return _rounded(array.astype(np.float64))
 
 
@@ -153,7 +171,7 @@ def _checked_integers(array: Any, any_type: bool) -> Any:
         largest = max(int(array.max()), -int(array.min()))
     if largest * array.size > MAX_SUM:
         check_total(sum(map(abs, array.ravel().tolist())))
-    if any_type and array.dtype.kind != "b" and array.dtype != np.uint64:
+    if any_type and array.dtype.kind != "b" and array.dtype.isnative and array.dtype != np.uint64:
         return _contiguous(array)
     return _contiguous(array.astype(np.int64, copy=False))
 

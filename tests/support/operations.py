@@ -528,6 +528,12 @@ OPERATIONS: dict[str, Operation] = {
             if each != "?"
         },
     ),
+    "medians of lines": solver(
+        partial(selection.median, axis=1, keepdims=True), **of_types((7, 41, 33))
+    ),
+    "medians along two axes": solver(
+        partial(selection.median, axis=(0, 2), nan="omit"), **of_types((7, 41, 5))
+    ),
     "subset_sum": solver(
         subset_sum.subset_sum,
         items_and_sum,

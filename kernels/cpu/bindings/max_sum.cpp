@@ -1,11 +1,14 @@
 // Maximum sums in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
+#include <type_traits>
 #include <vector>
 
+#include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/max_sum.h"
 #include "cpu/bindings/bindings.h"
 
@@ -34,6 +37,40 @@ nb::object array_of(std::vector<int64_t>&& values) {
 Triple find_interval(const Sequence& values, const Limits& limits) {
     nb::gil_scoped_release released;
     return triple(max_interval(values.data(), values.shape(0), lengths(limits)));
+}
+
+using Numbers = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+
+template <class Value>
+Triple largest_of(const Numbers& array, double scale) {
+    const Value* values = static_cast<const Value*>(array.data());
+    const int64_t count = static_cast<int64_t>(array.shape(0));
+    if constexpr (std::is_floating_point_v<Value>)
+        return triple(largest_interval(values, count, scale));
+    else
+        return triple(largest_interval(values, count));
+}
+
+Triple find_largest_interval(const Numbers& values, double scale) {
+    nb::gil_scoped_release released;
+    const auto type = values.dtype();
+    if (type == nb::dtype<int8_t>()) return largest_of<int8_t>(values, scale);
+    if (type == nb::dtype<uint8_t>()) return largest_of<uint8_t>(values, scale);
+    if (type == nb::dtype<int16_t>()) return largest_of<int16_t>(values, scale);
+    if (type == nb::dtype<uint16_t>()) return largest_of<uint16_t>(values, scale);
+    if (type == nb::dtype<int32_t>()) return largest_of<int32_t>(values, scale);
+    if (type == nb::dtype<uint32_t>()) return largest_of<uint32_t>(values, scale);
+    if (type == nb::dtype<float>()) return largest_of<float>(values, scale);
+    if (type == nb::dtype<double>()) return largest_of<double>(values, scale);
+    return largest_of<int64_t>(values, scale);
+}
+
+double find_largest_magnitude(const Numbers& values) {
+    nb::gil_scoped_release released;
+    const int64_t count = static_cast<int64_t>(values.shape(0));
+    if (values.dtype() == nb::dtype<float>())
+        return largest_magnitude(static_cast<const float*>(values.data()), count);
+    return largest_magnitude(static_cast<const double*>(values.data()), count);
 }
 
 nb::tuple take_census(const Sequence& values) {
@@ -72,6 +109,18 @@ std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
     return {s.sum, s.first, s.last, s.start, s.stop};
 }
 
+using Volume = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+// Returns the sum, the starts and the stops, along the axes of the array.
+std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>> find_box(
+    const Volume& values, const std::array<int, 3>& axes, int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const auto size = [&](int axis) { return static_cast<int64_t>(values.shape(axis)); };
+    const Box box = max_box(values.data(), {size(0), size(1), size(2)}, axes, team);
+    return {box.sum, box.starts, box.stops};
+}
+
 nb::object find_strip_maxima(const Matrix& values, int threads) {
     const int64_t rows = values.shape(0);
     std::vector<int64_t> maxima(rows * (rows + 1) / 2);
@@ -87,11 +136,14 @@ nb::object find_strip_maxima(const Matrix& values, int threads) {
 
 void register_max_sum(nb::module_& module) {
     module.def("max_interval", &find_interval, "values"_a, "lengths"_a);
+    module.def("largest_interval", &find_largest_interval, "values"_a, "scale"_a);
+    module.def("largest_magnitude", &find_largest_magnitude, "values"_a);
     module.def("interval_census", &take_census, "values"_a);
     module.def("sums_through", &find_sums_through, "values"_a);
     module.def("maximal_intervals", &find_maximal, "values"_a);
     module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
                "transposed"_a, "threads"_a);
+    module.def("max_box", &find_box, "values"_a, "axes"_a, "threads"_a);
     module.def("strip_maxima", &find_strip_maxima, "values"_a, "threads"_a);
 }
 

@@ -15,9 +15,10 @@ namespace mmp {
 namespace {
 
 using Any = nb::ndarray<nb::ro, nb::c_contig, nb::device::cpu>;
+using Written = nb::ndarray<nb::c_contig, nb::device::cpu>;
 using Keys = nb::ndarray<uint64_t, nb::c_contig, nb::device::cpu>;
 using Counts = nb::ndarray<int64_t, nb::c_contig, nb::device::cpu>;
-using Ranks = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using RankRows = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 Values values_of(const Any& array) {
     const auto code = static_cast<nb::dlpack::dtype_code>(array.dtype().code);
@@ -33,11 +34,16 @@ int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys k
     return select(values_of(array), ranks, keys.data(), team);
 }
 
-void select_rows_array(const Any& array, const Ranks& ranks, Keys keys, Counts nans, int threads) {
+// `keys` has a row of keys for each line, of unsigned integers of the size of the values.
+void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Counts nans, int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    select_rows(values_of(array), ranks.shape(0), ranks.data(), ranks.shape(1), keys.data(),
-                nans.data(), team);
+    const auto size = [&](int axis) { return static_cast<int64_t>(array.shape(axis)); };
+    const Values values = values_of(array);
+    const Lines lines{values.data, size(0), size(1), size(2), values.kind, values.bytes};
+    select_lines(lines, {ranks.data(), static_cast<int64_t>(ranks.shape(0)),
+                         static_cast<int64_t>(ranks.shape(1))},
+                 keys.data(), nans.data(), team);
 }
 
 void digit_counts_array(const Any& array, uint64_t prefix, int shift, int bits, Counts counts,
@@ -65,7 +71,7 @@ nb::tuple split_array(const nb::ndarray<const float, nb::ndim<1>, nb::c_contig, 
 
 void register_selection(nb::module_& module) {
     module.def("select", select_array, "values"_a, "ranks"_a, "keys"_a, "threads"_a);
-    module.def("select_rows", select_rows_array, "values"_a, "ranks"_a, "keys"_a, "nans"_a,
+    module.def("select_lines", select_lines_of, "values"_a, "ranks"_a, "keys"_a, "nans"_a,
                "threads"_a);
     module.def("split", split_array, "values"_a, "low"_a, "high"_a, "plain"_a);
     module.def("digit_counts", digit_counts_array, "values"_a, "prefix"_a, "shift"_a, "bits"_a,

@@ -13,7 +13,8 @@ def max_box(values: Any, *, allow_empty: bool = False, backend: str = "auto") ->
     """Find the box of the largest sum.
 
     The planes of each range along the shortest side are added up, and the best rectangle of their
-    sum is searched. The time of a cube is proportional to the fifth power of its side.
+    sum is searched. The time of a cube grows with the fifth power of its side at most: a processor
+    leaves out ranges whose parts show that their best box is smaller.
 
     Parameters
     ----------

@@ -2,12 +2,8 @@
 
 import numpy as np
 
-from mmpcodec._cpu import (
-    interval_census,
-    max_interval,
-    maximal_intervals,
-    sums_through,
-)
+from mmpcodec import _cpu
+from mmpcodec._cpu import interval_census, maximal_intervals, sums_through
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
 from mmpcodec.runtime.machine import processors
@@ -15,12 +11,40 @@ from mmpcodec.solvers.max_sum.reference import Limits
 
 __all__ = [
     "interval_census",
+    "largest_magnitude",
+    "max_box",
     "max_interval",
     "max_rectangle",
+    "max_rounded",
     "maximal_intervals",
     "strip_maxima",
     "sums_through",
 ]
+
+
+def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
+    """See the function in ``reference``; takes any integer type but uint64."""
+    if lengths == (1, len(values)):
+        return _cpu.largest_interval(_plain(values), 1.0)
+    return _cpu.max_interval(values.astype(np.int64, copy=False), lengths)
+
+
+def largest_magnitude(values: np.ndarray) -> float:
+    """Return the largest magnitude of floating-point numbers; infinity if there is NaN."""
+    return _cpu.largest_magnitude(_plain(values))
+
+
+def max_rounded(values: np.ndarray, exponent: int) -> tuple[int, int, int]:
+    """Return sum, start and stop of the first best interval, in units of 2**exponent.
+
+    Values are rounded to the units as ``grid.rounded`` does.
+    """
+    return _cpu.largest_interval(_plain(values), 2.0**-exponent)
+
+
+def _plain(values: np.ndarray) -> np.ndarray:
+    """Return an array that C++ can read: in C order, aligned, in the machine's byte order."""
+    return np.require(values, values.dtype.newbyteorder("="), ["C", "A"])
 
 
 def max_rectangle(
@@ -28,6 +52,16 @@ def max_rectangle(
 ) -> tuple[int, int, int, int, int]:
     """See the function in ``reference``."""
     return _max_rectangle(values, heights, widths, transposed, processors())
+
+
+def max_box(values: np.ndarray) -> tuple[int, ...]:
+    """Return sum, front, top, left, back, bottom and right of the first best box."""
+    # Slabs along the shortest side and intervals along the longest give the least work.
+    axes = np.argsort(values.shape, kind="stable").tolist()
+    volume = np.ascontiguousarray(values.transpose(axes))
+    total, starts, stops = _cpu.max_box(volume, axes, processors())
+    order = np.argsort(axes).tolist()
+    return total, *(starts[i] for i in order), *(stops[i] for i in order)
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:

@@ -1,5 +1,6 @@
 """Maximum sums of a sequence. See the package for sums, ties and empty answers."""
 
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -7,9 +8,12 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.grid import Grid, checked, exponent_of, is_integer, on_grid
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
+
+SCALES = 1000
+"""Largest exponent of a grid whose factor is a normal number of float64."""
 
 
 def max_interval(
@@ -42,11 +46,14 @@ def max_interval(
     >>> max_interval([3, 2, -7, 11, 10, -6, 4, 9, -6])
     Interval(start=3, stop=8, sum=28)
     """
-    given = on_grid(values, 1, backend)
-    lengths = arguments.limits("length", min_length, max_length, len(given.values))
-    found = dispatch.operations(__package__, backend, given.values).max_interval(
-        given.values, lengths
-    )
+    values = checked(values, 1)
+    operations = dispatch.operations(__package__, backend, values)
+    lengths = arguments.limits("length", min_length, max_length, len(values))
+    if not is_integer(values.dtype) and lengths == (1, len(values)):
+        found, given = _of_floats(values, backend, operations)
+    else:
+        given = on_grid(values, 1, backend, any_type=True)
+        found = operations.max_interval(given.values, lengths)
     if allow_empty and found[0] <= 0:
         return Interval(0, 0, given.number(0))
     return _interval(given, found)
@@ -176,6 +183,22 @@ def disjoint_intervals(
             if low < high
         ]
     return found
+
+
+def _of_floats(values: Any, backend: str, operations: Any) -> tuple[tuple[int, int, int], Grid]:
+    """Return the best interval, and a grid that its sum is a number of.
+
+    If the operations can, the values are rounded while they are read, without an array of integers.
+    """
+    if hasattr(operations, "largest_magnitude"):
+        largest = operations.largest_magnitude(values)
+        # Else the general way says which value it is.
+        if isfinite(largest):
+            exponent = exponent_of(largest, len(values))
+            if abs(exponent) <= SCALES:
+                return operations.max_rounded(values, exponent), Grid(values, exponent)
+    given = on_grid(values, 1, backend)
+    return operations.max_interval(given.values, (1, len(values))), given
 
 
 def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:

@@ -1,6 +1,7 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
-Functions take int64 arrays. Intervals and rectangles are tuples of Python integers, sum first.
+Functions take int64 arrays; ``max_interval`` takes other integers too. Intervals and rectangles are
+tuples of Python integers, sum first.
 """
 
 import numpy as np
@@ -11,7 +12,7 @@ Limits = tuple[int, int]
 
 def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
     """Return sum, start and stop of the first best interval."""
-    sums = np.concatenate([[0], np.cumsum(values)])
+    sums = np.concatenate([[0], np.cumsum(values, dtype=np.int64)])
     best = None
     for length in range(lengths[0], lengths[1] + 1):
         of_length = sums[length:] - sums[:-length]

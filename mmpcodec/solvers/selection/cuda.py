@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.selection.keys import key_type, to_keys
 from mmpcodec.solvers.selection.shards import DIGIT_BITS, Search
@@ -61,15 +61,25 @@ def select(values: Any, ranks: list[int]) -> tuple[np.ndarray, int]:
     return found["key"], nans
 
 
-def select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """See the function in ``reference``; the keys come to the host."""
+def select_lines(lines: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """See the function in ``reference``; the keys come to the host as uint64."""
+    xp = module_of(lines)
+    rows = xp.ascontiguousarray(xp.moveaxis(lines, 1, 2).reshape(-1, lines.shape[1]))
+    ranks = np.broadcast_to(ranks, (len(rows), ranks.shape[1]))
+    order = np.argsort(ranks, axis=1, kind="stable")
+    keys, nans = _select_rows(rows, np.take_along_axis(ranks, order, axis=1))
+    return np.take_along_axis(keys, np.argsort(order, axis=1), axis=1), nans
+
+
+def _select_rows(rows: Any, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Select from the rows of an (R, N) array at (R, M) ascending ranks."""
     import cupy
 
     count, length = rows.shape
     if _too_large(rows) and count > 1:
         middle = count // 2
-        keys, nans = select_rows(rows[:middle], ranks[:middle])
-        more_keys, more_nans = select_rows(rows[middle:], ranks[middle:])
+        keys, nans = _select_rows(rows[:middle], ranks[:middle])
+        more_keys, more_nans = _select_rows(rows[middle:], ranks[middle:])
         return np.concatenate([keys, more_keys]), np.concatenate([nans, more_nans])
     if length > LONG_ROW:
         each = [_select_row(row, wanted) for row, wanted in zip(rows, ranks, strict=True)]

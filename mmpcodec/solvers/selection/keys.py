@@ -9,10 +9,15 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import module_of
+from mmpcodec.runtime.arrays import module_of, on_device
 
 KINDS = "biuf"
 SIZES = (1, 2, 4, 8)
+# Tables, because making a type or a number takes longer than selecting from a short array.
+UNSIGNED = {size: np.dtype(f"u{size}") for size in SIZES}
+SIGNED = {size: np.dtype(f"i{size}") for size in SIZES}
+TOP_BIT = {size: kind.type(1 << (8 * size - 1)) for size, kind in UNSIGNED.items()}
+ALL_BITS = {size: kind.type((1 << 8 * size) - 1) for size, kind in UNSIGNED.items()}
 
 
 def check_type(values: Any) -> None:
@@ -21,19 +26,23 @@ def check_type(values: Any) -> None:
     Raises
     ------
     ParameterError
-        When the type is not bool, an integer or float16 to float64, in the machine's byte order.
+        When the type is not bool, an integer or float16 to float64.
     """
     dtype = values.dtype
-    if dtype.kind not in KINDS or dtype.itemsize not in SIZES or not dtype.isnative:
+    if dtype.kind not in KINDS or dtype.itemsize not in SIZES:
         raise ParameterError(
-            f"values of type {dtype}: must be bool, integers or float16 to float64, in the "
-            "machine's byte order"
+            f"values of type {dtype}: must be bool, integers or float16 to float64"
         )
+
+
+def native(values: Any) -> Any:
+    """Return an array in the machine's byte order."""
+    return values if values.dtype.isnative else values.astype(values.dtype.newbyteorder("="))
 
 
 def key_type(dtype: Any) -> np.dtype:
     """Return the unsigned integer type of the keys of a type."""
-    return np.dtype(f"u{np.dtype(dtype).itemsize}")
+    return UNSIGNED[np.dtype(dtype).itemsize]
 
 
 def to_keys(values: Any, *, merge_nans: bool = True) -> Any:
@@ -69,6 +78,8 @@ def from_keys(keys: Any, dtype: Any) -> Any:
     """Return the values of type ``dtype`` that have the given keys; inverts ``to_keys``."""
     dtype = np.dtype(dtype)
     unsigned = key_type(dtype)
+    if keys.size == 1 and not on_device(keys):
+        return _one_value(keys, dtype)
     bits = keys.astype(unsigned, copy=False)
     top = _top(unsigned)
     if dtype.kind == "i":
@@ -77,18 +88,29 @@ def from_keys(keys: Any, dtype: Any) -> Any:
         return bits.astype(unsigned).view(dtype)
     # In place, because allocating memory takes longer than the arithmetic.
     found = _sign_bits(bits)
-    found ^= np.iinfo(unsigned).max
+    found ^= ALL_BITS[unsigned.itemsize]
     found |= top
     found ^= bits
     return found.view(dtype)
 
 
+def _one_value(keys: np.ndarray, dtype: np.dtype) -> np.ndarray:
+    """Return the value of one key, as ``from_keys`` does; array operations would take longer."""
+    size = dtype.itemsize
+    bits, top = keys.item(), int(TOP_BIT[size])
+    if dtype.kind == "i" or (dtype.kind == "f" and bits & top):
+        bits ^= top
+    elif dtype.kind == "f":
+        bits ^= int(ALL_BITS[size])
+    return np.array([bits], UNSIGNED[size]).view(dtype).reshape(keys.shape)
+
+
 def _top(unsigned: np.dtype) -> Any:
     """Return the unsigned integer with only the sign bit set."""
-    return unsigned.type(1 << (8 * unsigned.itemsize - 1))
+    return TOP_BIT[unsigned.itemsize]
 
 
 def _sign_bits(bits: Any) -> Any:
     """Return integers with all bits set where the sign bit is set, and 0 elsewhere."""
-    signed = bits.view(f"i{bits.dtype.itemsize}")
-    return (signed >> (8 * bits.dtype.itemsize - 1)).view(bits.dtype)
+    size = bits.dtype.itemsize
+    return (bits.view(SIGNED[size]) >> (8 * size - 1)).view(bits.dtype)

@@ -1,6 +1,6 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
-Arrays are in C order. Ranks count from 0 and ascend. Keys come from ``keys.to_keys``, as uint64.
+Arrays are in C order. Ranks count from 0. Keys come from ``keys.to_keys``.
 """
 
 import numpy as np
@@ -14,11 +14,26 @@ def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
     return keys[ranks].astype(np.uint64), _nans(values)
 
 
-def select_rows(rows: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the keys at (R, M) ranks of the rows of an (R, N) array, and (R,) numbers of NaN."""
+def select_lines(lines: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the keys at the ranks of each line along axis 1 of an (A, N, B) array.
+
+    Parameters
+    ----------
+    lines : (A, N, B) array
+        Line a * B + b holds the values at (a, :, b).
+    ranks : (1, M) or (A * B, M) array of int64
+        In any order. One row serves all lines.
+
+    Returns
+    -------
+    keys : (A * B, M) array of unsigned integers of the item size of the values
+    nans : (A * B,) array of int64
+        Numbers of NaN.
+    """
+    rows = np.moveaxis(lines, 1, 2).reshape(-1, lines.shape[1])
     keys = np.sort(to_keys(rows), axis=1)
     nans = np.array([_nans(row) for row in rows])
-    return np.take_along_axis(keys, ranks, axis=1).astype(np.uint64), nans
+    return np.take_along_axis(keys, np.broadcast_to(ranks, (len(rows), ranks.shape[1])), 1), nans
 
 
 def digit_counts(values: np.ndarray, prefix: int, shift: int, bits: int) -> np.ndarray:

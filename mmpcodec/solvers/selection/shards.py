@@ -14,7 +14,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.selection.keys import check_type, from_keys, key_type, to_keys
+from mmpcodec.solvers.selection.keys import check_type, from_keys, key_type, native, to_keys
 
 DIGIT_BITS = 11
 PART = 1 << 20
@@ -57,7 +57,7 @@ class Search:
 
     def __init__(self, dtype: Any, k: int, count: int):
         k = check_int("k", k, 1, count, ", the number of values")
-        self.dtype = np.dtype(dtype)
+        self.dtype = np.dtype(dtype).newbyteorder("=")
         check_type(np.empty(0, self.dtype))
         self.rank = k - 1
         self.candidates = count
@@ -197,7 +197,7 @@ def candidates(values: Any, search: Search) -> NDArray[np.unsignedinteger]:
 
 
 def _shard(values: Any, search: Search) -> Any:
-    values = as_array("values", values)
+    values = native(as_array("values", values))
     if search.done:
         raise ParameterError("search: is done")
     if values.dtype != search.dtype:

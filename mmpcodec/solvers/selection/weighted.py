@@ -8,7 +8,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of, on_device
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import on_grid
-from mmpcodec.solvers.selection.keys import check_type, to_keys
+from mmpcodec.solvers.selection.keys import check_type, native, to_keys
 
 
 def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
@@ -41,6 +41,7 @@ def weighted_median(values: Any, weights: Any, *, backend: str = "auto") -> Any:
     """
     values, weights = as_array("values", values), as_array("weights", weights)
     check_type(values)
+    values = native(values)
     dispatch.operations(__package__, backend, values)
     if values.ndim != 1 or weights.shape != values.shape:
         raise ParameterError(

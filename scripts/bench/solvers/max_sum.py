@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.bench.codecs.base import machine
-from mmpcodec.bench.timing import median_ms
+from mmpcodec.bench.timing import median_ms, processor_ms
 from mmpcodec.solvers.max_sum import (
     disjoint_rectangles,
     interval_census,
@@ -136,11 +136,46 @@ def bench_sequences() -> None:
         print(f"| 2^{count.bit_length() - 1} | {own:.1f} | {8e-6 * count / own:.1f} | {cells} |")
 
 
+def bench_kadane() -> None:
+    """Measure the interval beside a loop that numba compiles, in processor time."""
+    try:
+        import numba
+    except ImportError:
+        print("\nnumba is not installed: no comparison of intervals")
+        return
+
+    @numba.njit
+    def kadane(values):
+        best = values[0]
+        current = values[0] - values[0]
+        start, first, last = 0, 0, 1
+        for i in range(len(values)):
+            if current <= 0:
+                current = values[i]
+                start = i
+            else:
+                current += values[i]
+            if current > best:
+                best = current
+                first, last = start, i + 1
+        return best, first, last
+
+    print("\n| 10^7 values | interval ms | numba ms |\n|---|---|---|")
+    rng = np.random.default_rng(0)
+    for dtype in ("int8", "int16", "int32", "int64", "float32", "float64"):
+        is_float = dtype.startswith("float")
+        noisy = rng.normal(size=10**7) if is_float else rng.integers(-100, 101, 10**7)
+        values = noisy.astype(dtype)
+        kadane(values)
+        own, peer = processor_ms([partial(max_interval, values), partial(kadane, values)], 7)
+        print(f"| {dtype} | {own:.1f} | {peer:.1f} |")
+
+
 def bench_boxes() -> None:
-    print("\n| volume | ms |\n|---|---|")
+    print("\n| volume | processor ms |\n|---|---|")
     for side in (16, 32, 64, 96):
-        values = noise(side, side, side)
-        print(f"| {side}x{side}x{side} | {median_ms(partial(max_box, values), 1):.0f} |")
+        (own,) = processor_ms([partial(max_box, noise(side, side, side))], 5)
+        print(f"| {side}x{side}x{side} | {own:.1f} |")
 
 
 def bench_device() -> None:
@@ -201,6 +236,7 @@ def main() -> None:
     bench_rectangles()
     bench_pyscan()
     bench_sequences()
+    bench_kadane()
     bench_boxes()
 
 

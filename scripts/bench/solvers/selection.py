@@ -6,6 +6,7 @@ The script prints Markdown tables.
 """
 
 import argparse
+from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.bench.codecs.base import machine
-from mmpcodec.bench.timing import median_ms
+from mmpcodec.bench.timing import median_ms, processor_ms
 from mmpcodec.solvers.selection import kth_smallest, median, quantile
 
 
@@ -66,6 +67,36 @@ def bench_processor() -> None:
         own = median_ms(partial(median, values))
         peer = median_ms(partial(np.partition, values, values.size // 2))
         print(f"| {name} | {own:.1f} | {peer:.1f} |")
+
+
+def bench_lines() -> None:
+    """Measure medians of many short lines, and single values of arrays of medium size."""
+    print("\n| lines | type | median ms | np.sort ms | ratio |\n|---|---|---|---|---|")
+    for shape in ((100_000, 9), (100_000, 25), (10_000, 100), (1000, 1000)):
+        for dtype in ("uint8", "uint16", "int32", "float32", "float64"):
+            values = noise(shape[0] * shape[1], dtype).reshape(shape)
+            own, peer = processor_ms([partial(median, values, axis=1), partial(np.sort, values)])
+            text = f"{own:.2f} | {peer:.2f} | {own / peer:.2f}"
+            print(f"| {shape[0]} of {shape[1]} | {dtype} | {text} |", flush=True)
+    print("\n| values | type | k-th smallest ms | np.partition ms |\n|---|---|---|---|")
+    for power in (3, 4, 5):
+        for dtype in ("uint8", "uint16", "int32", "float32", "float64"):
+            count = 10**power
+            values = noise(count, dtype)
+
+            def repeated(work: Callable[[], Any], times: int = 10 ** (6 - power)) -> None:
+                for _ in range(times):
+                    work()
+
+            k = count // 2
+            own, peer = processor_ms(
+                [
+                    partial(repeated, partial(kth_smallest, values, k)),
+                    partial(repeated, partial(np.partition, values, k - 1)),
+                ]
+            )
+            text = f"{own / 10 ** (6 - power):.4f} | {peer / 10 ** (6 - power):.4f}"
+            print(f"| 10^{power} | {dtype} | {text} |", flush=True)
 
 
 def bench_device() -> None:
@@ -123,7 +154,11 @@ def _partition(values: Any) -> Any:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--cuda", action="store_true", help="measure the device")
-    bench_device() if parser.parse_args().cuda else bench_processor()
+    if parser.parse_args().cuda:
+        bench_device()
+        return
+    bench_processor()
+    bench_lines()
 
 
 if __name__ == "__main__":

@@ -233,7 +233,7 @@ def test_wrong_arrays_are_named():
         median(np.ones(3))
     with pytest.raises(ParameterError, match="values of type complex128: must be bool"):
         median(da.ones(3, dtype=complex))
-    with pytest.raises(ParameterError, match="method = 'exact': must be one of linear"):
+    with pytest.raises(ParameterError, match="method = 'exact': must be one of inverted_cdf"):
         quantile(da.ones(3), 0.5, method="exact")
     with pytest.raises(ParameterError, match="convention = 'low': must be one of mean"):
         median(da.ones(3), convention="low")

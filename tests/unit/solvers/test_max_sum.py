@@ -23,7 +23,9 @@ from mmpcodec.solvers.max_sum import (
     rectangle_census,
     sums_through,
 )
+from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 
+NAMES = ["front", "top", "left", "back", "bottom", "right"]
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -116,6 +118,63 @@ def all_rectangles(values, heights=(1, 99), widths=(1, 99)):
 
 def first_rectangle(rectangles):
     return min(rectangles, key=lambda r: (-r.sum, r.top, r.left, r.bottom, r.right))
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2"])
+@pytest.mark.parametrize("size", [1, 1023, 1024, 1025, 3000])
+@pytest.mark.parametrize("kind", ["few sums", "many sums", "zeros", "negative", "large"])
+def test_intervals_of_chunks_are_those_of_the_reference(kind, size, dtype):
+    rng = np.random.default_rng(size)
+    values = {
+        "few sums": rng.integers(-1, 2, size),
+        "many sums": rng.integers(-100, 101, size),
+        "zeros": np.zeros(size, np.int64),
+        "negative": -rng.integers(2, 4, size),
+        "large": rng.integers(-2, 3, size) << 27,
+    }[kind]
+    if dtype[0] in "u?" or dtype == "i1":
+        values = np.abs(values) & 127
+    values = values.astype(dtype)
+    expected = max_interval(values, backend="reference")
+    assert max_interval(values, backend="cpu") == expected
+    assert max_interval(values[::-1], backend="cpu") == max_interval(
+        values[::-1].copy(), backend="reference"
+    )
+
+
+@pytest.mark.parametrize(
+    "shape", [(17, 20, 33), (33, 17, 20), (20, 33, 17), (1, 40, 9), (30, 5, 6)]
+)
+@pytest.mark.parametrize("kind", ["ties", "noise", "zeros", "negative", "large"])
+def test_boxes_of_larger_volumes_are_those_of_slabs(shape, kind):
+    rng = np.random.default_rng(shape[0])
+    values = {
+        "ties": rng.integers(-1, 2, shape) * (rng.random(shape) < 0.3),
+        "noise": rng.integers(-100, 101, shape),
+        "zeros": np.zeros(shape, np.int64),
+        "negative": -rng.integers(1, 3, shape),
+        "large": rng.integers(-2, 3, shape) << 40,
+    }[kind]
+
+    def best(slab):
+        found = max_rectangle(slab)
+        return found.sum, found.top, found.left, found.bottom, found.right
+
+    total, *places = max_slab_box(values, best)
+    found = max_box(values)
+    assert found.sum == total
+    assert [getattr(found, name) for name in NAMES] == places
+
+
+@pytest.mark.parametrize("dtype", ["f4", "f8", ">f8"])
+@pytest.mark.parametrize("scale", [1, 2.0**-140, 2.0**100])
+def test_floats_are_rounded_to_the_same_grid(dtype, scale):
+    rng = np.random.default_rng(3)
+    for values in (rng.normal(size=2500), rng.integers(-2, 3, 2500) / 4, np.zeros(1500)):
+        values = (values * scale).astype(dtype)
+        assert max_interval(values, backend="cpu") == max_interval(values, backend="reference")
+    tiny = np.array([-5e-324, 5e-324, 5e-324])
+    assert max_interval(tiny, backend="cpu") == max_interval(tiny, backend="reference")
 
 
 @every_backend

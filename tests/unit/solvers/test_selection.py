@@ -11,15 +11,18 @@ from hypothesis.extra.numpy import array_shapes, arrays
 from mmpcodec import ParameterError, _cpu
 from mmpcodec.solvers.selection import (
     Search,
+    cpu,
     digit_counts,
     kth_of_shards,
     kth_smallest,
     median,
     quantile,
+    reference,
     weighted_median,
 )
 from mmpcodec.solvers.selection.keys import from_keys, to_keys
 from mmpcodec.solvers.selection.shards import candidates
+from mmpcodec.solvers.selection.statistics import METHODS
 
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -121,16 +124,94 @@ def middle(ordered, convention):
 
 
 @every_backend
-@pytest.mark.parametrize("method", ["linear", "lower", "higher", "nearest", "midpoint"])
-def test_quantiles_are_those_of_numpy(backend, method):
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("dtype", ["f8", "i4", "u1", ">i8", ">f8"])
+def test_quantiles_are_those_of_numpy(backend, method, dtype):
     rng = np.random.default_rng(4)
     q = [0, 0.1, 0.25, 0.5, 0.77, 1]
-    for values in (rng.normal(size=(7, 12)), rng.integers(-50, 50, (7, 12)), np.arange(3.0)):
-        for axis in (None, 0, -1):
-            found = quantile(values, q, method=method, axis=axis, backend=backend)
-            expected = np.quantile(values, q, method=method, axis=axis)
-            np.testing.assert_allclose(found, expected, rtol=1e-15)
-    assert quantile([3, 1, 2], 0.5, method=method, backend=backend) == 2
+    for shape in ((7, 12), (3, 5, 40), (3,)):
+        values = (rng.normal(size=shape) * 20 + 100).astype(dtype)
+        for axis in (None, 0, -1, tuple(range(len(shape)))):
+            for keepdims in (False, True):
+                options = {"method": method, "axis": axis, "keepdims": keepdims}
+                found = quantile(values, q, **options, backend=backend)
+                expected = np.quantile(values, q, **options)
+                same_bits(found, expected.astype(expected.dtype.newbyteorder("=")))
+    expected = np.quantile([3, 1, 2], 0.5, method=method)
+    assert quantile([3, 1, 2], 0.5, method=method, backend=backend) == expected
+
+
+@every_backend
+@given(values=any_array, data=st.data())
+def test_several_axes_are_one(backend, values, data):
+    axes = data.draw(st.sets(st.integers(0, values.ndim - 1)))
+    found = median(values, axis=tuple(axes), nan="omit", backend=backend)
+    kept = [place for place in range(values.ndim) if place not in axes]
+    length = np.prod([values.shape[place] for place in axes], dtype=int)
+    rows = values.transpose(*kept, *axes).reshape(-1, length)
+    expected = median(rows, axis=1, nan="omit", backend=backend)
+    same_bits(found, expected.reshape([values.shape[place] for place in kept]))
+    whole = median(values, axis=tuple(axes), nan="omit", keepdims=True, backend=backend)
+    same_bits(whole, np.expand_dims(found, tuple(sorted(axes))))
+
+
+def test_both_byte_orders_give_the_same_answers():
+    values = np.random.default_rng(2).normal(size=(40, 30)).astype(">f4")
+    native = values.astype("f4")
+    same_bits(kth_smallest(values, 7), kth_smallest(native, 7))
+    same_bits(median(values, axis=0), median(native, axis=0))
+    same_bits(kth_of_shards(list(values), 100), kth_smallest(native, 100))
+    weights = np.arange(1200)
+    same_bits(weighted_median(values.ravel(), weights), weighted_median(native.ravel(), weights))
+
+
+@every_type
+@pytest.mark.parametrize(
+    "length", [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1024]
+)
+@pytest.mark.parametrize("lines", [8, 67])
+def test_networks_sort_lines(dtype, length, lines):
+    rng = np.random.default_rng(length)
+    with np.errstate(over="ignore", invalid="ignore"):
+        values = np.where(
+            rng.random((lines, length)) < 0.5,
+            rng.integers(-9, 9, (lines, length)),
+            rng.integers(-(1 << 62), 1 << 62, (lines, length)),
+        ).astype(dtype)
+    if values.dtype.kind == "f":
+        values[rng.random(values.shape) < 0.1] = -0.0
+        values[rng.random(values.shape) < 0.02] = np.copysign(np.nan, -1)
+    ks = sorted({1, length // 3 + 1, (length + 1) // 2, length})
+    for some in ([ks[-1]], [(length + 1) // 2], ks[::-1]):
+        ranks = np.array([some]) - 1
+        keys, nans = reference.select_lines(values[:, :, None], ranks)
+        # Values of lines side by side, of lines one after the other, and one more of each line.
+        for array in (values[:, :, None], values.T[None].copy()):
+            found, seen = cpu.select_lines(array, ranks)
+            assert (found == keys).all()
+            assert (seen == nans).all()
+        own = np.stack([rng.integers(0, length, 3) for _ in range(lines)])
+        expected = reference.select_lines(values[:, :, None], own)[0]
+        assert (cpu.select_lines(values[:, :, None], own)[0] == expected).all()
+
+
+@every_type
+@pytest.mark.parametrize("size", [2, 63, 64, 65, 130, 1000, 4097, 20_000])
+def test_arrays_of_medium_size(dtype, size):
+    rng = np.random.default_rng(size)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for values in (
+            rng.integers(-(1 << 62), 1 << 62, size),
+            rng.integers(-3, 3, size),
+            np.arange(size),
+            np.where(rng.random(size) < 0.1, np.nan, 5.0 - rng.integers(0, 9, size)),
+        ):
+            values = values.astype(dtype)
+            for ranks in ([0], [size // 2], [size - 1], [size // 2 - 1, size // 2]):
+                keys, nans = reference.select(values, ranks)
+                found, seen = cpu.select(values, ranks)
+                assert found.tolist() == keys.tolist()
+                assert seen == nans
 
 
 LARGE = {
@@ -295,7 +376,9 @@ def test_a_search_says_what_is_wrong():
         (lambda: kth_of_shards([[1, 2], [[3], [4, 5]]], 1), "shards: "),
         (lambda: kth_smallest([1, np.nan], 2, nan="omit"), "k = 2: must be from 1 to 1"),
         (lambda: kth_smallest([1j], 1), "type complex128: must be bool, integers or float16"),
-        (lambda: kth_smallest(np.zeros(2, ">i4"), 1), "in the machine's byte order"),
+        (lambda: kth_smallest(np.zeros(2, ">c8"), 1), "values of type >c8: must be bool, integers"),
+        (lambda: median([[1, 2]], axis=(0, -2)), r"axis = \(0, -2\): must not name an axis twice"),
+        (lambda: median([[1, 2]], axis=(0, 2)), r"axis = 2: values of shape \(1, 2\) have no"),
         (lambda: kth_smallest([[1], [2, 3]], 1), "values: "),
         (lambda: median([1], axis=1), r"axis = 1: values of shape \(1,\) have no such axis"),
         (lambda: median([1], axis="x"), "axis = 'x': must be an integer"),
@@ -306,7 +389,7 @@ def test_a_search_says_what_is_wrong():
         (lambda: quantile([1], 1.5), "q = 1.5: must be numbers from 0 to 1"),
         (lambda: quantile([1], [np.nan]), "must be numbers from 0 to 1"),
         (lambda: quantile([1], "a"), "q = 'a': must be numbers from 0 to 1"),
-        (lambda: quantile([1], 0.5, method="x"), "method = 'x': must be one of linear"),
+        (lambda: quantile([1], 0.5, method="x"), "method = 'x': must be one of inverted_cdf"),
         (lambda: weighted_median([1, 2], [1]), "must be two sequences of one length"),
         (lambda: weighted_median([1, 2], [1, -1]), "weights: -1 is negative"),
         (lambda: weighted_median([1, 2], [1, -1e-19]), "weights: -1e-19 is negative"),

@@ -6,6 +6,7 @@
 
 #include <stdint.h>
 
+#include <array>
 #include <vector>
 
 #include "cpu/runtime/thread_team.h"
@@ -34,6 +35,12 @@ struct Strip {
     int64_t sum, first, last, start, stop;
 };
 
+// Values from starts[i] to stops[i] - 1 along each axis.
+struct Box {
+    int64_t sum;
+    std::array<int64_t, 3> starts, stops;
+};
+
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths);
 IntervalCensus interval_census(const int64_t* values, int64_t count);
 
@@ -47,6 +54,11 @@ std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count);
 // rows are the columns of the caller's matrix, which changes the order of equal sums.
 Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                     Lengths widths, bool transposed, ThreadTeam& team);
+
+// Returns the best box of a volume of `sizes` values. axes[i] is the number of axis i in the volume
+// of the caller, which decides the order of equal sums.
+Box max_box(const int64_t* values, const std::array<int64_t, 3>& sizes,
+            const std::array<int, 3>& axes, ThreadTeam& team);
 
 // Writes the largest sum of each range of rows, first to last: (0, 0), (0, 1), ..., (1, 1), ...
 void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t* out,

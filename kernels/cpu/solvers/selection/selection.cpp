@@ -2,19 +2,28 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <mutex>
 #include <utility>
 
+#include "cpu/solvers/selection/lines.h"
 #include "cpu/solvers/selection/split.h"
+#include "cpu/solvers/selection/words.h"
 
 namespace mmp {
 
 namespace {
 
 constexpr int64_t kSmall = 2048;        // largest number of values that nth_element selects from
+constexpr int64_t kSmallWide = 1 << 14;  // and that are split at single pivots with wide vectors
 constexpr int64_t kShare = 1 << 16;     // smallest number of values of each of several tasks
 constexpr int64_t kBlock = 4096;        // number of values that are split at all brackets in turn
 constexpr int64_t kMaxBrackets = 16;
+constexpr int64_t kFewBytes = 128;      // largest number of 8-bit values that are not counted
+constexpr int64_t kFewWords = 128;      // largest number of 16-bit values that nth_element takes
+constexpr int64_t kWordWork = 1 << 21;  // 16-bit values times ranks: more are counted in a table
+constexpr size_t kFewRanks = 4;         // largest number of ranks that are found one by one
+constexpr int64_t kFewLines = 8;        // fewer lines are searched one by one
 
 // Calls work(key, kind) with a key of type K and the kind as a compile-time constant.
 template <class K, class Work>
@@ -187,9 +196,36 @@ bool search_brackets(std::vector<Bracket<K>>& brackets, const std::vector<int64_
     return i == ranks.size();
 }
 
+// Whether ranks are found one by one, with wide vectors.
+template <class K>
+bool one_by_one(int64_t count, const std::vector<int64_t>& ranks) {
+    constexpr int64_t kLeast = 64;
+    return sizeof(K) >= 4 && count >= kLeast && ranks.size() <= kFewRanks && is_wide();
+}
+
+int64_t small() {
+    return is_wide() ? kSmallWide : kSmall;
+}
+
+// Finds ranks one by one; returns the number of NaN.
+template <class K, Kind kind>
+int64_t select_each(const K* values, int64_t count, const std::vector<int64_t>& ranks,
+                    uint64_t* out) {
+    int64_t nans = 0;
+    if constexpr (sizeof(K) >= 4) {
+        const std::unique_ptr<K[]> room(new K[count + kVector<K>]);
+        for (size_t i = 0; i < ranks.size(); ++i)
+            out[i] = i > 0 && ranks[i] == ranks[i - 1]
+                         ? out[i - 1]
+                         : select_one<K, kind>(values, count, ranks[i], room.get(), nans);
+    }
+    return nans;
+}
+
 template <class K, Kind kind>
 int64_t select_moving_all(const K* values, int64_t count, const std::vector<int64_t>& ranks,
                           uint64_t* out) {
+    if (one_by_one<K>(count, ranks)) return select_each<K, kind>(values, count, ranks, out);
     std::vector<K> keys = keys_of<K, kind>(values, count);
     select_moving(keys.begin(), keys.end(), 0, ranks.data(), ranks.size(), out);
     return kind == Kind::kFloat ? std::count(keys.begin(), keys.end(), kNan<K>) : 0;
@@ -233,25 +269,74 @@ void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64
     if constexpr (sizeof(K) >= 4) {
         ThreadTeam alone(1);
         const int64_t count = static_cast<int64_t>(keys.size());
-        if (count > kSmall) {
+        if (count > small()) {
             select_by_brackets<K, Kind::kUnsigned>(keys.data(), count, ranks, out, alone);
             return;
         }
     }
-    select_moving(keys.begin(), keys.end(), 0, ranks.data(), ranks.size(), out);
+    if (one_by_one<K>(static_cast<int64_t>(keys.size()), ranks))
+        select_each<K, Kind::kUnsigned>(keys.data(), keys.size(), ranks, out);
+    else
+        select_moving(keys.begin(), keys.end(), 0, ranks.data(), ranks.size(), out);
 }
 
 template <class K, Kind kind>
 int64_t select_of(const K* values, int64_t count, const std::vector<int64_t>& ranks, uint64_t* out,
                   ThreadTeam& team) {
     // A table of counts is faster if it is smaller than the array of values.
+    if constexpr (sizeof(K) == 2) {
+        const int64_t work = count * static_cast<int64_t>(ranks.size());
+        if (count > kFewWords && work <= kWordWork)
+            return select_words(values, count, kind, ranks, out);
+    }
     if constexpr (sizeof(K) <= 2) {
-        if (count > int64_t{1} << (8 * sizeof(K) + 2))
+        if (count > (sizeof(K) == 1 ? kFewBytes : int64_t{1} << 18))
             return select_by_counts<K, kind>(values, count, ranks, out, team);
-    } else if (count > kSmall) {
+    } else if (count > small()) {
         return select_by_brackets<K, kind>(values, count, ranks, out, team);
     }
     return select_moving_all<K, kind>(values, count, ranks, out);
+}
+
+// Selects keys of ranks in any order.
+template <class K, Kind kind>
+int64_t select_any_order(const K* values, int64_t count, const int64_t* ranks, int64_t each,
+                         uint64_t* out, ThreadTeam& team) {
+    std::vector<int64_t> wanted(ranks, ranks + each);
+    if (std::is_sorted(wanted.begin(), wanted.end()))
+        return select_of<K, kind>(values, count, wanted, out, team);
+    std::sort(wanted.begin(), wanted.end());
+    std::vector<uint64_t> found(each);
+    const int64_t nans = select_of<K, kind>(values, count, wanted, found.data(), team);
+    for (int64_t k = 0; k < each; ++k)
+        out[k] = found[std::lower_bound(wanted.begin(), wanted.end(), ranks[k]) - wanted.begin()];
+    return nans;
+}
+
+// Selects from `some` neighbouring lines; `line` is the number of the first.
+template <class K, Kind kind>
+void select_long_lines(const Lines& lines, const Ranks& ranks, int64_t line, int64_t some, K* keys,
+                       int64_t* nans) {
+    ThreadTeam alone(1);
+    const int64_t length = lines.length, inner = lines.inner;
+    const K* data = static_cast<const K*>(lines.data);
+    data += line / inner * length * inner + line % inner;
+    std::vector<K> copies;
+    if (inner > 1) {
+        copies.resize(some * length);
+        for (int64_t n = 0; n < length; ++n)
+            for (int64_t i = 0; i < some; ++i) copies[i * length + n] = data[n * inner + i];
+        data = copies.data();
+    }
+    std::vector<uint64_t> found(ranks.each);
+    for (int64_t i = 0; i < some; ++i) {
+        const int64_t* wanted = ranks.data + (ranks.rows == 1 ? 0 : line + i) * ranks.each;
+        const int64_t seen = select_any_order<K, kind>(data + i * length, length, wanted,
+                                                       ranks.each, found.data(), alone);
+        if (kind == Kind::kFloat) nans[line + i] = seen;
+        for (int64_t k = 0; k < ranks.each; ++k)
+            keys[(line + i) * ranks.each + k] = static_cast<K>(found[k]);
+    }
 }
 
 }  // namespace
@@ -261,25 +346,31 @@ int64_t select(const Values& values, const std::vector<int64_t>& ranks, uint64_t
     int64_t nans = 0;
     with_type(values, [&](auto key, auto kind) {
         using K = decltype(key);
-        nans = select_of<K, decltype(kind)::value>(static_cast<const K*>(values.data), values.count,
-                                                   ranks, keys, team);
+        nans = select_any_order<K, decltype(kind)::value>(static_cast<const K*>(values.data),
+                                                          values.count, ranks.data(), ranks.size(),
+                                                          keys, team);
     });
     return nans;
 }
 
-void select_rows(const Values& values, int64_t rows, const int64_t* ranks, int64_t each,
-                 uint64_t* keys, int64_t* nans, ThreadTeam& team) {
-    constexpr int64_t kTasks = 32768;
-    const int64_t length = values.count / rows, some = (rows + kTasks - 1) / kTasks;
-    with_type(values, [&](auto key, auto kind) {
+void select_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* nans,
+                  ThreadTeam& team) {
+    constexpr int64_t kTasks = 32768, kTogether = 16;
+    const int64_t count = lines.outer * lines.inner;
+    if (lines.length <= kLongestLine && count >= kFewLines)
+        return select_short_lines(lines, ranks, keys, nans, team);
+    // The lines of a task lie side by side.
+    const int64_t side = lines.inner == 1 ? 1 : std::min(lines.inner, kTogether);
+    const int64_t parts = (lines.inner + side - 1) / side, all = lines.outer * parts;
+    const int64_t some = (all + kTasks - 1) / kTasks;
+    with_type({lines.data, count, lines.kind, lines.bytes}, [&](auto key, auto kind) {
         using K = decltype(key);
-        const K* data = static_cast<const K*>(values.data);
-        team.run(static_cast<uint32_t>((rows + some - 1) / some), [&](uint32_t task) {
-            ThreadTeam alone(1);
-            for (int64_t row = task * some; row < std::min(rows, (task + 1) * some); ++row) {
-                const std::vector<int64_t> own(ranks + row * each, ranks + (row + 1) * each);
-                nans[row] = select_of<K, decltype(kind)::value>(data + row * length, length, own,
-                                                                keys + row * each, alone);
+        team.run(static_cast<uint32_t>((all + some - 1) / some), [&](uint32_t task) {
+            for (int64_t i = task * some; i < std::min(all, (task + 1) * some); ++i) {
+                const int64_t first = i % parts * side;
+                select_long_lines<K, decltype(kind)::value>(
+                    lines, ranks, i / parts * lines.inner + first,
+                    std::min(side, lines.inner - first), static_cast<K*>(keys), nans);
             }
         });
     });

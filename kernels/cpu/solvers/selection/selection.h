@@ -22,15 +22,29 @@ struct Values {
     int bytes;  // size of a value: 1, 2, 4 or 8 bytes
 };
 
-// Sets keys[i] to the key of rank ranks[i], counted from 0. `ranks` ascend. Returns the number of
-// NaN.
+// Lines of an array of outer x length x inner numbers. Line o * inner + i holds the numbers at
+// (o, 0, i) to (o, length - 1, i).
+struct Lines {
+    const void* data;
+    int64_t outer, length, inner;
+    Kind kind;
+    int bytes;
+};
+
+// Ranks of each line, counted from 0; one row of `each` ranks serves all lines.
+struct Ranks {
+    const int64_t* data;
+    int64_t rows, each;
+};
+
+// Sets keys[i] to the key of rank ranks[i], counted from 0. Returns the number of NaN.
 int64_t select(const Values& values, const std::vector<int64_t>& ranks, uint64_t* keys,
                ThreadTeam& team);
 
-// Selects from each of `rows` rows of equal length; each row has `each` ranks and keys, and one
-// number of NaN.
-void select_rows(const Values& values, int64_t rows, const int64_t* ranks, int64_t each,
-                 uint64_t* keys, int64_t* nans, ThreadTeam& team);
+// Selects from each line. Each line gets `each` keys, of the size of a value; and one number of
+// NaN, if the values are floating-point numbers.
+void select_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* nans,
+                  ThreadTeam& team);
 
 // Counts, for each digit (key >> shift) % 2^bits, the keys that begin with `prefix`: those for
 // which key >> shift >> bits equals prefix >> shift >> bits.

@@ -22,17 +22,37 @@ int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket) {
     return nans;
 }
 
+bool is_wide() {
+#ifdef MMP_X86
+    static const bool wide = __builtin_cpu_supports("avx512f");
+    return wide;
+#else
+    return false;
+#endif
+}
+
+template <class K, Kind kind>
+K select_one([[maybe_unused]] const K* values, [[maybe_unused]] int64_t count,
+             [[maybe_unused]] int64_t rank, [[maybe_unused]] K* keys,
+             [[maybe_unused]] int64_t& nans) {
+#ifdef MMP_X86
+    return avx512::select_one<K, kind>(values, count, rank, keys, nans);
+#else
+    __builtin_unreachable();
+#endif
+}
+
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
 #ifdef MMP_X86
-    static const bool wide = __builtin_cpu_supports("avx512f");
-    if (wide) return avx512::split<K, kind>(values, count, bracket);
+    if (is_wide()) return avx512::split<K, kind>(values, count, bracket);
 #endif
     return split_plain<K, kind>(values, count, bracket);
 }
 
-#define MMP_SPLIT(K, kind)                                                 \
-    template int64_t split<K, kind>(const K*, int64_t, Bracket<K>&);       \
+#define MMP_SPLIT(K, kind)                                                    \
+    template K select_one<K, kind>(const K*, int64_t, int64_t, K*, int64_t&); \
+    template int64_t split<K, kind>(const K*, int64_t, Bracket<K>&);          \
     template int64_t split_plain<K, kind>(const K*, int64_t, Bracket<K>&);
 MMP_SPLIT(uint32_t, Kind::kUnsigned)
 MMP_SPLIT(uint32_t, Kind::kSigned)

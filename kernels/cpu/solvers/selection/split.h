@@ -37,17 +37,18 @@ inline K key_of(K bits) {
     return is_nan(bits) ? kNan<K> : static_cast<K>(bits ^ (sign | kTop<K>));
 }
 
+template <class K>
+constexpr int64_t kVector = 64 / sizeof(K);
+
 // A bracket keeps the keys between two bounds in the first `found` elements of `inside`. Keys equal
 // to a bound are kept or counted, keys below `low` are counted.
 template <class K>
 struct Bracket {
-    static constexpr int64_t kVector = 64 / sizeof(K);
-
     Bracket(K low, K high) : low(low), high(high) {}
 
     // Resizes `inside` for `more` keys and one more vector, because vectors are stored whole.
     void make_room(int64_t more) {
-        const int64_t needed = found + more + kVector;
+        const int64_t needed = found + more + kVector<K>;
         if (needed > static_cast<int64_t>(inside.size())) inside.resize(2 * needed);
     }
 
@@ -73,8 +74,19 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
 template <class K, Kind kind>
 int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket);
 
+// Whether `split` and `select_one` use wide vectors.
+bool is_wide();
+
+// Returns the key of a rank, by splitting at one pivot after another. `keys` has room for all keys
+// and kVector more. Only if `is_wide`.
+template <class K, Kind kind>
+K select_one(const K* values, int64_t count, int64_t rank, K* keys, int64_t& nans);
+
 #ifdef MMP_X86
 namespace avx512 {
+
+template <class K, Kind kind>
+K select_one(const K* values, int64_t count, int64_t rank, K* keys, int64_t& nans);
 
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket);

@@ -48,28 +48,117 @@ struct Lanes<uint64_t> {
 
 inline int64_t ones(__mmask16 mask) { return __builtin_popcount(mask); }
 
+template <class K>
+constexpr int kLanes = 64 / sizeof(K);
+
+// Returns the keys of values, and sets the mask of NaN.
+template <class K, Kind kind>
+inline __m512i keys_of(__m512i bits, __mmask16& nan) {
+    using L = Lanes<K>;
+    const __m512i top = L::all(kTop<K>);
+    if constexpr (kind == Kind::kSigned) return _mm512_xor_si512(bits, top);
+    if constexpr (kind == Kind::kFloat) {
+        nan = L::less(L::all(kInfinity<K>), _mm512_andnot_si512(top, bits));
+        const __m512i key = _mm512_xor_si512(bits, _mm512_or_si512(top, L::sign(bits)));
+        return L::choose(nan, L::all(kNan<K>), key);
+    }
+    return bits;
+}
+
+// Calls look(place, mask of the lanes that exist) for the vectors of an array.
+template <class K, class Look>
+inline void each_vector(int64_t count, const Look& look) {
+    int64_t i = 0;
+    for (; i + kLanes<K> <= count; i += kLanes<K>)
+        look(i, static_cast<__mmask16>((1u << kLanes<K>) - 1));
+    if (i < count) look(i, static_cast<__mmask16>((1u << (count - i)) - 1));
+}
+
+// Returns a key whose rank is probably near `rank`. `at` returns the key at a place.
+template <class K, class At>
+inline K pivot_of(int64_t count, int64_t rank, uint64_t& random, const At& at) {
+    constexpr int kSample = 16;
+    K sample[kSample];
+    for (int n = 0; n < kSample; ++n) {
+        random = random * 6364136223846793005ull + 1442695040888963407ull;
+        const K key = at(static_cast<int64_t>((random >> 32) * static_cast<uint64_t>(count) >> 32));
+        int place = n;
+        for (; place > 0 && sample[place - 1] > key; --place) sample[place] = sample[place - 1];
+        sample[place] = key;
+    }
+    return sample[rank * kSample / count];
+}
+
+// Keeps the keys below the pivot, or above it, and returns their number.
+template <class K>
+inline int64_t keep_side(K* keys, int64_t count, K pivot_key, bool below) {
+    using L = Lanes<K>;
+    const __m512i pivot = L::all(pivot_key);
+    int64_t kept = 0;
+    each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
+        const __m512i key = L::load(exist, keys + i);
+        const __mmask16 side = exist & (below ? L::less(key, pivot) : L::less(pivot, key));
+        // A whole vector reaches at most the keys that are already read.
+        _mm512_storeu_si512(keys + kept, L::pack(side, key));
+        kept += ones(side);
+    });
+    return kept;
+}
+
 }  // namespace
+
+template <class K, Kind kind>
+K select_one(const K* values, int64_t count, int64_t rank, K* keys, int64_t& nans) {
+    using L = Lanes<K>;
+    constexpr int64_t kFew = 32;
+    constexpr int kMostRounds = 64;  // more need a sample that misleads again and again
+    uint64_t random = 0x9E3779B97F4A7C15ull;
+    K pivot = pivot_of<K>(count, rank, random, [&](int64_t i) {
+        return key_of<K, kind>(values[i]);
+    });
+    __m512i pivots = L::all(pivot);
+    int64_t seen_nans = 0, below = 0, equal = 0;
+    each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
+        __mmask16 nan = 0;
+        const __m512i key = keys_of<K, kind>(L::load(exist, values + i), nan);
+        if (kind == Kind::kFloat) seen_nans += ones(exist & nan);
+        below += ones(exist & L::less(key, pivots));
+        equal += ones(exist & L::equal(key, pivots));
+        _mm512_storeu_si512(keys + i, key);
+    });
+    nans = seen_nans;
+    for (int round = 0; round < kMostRounds; ++round) {
+        if (rank >= below && rank < below + equal) return pivot;
+        const bool side = rank < below;
+        if (!side) rank -= below + equal;
+        count = keep_side(keys, count, pivot, side);
+        if (count <= kFew) break;
+        pivot = pivot_of<K>(count, rank, random, [&](int64_t i) { return keys[i]; });
+        pivots = L::all(pivot);
+        below = equal = 0;
+        each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
+            const __m512i key = L::load(exist, keys + i);
+            below += ones(exist & L::less(key, pivots));
+            equal += ones(exist & L::equal(key, pivots));
+        });
+    }
+    std::nth_element(keys, keys + rank, keys + count);
+    return keys[rank];
+}
 
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
     using L = Lanes<K>;
-    constexpr int kLanes = 64 / sizeof(K);
     constexpr int kFew = 2;
     const __m512i low = L::all(bracket.low), high = L::all(bracket.high);
     const __m512i width = L::all(static_cast<K>(bracket.high - bracket.low));
-    const __m512i top = L::all(kTop<K>), infinity = L::all(kInfinity<K>);
     // Local variables stay in registers: the compiler must assume that a store changes the bracket.
     K* const inside = bracket.inside.data();
     int64_t below = 0, nans = 0, found = bracket.found, at_low = 0, at_high = 0;
-    const auto look = [&](const K* from, __mmask16 exist) {
-        __m512i key = L::load(exist, from);
-        if constexpr (kind == Kind::kFloat) {
-            const __mmask16 nan = L::less(infinity, _mm512_andnot_si512(top, key));
-            nans += ones(exist & nan);
-            key = _mm512_xor_si512(key, _mm512_or_si512(top, L::sign(key)));
-            key = L::choose(nan, L::all(kNan<K>), key);
-        }
-        if constexpr (kind == Kind::kSigned) key = _mm512_xor_si512(key, top);
+    each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
+        __mmask16 nan = 0;
+        const __m512i key = keys_of<K, kind>(L::load(exist, values + i), nan);
+        if (kind == Kind::kFloat) nans += ones(exist & nan);
         below += ones(exist & L::less(key, low));
         __mmask16 within = exist & static_cast<__mmask16>(~L::less(width, L::minus(key, low)));
         // If many keys are in the bracket, those equal to a bound are counted instead of kept.
@@ -82,11 +171,7 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
         }
         _mm512_storeu_si512(inside + found, L::pack(within, key));
         found += ones(within);
-    };
-    int64_t i = 0;
-    constexpr __mmask16 kAll = static_cast<__mmask16>((1u << kLanes) - 1);
-    for (; i + kLanes <= count; i += kLanes) look(values + i, kAll);
-    if (i < count) look(values + i, static_cast<__mmask16>((1u << (count - i)) - 1));
+    });
     bracket.below += below;
     bracket.at_low += at_low;
     bracket.at_high += at_high;
@@ -94,11 +179,15 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
     return nans;
 }
 
-template int64_t split<uint32_t, Kind::kUnsigned>(const uint32_t*, int64_t, Bracket<uint32_t>&);
-template int64_t split<uint32_t, Kind::kSigned>(const uint32_t*, int64_t, Bracket<uint32_t>&);
-template int64_t split<uint32_t, Kind::kFloat>(const uint32_t*, int64_t, Bracket<uint32_t>&);
-template int64_t split<uint64_t, Kind::kUnsigned>(const uint64_t*, int64_t, Bracket<uint64_t>&);
-template int64_t split<uint64_t, Kind::kSigned>(const uint64_t*, int64_t, Bracket<uint64_t>&);
-template int64_t split<uint64_t, Kind::kFloat>(const uint64_t*, int64_t, Bracket<uint64_t>&);
+#define MMP_SPLIT(K, kind)                                          \
+    template int64_t split<K, kind>(const K*, int64_t, Bracket<K>&); \
+    template K select_one<K, kind>(const K*, int64_t, int64_t, K*, int64_t&);
+MMP_SPLIT(uint32_t, Kind::kUnsigned)
+MMP_SPLIT(uint32_t, Kind::kSigned)
+MMP_SPLIT(uint32_t, Kind::kFloat)
+MMP_SPLIT(uint64_t, Kind::kUnsigned)
+MMP_SPLIT(uint64_t, Kind::kSigned)
+MMP_SPLIT(uint64_t, Kind::kFloat)
+#undef MMP_SPLIT
 
 }  // namespace mmp::avx512

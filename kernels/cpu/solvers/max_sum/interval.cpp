@@ -1,0 +1,279 @@
+#include "cpu/solvers/max_sum/interval.h"
+
+#include <algorithm>
+#include <limits>
+#include <type_traits>
+
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/transpose.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int64_t kChunk = 1024;                       // values that are summarised at once
+constexpr int32_t kNarrow = INT32_MAX / (kChunk / 16);  // magnitudes whose sums of a segment fit
+
+template <class T>
+constexpr int kLanes = 64 / sizeof(T);
+
+// The segments of a chunk, one a lane. Sums begin at the begin of the segment.
+template <class T>
+struct Segments {
+    T total[kLanes<T>];
+    T best[kLanes<T>];     // largest sum of an interval
+    T largest[kLanes<T>];  // largest sum of a beginning of at least one value
+    T least[kLanes<T>];    // smallest sum of a beginning that is not the whole segment
+};
+
+template <class T>
+MMP_INLINE void summarise(const T* chunk, Segments<T>& segments) {
+    constexpr int64_t kLength = kChunk / kLanes<T>;
+    constexpr int kSide = kSquareSide<T>;
+    using Lanes = typename Vector<T, kLanes<T>>::Type;
+    alignas(64) T columns[kChunk];
+    for (int lane = 0; lane < kLanes<T>; lane += kSide) {
+        const T* lines[kSide];
+        for (int i = 0; i < kSide; ++i) lines[i] = chunk + (lane + i) * kLength;
+        for (int64_t n = 0; n < kLength; n += kSide)
+            transpose_square(lines, n, columns + n * kLanes<T> + lane, kLanes<T>);
+    }
+    Lanes sum{}, least{};
+    Lanes best = Lanes{} + std::numeric_limits<T>::min(), largest = best;
+    for (int64_t n = 0; n < kLength; ++n) {
+        least = least < sum ? least : sum;
+        sum += loaded<Lanes>(columns + n * kLanes<T>);
+        const Lanes gain = sum - least;
+        best = best > gain ? best : gain;
+        largest = largest > sum ? largest : sum;
+    }
+    store(segments.total, sum);
+    store(segments.best, best);
+    store(segments.largest, largest);
+    store(segments.least, least);
+}
+
+MMP_SIMD_LEVELS void summarise32(const int32_t* chunk, Segments<int32_t>& segments) {
+    summarise(chunk, segments);
+}
+
+MMP_SIMD_LEVELS void summarise64(const int64_t* chunk, Segments<int64_t>& segments) {
+    summarise(chunk, segments);
+}
+
+MMP_SIMD_LEVELS bool is_narrow(const int32_t* chunk) {
+    int32_t bits = 0;
+    for (int64_t i = 0; i < kChunk; ++i) bits |= chunk[i] ^ chunk[i] >> 31;
+    return bits < kNarrow;
+}
+
+template <class From, class To>
+MMP_INLINE void convert(const From* from, To* to) {
+    for (int64_t i = 0; i < kChunk; ++i) to[i] = static_cast<To>(from[i]);
+}
+
+template <class From>
+MMP_INLINE void scale_values(const From* from, double scale, int64_t* to) {
+    for (int64_t i = 0; i < kChunk; ++i)
+        to[i] = static_cast<int64_t>(__builtin_rint(static_cast<double>(from[i]) * scale));
+}
+
+MMP_SIMD_LEVELS void widen(const int8_t* from, int32_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void widen(const uint8_t* from, int32_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void widen(const int16_t* from, int32_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void widen(const uint16_t* from, int32_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void widen(const int32_t* from, int64_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void widen(const uint32_t* from, int64_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void scaled(const float* from, double scale, int64_t* to) {
+    scale_values(from, scale, to);
+}
+MMP_SIMD_LEVELS void scaled(const double* from, double scale, int64_t* to) {
+    scale_values(from, scale, to);
+}
+
+// The values of a sequence as integers.
+template <class Value>
+struct Sequence {
+    const Value* values;
+    int64_t count;
+    double scale;
+
+    int64_t operator[](int64_t i) const {
+        if constexpr (std::is_floating_point_v<Value>)
+            return static_cast<int64_t>(__builtin_rint(static_cast<double>(values[i]) * scale));
+        else
+            return static_cast<int64_t>(values[i]);
+    }
+};
+
+// A search that knows the sums of the values so far. It keeps the chunks that hold the ends of the
+// best interval, whose places are found at the end.
+class Search {
+public:
+    template <class T>
+    void take(const Segments<T>& segments, int64_t begin) {
+        const int64_t sum_before = sum_, least_before = least_, least_chunk = least_chunk_;
+        const int64_t least_sum = least_sum_;
+        bool is_better = false;
+        for (int lane = 0; lane < kLanes<T>; ++lane) {
+            const int64_t through = sum_ + segments.largest[lane] - least_;
+            const int64_t found = std::max<int64_t>(through, segments.best[lane]);
+            is_better |= found > best_;
+            best_ = std::max(best_, found);
+            if (sum_ + segments.least[lane] < least_) {
+                least_ = sum_ + segments.least[lane];
+                least_chunk_ = begin;
+                least_sum_ = sum_before;
+            }
+            sum_ += segments.total[lane];
+        }
+        if (is_better) last_ = {begin, sum_before, least_before, least_chunk, least_sum};
+    }
+
+    // Takes the values after the last whole chunk, and returns the best interval.
+    template <class Value>
+    Interval finish(const Sequence<Value>& values, int64_t rest) const {
+        const State now{rest, sum_, least_, least_chunk_, least_sum_};
+        const Interval found = scan(values, now, best_, false);
+        if (found.stop) return with_start(values, found, now);
+        return with_start(values, scan(values, last_, best_, true), last_);
+    }
+
+private:
+    // The state before a chunk.
+    struct State {
+        int64_t begin, sum, least, least_chunk, least_sum;
+    };
+
+    // Searches a chunk for the first interval of the largest sum above `limit`, or of it. A start
+    // of -1 lies before the chunk; a stop of 0 is no interval.
+    template <class Value>
+    static Interval scan(const Sequence<Value>& values, const State& state, int64_t limit,
+                         bool equal) {
+        int64_t sum = state.sum, least = state.least, start = -1;
+        Interval found{limit, 0, 0};
+        const int64_t end = std::min(values.count, state.begin + kChunk);
+        for (int64_t i = state.begin; i < end; ++i) {
+            if (sum < least) {
+                least = sum;
+                start = i;
+            }
+            sum += values[i];
+            const int64_t gain = sum - least;
+            if (gain > found.sum || (equal && !found.stop && gain == found.sum))
+                found = {gain, start, i + 1};
+        }
+        return found;
+    }
+
+    template <class Value>
+    static Interval with_start(const Sequence<Value>& values, Interval found, const State& state) {
+        if (found.start >= 0) return found;
+        found.start = state.least_chunk;
+        for (int64_t sum = state.least_sum; sum != state.least; ++found.start)
+            sum += values[found.start];
+        return found;
+    }
+
+    int64_t sum_ = 0, best_ = std::numeric_limits<int64_t>::min();
+    // The smallest sum of the values before a start, and the chunk of the first such start with the
+    // sum before the chunk.
+    int64_t least_ = 0, least_chunk_ = 0, least_sum_ = 0;
+    State last_{0, 0, 0, 0, 0};
+};
+
+template <class Value>
+Interval search(const Sequence<Value>& values) {
+    Search search;
+    Segments<int32_t> narrow;
+    Segments<int64_t> wide;
+    alignas(64) int32_t narrow_chunk[kChunk];
+    alignas(64) int64_t wide_chunk[kChunk];
+    int64_t begin = 0;
+    for (; begin + kChunk <= values.count; begin += kChunk) {
+        const Value* chunk = values.values + begin;
+        if constexpr (sizeof(Value) < 4) {
+            widen(chunk, narrow_chunk);
+            summarise32(narrow_chunk, narrow);
+            search.take(narrow, begin);
+            continue;
+        } else if constexpr (std::is_same_v<Value, int32_t>) {
+            if (is_narrow(chunk)) {
+                summarise32(chunk, narrow);
+                search.take(narrow, begin);
+                continue;
+            }
+            widen(chunk, wide_chunk);
+        } else if constexpr (std::is_same_v<Value, uint32_t>) {
+            widen(chunk, wide_chunk);
+        } else if constexpr (std::is_floating_point_v<Value>) {
+            scaled(chunk, values.scale, wide_chunk);
+        }
+        if constexpr (std::is_same_v<Value, int64_t>)
+            summarise64(chunk, wide);
+        else
+            summarise64(wide_chunk, wide);
+        search.take(wide, begin);
+    }
+    return search.finish(values, begin);
+}
+
+template <class Bits, class Value>
+MMP_INLINE Bits largest_bits(const Value* values, int64_t count) {
+    Bits most = 0;
+    for (int64_t i = 0; i < count; ++i) {
+        Bits bits;
+        memcpy(&bits, values + i, sizeof bits);
+        most = std::max<Bits>(most, bits & std::numeric_limits<Bits>::max());
+    }
+    return most;
+}
+
+MMP_SIMD_LEVELS int32_t largest_bits32(const float* values, int64_t count) {
+    return largest_bits<int32_t>(values, count);
+}
+
+MMP_SIMD_LEVELS int64_t largest_bits64(const double* values, int64_t count) {
+    return largest_bits<int64_t>(values, count);
+}
+
+template <class Value, class Bits>
+double magnitude_of(Bits bits) {
+    Value value;
+    memcpy(&value, &bits, sizeof value);
+    return value == value ? static_cast<double>(value) : std::numeric_limits<double>::infinity();
+}
+
+}  // namespace
+
+template <class Value>
+Interval largest_interval(const Value* values, int64_t count) {
+    return search(Sequence<Value>{values, count, 1});
+}
+
+template <class Value>
+Interval largest_interval(const Value* values, int64_t count, double scale) {
+    return search(Sequence<Value>{values, count, scale});
+}
+
+template <>
+double largest_magnitude(const float* values, int64_t count) {
+    return magnitude_of<float>(largest_bits32(values, count));
+}
+
+template <>
+double largest_magnitude(const double* values, int64_t count) {
+    return magnitude_of<double>(largest_bits64(values, count));
+}
+
+template Interval largest_interval(const int8_t*, int64_t);
+template Interval largest_interval(const uint8_t*, int64_t);
+template Interval largest_interval(const int16_t*, int64_t);
+template Interval largest_interval(const uint16_t*, int64_t);
+template Interval largest_interval(const int32_t*, int64_t);
+template Interval largest_interval(const uint32_t*, int64_t);
+template Interval largest_interval(const int64_t*, int64_t);
+template Interval largest_interval(const float*, int64_t, double);
+template Interval largest_interval(const double*, int64_t, double);
+
+}  // namespace mmp
