@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
 #include "cpu/solvers/knapsack/lists.h"
 
@@ -11,7 +12,9 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShort = 1 << 16;      // states of short lists
+constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
+constexpr int64_t kMiddle = 1 << 20;  // states of the lists before the second count
+constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
 
 // The search for the best choice of the open items.
 class Search {
@@ -30,6 +33,7 @@ public:
             most = std::max(most, item.profit);
             heaviest = std::max(heaviest, item.weight);
         }
+        all_weights_ = weights;
         const auto bits = [](int64_t a, int64_t b) {
             return std::bit_width(static_cast<uint64_t>(a)) +
                    std::bit_width(static_cast<uint64_t>(b));
@@ -42,25 +46,55 @@ private:
     template <class Wide>
     SolveOutcome take_turns() {
         Lists<Wide> lists(open_, {limits_.list, limits_.stored, limits_.deadline});
-        SolveOutcome outcome = SolveOutcome::kLists;
-        if (!lists.run(kShort)) {
-            if (open_.proportional)
-                outcome = SolveOutcome::kProportional;
-            else if (!lists.run(most_work()))
-                outcome = SolveOutcome::kLimit;
+        if (lists.run(kShort)) return finish(lists, SolveOutcome::kLists);
+        if (open_.proportional) return finish(lists, SolveOutcome::kProportional);
+        const int64_t most = most_work();
+        if (all_weights_ < kMostCounted) {
+            CountedItems items;
+            Mask taken;
+            int64_t before = 0;  // profit of the break solution in the open items
+            items.capacity = open_.room;
+            for (const KnapsackItem& item : open_.items) {
+                items.profits.push_back(item.profit);
+                items.weights.push_back(item.weight);
+                taken.push_back(base_[item.place]);
+                if (!taken.back()) continue;
+                before += item.profit;
+                items.capacity += item.weight;
+            }
+            Counting counting(items, taken, before + lists.best(), before + lists.bound(),
+                              limits_.deadline);
+            const auto count = [&](bool wide) {
+                const bool met = wide ? counting.wide(true) : counting.narrow();
+                lists.learn(counting.value() - before, counting.bound() - before);
+                counted_ = counting.taken();
+                return met;
+            };
+            if (count(false)) return finish(lists, SolveOutcome::kBound);
+            if (lists.run(std::min(most, kMiddle))) return finish(lists, SolveOutcome::kLists);
+            counting.learn(before + lists.best());
+            if (most > kMiddle && count(true)) return finish(lists, SolveOutcome::kBound);
         }
-        take_over(lists);
-        return outcome;
+        const bool done = lists.run(most);
+        return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kLimit);
     }
 
+    // Takes over the best choice: that of the lists, or else the counted one if it is better than
+    // the first choice.
     template <class Wide>
-    void take_over(const Lists<Wide>& lists) {
+    SolveOutcome finish(const Lists<Wide>& lists, SolveOutcome outcome) {
+        const int64_t first = open_.best;
         open_.best = open_.profit + lists.best();
         open_.bound = open_.profit + lists.bound();
+        if (open_.best == first) return outcome;
         std::vector<uint8_t> changed;
-        if (!lists.changes(changed)) return;
+        const bool listed = lists.changes(changed);
         std::copy_n(base_, count_, take_);
-        for (size_t i = 0; i < changed.size(); ++i) take_[open_.items[i].place] ^= changed[i];
+        for (size_t i = 0; i < open_.items.size(); ++i) {
+            uint8_t& taken = take_[open_.items[i].place];
+            taken = listed ? taken ^ changed[i] : counted_[i];
+        }
+        return outcome;
     }
 
     // Returns the states after which a table is faster; no limit if it does not fit into memory.
@@ -78,6 +112,8 @@ private:
     const uint8_t* const base_;
     uint8_t* const take_;
     const int64_t states_;
+    int64_t all_weights_ = 0;  // of the open items
+    Mask counted_;             // choice of the open items that the counting found
 };
 
 }  // namespace
