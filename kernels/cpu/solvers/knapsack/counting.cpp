@@ -16,7 +16,7 @@ __extension__ typedef __int128 Int128;
 constexpr int kSumBits = 60, kMaxShift = 40;
 constexpr int64_t kMaxProfits = (int64_t{1} << 61) - 1;
 constexpr int64_t kWidths[] = {1 << 10, 1 << 14, 1 << 18};
-constexpr int64_t kStates = 1 << 22, kLeastStates = 1 << 8;
+constexpr int64_t kFewStates = 1 << 12, kStates = 1 << 22, kLeastStates = 1 << 5;
 constexpr int kExchanges = 16, kForced = 256;
 constexpr size_t kRests = 8;
 constexpr int64_t kNever = -(int64_t{1} << 62);
@@ -154,7 +154,7 @@ bool Counting::done() const {
 bool Counting::narrow() {
     if (done()) return value_ == bound_;
     const Priced relaxed = relax();
-    if (!done() && expand(relaxed, kWidths[0])) limit(value_);
+    if (!done() && expand(relaxed, kWidths[0], kFewStates)) limit(value_);
     return value_ == bound_;
 }
 
@@ -164,7 +164,7 @@ bool Counting::wide(bool slopes) {
         std::vector<Mask> starts = between(relax());
         starts.insert(starts.begin(), taken_);
         for (const Mask& start : starts) force(start);
-        if (!done() && expand(relax(), kWidths[0])) limit(value_);
+        if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
     }
     if (!done()) split();
     return value_ == bound_;
@@ -180,7 +180,7 @@ bool Counting::run(bool slopes) {
         starts.insert(starts.begin(), taken_);
         for (const Mask& start : starts) force(start);
     }
-    if (!done() && expand(relax(), kWidths[0])) limit(value_);
+    if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
     if (!done()) split();
     return value_ == bound_;
 }
@@ -372,7 +372,7 @@ void Counting::force(const Mask& start) {
 // Searches lists of at most `width` states, by rising loss; returns whether it is complete. After a
 // complete search, no choice that `relaxed` bounds is better than the value. Of states of equal
 // profit and weight, the one of the most items stays.
-bool Counting::expand(const Priced& relaxed, int64_t width) {
+bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
     struct State {
         int64_t weight, profit, loss;
         int32_t count;
@@ -403,7 +403,7 @@ bool Counting::expand(const Priced& relaxed, int64_t width) {
     for (const int64_t item : order) {
         const int64_t loss = relaxed.losses[item];
         if (loss > slack || states.empty()) break;
-        if (work > kStates || Clock::now() > deadline_) {
+        if (work > most_work || Clock::now() > deadline_) {
             whole = false;
             break;
         }
@@ -489,7 +489,7 @@ void Counting::split() {
         std::vector<Priced> left;
         for (Priced& relaxed : parts) {
             improve_between(relaxed);
-            if (!expand(relaxed, width)) left.push_back(std::move(relaxed));
+            if (!expand(relaxed, width, kStates)) left.push_back(std::move(relaxed));
         }
         parts = std::move(left);
     }

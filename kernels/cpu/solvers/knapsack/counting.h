@@ -69,7 +69,7 @@ private:
     Priced below(int64_t count) const;
     bool limit_by_slope();
     void force(const Mask& start);
-    bool expand(const Priced& relaxed, int64_t width);
+    bool expand(const Priced& relaxed, int64_t width, int64_t most_work);
     void split();
     std::vector<Mask> between(const Priced& relaxed) const;
     Mask exchanged(Mask taken) const;

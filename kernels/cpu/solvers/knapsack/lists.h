@@ -70,7 +70,7 @@ public:
         while (!done()) {
             stop_if_interrupted();
             const int64_t place = next_place();
-            if (hopeless(items_[place])) continue;
+            if (hopeless(items_[place]) || repeats_in_vain(place)) continue;
             stopped_ = !join(place);
             if (stopped_) return false;
             if (count_ >= pairing_) pair_up();
@@ -153,6 +153,33 @@ private:
                 Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
     }
 
+    // The last item that joined on a side, and whether all states that it changed were dropped.
+    struct Joined {
+        int64_t profit = 0, weight = 0;
+        bool in_vain = false;
+        int64_t number = 0;  // of its join
+    };
+
+    Joined& side(int64_t place) { return sides_[place >= break_]; }
+
+    bool equals_last(int64_t place) {
+        const Joined& last = side(place);
+        return items_[place].profit == last.profit && items_[place].weight == last.weight;
+    }
+
+    // Returns whether the item equals the last one of its side, and that one joined in vain. States
+    // that are dominated or dropped stay so with more items changed, so it joins in vain too.
+    bool repeats_in_vain(int64_t place) { return side(place).in_vain && equals_last(place); }
+
+    // Returns the bit of the last equal item if it is in the same part of the changes, else 0. Only
+    // states with this item changed need the next one: other states with the next one changed equal
+    // states with the last one changed, which are in the list or dominated or dropped.
+    uint32_t bit_of_equal(int64_t place, int64_t number) {
+        const int64_t last = side(place).number;
+        if (!equals_last(place) || last / kPart != number / kPart) return 0;
+        return uint32_t{1} << last % kPart;
+    }
+
     State* states() { return store_.get() + 1; }
 
     void resize(int64_t least) {
@@ -165,7 +192,6 @@ private:
     void start_part() {
         State* some = states();
         const auto first = static_cast<uint32_t>(log_.size());
-        log_.reserve(log_.size() + count_);
         for (int64_t i = 0; i < count_; ++i) {
             log_.push_back({some[i].changes, some[i].before});
             some[i].changes = 0;
@@ -188,6 +214,7 @@ private:
         const int64_t sign = place < break_ ? -1 : 1;
         const int64_t profit = sign * items_[place].profit, weight = sign * items_[place].weight;
         const uint32_t bit = uint32_t{1} << number % kPart;
+        const uint32_t needed = bit_of_equal(place, number);
         std::unique_ptr<State[]> before = std::move(store_);
         const int64_t before_room = room_of_store_;
         store_ = std::move(other_);
@@ -196,21 +223,29 @@ private:
         const State* from = before.get() + 1;
         before[count_ + 1].weight = kEnd;
         State* out = states();
+        const State* const end = from + count_;
         const State *plain = from, *changed = from;
+        const auto skip = [&] {
+            while (changed != end && (changed->changes & needed) != needed) ++changed;
+        };
+        skip();
         int64_t made = 0, last = -kEnd, most = -kEnd;
-        bool heavy = false, in_time = true;
+        bool heavy = false, in_time = true, fresh = false;
         Test test = of_fitting();
-        for (int64_t left = 2 * count_; left > 0;) {
-            const int64_t steps = std::min(left, kSteps);
-            for (int64_t step = 0; step < steps; ++step) {
+        while (plain != end || changed != end) {
+            for (int64_t step = 0; step < kSteps && (plain != end || changed != end); ++step) {
+                State next;
                 const bool second = changed->weight + weight < plain->weight;
-                const State* origin = second ? changed : plain;
-                const int64_t mask = -static_cast<int64_t>(second);
-                const State next{origin->profit + (profit & mask), origin->weight + (weight & mask),
-                                 origin->changes | (bit & static_cast<uint32_t>(mask)),
-                                 origin->before};
-                changed += second;
-                plain += !second;
+                if (second) {
+                    next = *changed++;
+                    next.profit += profit;
+                    next.weight += weight;
+                    next.changes |= bit;
+                    skip();
+                } else {
+                    next = *plain++;
+                }
+                if (next.profit <= most) continue;
                 if (next.weight > room_) [[unlikely]] {
                     if (!heavy) heavy = true, test = of_heavy();
                 } else if (next.profit > best_) [[unlikely]] {
@@ -218,19 +253,17 @@ private:
                     note(next, -1);
                     test = of_fitting();
                 }
-                const bool kept =
-                    (next.profit > most) & (Wide{next.profit} * test.by_profit -
-                                                Wide{next.weight} * test.by_weight >=
-                                            test.least);
+                if (Wide{next.profit} * test.by_profit - Wide{next.weight} * test.by_weight <
+                    test.least)
+                    continue;
                 // A state of equal weight and less profit is replaced.
-                made -= kept & (next.weight == last);
-                out[made] = next;
-                made += kept;
-                most = kept ? next.profit : most;
-                last = kept ? next.weight : last;
+                made -= next.weight == last;
+                out[made++] = next;
+                most = next.profit;
+                last = next.weight;
+                fresh |= second;
             }
-            left -= steps;
-            if (left > 0 && std::chrono::steady_clock::now() > limits_.deadline) {
+            if ((plain != end || changed != end) && std::chrono::steady_clock::now() > limits_.deadline) {
                 in_time = false;
                 break;
             }
@@ -238,6 +271,7 @@ private:
         other_ = std::move(before);
         other_room_ = before_room;
         count_ = made;
+        side(place) = {items_[place].profit, items_[place].weight, !fresh, number};
         return in_time;
     }
 
@@ -267,6 +301,7 @@ private:
     const KnapsackItem price_;
     std::unique_ptr<State[]> store_, other_;  // states after one place before the first
     int64_t room_of_store_ = 0, other_room_ = 0, count_ = 0, pairing_ = kFirstPairing;
+    Joined sides_[2];              // before the break item, and from it on
     std::vector<int64_t> joined_;  // places of the items of the core
     std::vector<LoggedChanges> log_;
     State best_state_{};

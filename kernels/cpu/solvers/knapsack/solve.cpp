@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <stdlib.h>
 #include <vector>
 
 #include "cpu/solvers/knapsack/counting.h"
@@ -12,8 +13,8 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
-constexpr int64_t kMiddle = 1 << 20;  // states of the lists before the second count
+const int64_t kShort = getenv("KS")?atoll(getenv("KS")):1 << 12;   // states of the lists before the first count
+const int64_t kMiddle = getenv("KM")?atoll(getenv("KM")):1 << 20;  // states of the lists before the second count
 constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
 
 // The search for the best choice of the open items.
