@@ -155,19 +155,22 @@ bool Counting::narrow() {
     if (done()) return value_ == bound_;
     const Priced relaxed = relax();
     if (!done() && expand(relaxed, kWidths[0], kFewStates)) limit(value_);
+    if (!done() && limit_by_slope() && !done()) {
+        force_all();
+        if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
+    }
     return value_ == bound_;
 }
 
-bool Counting::wide(bool slopes) {
-    const bool rests = slopes && !done() && limit_by_slope();
-    if (rests && !done()) {
-        std::vector<Mask> starts = between(relax());
-        starts.insert(starts.begin(), taken_);
-        for (const Mask& start : starts) force(start);
-        if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
-    }
-    if (!done()) split();
+bool Counting::wide(int64_t most_work) {
+    if (!done()) split(most_work < kStates ? kWidths[1] : kWidths[2], most_work);
     return value_ == bound_;
+}
+
+void Counting::force_all() {
+    std::vector<Mask> starts = between(relax());
+    starts.insert(starts.begin(), taken_);
+    for (const Mask& start : starts) force(start);
 }
 
 bool Counting::run(bool slopes) {
@@ -175,13 +178,10 @@ bool Counting::run(bool slopes) {
     if (room(all) >= 0) offer(all);
     const bool rests = slopes && !done() && limit_by_slope();
     if (!done()) relax();
-    if (rests && !done()) {
-        std::vector<Mask> starts = between(relax());
-        starts.insert(starts.begin(), taken_);
-        for (const Mask& start : starts) force(start);
-    }
+    if (rests && !done()) force_all();
     if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
-    if (!done()) split();
+    for (const int64_t width : {kWidths[1], kWidths[2]})
+        if (!done()) split(width, kStates);
     return value_ == bound_;
 }
 
@@ -479,22 +479,16 @@ bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
     return whole;
 }
 
-// Bounds choices of as many items as fit and choices of fewer items separately.
-void Counting::split() {
+// Bounds choices of as many items as fit and choices of fewer items separately, by lists of at most
+// `width` states.
+void Counting::split(int64_t width, int64_t most_work) {
     const int64_t most_items = most();
-    std::vector<Priced> parts;
-    parts.push_back(of_number(most_items));
-    parts.push_back(below(most_items));
-    for (const int64_t width : {kWidths[1], kWidths[2]}) {
-        std::vector<Priced> left;
-        for (Priced& relaxed : parts) {
-            improve_between(relaxed);
-            if (!expand(relaxed, width, kStates)) left.push_back(std::move(relaxed));
-        }
-        parts = std::move(left);
+    int64_t bound = 0;
+    for (const bool fewer : {false, true}) {
+        const Priced relaxed = fewer ? below(most_items) : of_number(most_items);
+        improve_between(relaxed);
+        if (!expand(relaxed, width, most_work)) bound = std::max(bound, relaxed.total >> relaxed.shift);
     }
-    int64_t bound = parts.empty() ? value_ : 0;
-    for (const Priced& relaxed : parts) bound = std::max(bound, relaxed.total >> relaxed.shift);
     limit(bound);
 }
 

@@ -1,9 +1,9 @@
 // Choices and bounds that meet, for the 0-1 knapsack of one constraint.
 //
 // It is mmpcodec/solvers/knapsack/counting.py in C++; that module explains the method and must give
-// equal answers. Only the place where the search starts and its order of steps differ: `narrow`
-// bounds by the number of items and searches lists of few states; `wide` adds the bound by slope,
-// forced exchanges and separate bounds of choices of as many items as fit and of fewer.
+// equal answers. `run` takes its steps in the same order. `narrow` bounds by the number of
+// items and by slope, with lists of few states; `wide` bounds choices of as many items as fit and
+// choices of fewer separately.
 #pragma once
 
 #include <stdint.h>
@@ -44,9 +44,9 @@ public:
     // Takes over a better known value of another search.
     void learn(int64_t value) { value_ = std::max(value_, value), bound_ = std::max(bound_, value); }
 
+    // Both return whether the value meets the bound.
     bool narrow();
-    // Returns whether the value meets the bound, as `narrow` does.
-    bool wide(bool slopes);
+    bool wide(int64_t most_work);
     // All steps in the order of counting.py.
     bool run(bool slopes);
 
@@ -68,9 +68,10 @@ private:
     Priced of_number(int64_t most) const;
     Priced below(int64_t count) const;
     bool limit_by_slope();
+    void force_all();
     void force(const Mask& start);
     bool expand(const Priced& relaxed, int64_t width, int64_t most_work);
-    void split();
+    void split(int64_t width, int64_t most_work);
     std::vector<Mask> between(const Priced& relaxed) const;
     Mask exchanged(Mask taken) const;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <stdlib.h>
 #include <vector>
 
 #include "cpu/solvers/knapsack/counting.h"
@@ -13,8 +12,9 @@ namespace mmp {
 
 namespace {
 
-const int64_t kShort = getenv("KS")?atoll(getenv("KS")):1 << 12;   // states of the lists before the first count
-const int64_t kMiddle = getenv("KM")?atoll(getenv("KM")):1 << 20;  // states of the lists before the second count
+constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
+// States of the lists before each further count; a count makes a share of them.
+constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 16;
 constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
 
 // The search for the best choice of the open items.
@@ -65,16 +65,19 @@ private:
             }
             Counting counting(items, taken, before + lists.best(), before + lists.bound(),
                               limits_.deadline);
-            const auto count = [&](bool wide) {
-                const bool met = wide ? counting.wide(true) : counting.narrow();
+            const auto take_over = [&] {
                 lists.learn(counting.value() - before, counting.bound() - before);
                 counted_ = counting.taken();
-                return met;
+                return counting.value() == counting.bound();
             };
-            if (count(false)) return finish(lists, SolveOutcome::kBound);
-            if (lists.run(std::min(most, kMiddle))) return finish(lists, SolveOutcome::kLists);
-            counting.learn(before + lists.best());
-            if (most > kMiddle && count(true)) return finish(lists, SolveOutcome::kBound);
+            counting.narrow();
+            if (take_over()) return finish(lists, SolveOutcome::kBound);
+            for (int64_t work = kFirst; work <= kLast && work < most; work *= kGrowth) {
+                if (lists.run(work)) return finish(lists, SolveOutcome::kLists);
+                counting.learn(before + lists.best());
+                counting.wide(work / kCountShare);
+                if (take_over()) return finish(lists, SolveOutcome::kBound);
+            }
         }
         const bool done = lists.run(most);
         return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kLimit);
