@@ -82,8 +82,8 @@ void solve(const Numbers& profits, const Numbers& weights, const Numbers& offset
            Array<uint8_t> outcomes, Array<int64_t> values, Array<int64_t> bounds,
            Array<uint8_t> take, int threads) {
     nb::gil_scoped_release released;
-    const SolveLimits each{limits.at(0), limits.at(1), limits.at(2),
-                           limits.at(3), limits.at(4), deadline_in(seconds)};
+    const SolveLimits each{limits.at(0), limits.at(1), limits.at(2),     limits.at(3),
+                           limits.at(4), seconds < 0,  deadline_in(seconds)};
     const auto one = [&](int64_t i) {
         const int64_t first = offsets.data()[i];
         outcomes.data()[i] = static_cast<uint8_t>(knapsack_solve(

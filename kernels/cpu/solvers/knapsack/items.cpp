@@ -198,6 +198,7 @@ OpenItems open_items(const int64_t* profits, const int64_t* weights, int64_t cou
             open.profit += item.profit / unit;
         }
         open.items.clear();
+        open.everything = true;
         open.best = open.bound = open.profit;
         return open;
     }

@@ -39,6 +39,7 @@ struct OpenItems {
     int64_t best = 0;                 // best known profit, at least `profit`
     int64_t bound = 0;                // upper bound of the profit
     int64_t profit_unit = 1;          // all profits of the caller are multiples of it
+    bool everything = false;          // whether all items fit together
     bool proportional = false;        // whether all profits are one multiple of the weights
 };
 

@@ -14,7 +14,8 @@ namespace {
 
 constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
 // States of the lists before each further count; a count makes a share of them.
-constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 16;
+constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 4;
+constexpr int64_t kProportionalWork = 1 << 18;  // states of the lists before a subset-sum solver
 constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
 
 // The search for the best choice of the open items.
@@ -48,7 +49,10 @@ private:
     SolveOutcome take_turns() {
         Lists<Wide> lists(open_, {limits_.list, limits_.stored, limits_.deadline});
         if (lists.run(kShort)) return finish(lists, SolveOutcome::kLists);
-        if (open_.proportional) return finish(lists, SolveOutcome::kProportional);
+        if (open_.proportional && limits_.hands_over) {
+            const bool done = lists.run(kProportionalWork);
+            return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kProportional);
+        }
         const int64_t most = most_work();
         if (all_weights_ < kMostCounted) {
             CountedItems items;
@@ -127,7 +131,7 @@ SolveOutcome knapsack_solve(const int64_t* profits, const int64_t* weights, int6
                             int64_t& bound, uint8_t* take) {
     std::vector<uint8_t> base(count);
     OpenItems open = open_items(profits, weights, count, capacity, base.data(), take);
-    SolveOutcome outcome = SolveOutcome::kSettled;
+    SolveOutcome outcome = open.everything ? SolveOutcome::kSettled : SolveOutcome::kBound;
     if (!open.items.empty())
         outcome = Search(open, count, capacity, limits, base.data(), take).run();
     value = open.best * open.profit_unit;

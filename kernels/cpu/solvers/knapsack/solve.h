@@ -17,6 +17,7 @@ struct SolveLimits {
     int64_t table_states;   // most states of a table that fits into memory
     int64_t least_work;     // states that lists make at least before a table replaces them
     int64_t cells_a_state;  // cells of a table that are filled in the time of one state
+    bool hands_over;        // whether proportional items may end the search with kProportional
     std::chrono::steady_clock::time_point deadline;
 };
 
