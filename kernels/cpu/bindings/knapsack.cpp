@@ -1,12 +1,16 @@
 // Knapsacks in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <utility>
 
 #include "cpu/solvers/knapsack/core.h"
+#include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
 #include "cpu/solvers/knapsack/solve.h"
 #include "cpu/solvers/knapsack/sweep.h"
@@ -105,6 +109,21 @@ void order(const Numbers& profits, const Numbers& weights, int64_t capacity,
                        capacity, stages.data());
 }
 
+// Returns the value and the bound of all steps of the counting; `taken` gets the choice.
+std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weights,
+                                    int64_t capacity, bool slopes, Array<uint8_t> taken) {
+    const size_t count = profits.size();
+    CountedItems items;
+    items.profits.assign(profits.data(), profits.data() + count);
+    items.weights.assign(weights.data(), weights.data() + count);
+    items.capacity = capacity;
+    const int64_t all = std::accumulate(items.profits.begin(), items.profits.end(), int64_t{0});
+    Counting search(items, Mask(count, 0), 0, all, Clock::time_point::max());
+    search.run(slopes);
+    std::copy_n(search.taken().data(), count, taken.data());
+    return {search.value(), search.bound()};
+}
+
 // Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
 // 1 and the shape shapes[i]; options are numbered over all problems. feasible[i] says whether
 // problem i has a solution.
@@ -157,6 +176,8 @@ void register_knapsack(nb::module_& module) {
     module.def("knapsack_solve", solve, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
                "limits"_a, "seconds"_a, "outcomes"_a, "values"_a, "bounds"_a, "take"_a,
                "threads"_a);
+    module.def("knapsack_bracket", bracket, "profits"_a, "weights"_a, "capacity"_a, "slopes"_a,
+               "taken"_a);
     module.def("knapsack_order", order, "profits"_a, "weights"_a, "capacity"_a, "stages"_a);
     module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
                "list"_a, "stored"_a, "work"_a, "seconds"_a, "outcomes"_a, "values"_a, "take"_a,

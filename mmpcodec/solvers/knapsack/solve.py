@@ -317,8 +317,10 @@ def _solve_items(
     name = dispatch.resolved(__package__, backend)
     solutions: list[Solution | None] = [None] * len(listed)
     known: dict[int, Found] = {}
-    if dispatch.operations(__package__, name).REDUCES and not (exact_fill or first_choice):
-        memory = usable_memory(limits.memory, reference)
+    operation = dispatch.module(__package__, name)
+    assert operation is not None
+    memory = usable_memory(limits.memory, reference)
+    if operation.REDUCES and not (exact_fill or first_choice):
         one_budget = [i for i, items in enumerate(listed) if len(items.capacities) == 1]
         some = [listed[i] for i in one_budget]
         answers = best_choices(some, memory, limits.deadline, backend) if some else []
@@ -337,6 +339,8 @@ def _solve_items(
                 name,
             )
     left = [index for index, solution in enumerate(solutions) if solution is None]
+    if not left:
+        return [solution for solution in solutions if solution is not None]
     problems = [listed[index].stages(exact_fill) for index in left]
     rest = _solve(problems, True, limits, backend, [known.get(index) for index in left])
     for index, solution in zip(left, rest, strict=True):
@@ -351,10 +355,6 @@ def _solve(
     backend: str,
     known: list[Found | None] | None = None,
 ) -> list[Solution]:
-    if not problems:
-        # The backend and the memory limit are checked without problems, too.
-        usable_memory(limits.memory, dispatch.operations(__package__, backend))
-        return []
     deadline = limits.deadline
     name = dispatch.resolved(__package__, backend)
     operation = dispatch.operations(__package__, name)

@@ -163,13 +163,13 @@ bool Counting::narrow() {
 }
 
 bool Counting::wide(int64_t most_work) {
-    if (!done()) split(most_work < kStates ? kWidths[1] : kWidths[2], most_work);
+    if (!done()) split({most_work < kStates ? kWidths[1] : kWidths[2]}, most_work);
     return value_ == bound_;
 }
 
 void Counting::force_all() {
-    std::vector<Mask> starts = between(relax());
-    starts.insert(starts.begin(), taken_);
+    std::vector<Mask> starts{taken_};
+    for (Mask& start : between(relax())) starts.push_back(std::move(start));
     for (const Mask& start : starts) force(start);
 }
 
@@ -180,8 +180,7 @@ bool Counting::run(bool slopes) {
     if (!done()) relax();
     if (rests && !done()) force_all();
     if (!done() && expand(relax(), kWidths[0], kStates)) limit(value_);
-    for (const int64_t width : {kWidths[1], kWidths[2]})
-        if (!done()) split(width, kStates);
+    if (!done()) split({kWidths[1], kWidths[2]}, kStates);
     return value_ == bound_;
 }
 
@@ -336,7 +335,7 @@ bool Counting::limit_by_slope() {
         for (size_t k = 0; k < some.size(); ++k) taken[some[k]] = search.taken()[k];
     }
     const Int128 total = Int128{slope} * items_.capacity + bound;
-    if (total < bound_) limit(static_cast<int64_t>(total));
+    limit(static_cast<int64_t>(std::min<Int128>(total, INT64_MAX)));
     improve(taken);
     return true;
 }
@@ -480,15 +479,22 @@ bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
 }
 
 // Bounds choices of as many items as fit and choices of fewer items separately, by lists of at most
-// `width` states.
-void Counting::split(int64_t width, int64_t most_work) {
+// each number of states in turn.
+void Counting::split(std::initializer_list<int64_t> widths, int64_t most_work) {
     const int64_t most_items = most();
-    int64_t bound = 0;
-    for (const bool fewer : {false, true}) {
-        const Priced relaxed = fewer ? below(most_items) : of_number(most_items);
-        improve_between(relaxed);
-        if (!expand(relaxed, width, most_work)) bound = std::max(bound, relaxed.total >> relaxed.shift);
+    std::vector<Priced> parts;
+    parts.push_back(of_number(most_items));
+    parts.push_back(below(most_items));
+    for (const int64_t width : widths) {
+        std::vector<Priced> left;
+        for (Priced& relaxed : parts) {
+            improve_between(relaxed);
+            if (!expand(relaxed, width, most_work)) left.push_back(std::move(relaxed));
+        }
+        parts = std::move(left);
     }
+    int64_t bound = parts.empty() ? value_ : 0;
+    for (const Priced& relaxed : parts) bound = std::max(bound, relaxed.total >> relaxed.shift);
     limit(bound);
 }
 

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <initializer_list>
 #include <vector>
 
 namespace mmp {
@@ -71,7 +72,7 @@ private:
     void force_all();
     void force(const Mask& start);
     bool expand(const Priced& relaxed, int64_t width, int64_t most_work);
-    void split(int64_t width, int64_t most_work);
+    void split(std::initializer_list<int64_t> widths, int64_t most_work);
     std::vector<Mask> between(const Priced& relaxed) const;
     Mask exchanged(Mask taken) const;
 

@@ -116,8 +116,17 @@ def test_items_are_those_of_brute_force(backend, instance, exact_fill):
     expected = brute_force(as_groups(profits[order], weights[order]), capacities, exact_fill)
     if expected is not None:
         expected = expected[0], np.array(expected[1], np.int64)[np.argsort(order)]
-    found = knapsack(profits, weights, capacities, exact_fill=exact_fill, backend=backend)
-    check(found, expected, True)
+    options = {"exact_fill": exact_fill, "backend": backend}
+    first = knapsack(profits, weights, capacities, first_choice=True, **options)
+    check(first, expected, True)
+    found = knapsack(profits, weights, capacities, **options)
+    assert (found.value, found.bound, found.optimal) == (first.value, first.bound, True)
+    if found.value is not None:
+        taken = list(found.items)
+        assert profits[taken].sum() == found.value
+        assert (weights[taken].sum(axis=0) <= capacities).all()
+    if len(capacities) > 1 or exact_fill:
+        assert found.items == first.items
 
 
 @every_backend
@@ -151,8 +160,10 @@ def test_batch_is_as_single_ones(instances, exact_fill):
     for backend in BACKENDS:
         found = knapsack_batch(instances, exact_fill=exact_fill, backend=backend)
         for solution, instance in zip(found, instances, strict=True):
-            alone = knapsack(*instance, exact_fill=exact_fill, backend="reference")
-            assert (solution.value, solution.items) == (alone.value, alone.items)
+            for judge in BACKENDS:
+                alone = knapsack(*instance, exact_fill=exact_fill, backend=judge)
+                assert solution.value == alone.value
+                assert solution.items == alone.items or judge != backend
 
 
 @settings(max_examples=30, deadline=None)
@@ -182,10 +193,14 @@ def test_classes_agree_with_the_reference(kind, count):
         weights = rng.integers(1, 1001, count)
         profits = KINDS[kind](rng, weights)
         capacity = int(weights.sum()) // part
-        found = knapsack(profits, weights, capacity, backend="cpu")
+        found = knapsack(profits, weights, capacity, first_choice=True, backend="cpu")
         judge = knapsack(profits, weights, capacity, backend="reference")
         assert (found.value, found.items) == (judge.value, judge.items)
         assert judge.path == "dense"
+        some = knapsack(profits, weights, capacity, backend="cpu")
+        assert (some.value, some.optimal) == (judge.value, True)
+        assert profits[list(some.items)].sum() == some.value
+        assert weights[list(some.items)].sum() <= capacity
 
 
 @pytest.mark.parametrize("budgets", [2, 3])
@@ -377,8 +392,8 @@ def test_lists_that_grow_too_long_give_way_to_a_table(kind):
     weights = rng.integers(1, 201, 300)
     profits = KINDS[kind](rng, weights)
     capacity = int(weights.sum()) // 2
-    whole = knapsack(profits, weights, capacity)
-    found = knapsack(profits, weights, capacity, memory_limit=2_000_000)
+    whole = knapsack(profits, weights, capacity, first_choice=True)
+    found = knapsack(profits, weights, capacity, first_choice=True, memory_limit=2_000_000)
     assert (found.value, found.items) == (whole.value, whole.items)
     assert found.path != whole.path or kind == "strongly"
 
