@@ -96,7 +96,7 @@ class Problem:
 
 
 @dataclass(frozen=True, eq=False)
-class Items:
+class ItemList:
     """The items of a 0-1 knapsack in the order of the caller.
 
     Parameters
@@ -158,7 +158,7 @@ def of_items(
     return items.stages(exact_fill, around_break)
 
 
-def checked(profits: Any, weights: Any, capacities: Any) -> "Items":
+def checked(profits: Any, weights: Any, capacities: Any) -> "ItemList":
     """Return the items of a 0-1 knapsack after the checks of ``of_items``."""
     limits = _capacities(capacities)
     profits = _integers("profits", profits, 1)
@@ -167,7 +167,7 @@ def checked(profits: Any, weights: Any, capacities: Any) -> "Items":
     most = max(int(profits.max(initial=0)), -int(profits.min(initial=0)))
     if most * len(profits) > MAX_PROFITS:
         _check_profits(sum(map(abs, profits.tolist())))
-    return Items(profits, columns, limits)
+    return ItemList(profits, columns, limits)
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:

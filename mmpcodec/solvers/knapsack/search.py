@@ -15,7 +15,7 @@ from mmpcodec import _cpu
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack import reference
-from mmpcodec.solvers.knapsack.problem import Items
+from mmpcodec.solvers.knapsack.problem import ItemList
 from mmpcodec.solvers.subset_sum import subset_sum
 
 _STATE_BYTES = 24
@@ -31,7 +31,7 @@ _MOST_LOG = (1 << 32) - 1
 _MAX_TOTAL = (1 << 63) - 1
 
 
-class Outcome(IntEnum):
+class Ending(IntEnum):
     """How a search ended; see ``solve.h``."""
 
     LIMIT = 0
@@ -41,12 +41,12 @@ class Outcome(IntEnum):
     PROPORTIONAL = 4
 
 
-PATHS = {Outcome.SETTLED: "reduction", Outcome.LISTS: "core", Outcome.BOUND: "bound"}
+PATHS = {Ending.SETTLED: "reduction", Ending.LISTS: "core", Ending.BOUND: "bound"}
 """Path of the solution for each outcome that is proven."""
 
 
 @dataclass(frozen=True)
-class Found:
+class AnyBest:
     """A choice and what is known about it.
 
     Parameters
@@ -67,12 +67,14 @@ class Found:
     path: str | None
 
 
-def best_choices(listed: list[Items], memory: int, deadline: float | None, backend: str) -> list[Found]:
+def best_choices(
+    listed: list[ItemList], memory: int, deadline: float | None, backend: str
+) -> list[AnyBest]:
     """Search for a best choice of each problem of one budget, each by one thread.
 
     Parameters
     ----------
-    listed : list of Items
+    listed : list of ItemList
     memory : int
         Bytes for lists, and for a table that may be faster than long lists.
     deadline : float or None
@@ -113,8 +115,8 @@ def best_choices(listed: list[Items], memory: int, deadline: float | None, backe
         listed, outcomes.tolist(), values.tolist(), bounds.tolist(), ends, ends[1:], strict=False
     )
     for items, outcome, value, bound, first, last in rows:
-        one = Found(taken[first:last], value, bound, PATHS.get(Outcome(outcome)))
-        if outcome == Outcome.PROPORTIONAL:
+        one = AnyBest(taken[first:last], value, bound, PATHS.get(Ending(outcome)))
+        if outcome == Ending.PROPORTIONAL:
             one = _by_sum(items, backend) or one
         found.append(one)
     return found
@@ -124,7 +126,7 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return np.ascontiguousarray(parts[0]) if len(parts) == 1 else np.concatenate(parts)
 
 
-def _by_sum(items: Items, backend: str) -> Found | None:
+def _by_sum(items: ItemList, backend: str) -> AnyBest | None:
     """Solve items whose profits are one multiple of the weights; None if memory does not suffice.
 
     The items of the largest sum of weights have the largest profit.
@@ -140,4 +142,4 @@ def _by_sum(items: Items, backend: str) -> Found | None:
         return None
     taken[some[best.items]] = 1
     value = int(items.profits[taken.astype(bool)].sum())
-    return Found(taken, value, value, "subset sum")
+    return AnyBest(taken, value, value, "subset sum")

@@ -13,9 +13,9 @@ from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
-from mmpcodec.solvers.knapsack.problem import Items, Problem, checked, of_groups
+from mmpcodec.solvers.knapsack.problem import ItemList, Problem, checked, of_groups
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
-from mmpcodec.solvers.knapsack.search import Found, best_choices
+from mmpcodec.solvers.knapsack.search import AnyBest, best_choices
 from mmpcodec.solvers.knapsack.table import (
     Table,
     table_backend,
@@ -82,7 +82,7 @@ def knapsack(
     """
     items = checked(profits, weights, capacities)
     return _solve_items(
-        [items], exact_fill, first_choice, Limits(time_limit, memory_limit), backend
+        [items], exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
     )[0]
 
 
@@ -121,7 +121,9 @@ def knapsack_batch(
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
     every = [checked(p, w, c) for p, w, c in listed]
-    return _solve_items(every, exact_fill, first_choice, Limits(time_limit, memory_limit), backend)
+    return _solve_items(
+        every, exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
+    )
 
 
 def multiple_choice(
@@ -155,7 +157,7 @@ def multiple_choice(
     (-4, (2, 1))
     """
     problem = of_groups(groups, capacities, exact_fill)
-    return _solve([problem], False, Limits(time_limit, memory_limit), backend)[0]
+    return _solve([problem], False, CallLimits(time_limit, memory_limit), backend)[0]
 
 
 def multiple_choice_batch(
@@ -186,11 +188,11 @@ def multiple_choice_batch(
     """
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]
-    return _solve(problems, False, Limits(time_limit, memory_limit), backend)
+    return _solve(problems, False, CallLimits(time_limit, memory_limit), backend)
 
 
-class Limits:
-    """Limits of a call: when it began, its deadline, and the memory for tables.
+class CallLimits:
+    """CallLimits of a call: when it began, its deadline, and the memory for tables.
 
     Raises
     ------
@@ -240,7 +242,7 @@ class _Search:
         self.choices: np.ndarray | None = None
         self.bound: int | None = None
         self.path: str | None = None
-        self.found: Found | None = None  # answer of a search for any best choice
+        self.found: AnyBest | None = None  # answer of a search for any best choice
 
     @property
     def rest(self) -> Problem:
@@ -307,7 +309,7 @@ class _Search:
 
 
 def _solve_items(
-    listed: list[Items], exact_fill: bool, first_choice: bool, limits: Limits, backend: str
+    listed: list[ItemList], exact_fill: bool, first_choice: bool, limits: CallLimits, backend: str
 ) -> list[Solution]:
     """Solve 0-1 knapsacks, those of one budget by a search for any best choice if that is asked.
 
@@ -316,7 +318,7 @@ def _solve_items(
     """
     name = dispatch.resolved(__package__, backend)
     solutions: list[Solution | None] = [None] * len(listed)
-    known: dict[int, Found] = {}
+    known: dict[int, AnyBest] = {}
     operation = dispatch.module(__package__, name)
     assert operation is not None
     memory = usable_memory(limits.memory, reference)
@@ -351,9 +353,9 @@ def _solve_items(
 def _solve(
     problems: list[Problem],
     items: bool,
-    limits: Limits,
+    limits: CallLimits,
     backend: str,
-    known: list[Found | None] | None = None,
+    known: list[AnyBest | None] | None = None,
 ) -> list[Solution]:
     deadline = limits.deadline
     name = dispatch.resolved(__package__, backend)

@@ -216,5 +216,7 @@ def test_sums_that_just_fit(seed):
     weights = rng.integers(1, counting.MAX_WEIGHTS // 10, 10)
     profits = rng.integers(1, (1 << 61) // 10, 10)
     items = Items(profits, weights, max(int(weights.max()), int(weights.sum()) // 2))
+    best = brute_force(items)[1].max()
     found = bracket(items)
-    assert found.value == brute_force(items)[1].max() == found.bound
+    assert found.value == best == found.bound
+    assert knapsack(profits, weights, items.capacity).value == best
