@@ -543,7 +543,7 @@ OPERATIONS: dict[str, Operation] = {
         },
     ),
     "knapsack": solver(
-        knapsack.knapsack,
+        partial(knapsack.knapsack, first_choice=True),
         items_and_value,
         **{
             f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)

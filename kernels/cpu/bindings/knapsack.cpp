@@ -1,12 +1,18 @@
 // Knapsacks in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <numeric>
+#include <utility>
 
 #include "cpu/solvers/knapsack/core.h"
+#include "cpu/solvers/knapsack/counting.h"
+#include "cpu/solvers/knapsack/items.h"
+#include "cpu/solvers/knapsack/solve.h"
 #include "cpu/solvers/knapsack/sweep.h"
 #include "cpu/bindings/bindings.h"
 
@@ -73,6 +79,51 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
     });
 }
 
+// Solves many instances of one constraint for any best choice. Instance i has the items offsets[i]
+// to offsets[i + 1] - 1. `limits` has the fields of SolveLimits before the deadline.
+void solve(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
+           const Numbers& capacities, const std::vector<int64_t>& limits, double seconds,
+           Array<uint8_t> outcomes, Array<int64_t> values, Array<int64_t> bounds,
+           Array<uint8_t> take, int threads) {
+    nb::gil_scoped_release released;
+    const SolveLimits each{limits.at(0), limits.at(1), limits.at(2),     limits.at(3),
+                           limits.at(4), seconds < 0,  deadline_in(seconds)};
+    const auto one = [&](int64_t i) {
+        const int64_t first = offsets.data()[i];
+        outcomes.data()[i] = static_cast<uint8_t>(knapsack_solve(
+            profits.data() + first, weights.data() + first, offsets.data()[i + 1] - first,
+            capacities.data()[i], each, values.data()[i], bounds.data()[i], take.data() + first));
+    };
+    const int64_t count = static_cast<int64_t>(capacities.size());
+    const int64_t tasks = std::min(count, kMaxTasks);
+    if (count == 1) return one(0);
+    ThreadTeam team(threads);
+    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
+        for (int64_t i = count * task / tasks; i < count * (task + 1) / tasks; ++i) one(i);
+    });
+}
+
+void order(const Numbers& profits, const Numbers& weights, int64_t capacity,
+           Array<int64_t> stages) {
+    order_around_break(profits.data(), weights.data(), static_cast<int64_t>(profits.size()),
+                       capacity, stages.data());
+}
+
+// Returns the value and the bound of all steps of the counting; `taken` gets the choice.
+std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weights,
+                                    int64_t capacity, bool slopes, Array<uint8_t> taken) {
+    const size_t count = profits.size();
+    CountedItems items;
+    items.profits.assign(profits.data(), profits.data() + count);
+    items.weights.assign(weights.data(), weights.data() + count);
+    items.capacity = capacity;
+    const int64_t all = std::accumulate(items.profits.begin(), items.profits.end(), int64_t{0});
+    Counting search(items, Mask(count, 0), 0, all, Clock::time_point::max());
+    search.run(slopes);
+    std::copy_n(search.taken().data(), count, taken.data());
+    return {search.value(), search.bound()};
+}
+
 // Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
 // 1 and the shape shapes[i]; options are numbered over all problems. feasible[i] says whether
 // problem i has a solution.
@@ -122,6 +173,12 @@ void register_knapsack(nb::module_& module) {
                "decisions"_a, "state"_a, "choices"_a);
     module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,
                "shapes"_a, "exact_fill"_a, "feasible"_a, "values"_a, "choices"_a, "threads"_a);
+    module.def("knapsack_solve", solve, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
+               "limits"_a, "seconds"_a, "outcomes"_a, "values"_a, "bounds"_a, "take"_a,
+               "threads"_a);
+    module.def("knapsack_bracket", bracket, "profits"_a, "weights"_a, "capacity"_a, "slopes"_a,
+               "taken"_a);
+    module.def("knapsack_order", order, "profits"_a, "weights"_a, "capacity"_a, "stages"_a);
     module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
                "list"_a, "stored"_a, "work"_a, "seconds"_a, "outcomes"_a, "values"_a, "take"_a,
                "threads"_a);

@@ -97,6 +97,13 @@ def knapsack(
         bool,
         typer.Option("--exact-fill", help="The weights must add up to the capacities exactly."),
     ] = False,
+    first_choice: Annotated[
+        bool,
+        typer.Option(
+            "--first-choice",
+            help="Of the best choices of items, give the one that ranks first, in more time.",
+        ),
+    ] = False,
     seconds: Annotated[
         float | None,
         typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
@@ -137,6 +144,7 @@ def knapsack(
     if problem.items is not None:
         items = problem.items
         weights = columns(items.weights, len(rooms))
+        more["first_choice"] = first_choice
         found = naming(file, solver.knapsack, items.profits, weights, rooms, **more)
         parts, chosen = [items], [(items, index) for index in found.items]
     else:

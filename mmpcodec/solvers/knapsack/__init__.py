@@ -5,34 +5,45 @@ option of each group. Both have one or several budgets. Profits are integers of 
 magnitudes add up to less than 2**61. Weights are integers from 0 up, capacities integers from 0 to
 2**62 - 1. With ``exact_fill``, the weights must add up to the capacities exactly.
 
-*Ties.* Decisions have an order. The last decision ranks the best choices first, then the decision
-before it, and so on: leaving an item out ranks before taking it, and an option ranks before options
-of higher index. The solver returns the best choice that ranks first. Groups keep the order of the
-caller, and so do items of several budgets, of exact fills and of curves. Items of one budget are
-ordered by their distance from the break item: sorted by falling profit per weight, then by rising
-weight and index, the break item is the first that does not fit beside all items before it. It comes
-first, then in turn the next item before it and the next after it. Lists of states stay short in
-this order; in the order of the caller they can grow to whole tables if profits and weights are
-strongly correlated. Items of weight 0, items without positive profit, and items heavier than the
-capacity are decided separately.
+*Ties.* Of equally good choices of items of one budget without exact fill, the search returns the
+one that it finds. It takes its steps in one order on the processor, so this choice depends on the
+problem and the limits only and is the same on every backend that reduces. All other functions, and
+``first_choice=True``, return the best choice that ranks first, and so does the backend "reference".
+
+Decisions have an order. The last decision ranks the best choices first, then the decision before
+it, and so on: leaving an item out ranks before taking it, and an option ranks before options of
+higher index. Groups keep the order of the caller, and so do items of several budgets, of exact
+fills and of curves. Items of one budget are ordered by their distance from the break item: sorted
+by falling profit per weight, then by rising weight and index, the break item is the first that does
+not fit beside all items before it. It comes first, then in turn the next item before it and the
+next after it. Lists of states stay short in this order; in the order of the caller they can grow to
+whole tables if profits and weights are strongly correlated. Items of weight 0, items without
+positive profit, and items heavier than the capacity are decided separately.
 
 This order defines one choice: every step before and beside the dense dynamic programme keeps the
 best choice that ranks first, and every backend and path returns equal items. Exceptions: answers
-after a time limit, and answers of the path "bound", whose choice is one of the best and equal on
-all backends that reduce, but does not always rank first.
+after a time limit, and with ``first_choice`` answers of the path "bound", whose choice is one of
+the best and equal on all backends that reduce, but does not always rank first.
 
 *Methods.* The reference fills the whole table, and so does a CUDA device if that is fastest. The
-other backends first remove options that are too heavy, dominated, or excluded by a Lagrangian bound
-strictly below a known choice, and divide weights by their common divisor. For items of one budget
-the processor then searches lists of states over a core that grows around the break item, once for
-the best value and once for the items. If a table would have more than 2**38 cells (states times
-options), short lists come first, then choices and bounds by the number of items that fit (see
-``counting.py``), then long lists. If the lists grow too long, and for several budgets, exact fills
-and groups, up to 2**20 choices are tried one by one before a large table. Last comes the dense
-dynamic programme over all states: two rows of values, and ceil(log2(options)) bits for each state
-and stage. If these bits do not fit into memory, the stages are halved until they fit, and the rows
-before the halves are computed again, in about halvings / 2 more sweeps. The backend "auto" fills
-large tables on a CUDA device if there is one.
+other backends search in C++ for any best choice of items of one budget: a partition finds the break
+item, bounds decide most items, then lists of states over a core that grows around the break item
+and choices and bounds by the number of items (see ``counting.py``) take turns with growing limits.
+The search ends when its value meets the bound. Items whose profits are one multiple of their
+weights go to ``subset_sum`` if short lists do not suffice and there is no time limit.
+
+For all other problems, these backends first remove options that are too heavy, dominated, or
+excluded by a Lagrangian bound strictly below a known choice, and divide weights by their common
+divisor. For a first choice of items of one budget the processor then searches the lists twice, for
+the best value and for the items; if a table would have more than 2**38 cells (states times
+options), short lists come first, then choices and bounds by the number of items, then long lists.
+
+If the lists grow too long, and for several budgets, exact fills and groups, up to 2**20 choices are
+tried one by one before a large table. Last comes the dense dynamic programme over all states: two
+rows of values, and ceil(log2(options)) bits for each state and stage. If these bits do not fit into
+memory, the stages are halved until they fit, and the rows before the halves are computed again, in
+about halvings / 2 more sweeps. The backend "auto" fills large tables on a CUDA device if there is
+one.
 
 *No answer.* If no choice is feasible, value and bound are None and no item is chosen.
 

@@ -19,10 +19,9 @@ class Solution:
     bound : int or None
         Upper bound of the profit of all choices; equals ``value`` if the choice is optimal.
     path : str
-        Method that found the choice: "reduction", "core", "bound" (a choice met its bound),
-        "enumeration" of all choices, "dense", "dense, items by halving", or "greedy" (the best
-        choice known when time ran out). With "bound", another choice of equal profit may come first
-        in the order of the package.
+        Method that found the choice: "reduction", "core" (lists of states), "bound" (a choice met
+        its bound), "subset sum", "enumeration" of all choices, "dense", "dense, items by halving",
+        or "greedy" (the best choice known when time ran out).
     seconds : float
         Wall time in seconds; in a batch, the time of the whole batch.
     backend : str

@@ -38,7 +38,7 @@ _WIDTHS = (1 << 10, 1 << 14, 1 << 18)
 """Most states of a list: for all choices, then in two rounds for the parts of ``_Search.split``."""
 _STATES = 1 << 22
 """Most states of all lists of a pass; each join counts as at least ``_LEAST_STATES`` states."""
-_LEAST_STATES = 1 << 8
+_LEAST_STATES = 1 << 5
 _EXCHANGES = 16
 """Most exchanges of single items in a row."""
 _FORCED = 256

@@ -4,11 +4,11 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import zip_longest
 from typing import Any
 
 import numpy as np
 
+from mmpcodec import _cpu
 from mmpcodec.checks import check_int, dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
@@ -95,6 +95,39 @@ class Problem:
         return int(self.profits[self.starts[:-1] + choices].sum())
 
 
+@dataclass(frozen=True, eq=False)
+class ItemList:
+    """The items of a 0-1 knapsack in the order of the caller.
+
+    Parameters
+    ----------
+    profits : (N,) int64 array
+    weights : (N, M) int64 array
+        From 0 up. A weight above the capacity is stored as the capacity plus one.
+    capacities : tuple of M int
+    """
+
+    profits: np.ndarray
+    weights: np.ndarray
+    capacities: tuple[int, ...]
+
+    def stages(self, exact_fill: bool, around_break: bool = True) -> Problem:
+        """Return the items as stages; see ``of_items``."""
+        count, profits, columns = len(self.profits), self.profits, self.weights
+        items = None
+        if around_break and len(self.capacities) == 1 and not exact_fill:
+            items = np.empty(count, np.int64)
+            column = np.ascontiguousarray(columns[:, 0])
+            _cpu.knapsack_order(profits, column, self.capacities[0], items)
+            profits, columns = profits[items], columns[items]
+        both = np.zeros(2 * count, np.int64)
+        both[1::2] = profits
+        pairs = np.zeros((2 * count, len(self.capacities)), np.int64)
+        pairs[1::2] = columns
+        starts = np.arange(0, 2 * count + 1, 2)
+        return Problem(both, pairs, starts, self.capacities, exact_fill, items)
+
+
 def decision_bits(options: np.ndarray) -> np.ndarray:
     """Return the bits that store a decision between each number of options."""
     return np.frexp(options - 1.0)[1].astype(np.int64)
@@ -121,19 +154,20 @@ def of_items(
         When a shape, a type or a number is invalid, or when the magnitudes of the profits add up
         to 2**61 or more.
     """
+    items = checked(profits, weights, capacities)
+    return items.stages(exact_fill, around_break)
+
+
+def checked(profits: Any, weights: Any, capacities: Any) -> "ItemList":
+    """Return the items of a 0-1 knapsack after the checks of ``of_items``."""
     limits = _capacities(capacities)
     profits = _integers("profits", profits, 1)
     columns = _weights("weights", weights, limits, len(profits))
-    count = len(profits)
-    items = None
-    if around_break and len(limits) == 1 and not exact_fill:
-        items = _around_break(profits, columns[:, 0], limits[0])
-        profits, columns = profits[items], columns[items]
-    both = np.zeros(2 * count, np.int64)
-    both[1::2] = profits
-    pairs = np.zeros((2 * count, len(limits)), np.int64)
-    pairs[1::2] = columns
-    return _checked(Problem(both, pairs, np.arange(0, 2 * count + 1, 2), limits, exact_fill, items))
+    # The sum of the magnitudes is at most the number of items times the largest one.
+    most = max(int(profits.max(initial=0)), -int(profits.min(initial=0)))
+    if most * len(profits) > MAX_PROFITS:
+        _check_profits(sum(map(abs, profits.tolist())))
+    return ItemList(profits, columns, limits)
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
@@ -166,30 +200,9 @@ def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:
             )
         columns.append(_weights(f"weights of group {index}", group[1], limits, count))
     starts = np.cumsum([len(part) for part in profits], dtype=np.int64)
-    return _checked(
-        Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
-    )
-
-
-def _around_break(profits: np.ndarray, weights: np.ndarray, capacity: int) -> np.ndarray:
-    """Return the items decided separately, then the others from the break item outwards."""
-    plain = (profits > 0) & (weights > 0) & (weights <= capacity)
-    # Different quotients differ by at least 2**-shift.
-    shift = 2 * int(weights.max(initial=0)).bit_length()
-    pairs = list(zip(profits.tolist(), weights.tolist(), strict=True))
-    order = sorted(
-        np.flatnonzero(plain).tolist(),
-        key=lambda i: (-((pairs[i][0] << shift) // pairs[i][1]), pairs[i][1], i),
-    )
-    room, middle = capacity, 0
-    while middle < len(order) and pairs[order[middle]][1] <= room:
-        room -= pairs[order[middle]][1]
-        middle += 1
-    before, behind = order[:middle][::-1], order[middle:]
-    outwards = behind[:1]
-    for left, right in zip_longest(before, behind[1:]):
-        outwards += [item for item in (left, right) if item is not None]
-    return np.array(np.flatnonzero(~plain).tolist() + outwards, np.int64)
+    problem = Problem(np.concatenate(profits), np.concatenate(columns), starts, limits, exact_fill)
+    _check_profits(problem.magnitude)
+    return problem
 
 
 def _capacities(capacities: Any) -> tuple[int, ...]:
@@ -230,10 +243,9 @@ def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.
     return np.minimum(columns, np.array(limits) + 1)
 
 
-def _checked(problem: Problem) -> Problem:
-    """Return the problem after a check that its profits add up to less than 2**61."""
-    if problem.magnitude > MAX_PROFITS:
+def _check_profits(magnitude: int) -> None:
+    """Check that the magnitudes of profits add up to less than 2**61."""
+    if magnitude > MAX_PROFITS:
         raise ParameterError(
-            f"profits whose magnitudes add up to {problem.magnitude}: must be at most {MAX_PROFITS}"
+            f"profits whose magnitudes add up to {magnitude}: must be at most {MAX_PROFITS}"
         )
-    return problem

@@ -13,8 +13,9 @@ from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
-from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
+from mmpcodec.solvers.knapsack.problem import ItemList, Problem, checked, of_groups
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
+from mmpcodec.solvers.knapsack.search import AnyBest, best_choices
 from mmpcodec.solvers.knapsack.table import (
     Table,
     table_backend,
@@ -32,6 +33,7 @@ def knapsack(
     capacities: Any,
     *,
     exact_fill: bool = False,
+    first_choice: bool = False,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     backend: str = "auto",
@@ -46,10 +48,14 @@ def knapsack(
     capacities : int or sequence of M int
     exact_fill : bool
         Whether the weights must add up to the capacities exactly.
+    first_choice : bool
+        Whether to return, of the best choices, the one that ranks first in the order of the
+        package. It costs up to three times the time for one capacity without ``exact_fill``;
+        otherwise, and on the backend "reference", the first choice is always returned.
     time_limit : float or None
         Seconds after which the best choice so far and its bound are returned. The limit is tested
-        about every tenth of a second. Reading, sorting and the first bounds always finish; they
-        take seconds for hundreds of thousands of items.
+        about every tenth of a second. Checks of the arguments always finish, and so do sorting and
+        the first bounds of several capacities, exact fills and first choices.
     memory_limit : int or None
         Bytes for tables; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -74,14 +80,17 @@ def knapsack(
     >>> knapsack([11, 11, 3, 4], [[4, 8], [4, 1], [1, 2], [6, 3]], [10, 10]).items
     (0, 1)
     """
-    problem = of_items(profits, weights, capacities, exact_fill)
-    return _solve([problem], True, time_limit, memory_limit, backend)[0]
+    items = checked(profits, weights, capacities)
+    return _solve_items(
+        [items], exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
+    )[0]
 
 
 def knapsack_batch(
     instances: Iterable[tuple[Any, Any, Any]],
     *,
     exact_fill: bool = False,
+    first_choice: bool = False,
     time_limit: float | None = None,
     memory_limit: int | None = None,
     backend: str = "auto",
@@ -92,7 +101,7 @@ def knapsack_batch(
     ----------
     instances : sequence of (profits, weights, capacities)
         As in ``knapsack``; numbers of items and of capacities may differ between instances.
-    exact_fill : bool
+    exact_fill, first_choice : bool
         As in ``knapsack``, for all instances.
     time_limit : float or None
         Seconds for all instances together.
@@ -111,8 +120,10 @@ def knapsack_batch(
     [4, 5]
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
-    problems = [of_items(p, w, c, exact_fill) for p, w, c in listed]
-    return _solve(problems, True, time_limit, memory_limit, backend)
+    every = [checked(p, w, c) for p, w, c in listed]
+    return _solve_items(
+        every, exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
+    )
 
 
 def multiple_choice(
@@ -146,7 +157,7 @@ def multiple_choice(
     (-4, (2, 1))
     """
     problem = of_groups(groups, capacities, exact_fill)
-    return _solve([problem], False, time_limit, memory_limit, backend)[0]
+    return _solve([problem], False, CallLimits(time_limit, memory_limit), backend)[0]
 
 
 def multiple_choice_batch(
@@ -177,7 +188,33 @@ def multiple_choice_batch(
     """
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]
-    return _solve(problems, False, time_limit, memory_limit, backend)
+    return _solve(problems, False, CallLimits(time_limit, memory_limit), backend)
+
+
+class CallLimits:
+    """CallLimits of a call: when it began, its deadline, and the memory for tables.
+
+    Raises
+    ------
+    ParameterError
+        When the time limit is no number of seconds from 0 to ``MOST_SECONDS``.
+    """
+
+    def __init__(self, time_limit: float | None, memory_limit: int | None):
+        if time_limit is not None and not (
+            isinstance(time_limit, Real) and 0 <= time_limit <= MOST_SECONDS
+        ):
+            raise ParameterError(
+                f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
+            )
+        self.begin = time.perf_counter()
+        self.deadline = None if time_limit is None else time.monotonic() + time_limit
+        self.memory = memory_limit
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since the call began."""
+        return time.perf_counter() - self.begin
 
 
 def _checked(instances: Iterable, parts: str, count: int) -> list[Any]:
@@ -205,6 +242,7 @@ class _Search:
         self.choices: np.ndarray | None = None
         self.bound: int | None = None
         self.path: str | None = None
+        self.found: AnyBest | None = None  # answer of a search for any best choice
 
     @property
     def rest(self) -> Problem:
@@ -270,31 +308,69 @@ class _Search:
         return Solution(self.value, chosen_items, optimal, self.bound, path, seconds, backend)
 
 
+def _solve_items(
+    listed: list[ItemList], exact_fill: bool, first_choice: bool, limits: CallLimits, backend: str
+) -> list[Solution]:
+    """Solve 0-1 knapsacks, those of one budget by a search for any best choice if that is asked.
+
+    Problems that the search does not finish in time get its choice and bound. Tables fill those
+    for which its lists grow too long.
+    """
+    name = dispatch.resolved(__package__, backend)
+    solutions: list[Solution | None] = [None] * len(listed)
+    known: dict[int, AnyBest] = {}
+    operation = dispatch.module(__package__, name)
+    assert operation is not None
+    memory = usable_memory(limits.memory, reference)
+    if operation.REDUCES and not (exact_fill or first_choice):
+        one_budget = [i for i, items in enumerate(listed) if len(items.capacities) == 1]
+        some = [listed[i] for i in one_budget]
+        answers = best_choices(some, memory, limits.deadline, backend) if some else []
+        seconds = limits.seconds
+        for index, found in zip(one_budget, answers, strict=True):
+            if found.path is None and not is_over(limits.deadline):
+                known[index] = found
+                continue
+            solutions[index] = Solution(
+                found.value,
+                tuple(np.flatnonzero(found.taken).tolist()),
+                found.value == found.bound,
+                found.bound,
+                found.path or "greedy",
+                seconds,
+                name,
+            )
+    left = [index for index, solution in enumerate(solutions) if solution is None]
+    if not left:
+        return [solution for solution in solutions if solution is not None]
+    problems = [listed[index].stages(exact_fill) for index in left]
+    rest = _solve(problems, True, limits, backend, [known.get(index) for index in left])
+    for index, solution in zip(left, rest, strict=True):
+        solutions[index] = solution
+    return [solution for solution in solutions if solution is not None]
+
+
 def _solve(
     problems: list[Problem],
     items: bool,
-    time_limit: float | None,
-    memory_limit: int | None,
+    limits: CallLimits,
     backend: str,
+    known: list[AnyBest | None] | None = None,
 ) -> list[Solution]:
-    begin = time.perf_counter()
-    if time_limit is not None and not (
-        isinstance(time_limit, Real) and 0 <= time_limit <= MOST_SECONDS
-    ):
-        raise ParameterError(
-            f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
-        )
-    deadline = None if time_limit is None else time.monotonic() + time_limit
+    deadline = limits.deadline
     name = dispatch.resolved(__package__, backend)
     operation = dispatch.operations(__package__, name)
-    memory = usable_memory(memory_limit, operation)
+    memory = usable_memory(limits.memory, operation)
     searches = [_Search(problem) for problem in problems]
+    for search, found in zip(searches, known or [], strict=False):
+        search.found = found
     if operation.REDUCES:
         large = [s for s in searches if not s.is_direct(operation, memory)]
         for search in large:
             _reduce(search)
-        _try_large(large, deadline)
-        _try_cores(large, usable_memory(memory_limit, reference), operation, memory, deadline)
+        ranked = [search for search in large if search.found is None]
+        _try_large(ranked, deadline)
+        _try_cores(ranked, usable_memory(limits.memory, reference), operation, memory, deadline)
         for search in large:
             if search.path is None and not search.is_direct(operation, memory):
                 _exclude(search)
@@ -302,8 +378,8 @@ def _solve(
     left = [search for search in searches if search.path is None]
     of_tables = table_backend(backend, sum(search.rest.cells for search in left))
     operation = dispatch.operations(__package__, of_tables)
-    _fill_tables(left, operation, usable_memory(memory_limit, operation), deadline)
-    in_tables, seconds = set(left), time.perf_counter() - begin
+    _fill_tables(left, operation, usable_memory(limits.memory, operation), deadline)
+    in_tables, seconds = set(left), limits.seconds
     return [
         search.solution(items, seconds, of_tables if search in in_tables else name)
         for search in searches
@@ -317,6 +393,10 @@ def _reduce(search: _Search) -> None:
     elif not search.rest.stages:
         filled = not (search.problem.exact_fill and any(search.rest.capacities))
         search.settle(np.zeros(0, np.int64) if filled else None, "reduction")
+    elif search.found is not None:
+        search.good = search.found.taken[search.problem.items].astype(np.int64)
+        search.known = search.found.value - search.settled()
+        search.bound = search.found.bound
 
 
 def _try_cores(

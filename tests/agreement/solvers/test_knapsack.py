@@ -209,7 +209,8 @@ def test_solutions(backend):
         for function, arguments in calls:
             for exact_fill in (False, True):
                 judge = function(*arguments, exact_fill=exact_fill, backend="reference")
-                found = function(*arguments, exact_fill=exact_fill, backend=backend)
+                first = {"first_choice": True} if function is knapsack.knapsack else {}
+                found = function(*arguments, exact_fill=exact_fill, backend=backend, **first)
                 assert (found.value, found.items) == (judge.value, judge.items)
                 assert found.optimal
 
@@ -223,10 +224,13 @@ def test_batches(backend):
         pairs = np.stack([weights, weights % 5], axis=1)
         instances.append((profits, weights, int(weights.sum()) // 3))
         instances.append((profits, pairs, [count * 20, count]))
-    found = knapsack.knapsack_batch(instances, backend=backend)
-    for solution, instance in zip(found, instances, strict=True):
+    found = knapsack.knapsack_batch(instances, first_choice=True, backend=backend)
+    some = knapsack.knapsack_batch(instances, backend=backend)
+    others = knapsack.knapsack_batch(instances, backend="cpu")
+    for solution, one, other, instance in zip(found, some, others, instances, strict=True):
         judge = knapsack.knapsack(*instance, backend="reference")
         assert (solution.value, solution.items) == (judge.value, judge.items)
+        assert (one.value, one.items) == (judge.value, other.items)
 
 
 @every_backend
@@ -265,8 +269,8 @@ def test_choices_that_meet_their_bound(monkeypatch, backend):
     for count in (20, 90, 400):
         profits, weights = pisinger(rng, count)
         arguments = profits, weights, int(weights.sum()) // 2
-        judge = knapsack.knapsack(*arguments, backend="cpu")
-        found = knapsack.knapsack(*arguments, backend=backend)
+        judge = knapsack.knapsack(*arguments, first_choice=True, backend="cpu")
+        found = knapsack.knapsack(*arguments, first_choice=True, backend=backend)
         assert (found.path, found.items) == ("bound", judge.items)
         assert found.value == knapsack.knapsack(*arguments, backend="reference").value
 

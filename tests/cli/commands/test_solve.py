@@ -72,6 +72,15 @@ def test_edges_of_knapsacks(mmp, problem, value):
     assert solved(mmp, "knapsack", "-", problem=problem)["value"] == value
 
 
+def test_first_choice(mmp):
+    # Items 0 and 4, and items 1, 3 and 4, are the best choices.
+    problem = {"profits": [6, 2, 6, 4, 4], "weights": [5, 1, 5, 3, 3], "capacity": 8}
+    assert solved(mmp, "knapsack", "-", problem=problem)["value"] == 10
+    for more in (["--first-choice"], ["--backend", "reference"]):
+        found = solved(mmp, "knapsack", "-", *more, problem=problem)
+        assert (found["value"], found["items"]) == (10, [0, 4])
+
+
 def test_names_stand_beside_what_they_name(mmp):
     groups = [
         {"profits": [1, 2], "weights": [1, 1]},

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack import core, counting, knapsack
 from mmpcodec.solvers.knapsack.counting import Items, between, bracket, exchanged, priced
 
@@ -115,6 +116,34 @@ def test_brackets_hold_the_best(widths, items):
         assert found.value == found.bound
 
 
+@pytest.mark.parametrize("slopes", [False, True])
+@settings(max_examples=150, deadline=None)
+@given(instances())
+def test_brackets_in_cpp_are_equal(slopes, items):
+    expected = bracket(items, slopes=slopes)
+    taken = np.zeros(len(items.profits), np.uint8)
+    value, bound = _cpu.knapsack_bracket(
+        items.profits, items.weights, items.capacity, slopes, taken
+    )
+    assert (value, bound, taken.tolist()) == (
+        expected.value,
+        expected.bound,
+        expected.taken.tolist(),
+    )
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_brackets_in_cpp_of_all_classes(name):
+    for seed, count in enumerate((30, 100, 400)):
+        profits, weights = CLASSES[name](np.random.default_rng(seed), count, 10_000)
+        items = Items(profits, weights, int(weights.sum()) // 2)
+        expected = bracket(items)
+        taken = np.zeros(count, np.uint8)
+        value, bound = _cpu.knapsack_bracket(profits, weights, items.capacity, True, taken)
+        assert (value, bound) == (expected.value, expected.bound)
+        assert taken.tolist() == expected.taken.tolist()
+
+
 def test_without_time_a_bracket_holds_all():
     items = Items(np.array([3, 4]), np.array([2, 3]), 4)
     found = bracket(items, deadline=0.0)
@@ -135,7 +164,7 @@ def test_answers_are_those_of_the_table(everything_is_large, name):
         if name == "similar weights":
             weights -= 99_000
         capacity = int(weights.sum()) // 2
-        found = knapsack(profits, weights, capacity, backend="cpu")
+        found = knapsack(profits, weights, capacity, first_choice=True, backend="cpu")
         judge = knapsack(profits, weights, capacity, backend="reference")
         assert (found.value, found.optimal) == (judge.value, True)
         assert profits[list(found.items)].sum() == found.value == found.bound
@@ -150,7 +179,7 @@ def test_settled_items_count(everything_is_large):
     weights = np.concatenate([[0, 0, 10**6], 7 * rng.integers(1, 1000, 40)])
     profits = weights // 7 + 100
     capacity = int(weights[3:].sum()) // 2
-    found = knapsack(profits, weights, capacity, backend="cpu")
+    found = knapsack(profits, weights, capacity, first_choice=True, backend="cpu")
     judge = knapsack(profits, weights, capacity, backend="reference")
     assert (found.path, found.value) == ("bound", judge.value)
     assert found.value == profits[list(found.items)].sum() == found.bound
@@ -187,5 +216,7 @@ def test_sums_that_just_fit(seed):
     weights = rng.integers(1, counting.MAX_WEIGHTS // 10, 10)
     profits = rng.integers(1, (1 << 61) // 10, 10)
     items = Items(profits, weights, max(int(weights.max()), int(weights.sum()) // 2))
+    best = brute_force(items)[1].max()
     found = bracket(items)
-    assert found.value == brute_force(items)[1].max() == found.bound
+    assert found.value == best == found.bound
+    assert knapsack(profits, weights, items.capacity).value == best

@@ -116,8 +116,17 @@ def test_items_are_those_of_brute_force(backend, instance, exact_fill):
     expected = brute_force(as_groups(profits[order], weights[order]), capacities, exact_fill)
     if expected is not None:
         expected = expected[0], np.array(expected[1], np.int64)[np.argsort(order)]
-    found = knapsack(profits, weights, capacities, exact_fill=exact_fill, backend=backend)
-    check(found, expected, True)
+    options = {"exact_fill": exact_fill, "backend": backend}
+    first = knapsack(profits, weights, capacities, first_choice=True, **options)
+    check(first, expected, True)
+    found = knapsack(profits, weights, capacities, **options)
+    assert (found.value, found.bound, found.optimal) == (first.value, first.bound, True)
+    if found.value is not None:
+        taken = list(found.items)
+        assert profits[taken].sum() == found.value
+        assert (weights[taken].sum(axis=0) <= capacities).all()
+    if len(capacities) > 1 or exact_fill:
+        assert found.items == first.items
 
 
 @every_backend
@@ -151,8 +160,10 @@ def test_batch_is_as_single_ones(instances, exact_fill):
     for backend in BACKENDS:
         found = knapsack_batch(instances, exact_fill=exact_fill, backend=backend)
         for solution, instance in zip(found, instances, strict=True):
-            alone = knapsack(*instance, exact_fill=exact_fill, backend="reference")
-            assert (solution.value, solution.items) == (alone.value, alone.items)
+            for judge in BACKENDS:
+                alone = knapsack(*instance, exact_fill=exact_fill, backend=judge)
+                assert solution.value == alone.value
+                assert solution.items == alone.items or judge != backend
 
 
 @settings(max_examples=30, deadline=None)
@@ -182,10 +193,14 @@ def test_classes_agree_with_the_reference(kind, count):
         weights = rng.integers(1, 1001, count)
         profits = KINDS[kind](rng, weights)
         capacity = int(weights.sum()) // part
-        found = knapsack(profits, weights, capacity, backend="cpu")
+        found = knapsack(profits, weights, capacity, first_choice=True, backend="cpu")
         judge = knapsack(profits, weights, capacity, backend="reference")
         assert (found.value, found.items) == (judge.value, judge.items)
         assert judge.path == "dense"
+        some = knapsack(profits, weights, capacity, backend="cpu")
+        assert (some.value, some.optimal) == (judge.value, True)
+        assert profits[list(some.items)].sum() == some.value
+        assert weights[list(some.items)].sum() <= capacity
 
 
 @pytest.mark.parametrize("budgets", [2, 3])
@@ -377,10 +392,63 @@ def test_lists_that_grow_too_long_give_way_to_a_table(kind):
     weights = rng.integers(1, 201, 300)
     profits = KINDS[kind](rng, weights)
     capacity = int(weights.sum()) // 2
-    whole = knapsack(profits, weights, capacity)
-    found = knapsack(profits, weights, capacity, memory_limit=2_000_000)
+    whole = knapsack(profits, weights, capacity, first_choice=True)
+    found = knapsack(profits, weights, capacity, first_choice=True, memory_limit=2_000_000)
     assert (found.value, found.items) == (whole.value, whole.items)
     assert found.path != whole.path or kind == "strongly"
+
+
+def brute_value(profits, weights, capacity):
+    subsets = np.arange(1 << len(profits))[:, None] >> np.arange(len(profits)) & 1
+    return (subsets @ profits)[subsets @ weights <= capacity].max()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.integers(0, 2**32), st.sampled_from([6, 40, 10**6, 10**12]))
+def test_any_best_choice_of_equal_and_proportional_items(seed, top):
+    """Equal items join lists once for each, and proportional ones may go to subset sums."""
+    rng = np.random.default_rng(seed)
+    kinds = rng.integers(1, top, (int(rng.integers(1, 6)), 2))
+    if seed % 3 == 0:
+        kinds[:, 0] = 3 * kinds[:, 1]
+    profits, weights = kinds[rng.integers(0, len(kinds), 12)].T * rng.integers(1, 3, 12)
+    capacity = int(rng.integers(0, weights.sum() + 1))
+    found = knapsack(profits, weights, capacity)
+    taken = list(found.items)
+    assert found.value == profits[taken].sum() == brute_value(profits, weights, capacity)
+    assert weights[taken].sum() <= capacity
+    assert found.optimal
+
+
+def test_more_items_than_one_part_of_the_changes_holds():
+    """Choices are traced through the log of the changes; see ``lists.h``."""
+    rng = np.random.default_rng(5)
+    for count in (40, 70, 200, 400):
+        profits, weights = rng.integers(50, 80, (2, count))
+        capacity = int(weights.sum()) // 3
+        found = knapsack(profits, weights, capacity)
+        judge = knapsack(profits, weights, capacity, backend="reference")
+        assert found.value == judge.value == profits[list(found.items)].sum()
+        assert weights[list(found.items)].sum() <= capacity
+
+
+def test_proportional_items_stop_at_their_bound():
+    weights = np.random.default_rng(0).integers(1, 1001, 10_000)
+    capacity = int(weights.sum()) // 2
+    found = knapsack(3 * weights, 2 * weights, 2 * capacity + 1)
+    assert (found.value, found.bound, found.optimal) == (3 * capacity, 3 * capacity, True)
+    # No sum reaches the capacity, so that short lists do not suffice.
+    even = 2 * np.random.default_rng(1).integers(10**8, 10**9, 40) + 1
+    found = knapsack(even, even, int(even.sum()) // 2)
+    assert (found.path, found.optimal) in [("subset sum", True), ("core", True), ("bound", True)]
+
+
+def test_time_limit_of_a_million_items():
+    rng = np.random.default_rng(6)
+    profits, weights = rng.integers(1, 10**6, (2, 10**6))
+    found = knapsack(profits, weights, int(weights.sum()) // 2, time_limit=0)
+    assert found.path == "greedy"
+    assert found.value == profits[list(found.items)].sum() < found.bound
 
 
 def test_profits_beyond_32_bits():

@@ -1,0 +1,236 @@
+#include "cpu/solvers/knapsack/items.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace mmp {
+
+namespace {
+
+constexpr int64_t kSorted = 24;  // a part of at most so many items is sorted at once
+constexpr int64_t kManyForMedian = 256;
+
+using Items = std::vector<KnapsackItem>;
+
+// The difference of two profits per weight, with the sign of a's minus b's.
+template <class Wide>
+Wide difference(const KnapsackItem& a, const KnapsackItem& b) {
+    return Wide{a.profit} * b.weight - Wide{b.profit} * a.weight;
+}
+
+template <class Wide>
+KnapsackItem median(KnapsackItem a, KnapsackItem b, const KnapsackItem& c) {
+    if (difference<Wide>(a, b) < 0) std::swap(a, b);
+    if (difference<Wide>(b, c) >= 0) return b;
+    return difference<Wide>(a, c) < 0 ? a : c;
+}
+
+template <class Wide>
+KnapsackItem pivot(const Items& items, int64_t first, int64_t last) {
+    const auto of_three = [&](int64_t at, int64_t step) {
+        return median<Wide>(items[at - step], items[at], items[at + step]);
+    };
+    const int64_t middle = first + (last - first) / 2, step = (last - first) / 9;
+    if (last - first < kManyForMedian) return of_three(middle, 3 * step);
+    return median<Wide>(of_three(middle - 3 * step, step), of_three(middle, step),
+                        of_three(middle + 3 * step, step));
+}
+
+// Takes the items first to last - 1 in their order while they fit; returns the first that does not.
+int64_t take_while_fitting(const Items& items, int64_t first, int64_t last, int64_t& room) {
+    while (first < last && items[first].weight <= room) room -= items[first++].weight;
+    return first;
+}
+
+// Orders the items such that those before the returned place are the break solution and the one at
+// this place is the break item. `room` is the capacity, and gets what the break solution leaves.
+template <class Wide>
+int64_t partition_at_break(Items& items, int64_t& room) {
+    int64_t first = 0, last = static_cast<int64_t>(items.size());
+    while (last - first > kSorted) {
+        const KnapsackItem middle = pivot<Wide>(items, first, last);
+        // Better items go to the front, worse ones to the back.
+        int64_t low = first, at = first, high = last;
+        int64_t left = room;
+        while (at < high) {
+            const Wide sign = difference<Wide>(items[at], middle);
+            if (sign > 0) {
+                left = items[at].weight <= left ? left - items[at].weight : INT64_MIN;
+                std::swap(items[low++], items[at++]);
+            } else if (sign < 0) {
+                std::swap(items[at], items[--high]);
+            } else {
+                ++at;
+            }
+            if (left < 0) left = -1;
+        }
+        if (left < 0) {
+            last = low;
+            continue;
+        }
+        std::sort(items.begin() + low, items.begin() + high, comes_before<Wide>);
+        int64_t rest = left;
+        const int64_t place = take_while_fitting(items, low, high, rest);
+        room = rest;
+        if (place < high) return place;
+        first = high;
+    }
+    std::sort(items.begin() + first, items.begin() + last, comes_before<Wide>);
+    return take_while_fitting(items, first, last, room);
+}
+
+// A profit with at most one item changed beside the break solution and its break item.
+struct Change {
+    int64_t profit = 0;  // beside that of the break solution
+    int64_t added = -1, removed = -1;
+};
+
+// Returns the best change that adds one item, or adds the break item and removes one item.
+Change best_change(const Items& items, int64_t break_item, int64_t room) {
+    Change best;
+    const int64_t count = static_cast<int64_t>(items.size());
+    const KnapsackItem& more = items[break_item];
+    const int64_t excess = more.weight - room;
+    for (int64_t i = 0; i < break_item; ++i)
+        if (items[i].weight >= excess && more.profit - items[i].profit > best.profit)
+            best = {more.profit - items[i].profit, break_item, i};
+    for (int64_t i = break_item; i < count; ++i)
+        if (items[i].weight <= room && items[i].profit > best.profit)
+            best = {items[i].profit, i, -1};
+    return best;
+}
+
+// Keeps the items whose change the bound allows, in order; returns the place of the break item.
+template <class Wide>
+int64_t keep_open(Items& items, int64_t break_item, int64_t room, int64_t best) {
+    const KnapsackItem middle = items[break_item];
+    const Int128 slack = Int128{room} * middle.profit - Int128{best + 1} * middle.weight;
+    size_t kept = 0;
+    int64_t before = 0;
+    for (int64_t i = 0; i < static_cast<int64_t>(items.size()); ++i) {
+        const Wide gain = difference<Wide>(items[i], middle);
+        if ((gain > 0 ? gain : -gain) > slack) continue;
+        before += i < break_item;
+        items[kept++] = items[i];
+    }
+    items.resize(kept);
+    std::sort(items.begin(), items.begin() + before, comes_before<Wide>);
+    std::sort(items.begin() + before, items.end(), comes_before<Wide>);
+    return before;
+}
+
+// Adds all items that fit to the break solution, in order, for a better first choice.
+void improve_in_order(OpenItems& open, int64_t count, const uint8_t* base, uint8_t* take) {
+    int64_t room = open.room, profit = open.profit;
+    std::vector<int64_t> added;
+    for (size_t i = open.break_item; i < open.items.size(); ++i) {
+        if (open.items[i].weight > room) continue;
+        room -= open.items[i].weight;
+        profit += open.items[i].profit;
+        added.push_back(open.items[i].place);
+    }
+    if (profit <= open.best) return;
+    open.best = profit;
+    std::copy_n(base, count, take);
+    for (const int64_t place : added) take[place] = 1;
+}
+
+template <class Wide>
+void open_around_break(OpenItems& open, int64_t capacity, uint8_t* base, uint8_t* take) {
+    open.room = capacity;
+    open.break_item = partition_at_break<Wide>(open.items, open.room);
+    const KnapsackItem middle = open.items[open.break_item];
+    int64_t profit = 0;
+    for (int64_t i = 0; i < open.break_item; ++i) {
+        profit += open.items[i].profit;
+        base[open.items[i].place] = take[open.items[i].place] = 1;
+    }
+    const auto possible = static_cast<int64_t>(Int128{open.room} * middle.profit / middle.weight);
+    const Change change = best_change(open.items, open.break_item, open.room);
+    open.proportional = std::all_of(open.items.begin(), open.items.end(), [&](const auto& item) {
+        return difference<Wide>(item, middle) == 0;
+    });
+    if (change.added >= 0) take[open.items[change.added].place] = 1;
+    if (change.removed >= 0) take[open.items[change.removed].place] = 0;
+    open.profit += profit;
+    open.best = open.profit + change.profit;
+    open.bound = open.profit + possible;
+    if (open.best == open.bound) {
+        open.items.clear();
+        return;
+    }
+    open.break_item = keep_open<Wide>(open.items, open.break_item, open.room, change.profit);
+}
+
+}  // namespace
+
+OpenItems open_items(const int64_t* profits, const int64_t* weights, int64_t count,
+                     int64_t capacity, uint8_t* base, uint8_t* take) {
+    OpenItems open;
+    int64_t weight_unit = 0, unit = 0, room = capacity;
+    int64_t most = 0, heaviest = 0;
+    bool fits = true;
+    open.items.reserve(count);
+    for (int64_t i = 0; i < count; ++i) {
+        const bool free = profits[i] > 0 && weights[i] == 0;
+        base[i] = take[i] = free;
+        if (profits[i] <= 0 || weights[i] > capacity) continue;
+        if (unit != 1) unit = std::gcd(unit, profits[i]);
+        if (free) {
+            open.profit += profits[i];
+            continue;
+        }
+        if (weight_unit != 1) weight_unit = std::gcd(weight_unit, weights[i]);
+        if (fits && weights[i] <= room)
+            room -= weights[i];
+        else
+            fits = false;
+        most = std::max(most, profits[i]);
+        heaviest = std::max(heaviest, weights[i]);
+        open.items.push_back({profits[i], weights[i], i});
+    }
+    open.profit_unit = unit = std::max<int64_t>(unit, 1);
+    open.profit /= unit;
+    if (fits) {
+        for (const KnapsackItem& item : open.items) {
+            base[item.place] = take[item.place] = 1;
+            open.profit += item.profit / unit;
+        }
+        open.items.clear();
+        open.everything = true;
+        open.best = open.bound = open.profit;
+        return open;
+    }
+    if (unit > 1)
+        for (KnapsackItem& item : open.items) item.profit /= unit;
+    if (weight_unit > 1)
+        for (KnapsackItem& item : open.items) item.weight /= weight_unit;
+    const int bits = std::bit_width(static_cast<uint64_t>(most)) +
+                     std::bit_width(static_cast<uint64_t>(heaviest));
+    const auto around = bits <= 62 ? open_around_break<int64_t> : open_around_break<Int128>;
+    around(open, capacity / weight_unit, base, take);
+    if (!open.items.empty()) improve_in_order(open, count, base, take);
+    if (open.best == open.bound) open.items.clear();
+    return open;
+}
+
+void order_around_break(const int64_t* profits, const int64_t* weights, int64_t count,
+                        int64_t capacity, int64_t* stages) {
+    Items plain;
+    for (int64_t i = 0; i < count; ++i) {
+        if (profits[i] > 0 && weights[i] > 0 && weights[i] <= capacity)
+            plain.push_back({profits[i], weights[i], i});
+        else
+            *stages++ = i;
+    }
+    std::sort(plain.begin(), plain.end(), comes_before<Int128>);
+    const int64_t size = static_cast<int64_t>(plain.size());
+    const int64_t middle = take_while_fitting(plain, 0, size, capacity);
+    for (int64_t left = middle, right = middle; left > 0 || right < size;) {
+        if (right < size) *stages++ = plain[right++].place;
+        if (left > 0) *stages++ = plain[--left].place;
+    }
+}
+
+}  // namespace mmp

@@ -1,0 +1,313 @@
+// Lists of states over a core of open items, for the 0-1 knapsack of one constraint.
+//
+// A list holds the undominated states of a core that grows from the break item, by rising weight.
+// Items outside the core are as in the break solution. A state is dropped if its bound does not
+// exceed the best value. Profits and weights are relative to the break solution. States hold the
+// changes of the last 32 items of the core; those before are kept once in a log, so that one pass
+// finds the value and its choice. Source: D. Pisinger, "A minimal algorithm for the 0-1 knapsack
+// problem", Operations Research 1997; pairs of states and items: S. Martello, D. Pisinger and
+// P. Toth, "Dynamic programming and strong bounds for the 0-1 knapsack problem", Management Science
+// 1999.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "cpu/runtime/interrupts.h"
+#include "cpu/solvers/knapsack/items.h"
+
+namespace mmp {
+
+struct ListLimits {
+    int64_t list;    // most states of a list
+    int64_t stored;  // most states in the log
+    std::chrono::steady_clock::time_point deadline;
+};
+
+// Changes of the states of a choice from the break solution, newest part first.
+struct LoggedChanges {
+    uint32_t changes;  // bit i: the item i of the part is changed
+    uint32_t before;   // place in the log of the state's part before
+};
+
+// Wide is an integer type for sums of products of relative profits and weights.
+template <class Wide>
+class Lists {
+public:
+    Lists(const OpenItems& open, const ListLimits& limits)
+        : items_(open.items), limits_(limits), break_(open.break_item), room_(open.room),
+          best_(open.best - open.profit), top_(open.bound - open.profit), left_(break_),
+          right_(break_), price_(items_[break_]) {
+        resize(1);
+        states()[0] = {0, 0, 0, 0};
+        count_ = 1;
+    }
+
+    int64_t best() const { return best_; }  // best known profit, relative to the break solution
+
+    // An upper bound of the relative profit.
+    int64_t bound() const { return done() ? best_ : top_; }
+
+    // Whether it is proven that no choice is better than `best`.
+    bool done() const {
+        return best_ >= top_ || (!stopped_ && (count_ == 0 || joined_all()));
+    }
+
+    // Takes over a better known profit or a lower bound.
+    void learn(int64_t best, int64_t top) {
+        if (best > best_) best_ = best, found_ = false;
+        top_ = std::min(top_, top);
+    }
+
+    // Lets the core grow until the search is done, or `work` states were made, or a limit is
+    // exceeded; returns whether it is done.
+    bool run(int64_t work) {
+        if (stopped_) return false;
+        while (!done()) {
+            stop_if_interrupted();
+            const int64_t place = next_place();
+            if (hopeless(items_[place]) || repeats_in_vain(place)) continue;
+            stopped_ = !join(place);
+            if (stopped_) return false;
+            if (count_ >= pairing_) pair_up();
+            work -= count_;
+            if (done()) return true;
+            if (work < 0 || count_ > limits_.list ||
+                static_cast<int64_t>(log_.size()) > limits_.stored ||
+                std::chrono::steady_clock::now() > limits_.deadline)
+                return false;
+        }
+        return true;
+    }
+
+    // Writes the best choice, if this search found it: flags of the changed open items.
+    bool changes(std::vector<uint8_t>& changed) const {
+        if (!found_) return false;
+        changed.assign(items_.size(), 0);
+        uint32_t bits = best_state_.changes, before = best_state_.before;
+        for (int64_t part = best_part_; part >= 0; --part) {
+            for (int64_t i = 0; i < kPart && part * kPart + i < size(joined_); ++i)
+                changed[joined_[part * kPart + i]] = bits >> i & 1;
+            if (part == 0) break;
+            bits = log_[before].changes;
+            before = log_[before].before;
+        }
+        if (best_extra_ >= 0) changed[best_extra_] ^= 1;
+        return true;
+    }
+
+private:
+    struct State {
+        int64_t profit, weight;
+        uint32_t changes, before;
+    };
+
+    // A state is kept if profit * by_profit - weight * by_weight >= least.
+    struct Test {
+        Wide by_profit, by_weight, least;
+    };
+
+    static constexpr int64_t kPart = 32;          // items of a part of the changes
+    static constexpr int64_t kEnd = int64_t{1} << 62;
+    static constexpr int64_t kSteps = 1 << 18;    // steps between two looks at the clock
+    static constexpr int64_t kFirstPairing = 256;  // states of the first list that pairs with items
+
+    template <class T>
+    static int64_t size(const std::vector<T>& values) {
+        return static_cast<int64_t>(values.size());
+    }
+
+    bool joined_all() const { return left_ == 0 && right_ == size(items_); }
+
+    // Returns the place of the next item: the break item, then in turn the next item before it and
+    // the next item after it.
+    int64_t next_place() {
+        const bool behind = left_ == 0 || (right_ < size(items_) && right_ - break_ <= break_ - left_);
+        return behind ? right_++ : --left_;
+    }
+
+    // Returns whether the bound does not exceed the best value if the item is changed.
+    bool hopeless(const KnapsackItem& item) const {
+        const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
+        return Wide{room_} * price_.profit - (gain > 0 ? gain : -gain) <
+               Wide{best_ + 1} * price_.weight;
+    }
+
+    // The test of states that fit: they gain at most the profit per weight of the next item.
+    Test of_fitting() const {
+        if (right_ == size(items_)) return {1, 0, Wide{best_} + 1};
+        const KnapsackItem& next = items_[right_];
+        return {next.weight, next.profit,
+                Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
+    }
+
+    // The test of states that are too heavy: they lose at least the next item's.
+    Test of_heavy() const {
+        if (left_ == 0) return {0, 1, -Wide{room_}};
+        const KnapsackItem& next = items_[left_ - 1];
+        return {next.weight, next.profit,
+                Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
+    }
+
+    // The last item that joined on a side, and whether all states that it changed were dropped.
+    struct Joined {
+        int64_t profit = 0, weight = 0;
+        bool in_vain = false;
+        int64_t number = 0;  // of its join
+    };
+
+    Joined& side(int64_t place) { return sides_[place >= break_]; }
+
+    bool equals_last(int64_t place) {
+        const Joined& last = side(place);
+        return items_[place].profit == last.profit && items_[place].weight == last.weight;
+    }
+
+    // Returns whether the item equals the last one of its side, and that one joined in vain. States
+    // that are dominated or dropped stay so with more items changed, so it joins in vain too.
+    bool repeats_in_vain(int64_t place) { return side(place).in_vain && equals_last(place); }
+
+    // Returns the bit of the last equal item if it is in the same part of the changes, else 0. Only
+    // states with this item changed need the next one: other states with the next one changed equal
+    // states with the last one changed, which are in the list or dominated or dropped.
+    uint32_t bit_of_equal(int64_t place, int64_t number) {
+        const int64_t last = side(place).number;
+        if (!equals_last(place) || last / kPart != number / kPart) return 0;
+        return uint32_t{1} << last % kPart;
+    }
+
+    State* states() { return store_.get() + 1; }
+
+    void resize(int64_t least) {
+        if (least + 2 <= room_of_store_) return;
+        room_of_store_ = 2 * least + 2;
+        store_ = std::make_unique_for_overwrite<State[]>(room_of_store_);
+    }
+
+    // Starts a new part of the changes: the log gets those of all states.
+    void start_part() {
+        State* some = states();
+        const auto first = static_cast<uint32_t>(log_.size());
+        for (int64_t i = 0; i < count_; ++i) {
+            log_.push_back({some[i].changes, some[i].before});
+            some[i].changes = 0;
+            some[i].before = first + static_cast<uint32_t>(i);
+        }
+    }
+
+    void note(const State& state, int64_t extra) {
+        found_ = true;
+        best_state_ = state;
+        best_part_ = std::max<int64_t>(size(joined_) - 1, 0) / kPart;
+        best_extra_ = extra;
+    }
+
+    // Merges the states with the same states changed by an item; returns whether time sufficed.
+    bool join(int64_t place) {
+        const int64_t number = size(joined_);
+        if (number && number % kPart == 0) start_part();
+        joined_.push_back(place);
+        const int64_t sign = place < break_ ? -1 : 1;
+        const int64_t profit = sign * items_[place].profit, weight = sign * items_[place].weight;
+        const uint32_t bit = uint32_t{1} << number % kPart;
+        const uint32_t needed = bit_of_equal(place, number);
+        std::unique_ptr<State[]> before = std::move(store_);
+        const int64_t before_room = room_of_store_;
+        store_ = std::move(other_);
+        std::swap(room_of_store_, other_room_);
+        resize(2 * count_);
+        const State* from = before.get() + 1;
+        before[count_ + 1].weight = kEnd;
+        State* out = states();
+        const State* const end = from + count_;
+        const State *plain = from, *changed = from;
+        const auto skip = [&] {
+            while (changed != end && (changed->changes & needed) != needed) ++changed;
+        };
+        skip();
+        int64_t made = 0, last = -kEnd, most = -kEnd;
+        bool heavy = false, in_time = true, fresh = false;
+        Test test = of_fitting();
+        while (plain != end || changed != end) {
+            for (int64_t step = 0; step < kSteps && (plain != end || changed != end); ++step) {
+                State next;
+                const bool second = changed->weight + weight < plain->weight;
+                if (second) {
+                    next = *changed++;
+                    next.profit += profit;
+                    next.weight += weight;
+                    next.changes |= bit;
+                    skip();
+                } else {
+                    next = *plain++;
+                }
+                if (next.profit <= most) continue;
+                if (next.weight > room_) [[unlikely]] {
+                    if (!heavy) heavy = true, test = of_heavy();
+                } else if (next.profit > best_) [[unlikely]] {
+                    best_ = next.profit;
+                    note(next, -1);
+                    test = of_fitting();
+                }
+                if (Wide{next.profit} * test.by_profit - Wide{next.weight} * test.by_weight <
+                    test.least)
+                    continue;
+                // A state of equal weight and less profit is replaced.
+                made -= next.weight == last;
+                out[made++] = next;
+                most = next.profit;
+                last = next.weight;
+                fresh |= second;
+            }
+            if ((plain != end || changed != end) && std::chrono::steady_clock::now() > limits_.deadline) {
+                in_time = false;
+                break;
+            }
+        }
+        other_ = std::move(before);
+        other_room_ = before_room;
+        count_ = made;
+        side(place) = {items_[place].profit, items_[place].weight, !fresh, number};
+        return in_time;
+    }
+
+    // Looks for a better value by a state with one item outside the core changed.
+    void pair_up() {
+        pairing_ = 4 * count_;
+        const State* some = states();
+        const auto try_with = [&](int64_t place, int64_t sign) {
+            const int64_t profit = sign * items_[place].profit;
+            const int64_t limit = room_ - sign * items_[place].weight;
+            const State* behind = std::upper_bound(
+                some, some + count_, limit,
+                [](int64_t most, const State& state) { return most < state.weight; });
+            if (behind == some || behind[-1].profit + profit <= best_) return;
+            best_ = behind[-1].profit + profit;
+            note(behind[-1], place);
+        };
+        for (int64_t i = right_; i < size(items_); ++i) try_with(i, 1);
+        for (int64_t i = left_ - 1; i >= 0; --i) try_with(i, -1);
+    }
+
+    const std::vector<KnapsackItem>& items_;
+    const ListLimits limits_;
+    const int64_t break_, room_;
+    int64_t best_, top_;
+    int64_t left_, right_;  // the core has the items left_ to right_ - 1
+    const KnapsackItem price_;
+    std::unique_ptr<State[]> store_, other_;  // states after one place before the first
+    int64_t room_of_store_ = 0, other_room_ = 0, count_ = 0, pairing_ = kFirstPairing;
+    Joined sides_[2];              // before the break item, and from it on
+    std::vector<int64_t> joined_;  // places of the items of the core
+    std::vector<LoggedChanges> log_;
+    State best_state_{};
+    int64_t best_part_ = 0, best_extra_ = -1;
+    bool found_ = false;    // whether `best_state_` has the best known profit
+    bool stopped_ = false;  // whether the time ran out within a join
+};
+
+}  // namespace mmp

@@ -1,0 +1,142 @@
+#include "cpu/solvers/knapsack/solve.h"
+
+#include <algorithm>
+#include <bit>
+#include <vector>
+
+#include "cpu/solvers/knapsack/counting.h"
+#include "cpu/solvers/knapsack/items.h"
+#include "cpu/solvers/knapsack/lists.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
+// States of the lists before each further count; a count makes a share of them.
+constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 4;
+constexpr int64_t kProportionalWork = 1 << 18;  // states of the lists before a subset-sum solver
+constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
+
+// The search for the best choice of the open items.
+class Search {
+public:
+    Search(OpenItems& open, int64_t count, int64_t capacity, const SolveLimits& limits,
+           const uint8_t* base, uint8_t* take)
+        : open_(open), count_(count), limits_(limits), base_(base), take_(take),
+          states_(capacity + 1) {}
+
+    SolveOutcome run() {
+        int64_t profits = open_.bound - open_.profit + 1, weights = open_.room;
+        int64_t most = 0, heaviest = 0;
+        for (const KnapsackItem& item : open_.items) {
+            profits += item.profit;
+            weights = weights < INT64_MAX - item.weight ? weights + item.weight : INT64_MAX;
+            most = std::max(most, item.profit);
+            heaviest = std::max(heaviest, item.weight);
+        }
+        all_weights_ = weights;
+        const auto bits = [](int64_t a, int64_t b) {
+            return std::bit_width(static_cast<uint64_t>(a)) +
+                   std::bit_width(static_cast<uint64_t>(b));
+        };
+        const bool narrow = std::max(bits(profits, heaviest), bits(weights, most)) <= 61;
+        return narrow ? take_turns<int64_t>() : take_turns<Int128>();
+    }
+
+private:
+    template <class Wide>
+    SolveOutcome take_turns() {
+        Lists<Wide> lists(open_, {limits_.list, limits_.stored, limits_.deadline});
+        if (lists.run(kShort)) return finish(lists, SolveOutcome::kLists);
+        if (open_.proportional && limits_.hands_over) {
+            const bool done = lists.run(kProportionalWork);
+            return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kProportional);
+        }
+        const int64_t most = most_work();
+        if (all_weights_ < kMostCounted) {
+            CountedItems items;
+            Mask taken;
+            int64_t before = 0;  // profit of the break solution in the open items
+            items.capacity = open_.room;
+            for (const KnapsackItem& item : open_.items) {
+                items.profits.push_back(item.profit);
+                items.weights.push_back(item.weight);
+                taken.push_back(base_[item.place]);
+                if (!taken.back()) continue;
+                before += item.profit;
+                items.capacity += item.weight;
+            }
+            Counting counting(items, taken, before + lists.best(), before + lists.bound(),
+                              limits_.deadline);
+            const auto take_over = [&] {
+                lists.learn(counting.value() - before, counting.bound() - before);
+                counted_ = counting.taken();
+                return counting.value() == counting.bound();
+            };
+            counting.narrow();
+            if (take_over()) return finish(lists, SolveOutcome::kBound);
+            for (int64_t work = kFirst; work <= kLast && work < most; work *= kGrowth) {
+                if (lists.run(work)) return finish(lists, SolveOutcome::kLists);
+                counting.learn(before + lists.best());
+                counting.wide(work / kCountShare);
+                if (take_over()) return finish(lists, SolveOutcome::kBound);
+            }
+        }
+        const bool done = lists.run(most);
+        return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kLimit);
+    }
+
+    // Takes over the best choice: that of the lists, or else the counted one if it is better than
+    // the first choice.
+    template <class Wide>
+    SolveOutcome finish(const Lists<Wide>& lists, SolveOutcome outcome) {
+        const int64_t first = open_.best;
+        open_.best = open_.profit + lists.best();
+        open_.bound = open_.profit + lists.bound();
+        if (open_.best == first) return outcome;
+        std::vector<uint8_t> changed;
+        const bool listed = lists.changes(changed);
+        std::copy_n(base_, count_, take_);
+        for (size_t i = 0; i < open_.items.size(); ++i) {
+            uint8_t& taken = take_[open_.items[i].place];
+            taken = listed ? taken ^ changed[i] : counted_[i];
+        }
+        return outcome;
+    }
+
+    // Returns the states after which a table is faster; no limit if it does not fit into memory.
+    int64_t most_work() const {
+        if (states_ > limits_.table_states) return INT64_MAX / 2;
+        const auto cells = Int128{states_} * static_cast<int64_t>(open_.items.size());
+        return std::max(limits_.least_work,
+                        static_cast<int64_t>(std::min(cells / limits_.cells_a_state,
+                                                      Int128{INT64_MAX / 2})));
+    }
+
+    OpenItems& open_;
+    const int64_t count_;
+    const SolveLimits limits_;
+    const uint8_t* const base_;
+    uint8_t* const take_;
+    const int64_t states_;
+    int64_t all_weights_ = 0;  // of the open items
+    Mask counted_;             // choice of the open items that the counting found
+};
+
+}  // namespace
+
+SolveOutcome knapsack_solve(const int64_t* profits, const int64_t* weights, int64_t count,
+                            int64_t capacity, const SolveLimits& limits, int64_t& value,
+                            int64_t& bound, uint8_t* take) {
+    std::vector<uint8_t> base(count);
+    OpenItems open = open_items(profits, weights, count, capacity, base.data(), take);
+    SolveOutcome outcome = open.everything ? SolveOutcome::kSettled : SolveOutcome::kBound;
+    if (!open.items.empty())
+        outcome = Search(open, count, capacity, limits, base.data(), take).run();
+    value = open.best * open.profit_unit;
+    bound = open.bound * open.profit_unit;
+    return outcome;
+}
+
+}  // namespace mmp

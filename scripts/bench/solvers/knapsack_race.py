@@ -1,0 +1,208 @@
+"""Race knapsacks of one capacity against Combo, minknap, HiGHS and CP-SAT, in processor time.
+
+    python scripts/bench/solvers/knapsack_race.py [--count N] [--range R] [--limit SECONDS]
+        [--combo LIBRARY] [--minknap PROGRAM] [--noisy FOLDER --files N]
+
+Prints a Markdown table: the least processor time of three runs, peers and ours in turn, all threads
+added. A different value ends the run. The script names the peers that are not there.
+
+- Combo by D. Pisinger: combo.c, as in github.com/SuneGadegaard/SSCFLPsolver, with MAXSTATES raised
+  to 150000000 and the function ``long combo_value(long n, const long *p, const long *w, long c)``,
+  which fills its items and calls ``combo(first, last, c, 0, 1L << 60, 1, 0)``; compiled by
+  ``gcc -O3 -shared -fPIC``.
+- minknap of github.com/fontanf/knapsacksolver: its program, with ``--algorithm
+  dynamic-programming-primal-dual``; its time includes reading the file.
+- HiGHS through SciPy and CP-SAT of OR-Tools, on one thread, if they are installed.
+- With --noisy, the folder problemInstances of github.com/JorikJooken/knapsackProblemInstances: N
+  files of each capacity 10^6 and 10^8, drawn with seed 1, beside Combo.
+"""
+
+import argparse
+import ctypes
+import os
+import random
+import resource
+import subprocess
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import date
+from importlib.util import find_spec
+from pathlib import Path
+
+import numpy as np
+from knapsack_classes import CLASSES
+
+from mmpcodec.bench.codecs.base import machine
+from mmpcodec.solvers.knapsack import knapsack
+
+Solve = Callable[[np.ndarray, np.ndarray, int], int | None]
+"""Profits, weights and capacity to the value; None if it is not proven in time."""
+
+RUNS = 3
+LONG, SHORT = 2.0, 0.01
+"""A run of more than ``LONG`` seconds is not repeated; after one of less than ``SHORT`` seconds, a
+run is the mean of ``CALLS`` calls."""
+CALLS = 50
+
+
+def by_combo(library: str) -> Solve:
+    solve = ctypes.CDLL(library).combo_value
+    solve.restype = ctypes.c_long
+    solve.argtypes = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
+
+    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int:
+        return solve(len(profits), profits.ctypes.data, weights.ctypes.data, capacity)
+
+    return run
+
+
+def by_minknap(program: str, limit: float) -> Solve:
+    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, "items")
+            lines = [f"{len(profits)} {capacity}"]
+            lines += [f"{p} {w}" for p, w in zip(profits.tolist(), weights.tolist(), strict=True)]
+            file.write_text("\n".join(lines) + "\n")
+            command = [program, "--algorithm", "dynamic-programming-primal-dual"]
+            command += ["--input", str(file), "--format", "standard", "--time-limit", str(limit)]
+            done = subprocess.run(command, capture_output=True, text=True, check=True)
+        values = [line for line in done.stdout.splitlines() if line.startswith("Value:")]
+        return int(values[-1].split()[1].replace(",", "")) if values else None
+
+    return run
+
+
+def by_highs(limit: float) -> Solve:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
+        found = milp(
+            -profits.astype(float),
+            integrality=np.ones(len(profits)),
+            bounds=Bounds(0, 1),
+            constraints=[LinearConstraint(weights[None].astype(float), ub=capacity)],
+            options={"mip_rel_gap": 0, "time_limit": limit},
+        )
+        return round(-found.fun) if found.status == 0 else None
+
+    return run
+
+
+def by_cp_sat(limit: float) -> Solve:
+    from ortools.sat.python import cp_model
+
+    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
+        model = cp_model.CpModel()
+        taken = [model.new_bool_var("") for _ in profits]
+        model.add(cp_model.LinearExpr.weighted_sum(taken, weights.tolist()) <= capacity)
+        model.maximize(cp_model.LinearExpr.weighted_sum(taken, profits.tolist()))
+        solver = cp_model.CpSolver()
+        solver.parameters.num_workers = 1
+        solver.parameters.max_time_in_seconds = limit
+        status = solver.solve(model)
+        return round(solver.objective_value) if status == cp_model.OPTIMAL else None
+
+    return run
+
+
+def ours(limit: float) -> Solve:
+    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
+        found = knapsack(profits, weights, capacity, time_limit=limit, backend="cpu")
+        return found.value if found.optimal else None
+
+    return run
+
+
+def processor_seconds() -> float:
+    """Return the processor time of this process and of the programs that it ran."""
+    children = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return time.process_time() + children.ru_utime + children.ru_stime
+
+
+def race(
+    solvers: dict[str, Solve], profits: np.ndarray, weights: np.ndarray, capacity: int
+) -> dict[str, float | None]:
+    """Return the least processor time of each solver, None where nothing was proven in time."""
+    times: dict[str, float | None] = {}
+    values: dict[str, int | None] = {}
+    for run in range(RUNS):
+        for name, solve in solvers.items():
+            before = times.get(name, 0.0)
+            if run and (before is None or before > LONG):
+                continue
+            calls = CALLS if run and before < SHORT else 1
+            start = processor_seconds()
+            for _ in range(calls):
+                values[name] = solve(profits, weights, capacity)
+            seconds = (processor_seconds() - start) / calls
+            proven = values[name] is not None
+            times[name] = (min(seconds, before or seconds) if run else seconds) if proven else None
+    if len({value for value in values.values() if value is not None}) > 1:
+        raise SystemExit(f"different values: {values}")
+    return times
+
+
+def shown(seconds: float | None) -> str:
+    return "not proven" if seconds is None else f"{1000 * seconds:.3f}"
+
+
+def noisy(solvers: dict[str, Solve], folder: str, files: int) -> None:
+    """Print the total time of files of each capacity, and of those that all solvers prove."""
+    print(f"\n| capacity | files | {' | '.join(f'{name}, s' for name in solvers)} |")
+    print("|---" * (2 + len(solvers)) + "|")
+    for capacity in (10**6, 10**8):
+        names = sorted(n for n in os.listdir(folder) if f"_c_{capacity}_" in n)
+        totals = dict.fromkeys(solvers, 0.0)
+        proven = dict.fromkeys(solvers, 0)
+        for name in random.Random(1).sample(names, files):
+            numbers = np.array(Path(folder, name, "test.in").read_text().split(), np.int64)
+            items = numbers[1:-1].reshape(-1, 3)
+            profits, weights = np.ascontiguousarray(items[:, 1:].T)
+            for solver, seconds in race(solvers, profits, weights, int(numbers[-1])).items():
+                totals[solver] += seconds or 0.0
+                proven[solver] += seconds is not None
+        cells = [f"{totals[s]:.3f} ({proven[s]} proven)" for s in solvers]
+        print(f"| {capacity} | {files} | {' | '.join(cells)} |", flush=True)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
+    parser.add_argument("--count", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--range", type=int, nargs="+", default=[1000])
+    parser.add_argument("--limit", type=float, default=60)
+    parser.add_argument("--classes", nargs="+", choices=CLASSES, default=list(CLASSES))
+    parser.add_argument("--combo")
+    parser.add_argument("--minknap")
+    parser.add_argument("--general", action="store_true", help="also HiGHS and CP-SAT")
+    parser.add_argument("--noisy")
+    parser.add_argument("--files", type=int, default=60)
+    options = parser.parse_args()
+    solvers: dict[str, Solve] = {"mmpcodec": ours(options.limit)}
+    if options.combo:
+        solvers["Combo"] = by_combo(options.combo)
+    if options.minknap:
+        solvers["minknap"] = by_minknap(options.minknap, options.limit)
+    if options.general:
+        solvers["HiGHS"] = by_highs(options.limit)
+        if find_spec("ortools"):
+            solvers["CP-SAT"] = by_cp_sat(options.limit)
+    missing = {"Combo", "minknap", "HiGHS", "CP-SAT"} - solvers.keys()
+    print(f"{machine()}; {date.today()}; without {', '.join(sorted(missing)) or 'none'}\n")
+    if options.noisy:
+        noisy(solvers, options.noisy, options.files)
+        return
+    print(f"| class | items | range | {' | '.join(f'{name}, ms' for name in solvers)} |")
+    print("|---" * (3 + len(solvers)) + "|")
+    for top in options.range:
+        for count in options.count:
+            for name in options.classes:
+                profits, weights = CLASSES[name](np.random.default_rng(count), count, top)
+                capacity = int(weights.sum()) // 2
+                times = race(solvers, profits, weights, capacity)
+                cells = [shown(times[solver]) for solver in solvers]
+                print(f"| {name} | {count} | {top} | {' | '.join(cells)} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()
