@@ -131,7 +131,7 @@ def race(
             before = times.get(name, 0.0)
             if run and (before is None or before > LONG):
                 continue
-            calls = CALLS if run and before < SHORT else 1
+            calls = CALLS if run and before is not None and before < SHORT else 1
             start = processor_seconds()
             for _ in range(calls):
                 values[name] = solve(profits, weights, capacity)
