@@ -35,7 +35,8 @@ int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys k
 }
 
 // `keys` has a row of keys for each line, of unsigned integers of the size of the values.
-void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Counts nans, int threads) {
+void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Counts nans,
+                     int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
     const auto size = [&](int axis) { return static_cast<int64_t>(array.shape(axis)); };

@@ -10,6 +10,7 @@ from hypothesis.extra.numpy import array_shapes, arrays
 
 from mmpcodec import ParameterError
 from mmpcodec.solvers.max_sum import (
+    Box,
     Interval,
     Rectangle,
     column_range_rectangle,
@@ -164,6 +165,13 @@ def test_boxes_of_larger_volumes_are_those_of_slabs(shape, kind):
     found = max_box(values)
     assert found.sum == total
     assert [getattr(found, name) for name in NAMES] == places
+
+
+def test_a_box_that_its_bound_only_equals_may_come_first():
+    values = np.full((7, 8, 9), -10)
+    values[1:3, 0, 0] = 3
+    values[5, 0, 0] = 6
+    assert max_box(values) == Box(1, 0, 0, 3, 1, 1, 6)
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", ">f8"])

@@ -339,6 +339,16 @@ void select_long_lines(const Lines& lines, const Ranks& ranks, int64_t line, int
     }
 }
 
+// Returns the largest number of values of a line that networks sort faster than other ways.
+int64_t longest_line([[maybe_unused]] int bytes) {
+#ifdef MMP_X86
+    // Processors without AVX2 have no comparison of 64-bit integers that the compiler uses.
+    static const bool compares_64 = __builtin_cpu_supports("avx2");
+    if (bytes == 8 && !compares_64) return 16;
+#endif
+    return kLongestLine;
+}
+
 }  // namespace
 
 int64_t select(const Values& values, const std::vector<int64_t>& ranks, uint64_t* keys,
@@ -357,7 +367,7 @@ void select_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* n
                   ThreadTeam& team) {
     constexpr int64_t kTasks = 32768, kTogether = 16;
     const int64_t count = lines.outer * lines.inner;
-    if (lines.length <= kLongestLine && count >= kFewLines)
+    if (lines.length <= longest_line(lines.bytes) && count >= kFewLines)
         return select_short_lines(lines, ranks, keys, nans, team);
     // The lines of a task lie side by side.
     const int64_t side = lines.inner == 1 ? 1 : std::min(lines.inner, kTogether);
