@@ -7,8 +7,9 @@ magnitudes add up to less than 2**61. Weights are integers from 0 up, capacities
 
 *Ties.* Of equally good choices of items of one budget without exact fill, the search returns the
 one that it finds. It takes its steps in one order on the processor, so this choice depends on the
-problem and the limits only and is the same on every backend that reduces. All other functions, and
-``first_choice=True``, return the best choice that ranks first, and so does the backend "reference".
+problem and the limits only and is the same on every backend that reduces; without a memory limit,
+long lists stop at a share of the free memory. All other functions, and ``first_choice=True``,
+return the best choice that ranks first, and so does the backend "reference".
 
 Decisions have an order. The last decision ranks the best choices first, then the decision before
 it, and so on: leaving an item out ranks before taking it, and an option ranks before options of

@@ -54,7 +54,7 @@ def knapsack(
         otherwise, and on the backend "reference", the first choice is always returned.
     time_limit : float or None
         Seconds after which the best choice so far and its bound are returned. The limit is tested
-        about every tenth of a second. Checks of the arguments always finish, and so do sorting and
+        about every tenth of a second. Checks of the arguments and sorting always finish, and so do
         the first bounds of several capacities, exact fills and first choices.
     memory_limit : int or None
         Bytes for tables; None takes half of the free memory.

@@ -129,7 +129,7 @@ def race(
     for run in range(RUNS):
         for name, solve in solvers.items():
             before = times.get(name, 0.0)
-            if run and (before is None or before > LONG):
+            if before is None or before > LONG:
                 continue
             calls = CALLS if run and before is not None and before < SHORT else 1
             start = processor_seconds()

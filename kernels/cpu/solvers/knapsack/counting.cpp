@@ -90,8 +90,8 @@ Priced priced(const CountedItems& items, int64_t count, bool at_least) {
     const int bits = std::bit_width(static_cast<uint64_t>(profits));
     const int shift = std::clamp(kSumBits - 2 - bits, 0, kMaxShift);
     Gaining gaining(items, count, at_least);
-    // The lowest price at which the items of the largest gain fit. The bound is convex in the price,
-    // so the search alternates between the middle and the price where two tangents meet.
+    // The lowest price at which the items of the largest gain fit. The bound is convex in the
+    // price, so the search alternates between the middle and the price where two tangents meet.
     int64_t low = 0, high = (int64_t{1} << kSumBits) / std::max(items.capacity, weights);
     int64_t heavy = -1, heavy_profit = 0, light = -1, light_profit = 0;
     for (int round = 0; low < high; ++round) {
@@ -395,7 +395,8 @@ bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
         return relaxed.losses[a] != relaxed.losses[b] ? relaxed.losses[a] < relaxed.losses[b]
                                                       : a < b;
     });
-    std::vector<State> states{{items_.capacity - room(relaxed.taken), value_of(relaxed.taken), 0, 0, 0}};
+    std::vector<State> states{
+        {items_.capacity - room(relaxed.taken), value_of(relaxed.taken), 0, 0, 0}};
     std::vector<State> joined;
     std::vector<Step> steps;
     bool whole = true;

@@ -43,7 +43,10 @@ public:
              Clock::time_point deadline);
 
     // Takes over a better known value of another search.
-    void learn(int64_t value) { value_ = std::max(value_, value), bound_ = std::max(bound_, value); }
+    void learn(int64_t value) {
+        value_ = std::max(value_, value);
+        bound_ = std::max(bound_, value);
+    }
 
     // Both return whether the value meets the bound.
     bool narrow();

@@ -126,7 +126,8 @@ private:
     // Returns the place of the next item: the break item, then in turn the next item before it and
     // the next item after it.
     int64_t next_place() {
-        const bool behind = left_ == 0 || (right_ < size(items_) && right_ - break_ <= break_ - left_);
+        const bool behind =
+            left_ == 0 || (right_ < size(items_) && right_ - break_ <= break_ - left_);
         return behind ? right_++ : --left_;
     }
 
@@ -263,7 +264,8 @@ private:
                 last = next.weight;
                 fresh |= second;
             }
-            if ((plain != end || changed != end) && std::chrono::steady_clock::now() > limits_.deadline) {
+            if ((plain != end || changed != end) &&
+                std::chrono::steady_clock::now() > limits_.deadline) {
                 in_time = false;
                 break;
             }

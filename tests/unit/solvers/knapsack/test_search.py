@@ -1,4 +1,4 @@
-"""The search for any best choice of items of one budget."""
+"""The search for any best choice: lists of equal and of many items, subset sums, time limits."""
 
 import numpy as np
 from hypothesis import given, settings
