@@ -61,7 +61,7 @@ def tree(folder):
         ("mmp sweep --peers jpeg,webp,a", ["jpeg,webp,avif"]),
         ("mmp sweep --codec mmp:preset=p", ["mmp:preset=photo", "mmp:preset=plain"]),
         ("mmp highlight --offset o", ["otsu"]),
-        ("mmp solve knapsack --format ", list(problem_files.FORMATS)),
+        ("mmp solve knapsack --format ", list(problem_files.KNAPSACK_FORMATS)),
         ("mmp solve subset-sum --method b", ["balanced"]),
         ("mmp solve select --nan ", ["raise", "omit"]),
         ("mmp pack --volumes ", ["all"]),
