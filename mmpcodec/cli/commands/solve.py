@@ -31,22 +31,18 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
-File = Annotated[
-    str,
-    typer.Argument(
+
+def problem_file(*suffixes: str) -> Any:
+    """Return the argument for a file with a problem."""
+    return typer.Argument(
         metavar="FILE",
         help="File with the problem; - is standard input.",
-        autocompletion=files_ending((".json", ".csv", ".npy")),
-    ),
-]
-KnapsackFile = Annotated[
-    str,
-    typer.Argument(
-        metavar="FILE",
-        help="File with the problem; - is standard input.",
-        autocompletion=files_ending((".json", ".csv", ".npy", ".txt", ".dat")),
-    ),
-]
+        autocompletion=files_ending(suffixes),
+    )
+
+
+File = Annotated[str, problem_file(".json", ".csv", ".npy")]
+KnapsackFile = Annotated[str, problem_file(".json", ".csv", ".npy", ".txt", ".dat")]
 Answer = Annotated[
     str,
     typer.Option(
@@ -348,11 +344,12 @@ def read(
     force: bool,
     solver: Any,
     backend: str,
-    formats: Sequence[str] = ("json", "csv", "npy"),
+    formats: Sequence[str] | None = None,
 ) -> Any:
     """Read the problem in a file, after the output, format and backend are checked."""
     from mmpcodec.solvers import dispatch, files
 
+    formats = formats or files.FORMATS
     if out != STANDARD:
         check([Job(file, out)], force=force)
     if format is None:

@@ -123,3 +123,17 @@ def test_lossless_files_of_version_2_are_exact_samples_alone(count):
         assert [{look.kind_of(ways[number].tools) for number in each} for each in found] == (
             [expected] * count
         )
+
+
+@pytest.mark.parametrize("version", [1, 2])
+@pytest.mark.parametrize("form", ["blank", "one pixel", "narrow"])
+def test_small_pictures_are_no_larger_than_without_loss(form, version):
+    """A look says little of them, so exact samples are tried too."""
+    waves = 40 * np.sin(np.arange(300)[:, None] / (3, 5, 9)) + 120
+    samples = {
+        "blank": np.full((64, 70, 3), 90, np.uint8),
+        "one pixel": np.full((1, 1), 7, np.uint8),
+        "narrow": np.tile(waves.astype(np.uint8), (10, 1))[None],
+    }[form]
+    lossy = mmpcodec.encode(samples, quality=95, version=version)
+    assert len(lossy) <= len(mmpcodec.encode(samples, lam=0, version=version))
