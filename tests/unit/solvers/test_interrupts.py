@@ -23,8 +23,8 @@ except KeyboardInterrupt:
 CALLS = {
     "table": """knapsack(rng.integers(1, 100, 2000), rng.integers(1, 60, (2000, 2)), [3000, 3000],
              memory_limit=1 << 33)""",
-    "lists": """w = rng.integers(1, 2 * 10**5, 1000)
-    circle = np.sqrt(16.0e10 - (w - 4.0e5) ** 2) * 2 / 3
+    "lists": """w = rng.integers(1, 10**7, 10000)
+    circle = np.sqrt(4.0e14 - (w - 2.0e7) ** 2) * 2 / 3
     knapsack(circle.astype(int), w, int(w.sum()) // 2, memory_limit=1 << 33)""",
     "batch": """some = [(rng.integers(1, 99, 80), rng.integers(1, 50, (80, 2)), [900, 900])] * 4000
     knapsack_batch(some)""",
