@@ -17,8 +17,8 @@ with windows many times wider than the picture follows NumPy's ``pad``.
 (a a a | a b c d | d d d), "wrap" (b c d | a b c d | a b c), "constant" (the value ``cval``).
 
 *Masked pixels.* Windows leave out pixels where the mask is 0, pixels that are NaN, and copies of
-both beyond the border. ``cval`` is never left out. With n pixels left in a window, and some left
-out, the median has the rank (n - 1) // 2, a rank r >= 0 becomes min(r, n - 1), and a negative rank r becomes
+both beyond the border. ``cval`` is never left out. If some pixels are left out and n remain, the
+median has the rank (n - 1) // 2, a rank r >= 0 becomes min(r, n - 1), and a negative rank r becomes
 max(n + r, 0). If n is 0, the pixel keeps its value. All other pixels, masked ones included, receive
 the value of the rank.
 
@@ -26,9 +26,9 @@ the value of the rank.
 at the ends.
 
 Sources: S. Perreault and P. Hebert, "Median filtering in constant time", IEEE Transactions on Image
-Processing, 2007; J. Suomela, "Median filtering is equivalent to sorting", 2014; M. van Herk, "A fast
-algorithm for local minimum and maximum filters on rectangular and octagonal kernels", 1992; K. E.
-Batcher, "Sorting networks and their applications", 1968.
+Processing, 2007; J. Suomela, "Median filtering is equivalent to sorting", 2014; M. van Herk, "A
+fast algorithm for local minimum and maximum filters on rectangular and octagonal kernels", 1992;
+K. E. Batcher, "Sorting networks and their applications", 1968.
 """
 
 from mmpcodec.solvers.rank_filter.filters import median_filter, percentile_filter, rank_filter
