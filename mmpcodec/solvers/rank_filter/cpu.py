@@ -16,6 +16,10 @@ NETWORK_CELLS = {1: 169, 2: 169, 4: 121, 8: 121}
 """Largest number of cells of a rectangle that a network searches, by bytes of a sample."""
 SHAPE_CELLS = {1: 400, 2: 256, 4: 144, 8: 100}
 """The same of other windows."""
+THREAD_BYTES = 1 << 22
+"""Bytes of a picture per thread for the quickest filters: a thread takes long to start."""
+NETWORK_STEPS = 8
+"""Steps of a network that take about the time of the quickest filters."""
 
 
 def ranked(
@@ -27,9 +31,10 @@ def ranked(
     area = window[0] * window[1] if cells is None else int(np.count_nonzero(cells))
     most = (NETWORK_CELLS if cells is None else SHAPE_CELLS)[samples.dtype.itemsize]
     if cells is None and rank in (0, area - 1):
-        nan = _cpu.extreme_filter(samples, border, window, rank > 0, out, processors())
+        nan = _cpu.extreme_filter(samples, border, window, rank > 0, out, _threads(out, 1))
     elif cells is None and window in ((3, 3), (5, 5)) and rank == area // 2:
-        nan = _cpu.median_filter(samples, border, window, out, processors())
+        work = area // 9
+        nan = _cpu.median_filter(samples, border, window, out, _threads(out, work))
     elif area <= most:
         belong = bytes([1]) * area if cells is None else cells.tobytes()
         steps, lines, answer = network(window, belong, rank)
@@ -64,6 +69,11 @@ def ranked_of_valid(
     else:
         _cpu.shape_filter(*planes, cells.view(np.uint8), *results)
     return out, found
+
+
+def _threads(out: np.ndarray, work: int) -> int:
+    """Return the number of threads for work that takes so many times that of a quick filter."""
+    return min(processors(), max(1, out.nbytes * work // THREAD_BYTES))
 
 
 def _shape(border: Border, window: Window) -> tuple[int, ...]:
