@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
 
-from mmpcodec import ParameterError, _cpu
+from mmpcodec import ParameterError
 from mmpcodec.backends import status
 from mmpcodec.errors import BackendUnavailable
 from mmpcodec.solvers.rank_filter import (
@@ -298,16 +298,24 @@ def test_a_full_window_has_the_rank_of_scipy_whatever_is_masked_elsewhere():
     np.testing.assert_array_equal(found[4:, 4:], expected[4:, 4:])
 
 
-def test_results_do_not_depend_on_threads():
+def test_results_do_not_depend_on_threads(monkeypatch):
+    """Every way of the cpu backend."""
     picture = noise((200, 300), np.uint16)
-    for side in (5, 9):
-        border = tuple(places("nearest", length, side) for length in picture.shape)
-        ranks = np.full(side * side + 1, side * side // 2, np.int32)
-        expected = median_filter(picture, side, mode="nearest")
+    for first, window in (
+        ((-1,), {"size": 3}),
+        ((-1,), {"size": 31}),
+        ((12,), {"size": 5}),
+        ((9,), {"size": 6}),
+        ((112,), {"size": 15}),
+        ((3,), {"footprint": shape_of((4, 5))}),
+        ((300,), {"footprint": shape_of((30, 30))}),
+    ):
+        expected = rank_filter(picture[:90], *first, **window, backend="reference")
         for threads in (1, 2, 3, 40):
-            out = np.zeros_like(picture)
-            _cpu.rank_filter(picture, None, border, (side, side), ranks, out, None, threads)
-            np.testing.assert_array_equal(out, expected)
+            monkeypatch.setattr(cpu, "processors", lambda threads=threads: threads)
+            monkeypatch.setattr(cpu, "THREAD_BYTES", 1)
+            found = rank_filter(picture[:90], *first, **window)
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_other_layouts_of_memory():
