@@ -127,7 +127,11 @@ public:
     static constexpr int64_t kStrip = 2048 / sizeof(T), kLine = kStrip + 3 * kLanes;
 
     MMP_INLINE MedianRows(const BorderedPicture<T>& picture, T* out)
-        : picture_(picture), out_(out), lines_(2 * K * kLine) {}
+        : picture_(picture), out_(out), memory_(2 * K * kLine + 2 * kLanes) {
+        // The first column of a strip, after those beyond its border, begins a cache line.
+        const auto at = reinterpret_cast<uintptr_t>(memory_.data() + kHalf);
+        lines_ = memory_.data() + (-at & (kVectorBytes - 1)) / sizeof(T);
+    }
 
     // Filters rows first to last - 1. Returns what is unusual about their samples.
     MMP_INLINE Unusual filter(int64_t first, int64_t last) {
@@ -144,7 +148,7 @@ public:
                 const int64_t right = std::min(left + kStrip, columns);
                 sort_strip(samples, left, right, search);
                 for (int which = 0; which < 2 && row + which < last; ++which)
-                    find(lines_.data() + which * K * kLine, right - left,
+                    find(lines_ + which * K * kLine, right - left,
                          out_ + (row + which) * columns + left);
             }
         }
@@ -187,10 +191,10 @@ private:
                 const int64_t x = j < kHalf ? j : picture_.columns + j;
                 gathered[i][j] = samples[i][picture_.column_of[x]];
             }
-        sort_columns([&](int i) MMP_INLINED { return loaded<Bits>(gathered[i]); }, lines_.data(),
+        sort_columns([&](int i) MMP_INLINED { return loaded<Bits>(gathered[i]); }, lines_,
                      search);
         for (int i = 0; i < 2 * K; ++i)
-            std::copy_n(lines_.data() + i * kLine, 2 * kHalf, border_[i]);
+            std::copy_n(lines_ + i * kLine, 2 * kHalf, border_[i]);
     }
 
     // Sorts the columns of the windows of a strip.
@@ -199,12 +203,12 @@ private:
                                Search& search) {
         const int64_t columns = picture_.columns;
         for (int i = 0; i < 2 * K; ++i) {
-            Lane* line = lines_.data() + i * kLine;
+            Lane* line = lines_ + i * kLine;
             std::copy_n(left == 0 ? border_[i] : line + kStrip, kHalf, line);
         }
         const int64_t end = std::min(right + kHalf, columns);
         for (int64_t x = left; x < end; x += kLanes) {
-            Lane* to = lines_.data() + kHalf + x - left;
+            Lane* to = lines_ + kHalf + x - left;
             if (x + kLanes <= columns) {
                 sort_columns([&](int i) MMP_INLINED { return loaded<Bits>(samples[i] + x); }, to,
                              search);
@@ -244,7 +248,8 @@ private:
 
     const BorderedPicture<T>& picture_;
     T* out_;
-    std::vector<Lane> lines_;
+    std::vector<Lane> memory_;
+    Lane* lines_;
     Lane border_[2 * K][2 * kHalf];
 };
 
