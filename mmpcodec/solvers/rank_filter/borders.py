@@ -38,10 +38,11 @@ def places(mode: str, length: int, side: int) -> np.ndarray:
     Returns
     -------
     (length + side - 1,) int32 array
-        Entry i is the row or column, from 0 to length - 1, at position i - side // 2. ``length``
+        Entry i is the row or column, from 0 to length - 1, at position i - side // 2; the centre
+        of windows with an even side is the first pixel after their middle. ``length``
         stands for a row or column of constant values.
     """
-    lines = np.arange(-(side // 2), length + side // 2)
+    lines = np.arange(length + side - 1) - side // 2
     if mode == "constant":
         lines = np.where((lines >= 0) & (lines < length), lines, length)
     elif mode == "nearest":

@@ -3,7 +3,9 @@
 Small windows are searched by counting (``search.cu``). For larger windows, histograms slide over
 8-bit samples, in a time that does not depend on the window (``slide.cu``). Samples of other types
 are sorted region by region and replaced by 8-bit bins; the histograms give the bin of the answer,
-and the samples of this bin are searched (``places.cu``).
+and the samples of this bin are searched (``places.cu``). Signed integers and floating-point
+numbers become unsigned integers of the same order first. The processor filters float64, and windows
+that are not rectangles.
 """
 
 from typing import Any
@@ -11,9 +13,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.arrays import on_device
+from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.runtime.cuda import attribute
-from mmpcodec.solvers.rank_filter.reference import Border, Window
+from mmpcodec.solvers.rank_filter import cpu
+from mmpcodec.solvers.rank_filter.reference import Border, Cells, Window
+from mmpcodec.solvers.selection.keys import from_keys, to_keys
 
 SHAPE = np.dtype([(name, np.int32) for name in ("rows", "columns", "pitch", "height", "width")])
 SMALL_AREA = 49
@@ -32,20 +36,54 @@ AT_ONCE = 1 << 25
 NO_ARRAY = np.uintp(0)
 
 
-def ranked(samples: Any, border: Border, window: Window, rank: int) -> Any:
+def ranked(samples: Any, border: Border, window: Window, rank: int, cells: Cells = None) -> Any:
     """See the function in ``reference``."""
+    if not _has_kernels(samples, cells):
+        found = cpu.ranked(_on_host(samples), border, window, rank, cells)
+        return found if found is None else _beside(samples, found)
+    there = _on_device(samples)
+    if there.dtype.kind == "f" and bool(module_of(there).isnan(there).any()):
+        return None
     ranks = np.zeros(window[0] * window[1] + 1, np.int32)
     ranks[-1] = rank
-    out, _ = _filtered(_on_device(samples), None, border, window, ranks)
-    return out if on_device(samples) else out.get()
+    out, _ = _filtered(to_keys(there), None, border, window, ranks)
+    return _beside(samples, from_keys(out, samples.dtype))
 
 
 def ranked_of_valid(
-    samples: Any, valid: Any, border: Border, window: Window, ranks: np.ndarray
+    samples: Any,
+    valid: Any,
+    border: Border,
+    window: Window,
+    ranks: np.ndarray,
+    cells: Cells = None,
 ) -> tuple[Any, Any]:
     """See the function in ``reference``."""
-    out, found = _filtered(_on_device(samples), _on_device(valid), border, window, ranks)
-    return (out, found) if on_device(samples) else (out.get(), found.get())
+    if not _has_kernels(samples, cells):
+        found = cpu.ranked_of_valid(
+            _on_host(samples), _on_host(valid), border, window, ranks, cells
+        )
+        return _beside(samples, found[0]), _beside(samples, found[1])
+    there, counts = _on_device(samples), _on_device(valid)
+    out, inside = _filtered(to_keys(there), counts, border, window, ranks)
+    out = module_of(there).where(inside, from_keys(out, samples.dtype), samples.dtype.type(0))
+    return _beside(samples, out), _beside(samples, inside)
+
+
+def _has_kernels(samples: Any, cells: Cells) -> bool:
+    """Return whether kernels take the samples and the window; the processor takes all of them."""
+    return cells is None and samples.dtype != np.float64
+
+
+def _on_host(array: Any) -> np.ndarray:
+    return array.get() if on_device(array) else array
+
+
+def _beside(samples: Any, found: Any) -> Any:
+    """Return an answer in the memory of the samples."""
+    if on_device(samples):
+        return _on_device(found)
+    return _on_host(found)
 
 
 def _filtered(

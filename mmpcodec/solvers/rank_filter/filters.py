@@ -16,15 +16,15 @@ from mmpcodec.solvers.rank_filter.arguments import (
     window_of,
 )
 from mmpcodec.solvers.rank_filter.borders import check_mode, places, with_constant
-from mmpcodec.solvers.selection.keys import from_keys, to_keys
 
-Size = int | tuple[int, int]
+Size = int | tuple[int, int] | None
 
 
 def median_filter(
     picture: Any,
-    size: Size,
+    size: Size = None,
     *,
+    footprint: Any = None,
     mode: str = "reflect",
     cval: float = 0,
     mask: Any = None,
@@ -34,9 +34,11 @@ def median_filter(
 
     Parameters
     ----------
-    picture : (H, W) array of uint8, uint16 or float32
+    picture : (H, W) array of uint8, uint16, int16, float32 or float64
     size : int or (int, int)
-        Height and width of the window, odd numbers from 1 to 255, not both 1. One number sets both.
+        Height and width of the window, from 1 to 255, not both 1. One number sets both.
+    footprint : (height, width) array
+        Instead of ``size``: nonzero for the cells of a window of any shape.
     mode : {"reflect", "mirror", "nearest", "wrap", "constant"}
         Rule for the values beyond the border.
     cval : number
@@ -63,16 +65,22 @@ def median_filter(
     >>> row = np.array([[5, 5, 90, 5, 7]], np.uint8)
     >>> median_filter(row, (1, 3)).tolist()
     [[5, 5, 5, 7, 7]]
+    >>> cross = [[0, 1, 0], [1, 1, 1], [0, 1, 0]]
+    >>> median_filter(np.array([[1, 9, 2], [8, 5, 7], [3, 6, 4]], np.uint8), footprint=cross)[1, 1]
+    np.uint8(7)
     """
-    counts = _counts(size)
-    return _filtered(picture, size, (counts - 1) // 2, mode, cval, mask, backend)
+    window = window_of(size, footprint)
+    ranks = (_counts(window) - 1) // 2
+    ranks[-1] = window[-1] // 2
+    return _filtered(picture, window, ranks, mode, cval, mask, backend)
 
 
 def rank_filter(
     picture: Any,
     rank: int,
-    size: Size,
+    size: Size = None,
     *,
+    footprint: Any = None,
     mode: str = "reflect",
     cval: float = 0,
     mask: Any = None,
@@ -82,11 +90,11 @@ def rank_filter(
 
     Parameters
     ----------
-    picture : (H, W) array of uint8, uint16 or float32
+    picture : (H, W) array of uint8, uint16, int16, float32 or float64
     rank : int
         Position in ascending order, from 0 for the smallest value. Negative ranks count from the
         largest value, which has the rank -1.
-    size, mode, cval, mask, backend
+    size, footprint, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
 
     Examples
@@ -97,18 +105,19 @@ def rank_filter(
     >>> rank_filter(row, -1, (1, 3)).tolist()
     [[5, 90, 90, 90, 7]]
     """
-    counts = _counts(size)
-    area = len(counts) - 1
+    window = window_of(size, footprint)
+    counts, area = _counts(window), window[-1]
     rank = check_int("rank", rank, -area, area - 1, f" for {area} pixels")
     ranks = np.minimum(rank, counts - 1) if rank >= 0 else counts + rank
-    return _filtered(picture, size, ranks, mode, cval, mask, backend)
+    return _filtered(picture, window, ranks, mode, cval, mask, backend)
 
 
 def percentile_filter(
     picture: Any,
     percentile: float,
-    size: Size,
+    size: Size = None,
     *,
+    footprint: Any = None,
     mode: str = "reflect",
     cval: float = 0,
     mask: Any = None,
@@ -118,10 +127,10 @@ def percentile_filter(
 
     Parameters
     ----------
-    picture : (H, W) array of uint8, uint16 or float32
+    picture : (H, W) array of uint8, uint16, int16, float32 or float64
     percentile : float
         From 0, the smallest value, to 100, the largest.
-    size, mode, cval, mask, backend
+    size, footprint, mode, cval, mask, backend
         As in ``median_filter``, which also names the result and the errors.
 
     Examples
@@ -132,7 +141,8 @@ def percentile_filter(
     >>> percentile_filter(row, 0, (1, 3)).tolist()
     [[5, 5, 5, 5, 5]]
     """
-    counts = _counts(size)
+    window = window_of(size, footprint)
+    counts = _counts(window)
     try:
         part = float(percentile)
     except (TypeError, ValueError, OverflowError):
@@ -140,18 +150,17 @@ def percentile_filter(
     if not 0 <= part <= 100:
         raise ParameterError(f"percentile = {percentile!r}: must be a number from 0 to 100")
     ranks = np.minimum(counts * part / 100, counts - 1)
-    return _filtered(picture, size, ranks, mode, cval, mask, backend)
+    return _filtered(picture, window, ranks, mode, cval, mask, backend)
 
 
-def _counts(size: Size) -> np.ndarray:
-    """Return the possible numbers of valid pixels in a window: 0 to its area."""
-    height, width = window_of(size)
-    return np.arange(height * width + 1)
+def _counts(window: tuple[Any, Any, int]) -> np.ndarray:
+    """Return the possible numbers of valid pixels in a window: 0 to that of its cells."""
+    return np.arange(window[-1] + 1)
 
 
 def _filtered(
     picture: Any,
-    size: Size,
+    window: tuple[tuple[int, int], np.ndarray | None, int],
     ranks: np.ndarray,
     mode: str,
     cval: float,
@@ -159,31 +168,28 @@ def _filtered(
     backend: str,
 ) -> Any:
     """Replace each pixel by the value of rank ``ranks[n]``, n being the window's valid pixels."""
-    window = window_of(size)
+    sides, cells, _ = window
     ranks = np.maximum(ranks, 0).astype(np.int32)
     check_mode(mode)
     picture = picture_of(picture)
     beyond = value_beyond(cval, picture.dtype)
     xp = module_of(picture)
     valid = mask_for(mask, picture)
-    is_float = picture.dtype.kind == "f"
-    if is_float and xp.isnan(picture.min()):
-        numbers = ~xp.isnan(picture)
-        valid = numbers if valid is None else valid & numbers
     operation = dispatch.operations(__package__, backend, picture)
     rows, columns = (
-        places(mode, length, side) for length, side in zip(picture.shape, window, strict=True)
+        places(mode, length, side) for length, side in zip(picture.shape, sides, strict=True)
     )
-    samples = picture
-    if mode == "constant":
-        samples = with_constant(picture, beyond)
-        valid = None if valid is None else with_constant(valid, True)
-    samples = xp.ascontiguousarray(samples)
-    if is_float:
-        samples = to_keys(samples)
+    constant = mode == "constant"
+    samples = xp.ascontiguousarray(with_constant(picture, beyond) if constant else picture)
     if valid is None:
-        filtered = operation.ranked(samples, (rows, columns), window, int(ranks[-1]))
-        return from_keys(filtered, picture.dtype) if is_float else filtered
-    valid = xp.ascontiguousarray(valid)
-    filtered, found = operation.ranked_of_valid(samples, valid, (rows, columns), window, ranks)
-    return xp.where(found, from_keys(filtered, picture.dtype) if is_float else filtered, picture)
+        filtered = operation.ranked(samples, (rows, columns), sides, int(ranks[-1]), cells)
+        if filtered is not None:
+            return filtered
+    if picture.dtype.kind == "f":
+        numbers = ~xp.isnan(picture)
+        valid = numbers if valid is None else valid & numbers
+    valid = xp.ascontiguousarray(with_constant(valid, True) if constant else valid)
+    filtered, found = operation.ranked_of_valid(
+        samples, valid, (rows, columns), sides, ranks, cells
+    )
+    return xp.where(found, filtered, picture)

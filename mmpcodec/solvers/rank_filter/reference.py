@@ -1,10 +1,11 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
-A backend is a module with these two functions. Both take samples of uint8, uint16 or uint32 in C
-order and the border, two int32 arrays in host memory: the windows move over
+A backend is a module with these two functions. Both take samples of uint8, uint16, int16, float32
+or float64 in C order and the border, two int32 arrays in host memory: the windows move over
 ``samples[np.ix_(rows, columns)]``, which has H + height - 1 rows and W + width - 1 columns for a
-result of (H, W). Sides of the window are odd, 1 to 255, not both 1. Answers are in the memory of
-the samples, host or device.
+result of (H, W). Sides of the window are 1 to 255, not both 1 if all cells belong to it. ``cells``
+is a (height, width) bool array in host memory, true for the cells that belong to the window, or
+None if all do. Answers are in the memory of the samples, host or device.
 
 The first H rows and W columns of the samples are the picture: ``rows[height // 2 + y]`` is y for
 all y below H. A constant border adds one row and one column.
@@ -14,6 +15,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from mmpcodec.solvers.selection.keys import from_keys, to_keys
+
 Window = tuple[int, int]
 """Height and width."""
 
@@ -21,47 +24,60 @@ Border = tuple[np.ndarray, np.ndarray]
 """Rows and columns of the samples that windows contain, as ``borders.places`` gives them."""
 
 VALUES_AT_ONCE = 1 << 22
-NO_VALUE = np.int64(1 << 32)
-"""Number larger than all values."""
+Cells = np.ndarray | None
+"""Cells of the window, or None for all of them."""
 
 
-def ranked(samples: np.ndarray, border: Border, window: Window, rank: int) -> np.ndarray:
+def ranked(
+    samples: np.ndarray, border: Border, window: Window, rank: int, cells: Cells = None
+) -> np.ndarray | None:
     """Return the value of a rank in each window.
 
     Parameters
     ----------
-    samples : (H, W) or (H + 1, W + 1) array of uint8, uint16 or uint32
+    samples : (H, W) or (H + 1, W + 1) array
     border : (H + height - 1,) and (W + width - 1,) int32 arrays
     window : (int, int)
     rank : int
-        From 0, the smallest value, to height * width - 1.
+        From 0, the smallest value, to the number of cells minus 1.
+    cells : (height, width) bool array or None
 
     Returns
     -------
     (H, W) array of the same type
+        None if a sample is NaN; then ``ranked_of_valid`` has to leave it out.
     """
-    windows = _windows(samples, border, window)
-    out = np.empty(windows.shape[:2], samples.dtype)
+    if samples.dtype.kind == "f" and np.isnan(samples).any():
+        return None
+    windows = _windows(to_keys(samples), border, window)
+    out = np.empty(windows.shape[:2], windows.dtype)
     for part in _parts(windows.shape):
-        values = windows[part].reshape(*out[part].shape, -1)
+        values = _chosen(windows[part], cells)
         out[part] = np.partition(values, rank, axis=2)[..., rank]
-    return out
+    return from_keys(out, samples.dtype)
 
 
 def ranked_of_valid(
-    samples: np.ndarray, valid: np.ndarray, border: Border, window: Window, ranks: np.ndarray
+    samples: np.ndarray,
+    valid: np.ndarray,
+    border: Border,
+    window: Window,
+    ranks: np.ndarray,
+    cells: Cells = None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the value of a rank among the valid values of each window.
 
     Parameters
     ----------
-    samples : (H, W) or (H + 1, W + 1) array of uint8, uint16 or uint32
+    samples : (H, W) or (H + 1, W + 1) array
     valid : bool array of the same shape, in C order
+        False where a sample is NaN.
     border : (H + height - 1,) and (W + width - 1,) int32 arrays
     window : (int, int)
-    ranks : (height * width + 1,) int32 array
+    ranks : (n + 1,) int32 array, n being the number of cells
         ``ranks[n]``, from 0 to n - 1, is the rank among n valid values. ``ranks[0]`` is not used.
         Always in host memory.
+    cells : (height, width) bool array or None
 
     Returns
     -------
@@ -70,20 +86,26 @@ def ranked_of_valid(
     (H, W) bool array
         Whether the window has a valid value.
     """
-    windows = _windows(samples, border, window)
+    windows = _windows(to_keys(samples), border, window)
     valid_windows = _windows(valid, border, window)
-    out = np.empty(windows.shape[:2], samples.dtype)
+    out = np.empty(windows.shape[:2], windows.dtype)
     found = np.empty(out.shape, bool)
     for part in _parts(windows.shape):
-        shape = *out[part].shape, -1
-        counts_in = valid_windows[part].reshape(shape)
-        values = np.where(counts_in, windows[part].reshape(shape), NO_VALUE)
-        counts = counts_in.sum(axis=2)
-        places = ranks[counts][..., None]
+        values, counted = (_chosen(each[part], cells) for each in (windows, valid_windows))
+        # Invalid values come last, those of the largest key among them.
+        order = np.lexsort((values, ~counted), axis=2)
+        counts = counted.sum(axis=2)
+        place = np.take_along_axis(order, ranks[counts][..., None].astype(np.int64), axis=2)
         found[part] = counts > 0
-        chosen = np.take_along_axis(np.sort(values, axis=2), places, axis=2)[..., 0]
-        out[part] = np.where(found[part], chosen, 0)
-    return out, found
+        out[part] = np.take_along_axis(values, place, axis=2)[..., 0]
+    return np.where(found, from_keys(out, samples.dtype), samples.dtype.type(0)), found
+
+
+def _chosen(windows: np.ndarray, cells: Cells) -> np.ndarray:
+    """Return the values of windows as (rows, columns, cells) array."""
+    if cells is not None:
+        return windows[:, :, cells]
+    return windows.reshape(*windows.shape[:2], -1)
 
 
 def _windows(plane: np.ndarray, border: Border, window: Window) -> np.ndarray:

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.gpu
 
 def noise(shape, dtype):
     rng = np.random.default_rng(sum(shape))
-    if dtype == "f4":
+    if dtype[0] == "f":
         return rng.normal(size=shape).astype(dtype)
     return rng.integers(0, np.iinfo(dtype).max, shape, dtype, endpoint=True)
 
@@ -58,23 +58,31 @@ def test_regions_come_in_parts(monkeypatch):
 
 
 @pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("dtype", ["u1", "u2", "f4"])
-@pytest.mark.parametrize("size", [3, (7, 11), 21])
+@pytest.mark.parametrize("dtype", ["u1", "u2", "i2", "f4", "f8"])
+@pytest.mark.parametrize("size", [3, 4, (2, 5), (7, 11), 21, (40, 24)])
 def test_types_and_borders(dtype, mode, size):
     picture = noise((61, 83), dtype)
     same(median_filter, picture, size, mode=mode, cval=3)
     mask = np.random.default_rng(0).random(picture.shape) < 0.3
     mask[:30, :40] = False
     same(median_filter, picture, size, mode=mode, cval=3, mask=mask)
-    if dtype == "f4":
+    if dtype[0] == "f":
         picture[10:50, 20:60] = np.nan
         same(percentile_filter, picture, 75, size, mode=mode)
+
+
+@pytest.mark.parametrize("dtype", ["u1", "i2", "f8"])
+def test_windows_of_any_shape(dtype):
+    picture = noise((61, 83), dtype)
+    for cells in (np.tri(5, 4), np.tri(40, 30)):
+        same(median_filter, picture, footprint=cells)
+        same(rank_filter, picture, 7, footprint=cells, mask=picture > 3)
 
 
 def test_pictures_stay_where_they_are():
     import cupy
 
-    for dtype, size in (("u1", 3), ("u1", 21), ("u2", 3), ("u2", 11), ("u2", 21)):
+    for dtype, size in (("u1", 3), ("u1", 21), ("u2", 3), ("u2", 11), ("u2", 21), ("f8", 3)):
         picture = noise((100, 120), dtype)
         there = cupy.asarray(picture)
         found = median_filter(there[:, 1:], size)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
 
-from mmpcodec import ParameterError, _cpu
+from mmpcodec import ParameterError
 from mmpcodec.backends import status
 from mmpcodec.errors import BackendUnavailable
 from mmpcodec.solvers.rank_filter import (
@@ -24,16 +24,25 @@ from mmpcodec.solvers.rank_filter.borders import MODES, places
 
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
-every_type = pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.float32])
+TYPES = [np.uint8, np.uint16, np.int16, np.float32, np.float64]
+every_type = pytest.mark.parametrize("dtype", TYPES)
 
 
 def noise(shape, dtype, seed=0):
     """All values of integers, and floats of both signs and many magnitudes, some of them equal."""
     rng = np.random.default_rng(seed)
-    if dtype == np.float32:
+    if np.dtype(dtype).kind == "f":
         numbers = rng.normal(size=shape) * 10.0 ** rng.integers(-30, 30, shape)
-        return np.where(rng.random(shape) < 0.2, np.float32(1.5), numbers.astype(dtype))
-    return rng.integers(0, np.iinfo(dtype).max + 1, shape, dtype)
+        return np.where(rng.random(shape) < 0.2, dtype(1.5), numbers.astype(dtype))
+    limits = np.iinfo(dtype)
+    return rng.integers(limits.min, limits.max, shape, dtype, endpoint=True)
+
+
+def shape_of(size, part=0.5):
+    """A window of some cells."""
+    cells = np.random.default_rng(sum(size)).random(size) < part
+    cells[-1, 0] = True
+    return cells
 
 
 @every_backend
@@ -42,7 +51,7 @@ def noise(shape, dtype, seed=0):
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 1), (2, 3), (40, 75)])
 def test_results_are_those_of_scipy(backend, dtype, mode, shape):
     picture = noise(shape, dtype)
-    for size in (3, 5, 7, 9, (1, 3), (5, 1), (3, 13)):
+    for size in (2, 3, 4, 5, 7, 9, (1, 3), (5, 1), (3, 13), (8, 6)):
         border = {"mode": mode, "cval": 7}
         area = np.prod(size) if isinstance(size, tuple) else size * size
         for own, judge, first in (
@@ -91,46 +100,108 @@ def test_pictures_of_few_levels(dtype):
             np.testing.assert_array_equal(percentile_filter(levels, 40, size), expected)
 
 
-def brute_force(picture, counts, window, rank_of):
+@every_backend
+@every_type
+@pytest.mark.parametrize("mode", MODES)
+@pytest.mark.parametrize("size", [(1, 2), (3, 3), (4, 5), (9, 2), (24, 21)])
+def test_windows_of_any_shape_are_those_of_scipy(backend, dtype, mode, size):
+    picture = noise((43, 31), dtype)
+    border = {"mode": mode, "cval": 7, "footprint": shape_of(size)}
+    area = int(border["footprint"].sum())
+    for own, judge, first in (
+        (median_filter, ndimage.median_filter, ()),
+        (rank_filter, ndimage.rank_filter, (0,)),
+        (rank_filter, ndimage.rank_filter, (area - 1,)),
+        (percentile_filter, ndimage.percentile_filter, (30,)),
+    ):
+        found = own(picture, *first, **border, backend=backend)
+        assert found.dtype == dtype
+        np.testing.assert_array_equal(found, judge(picture, *first, **border))
+
+
+@every_type
+@pytest.mark.parametrize("size", [(200, 5), (33, 140), (40, 40)])
+def test_large_shapes_agree(dtype, size):
+    """Sets of bits, in several tiles."""
+    picture = noise((70, 90) if size[1] < 100 else (20, 300), dtype)
+    for cells in (shape_of(size), np.tri(*size)):
+        assert np.count_nonzero(cells) > cpu.SHAPE_CELLS[1]
+        expected = percentile_filter(picture, 40, footprint=cells, backend="reference")
+        found = percentile_filter(picture, 40, footprint=cells)
+        np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.parametrize("window", [(1, 2), (2, 2), (3, 3), (4, 4), (5, 5), (6, 6), (7, 7), (2, 7)])
+def test_every_rank_of_small_windows(window):
+    """Pictures of two values with about as many of either as decides whether a rank is right."""
+    rng = np.random.default_rng(7)
+    area = window[0] * window[1]
+    border = places("nearest", 40, window[0]), places("nearest", 90, window[1])
+    for rank in range(area):
+        for cells in (None, shape_of(window, 0.7)):
+            nth = rank if cells is None else min(rank, cells.sum() - 1)
+            count = area if cells is None else cells.sum()
+            picture = (rng.random((40, 90)) > (nth + 0.5) / count).astype(np.uint8)
+            expected = reference.ranked(picture, border, window, nth, cells)
+            found = cpu.ranked(picture, border, window, nth, cells)
+            np.testing.assert_array_equal(found, expected)
+
+
+@every_type
+@pytest.mark.parametrize("columns", [63, 256, 257, 258, 513, 1025, 2049, 2050])
+def test_widths_around_strips(columns, dtype):
+    picture = noise((6, columns), dtype)
+    for size in (3, 5, 7, (2, 8)):
+        for mode in ("wrap", "reflect"):
+            expected = ndimage.median_filter(picture, size, mode=mode)
+            np.testing.assert_array_equal(median_filter(picture, size, mode=mode), expected)
+            expected = ndimage.maximum_filter(picture, size, mode=mode)
+            np.testing.assert_array_equal(rank_filter(picture, -1, size, mode=mode), expected)
+
+
+def brute_force(picture, counts, cells, rank_of):
     """By the definition, with a reflecting border."""
-    above, left = (side // 2 for side in window)
-    padding = ((above, above), (left, left))
+    padding = [(side // 2, side - side // 2 - 1) for side in cells.shape]
     samples, valid = (np.pad(plane, padding, "symmetric") for plane in (picture, counts))
     out = picture.copy()
     for row, column in np.ndindex(picture.shape):
-        place = slice(row, row + window[0]), slice(column, column + window[1])
-        values = np.sort(samples[place][valid[place]])
+        place = slice(row, row + cells.shape[0]), slice(column, column + cells.shape[1])
+        values = np.sort(samples[place][valid[place] & cells])
         if len(values):
             out[row, column] = values[rank_of(len(values))]
     return out
 
 
-sides = st.integers(0, 3).map(lambda half: 2 * half + 1)
-windows = st.tuples(sides, sides).filter(lambda sides: sides != (1, 1))
+sides = st.integers(1, 7)
+shapes = st.tuples(sides, sides).filter(lambda sides: sides != (1, 1))
+windows = shapes.map(lambda sides: np.ones(sides, bool)) | shapes.flatmap(
+    lambda sides: arrays(bool, sides).filter(np.any)
+)
 
 
 @every_backend
-@given(data=st.data(), window=windows)
-def test_pixels_that_do_not_count(backend, data, window):
-    dtype = data.draw(st.sampled_from([np.uint8, np.uint16, np.float32]))
+@given(data=st.data(), cells=windows)
+def test_pixels_that_do_not_count(backend, data, cells):
+    dtype = data.draw(st.sampled_from(TYPES))
     shape = data.draw(array_shapes(min_dims=2, max_dims=2, max_side=9))
     values = st.sampled_from([0, 1, 2, 200, 255]) | st.integers(0, 255)
-    if dtype == np.float32:
+    if np.dtype(dtype).kind == "f":
         values = st.sampled_from([np.nan, 1, -1, np.inf, -np.inf]) | st.floats(width=32)
         values = values.map(lambda value: value or 0.0)
     picture = data.draw(arrays(dtype, shape, elements=values))
     mask = data.draw(arrays(np.int8, shape, elements=st.integers(0, 1)) | st.none())
     counts = ~np.isnan(picture) & (True if mask is None else mask != 0)
-    area = window[0] * window[1]
+    area = int(cells.sum())
     rank = data.draw(st.integers(-area, area - 1))
     percentile = data.draw(st.floats(0, 100))
+    window = {"size": cells.shape} if cells.all() and cells.size > 1 else {"footprint": cells}
     for own, first, rank_of in (
-        (median_filter, (), lambda n: (n - 1) // 2),
+        (median_filter, (), lambda n: n // 2 if n == area else (n - 1) // 2),
         (rank_filter, (rank,), lambda n: min(rank, n - 1) if rank >= 0 else max(rank, -n)),
         (percentile_filter, (percentile,), lambda n: min(int(n * percentile / 100), n - 1)),
     ):
-        found = own(picture, *first, window, mask=mask, backend=backend)
-        np.testing.assert_array_equal(found, brute_force(picture, counts, window, rank_of))
+        found = own(picture, *first, **window, mask=mask, backend=backend)
+        np.testing.assert_array_equal(found, brute_force(picture, counts, cells, rank_of))
 
 
 @every_type
@@ -145,9 +216,12 @@ def test_masks_over_several_tiles_agree(dtype, part):
         found = median_filter(picture, size, mask=mask, mode=mode)
         np.testing.assert_array_equal(found, expected)
     assert (median_filter(picture, 3, mask=mask)[:59, :69] == picture[:59, :69]).all()
+    cells = shape_of((9, 12))
+    expected = median_filter(picture, footprint=cells, mask=mask, backend="reference")
+    np.testing.assert_array_equal(median_filter(picture, footprint=cells, mask=mask), expected)
 
 
-@pytest.mark.parametrize("dtype", [np.uint8, np.uint16, np.uint32])
+@every_type
 def test_operations_agree_where_windows_are_empty(dtype):
     """What a window without pixels gives is stated, though the filters do not show it."""
     samples = noise((30, 40), dtype)
@@ -156,11 +230,12 @@ def test_operations_agree_where_windows_are_empty(dtype):
     border = places("nearest", 30, 5), places("nearest", 40, 3)
     ranks = (np.arange(16) // 2).astype(np.int32)
     operations = [reference.ranked_of_valid, cpu.ranked_of_valid]
-    judged, found = (work(samples, valid, border, (5, 3), ranks) for work in operations)
-    assert 0 < judged[1].sum() < samples.size
-    assert not judged[0][~judged[1]].any()
-    for expected, plane in zip(judged, found, strict=True):
-        np.testing.assert_array_equal(plane, expected)
+    for cells in (None, np.ones((5, 3), bool)):
+        judged, found = (work(samples, valid, border, (5, 3), ranks, cells) for work in operations)
+        assert 0 < judged[1].sum() < samples.size
+        assert not judged[0][~judged[1]].any()
+        for expected, plane in zip(judged, found, strict=True):
+            np.testing.assert_array_equal(plane, expected)
 
 
 def test_what_counts_beyond_the_border():
@@ -185,16 +260,62 @@ def test_nan_and_signed_zeros(backend):
     assert (rank_filter(zeros, 0, (1, 3), mode="constant", cval=-np.inf)[0, 0]) == -np.inf
 
 
-def test_results_do_not_depend_on_threads():
+@every_backend
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("window", [{"size": 3}, {"size": 5}, {"size": 4}, {"size": 15}])
+def test_signed_zeros_have_an_order(backend, dtype, window):
+    """-0.0 comes before 0.0 also where samples are compared by value."""
+    rng = np.random.default_rng(3)
+    values = np.array([-1, -0.0, 0.0, 1], dtype)
+    picture = rng.choice(values, (70, 150), p=[0.1, 0.4, 0.4, 0.1])
+    keys = np.searchsorted([-1, 0, 1], picture) * 2 + ~np.signbit(picture)
+    for own, first in ((median_filter, ()), (rank_filter, (0,)), (rank_filter, (7,))):
+        found = own(picture, *first, **window, backend=backend)
+        expected = own(keys.astype(np.uint8), *first, **window, backend="reference")
+        found_keys = np.searchsorted([-1, 0, 1], found) * 2 + ~np.signbit(found)
+        np.testing.assert_array_equal(found_keys, expected)
+
+
+@pytest.mark.parametrize("size", [2, 3, 5, (9, 8), 15])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_nan_is_seen_wherever_it_lies(size, dtype):
+    """Each place of the picture, and each vector, looks for NaN once at least."""
+    picture = noise((41, 70), dtype)
+    for place in [(0, 0), (40, 69), (0, 69), (40, 0), (20, 33), (39, 64), (17, 1)]:
+        with_nan = picture.copy()
+        with_nan[place] = -np.nan
+        for own, first in ((median_filter, ()), (rank_filter, (-1,))):
+            expected = own(with_nan, *first, size, backend="reference", mode="constant")
+            found = own(with_nan, *first, size, mode="constant")
+            np.testing.assert_array_equal(found, expected)
+
+
+def test_a_full_window_has_the_rank_of_scipy_whatever_is_masked_elsewhere():
+    picture = noise((30, 40), np.uint8)
+    mask = np.ones(picture.shape)
+    mask[0, 0] = 0
+    found, expected = median_filter(picture, 4, mask=mask), ndimage.median_filter(picture, 4)
+    np.testing.assert_array_equal(found[4:, 4:], expected[4:, 4:])
+
+
+def test_results_do_not_depend_on_threads(monkeypatch):
+    """Every way of the cpu backend."""
     picture = noise((200, 300), np.uint16)
-    for side in (5, 9):
-        border = tuple(places("nearest", length, side) for length in picture.shape)
-        ranks = np.full(side * side + 1, side * side // 2, np.int32)
-        expected = median_filter(picture, side, mode="nearest")
+    for first, window in (
+        ((-1,), {"size": 3}),
+        ((-1,), {"size": 31}),
+        ((12,), {"size": 5}),
+        ((9,), {"size": 6}),
+        ((112,), {"size": 15}),
+        ((3,), {"footprint": shape_of((4, 5))}),
+        ((300,), {"footprint": shape_of((30, 30))}),
+    ):
+        expected = rank_filter(picture[:90], *first, **window, backend="reference")
         for threads in (1, 2, 3, 40):
-            out = np.zeros_like(picture)
-            _cpu.rank_filter(picture, None, border, (side, side), ranks, out, None, threads)
-            np.testing.assert_array_equal(out, expected)
+            monkeypatch.setattr(cpu, "processors", lambda threads=threads: threads)
+            monkeypatch.setattr(cpu, "THREAD_BYTES", 1)
+            found = rank_filter(picture[:90], *first, **window)
+            np.testing.assert_array_equal(found, expected)
 
 
 def test_other_layouts_of_memory():
@@ -219,10 +340,16 @@ PICTURE = np.zeros((4, 5), np.uint8)
         (lambda: median_filter(np.zeros((2, 2, 2)), 3), r"shape \(2, 2, 2\): must have 2 dim"),
         (lambda: median_filter(np.zeros((0, 4), np.uint8), 3), r"shape \(0, 4\): must not be emp"),
         (lambda: median_filter([[1, 2], [3]], 3), "picture: "),
-        (lambda: median_filter([[1, 2]], 3), "type int64: must be one of uint8, uint16, float32"),
-        (lambda: median_filter(PICTURE, 4), "size = 4: sides must be odd numbers from 1 to 255"),
-        (lambda: median_filter(PICTURE, 257), "size = 257: sides must be odd"),
-        (lambda: median_filter(PICTURE, (3, -1)), r"size = \(3, -1\): sides must be odd"),
+        (lambda: median_filter([[1, 2]], 3), "type int64: must be one of uint8, uint16, int16, f"),
+        (lambda: median_filter(PICTURE, 0), "size = 0: sides must be from 1 to 255"),
+        (lambda: median_filter(PICTURE, 256), "size = 256: sides must be from 1 to 255"),
+        (lambda: median_filter(PICTURE, (3, -1)), r"size = \(3, -1\): sides must be from 1"),
+        (lambda: median_filter(PICTURE), "size, footprint: neither given; must be one of them"),
+        (lambda: median_filter(PICTURE, 3, footprint=[[1]]), "size, footprint: both given"),
+        (lambda: median_filter(PICTURE, footprint=[1, 1]), r"footprint of shape \(2,\): must have"),
+        (lambda: median_filter(PICTURE, footprint=np.ones((1, 256))), "2 dimensions of 1 to 255"),
+        (lambda: median_filter(PICTURE, footprint=np.zeros((2, 2))), "must have a nonzero cell"),
+        (lambda: median_filter(np.int16(PICTURE), 3, cval=1 << 15), "integer from -32768 to 32767"),
         (lambda: median_filter(PICTURE, 1), "size = 1: a window of one pixel"),
         (lambda: median_filter(PICTURE, (3, 3, 3)), "must be one side, or height and width"),
         (lambda: median_filter(PICTURE, 3.0), "size = 3.0: must be an integer"),

@@ -8,27 +8,25 @@
 //
 // Sources: dropping out by A. W. Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990; sorted
 // columns and rows by J. L. Smith, "Implementing median filters in XC4000E FPGAs", 1996.
+#include "cpu/solvers/rank_filter/median_network.h"
+
 #include <algorithm>
+#include <atomic>
 #include <vector>
 
-#include "cpu/solvers/rank_filter/median_network.h"
-#include "cpu/runtime/simd.h"
+#include "cpu/solvers/rank_filter/lanes.h"
 
 namespace mmp {
 
 namespace {
 
-constexpr int kVectorBytes = 64;
 constexpr int64_t kTasks = 64;
-
-template <class T>
-constexpr int kLanesOf = kVectorBytes / sizeof(T);
 
 template <class V>
 MMP_INLINE void order(V& low, V& high) {
-    const V least = low < high ? low : high;
-    high = low < high ? high : low;
-    low = least;
+    const V lower = least(low, high);
+    high = greatest(low, high);
+    low = lower;
 }
 
 // The compiler removes unused results, so rows are sorted only as far as the median needs.
@@ -41,9 +39,18 @@ MMP_INLINE void sort3(V& a, V& b, V& c) {
 
 template <int K, class V>
 MMP_INLINE void sort(V* v) {
-    if constexpr (K == 3) {
+    if constexpr (K == 2) {
+        order(v[0], v[1]);
+    } else if constexpr (K == 3) {
         sort3(v[0], v[1], v[2]);
-    } else if constexpr (K == 5) {
+    } else if constexpr (K == 4) {
+        order(v[0], v[1]);
+        order(v[2], v[3]);
+        order(v[0], v[2]);
+        order(v[1], v[3]);
+        order(v[1], v[2]);
+    } else {
+        static_assert(K == 5);
         order(v[0], v[1]);
         order(v[3], v[4]);
         order(v[2], v[4]);
@@ -53,11 +60,6 @@ MMP_INLINE void sort(V* v) {
         order(v[0], v[2]);
         order(v[1], v[3]);
         order(v[1], v[2]);
-    } else {
-#pragma GCC unroll 8
-        for (int last = K - 1; last > 0; --last)
-#pragma GCC unroll 8
-            for (int i = 0; i < last; ++i) order(v[i], v[i + 1]);
     }
 }
 
@@ -111,89 +113,186 @@ MMP_INLINE void median_of_sorted_columns(V (*rows)[K], V& median) {
     median_of<kFirst>(left, left + kFirst, median);
 }
 
-// Filters rows first to last - 1. The last vector of a row is moved left to end with the row.
-template <int K, class T>
-MMP_INLINE void median_rows(const BorderedPicture<T>& picture, int64_t first, int64_t last, T* out) {
-    typedef T V __attribute__((vector_size(kVectorBytes)));
-    constexpr int kLanes = kLanesOf<T>, kHalf = K / 2;
-    const int64_t columns = picture.columns, stride = columns + K - 1;
-    std::vector<T> sorted(K * stride);
-    for (int64_t row = first; row < last; ++row) {
-        const T* samples[K];
-        for (int i = 0; i < K; ++i)
-            samples[i] = picture.samples + picture.row_of[row + i] * picture.stride;
-        for (int64_t x = 0; x < picture.stride; x += kLanes) {
-            const int64_t at = std::min(x, picture.stride - kLanes);
-            V column[K];
-#pragma GCC unroll 8
-            for (int i = 0; i < K; ++i) __builtin_memcpy(&column[i], samples[i] + at, sizeof(V));
-            sort<K>(column);
-#pragma GCC unroll 8
-            for (int i = 0; i < K; ++i)
-                __builtin_memcpy(&sorted[i * stride + kHalf + at], &column[i], sizeof(V));
+// Filters two rows at a time, whose windows share all but one row of samples each.
+//
+// Columns are sorted in strips that fit the first cache. Each strip sorts one vector of columns of
+// the next one too.
+template <int K, class T, class Order>
+class MedianRows {
+public:
+    using Bits = LaneVector<T>;
+    using V = typename Order::V;
+    using Lane = typename Order::Lane;
+    static constexpr int kLanes = kLanesOf<T>, kHalf = K / 2;
+    static constexpr int64_t kStrip = 2048 / sizeof(T), kLine = kStrip + 3 * kLanes;
+
+    MMP_INLINE MedianRows(const BorderedPicture<T>& picture, T* out)
+        : picture_(picture), out_(out), memory_(2 * K * kLine + 2 * kLanes) {
+        // The first column of a strip, after those beyond its border, begins a cache line.
+        const auto at = reinterpret_cast<uintptr_t>(memory_.data() + kHalf);
+        lines_ = memory_.data() + (-at & (kVectorBytes - 1)) / sizeof(T);
+    }
+
+    // Filters rows first to last - 1. Returns what is unusual about their samples.
+    MMP_INLINE Unusual filter(int64_t first, int64_t last) {
+        const int64_t columns = picture_.columns;
+        UnusualSearch<T, !Order::kExact> search;
+        for (int64_t row = first; row < last; row += 2) {
+            const T* samples[K + 1];
+            for (int i = 0; i <= K; ++i) {
+                const int64_t at = std::min(row + i, picture_.rows + K - 2);
+                samples[i] = picture_.samples + picture_.row_of[at] * picture_.stride;
+            }
+            sort_border(samples, search);
+            for (int64_t left = 0; left < columns; left += kStrip) {
+                const int64_t right = std::min(left + kStrip, columns);
+                sort_strip(samples, left, right, search);
+                for (int which = 0; which < 2 && row + which < last; ++which)
+                    find(lines_ + which * K * kLine, right - left,
+                         out_ + (row + which) * columns + left);
+            }
         }
-        // A sorted column beyond the border equals the sorted column of the picture that it
-        // repeats.
-        for (int i = 0; i < K; ++i)
-            for (int j = 0; j < kHalf; ++j)
-                for (const int64_t x : {int64_t{j}, kHalf + columns + j})
-                    sorted[i * stride + x] = sorted[i * stride + kHalf + picture.column_of[x]];
-        for (int64_t x = 0; x < columns; x += kLanes) {
-            const int64_t at = std::min(x, columns - kLanes);
+        return search.found();
+    }
+
+private:
+    // Sorts a vector of columns for both rows; row i of the first one's windows is load(i). Value i
+    // of sorted columns is written to to + i * kLine, K * kLine further for the second row.
+    template <class Load, class Search>
+    MMP_INLINE void sort_columns(const Load& load, Lane* to, Search& search) {
+        V shared[K - 1];
+#pragma GCC unroll 8
+        for (int i = 1; i < K; ++i) {
+            const Bits bits = load(i);
+            // The rows of the picture are the middle ones of windows.
+            if (i == kHalf || i == kHalf + 1) search.look(bits);
+            shared[i - 1] = Order::lanes(bits);
+        }
+        sort<K - 1>(shared);
+#pragma GCC unroll 2
+        for (int which = 0; which < 2; ++which) {
+            V inserted = Order::lanes(load(which ? K : 0));
+            Lane* line = to + which * K * kLine;
+#pragma GCC unroll 8
+            for (int i = 0; i < K - 1; ++i) {
+                store(line + i * kLine, least(shared[i], inserted));
+                inserted = greatest(shared[i], inserted);
+            }
+            store(line + (K - 1) * kLine, inserted);
+        }
+    }
+
+    // Sorts the columns beyond the left and the right border into `border_`.
+    template <class Search>
+    MMP_INLINE void sort_border(const T* const* samples, Search& search) {
+        T gathered[K + 1][kLanes] = {};
+        for (int i = 0; i <= K; ++i)
+            for (int j = 0; j < 2 * kHalf; ++j) {
+                const int64_t x = j < kHalf ? j : picture_.columns + j;
+                gathered[i][j] = samples[i][picture_.column_of[x]];
+            }
+        sort_columns([&](int i) MMP_INLINED { return loaded<Bits>(gathered[i]); }, lines_,
+                     search);
+        for (int i = 0; i < 2 * K; ++i)
+            std::copy_n(lines_ + i * kLine, 2 * kHalf, border_[i]);
+    }
+
+    // Sorts the columns of the windows of a strip.
+    template <class Search>
+    MMP_INLINE void sort_strip(const T* const* samples, int64_t left, int64_t right,
+                               Search& search) {
+        const int64_t columns = picture_.columns;
+        for (int i = 0; i < 2 * K; ++i) {
+            Lane* line = lines_ + i * kLine;
+            std::copy_n(left == 0 ? border_[i] : line + kStrip, kHalf, line);
+        }
+        const int64_t end = std::min(right + kHalf, columns);
+        for (int64_t x = left; x < end; x += kLanes) {
+            Lane* to = lines_ + kHalf + x - left;
+            if (x + kLanes <= columns) {
+                sort_columns([&](int i) MMP_INLINED { return loaded<Bits>(samples[i] + x); }, to,
+                             search);
+            } else {
+                sort_columns(
+                    [&](int i) MMP_INLINED {
+                        Bits rest{};
+                        memcpy(&rest, samples[i] + x, (columns - x) * sizeof(T));
+                        return rest;
+                    },
+                    to, search);
+            }
+        }
+        for (int i = 0; i < 2 * K; ++i)
+            for (int64_t x = std::max(columns, left - kHalf); x < right + kHalf; ++x)
+                lines_[i * kLine + kHalf + x - left] = border_[i][kHalf + x - columns];
+    }
+
+    // Writes the medians of `count` windows, whose sorted columns are the lines.
+    MMP_INLINE void find(const Lane* lines, int64_t count, T* to) const {
+        const auto median_at = [&](int64_t x) MMP_INLINED {
             V rows[K][K];
 #pragma GCC unroll 8
             for (int i = 0; i < K; ++i)
 #pragma GCC unroll 8
-                for (int j = 0; j < K; ++j)
-                    __builtin_memcpy(&rows[i][j], &sorted[i * stride + at + j], sizeof(V));
+                for (int j = 0; j < K; ++j) rows[i][j] = loaded<V>(lines + i * kLine + x + j);
             V median;
             median_of_sorted_columns<K>(rows, median);
-            __builtin_memcpy(out + row * columns + at, &median, sizeof(V));
-        }
+            return Order::bits(median);
+        };
+        int64_t x = 0;
+        for (; x + kLanes <= count; x += kLanes) store(to + x, median_at(x));
+        if (x == count) return;
+        const Bits rest = median_at(x);
+        memcpy(to + x, &rest, (count - x) * sizeof(T));
     }
-}
+
+    const BorderedPicture<T>& picture_;
+    T* out_;
+    std::vector<Lane> memory_;
+    Lane* lines_;
+    Lane border_[2 * K][2 * kHalf];
+};
 
 #define MMP_MEDIAN_ROWS(K, T)                                                               \
-    MMP_SIMD_LEVELS void median_rows_##K(const BorderedPicture<T>& picture, int64_t first,  \
+    MMP_SIMD_LEVELS bool median_rows_##K(const BorderedPicture<T>& picture, int64_t first,  \
                                          int64_t last, T* out) {                            \
-        median_rows<K>(picture, first, last, out);                                          \
+        return exactly<T>([&](auto order) MMP_INLINED {                                     \
+            return MedianRows<K, T, decltype(order)>(picture, out).filter(first, last);     \
+        });                                                                                 \
     }
 MMP_MEDIAN_ROWS(3, uint8_t)
 MMP_MEDIAN_ROWS(3, uint16_t)
-MMP_MEDIAN_ROWS(3, uint32_t)
+MMP_MEDIAN_ROWS(3, int16_t)
+MMP_MEDIAN_ROWS(3, float)
+MMP_MEDIAN_ROWS(3, double)
 MMP_MEDIAN_ROWS(5, uint8_t)
 MMP_MEDIAN_ROWS(5, uint16_t)
-MMP_MEDIAN_ROWS(5, uint32_t)
-MMP_MEDIAN_ROWS(7, uint8_t)
-MMP_MEDIAN_ROWS(7, uint16_t)
-MMP_MEDIAN_ROWS(7, uint32_t)
+MMP_MEDIAN_ROWS(5, int16_t)
+MMP_MEDIAN_ROWS(5, float)
+MMP_MEDIAN_ROWS(5, double)
 
 }  // namespace
 
 template <class T>
-bool has_median_network(const BorderedPicture<T>& picture) {
-    const auto [height, width] = picture.window;
-    return height == width && (width == 3 || width == 5 || width == 7) &&
-           picture.columns >= kLanesOf<T>;
-}
-
-template <class T>
-void median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team) {
-    const int64_t tasks = std::min(picture.rows, kTasks);
+bool median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team) {
+    const int64_t tasks = std::clamp<int64_t>(picture.rows / 32, 1, kTasks);
+    std::atomic<bool> nan = false;
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
         const int64_t first = picture.rows * task / tasks;
         const int64_t last = picture.rows * (task + 1) / tasks;
-        if (picture.window.width == 3) median_rows_3(picture, first, last, out);
-        if (picture.window.width == 5) median_rows_5(picture, first, last, out);
-        if (picture.window.width == 7) median_rows_7(picture, first, last, out);
+        if (picture.window.width == 3 ? median_rows_3(picture, first, last, out)
+                                      : median_rows_5(picture, first, last, out))
+            nan = true;
     });
+    return nan;
 }
 
-#define MMP_INSTANTIATE(T)                                           \
-    template bool has_median_network(const BorderedPicture<T>&);     \
-    template void median_filter(const BorderedPicture<T>&, T*, ThreadTeam&);
+#define MMP_INSTANTIATE(T) \
+    template bool median_filter(const BorderedPicture<T>&, T*, ThreadTeam&);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(uint32_t)
+MMP_INSTANTIATE(int16_t)
+MMP_INSTANTIATE(float)
+MMP_INSTANTIATE(double)
 
 }  // namespace mmp

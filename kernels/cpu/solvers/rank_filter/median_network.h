@@ -8,12 +8,9 @@
 
 namespace mmp {
 
-// Returns whether there is a network for the picture's window, and each row fills a vector.
+// Replaces each pixel by the median of its window, which is 3x3 or 5x5; `picture.valid` is ignored.
+// Returns whether samples are NaN; then the result is undefined.
 template <class T>
-bool has_median_network(const BorderedPicture<T>& picture);
-
-// Replaces each pixel by the median of its window; `picture.valid` is ignored.
-template <class T>
-void median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team);
+bool median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team);
 
 }  // namespace mmp

@@ -47,12 +47,12 @@ MMP_SIMD_LEVELS void find_places(const uint16_t* rows, const uint16_t* columns, 
 }  // namespace
 
 template <class T>
-void OrderedTile<T>::sort(const T* values, const uint8_t* valid, int64_t rows, int64_t columns) {
+void OrderedTile<T>::sort(const Key<T>* keys, const uint8_t* valid, int64_t rows, int64_t columns) {
     items_.clear();
     for (int64_t row = 0; row < rows; ++row)
         for (int64_t column = 0; column < columns; ++column)
             if (const int64_t i = row * columns + column; !valid || valid[i])
-                items_.push_back({values[i], static_cast<uint16_t>(row),
+                items_.push_back({keys[i], static_cast<uint16_t>(row),
                                   static_cast<uint16_t>(column)});
     sort_items();
     const size_t count = items_.size();
@@ -100,10 +100,13 @@ void OrderedTile<T>::look_up(int64_t row, int64_t count, Window window, const ui
     for (int64_t x = 0; x < count; ++x)
         out[x] = places[x] == WindowHistogram::kNothing
                      ? T{0}
-                     : static_cast<T>(items_[found_[x]].value);
+                     : from_key<T>(items_[found_[x]].value);
 }
 
+template class OrderedTile<uint8_t>;
 template class OrderedTile<uint16_t>;
-template class OrderedTile<uint32_t>;
+template class OrderedTile<int16_t>;
+template class OrderedTile<float>;
+template class OrderedTile<double>;
 
 }  // namespace mmp

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cpu/solvers/rank_filter/bordered_picture.h"
+#include "cpu/solvers/rank_filter/lanes.h"
 
 namespace mmp {
 
@@ -18,11 +19,17 @@ namespace mmp {
 template <class T>
 class OrderedTile {
 public:
-    // Sorts rows x columns values; `valid` is null if all values are valid.
-    void sort(const T* values, const uint8_t* valid, int64_t rows, int64_t columns);
+    // Sorts rows x columns samples by their keys; `valid` is null if all are valid.
+    void sort(const Key<T>* keys, const uint8_t* valid, int64_t rows, int64_t columns);
 
     // Returns the bins of all values, row by row; bins of invalid values are undefined.
     const uint8_t* bins() const { return bins_.data(); }
+
+    // The number of valid values, and the value and the position of each in ascending order.
+    size_t count() const { return items_.size(); }
+    T value(size_t i) const { return from_key<T>(items_[i].value); }
+    int64_t row(size_t i) const { return items_[i].row; }
+    int64_t column(size_t i) const { return items_[i].column; }
 
     // For `count` windows whose upper left corners are in `row`, from column 0 on: sets out[x] to
     // value number places[x] of bin bins[x], counting only values in window x; 0 if there is none.
@@ -31,7 +38,7 @@ public:
 
 private:
     struct Item {
-        uint32_t value;
+        Key<T> value;
         uint16_t row, column;
     };
     void sort_items();

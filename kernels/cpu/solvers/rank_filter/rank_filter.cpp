@@ -1,11 +1,12 @@
 #include "cpu/solvers/rank_filter/rank_filter.h"
 
 #include <algorithm>
+#include <atomic>
 #include <bit>
 #include <type_traits>
 #include <vector>
 
-#include "cpu/solvers/rank_filter/median_network.h"
+#include "cpu/solvers/rank_filter/lanes.h"
 #include "cpu/solvers/rank_filter/ordered_tile.h"
 #include "cpu/solvers/rank_filter/window_histogram.h"
 
@@ -27,15 +28,22 @@ public:
     TileFilter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found)
         : picture_(picture), ranks_(ranks), out_(out), found_(found) {}
 
-    void filter(const Tile& tile) {
+    // Returns whether a sample is NaN, if all samples are valid.
+    bool filter(const Tile& tile) {
         const Window window = picture_.window;
         const int64_t rows = tile.rows + window.height - 1;
         const int64_t columns = tile.columns + window.width - 1;
-        gather(picture_.samples, tile, rows, columns, values_);
+        bool nan = false;
+        gather(picture_.samples, tile, rows, columns, values_, [&](T sample) {
+            nan |= sample != sample;
+            return to_key(sample);
+        });
         const uint8_t* valid = nullptr;
         if (picture_.valid) {
-            gather(picture_.valid, tile, rows, columns, valid_);
+            gather(picture_.valid, tile, rows, columns, valid_, [](uint8_t each) { return each; });
             valid = valid_.data();
+        } else if (nan) {
+            return true;
         }
         const uint8_t* bins;
         if constexpr (kOrdered) {
@@ -55,7 +63,7 @@ public:
             histogram.find(ranks_, found_bins_.data(), places_.data());
             write(tile, row);
             const int64_t left = row, entered = row + window.height;
-            if (++row == tile.rows) break;
+            if (++row == tile.rows) return false;
             if (valid) {
                 histogram.leave(bins + left * columns, valid + left * columns);
                 enter(entered);
@@ -68,15 +76,15 @@ public:
 private:
     static constexpr bool kOrdered = !std::is_same_v<T, uint8_t>;
 
-    // Copies all samples in the windows of a tile to `out`.
-    template <class Sample>
+    // Sets `out` to made(sample) for all samples in the windows of a tile.
+    template <class Sample, class Made, class Make>
     void gather(const Sample* samples, const Tile& tile, int64_t rows, int64_t columns,
-                std::vector<Sample>& out) const {
+                std::vector<Made>& out, const Make& made) const {
         out.resize(rows * columns);
         for (int64_t row = 0; row < rows; ++row) {
             const Sample* from = samples + picture_.row_of[tile.row + row] * picture_.stride;
             for (int64_t column = 0; column < columns; ++column)
-                out[row * columns + column] = from[picture_.column_of[tile.column + column]];
+                out[row * columns + column] = made(from[picture_.column_of[tile.column + column]]);
         }
     }
 
@@ -97,7 +105,7 @@ private:
     T* out_;
     uint8_t* found_;
     std::conditional_t<kOrdered, OrderedTile<T>, char> order_{};
-    std::vector<T> values_;
+    std::vector<Key<T>> values_;
     std::vector<uint8_t> valid_, found_bins_;
     std::vector<uint16_t> places_;
 };
@@ -114,33 +122,34 @@ int64_t tile_side(int window_side) {
 }  // namespace
 
 template <class T>
-void rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
+bool rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
                  ThreadTeam& team) {
     const Window window = picture.window;
-    const int area = window.height * window.width;
-    if (!picture.valid && ranks[area] == area / 2 && has_median_network(picture)) {
-        median_filter(picture, out, team);
-        return;
-    }
     const int64_t height = tile_side<T>(window.height), width = tile_side<T>(window.width);
     const int64_t across = (picture.columns + width - 1) / width;
     const int64_t tiles = (picture.rows + height - 1) / height * across;
     const int64_t tasks = std::min(tiles, kTasks);
+    std::atomic<bool> nan = false;
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
         TileFilter<T> filter(picture, ranks, out, found);
         for (int64_t tile = tiles * task / tasks; tile < tiles * (task + 1) / tasks; ++tile) {
             const int64_t row = tile / across * height, column = tile % across * width;
-            filter.filter({row, column, std::min(height, picture.rows - row),
-                           std::min(width, picture.columns - column)});
+            if (nan) return;
+            if (filter.filter({row, column, std::min(height, picture.rows - row),
+                               std::min(width, picture.columns - column)}))
+                nan = true;
         }
     });
+    return nan;
 }
 
-template void rank_filter(const BorderedPicture<uint8_t>&, const int32_t*, uint8_t*, uint8_t*,
-                          ThreadTeam&);
-template void rank_filter(const BorderedPicture<uint16_t>&, const int32_t*, uint16_t*, uint8_t*,
-                          ThreadTeam&);
-template void rank_filter(const BorderedPicture<uint32_t>&, const int32_t*, uint32_t*, uint8_t*,
-                          ThreadTeam&);
+#define MMP_INSTANTIATE(T)                                                             \
+    template bool rank_filter(const BorderedPicture<T>&, const int32_t*, T*, uint8_t*, \
+                              ThreadTeam&);
+MMP_INSTANTIATE(uint8_t)
+MMP_INSTANTIATE(uint16_t)
+MMP_INSTANTIATE(int16_t)
+MMP_INSTANTIATE(float)
+MMP_INSTANTIATE(double)
 
 }  // namespace mmp

@@ -11,8 +11,9 @@ namespace mmp {
 
 // ranks[n], from 0 to n - 1, is the rank among n valid values; ranks[0] is not used. `found`,
 // unless null, becomes 1 if a window has a valid value. Otherwise `found` and `out` become 0.
+// Returns whether samples are NaN although all are valid; then the result is undefined.
 template <class T>
-void rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
+bool rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
                  ThreadTeam& team);
 
 }  // namespace mmp

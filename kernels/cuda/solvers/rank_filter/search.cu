@@ -99,7 +99,7 @@ extern "C" __global__ void __launch_bounds__(256)
     int rank = ranks[count];
     uint32_t prefix = 0;
     const int64_t result = int64_t{y} * shape.columns + x;
-    if constexpr (kSmall && !MMP_MASKED && kKept <= kNetwork) {
+    if constexpr (kSmall && !MMP_MASKED && kKept <= kNetwork && kKept % 2) {
         if (rank == kKept / 2) {
             out[result] = static_cast<Value>(median_of(kept));
             return;

@@ -1,0 +1,17 @@
+// Rank filters with windows of any shape.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/solvers/rank_filter/bordered_picture.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+// cells[i][j], of the window's height and width, is nonzero if the window has this cell. For
+// `ranks`, `found` and the answer see rank_filter.
+template <class T>
+bool shape_filter(const BorderedPicture<T>& picture, const uint8_t* cells, const int32_t* ranks,
+                  T* out, uint8_t* found, ThreadTeam& team);
+
+}  // namespace mmp
