@@ -1,11 +1,14 @@
 // Knapsacks in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
+#include <tuple>
 
+#include "cpu/solvers/knapsack/branches.h"
 #include "cpu/solvers/knapsack/core.h"
 #include "cpu/solvers/knapsack/sweep.h"
 #include "cpu/bindings/bindings.h"
@@ -109,6 +112,23 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
     });
 }
 
+// Solves one problem by branch and bound. Returns whether the best choice is proven, its profit, an
+// upper bound of the profit, and the number of nodes.
+std::tuple<bool, int64_t, int64_t, int64_t> branches(const Numbers& profits, const Numbers& weights,
+                                                     const Numbers& starts,
+                                                     const std::vector<int64_t>& capacities,
+                                                     bool exact_fill, int64_t known, int64_t work,
+                                                     double seconds, Array<int64_t> choices) {
+    nb::gil_scoped_release released;
+    const BranchProblem problem{profits.data(), weights.data(),
+                                starts.data(),  static_cast<int64_t>(starts.size()) - 1,
+                                capacities,     exact_fill};
+    int64_t value = 0, bound = 0, nodes = 0;
+    const bool proven = knapsack_branches(problem, known, {work, deadline_in(seconds)}, value,
+                                          bound, choices.data(), nodes);
+    return {proven, value, bound, nodes};
+}
+
 }  // namespace
 
 void register_knapsack(nb::module_& module) {
@@ -122,6 +142,8 @@ void register_knapsack(nb::module_& module) {
                "decisions"_a, "state"_a, "choices"_a);
     module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,
                "shapes"_a, "exact_fill"_a, "feasible"_a, "values"_a, "choices"_a, "threads"_a);
+    module.def("knapsack_branches", branches, "profits"_a, "weights"_a, "starts"_a, "capacities"_a,
+               "exact_fill"_a, "known"_a, "work"_a, "seconds"_a, "choices"_a);
     module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
                "list"_a, "stored"_a, "work"_a, "seconds"_a, "outcomes"_a, "values"_a, "take"_a,
                "threads"_a);

@@ -1,0 +1,578 @@
+#include "cpu/solvers/knapsack/branches.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <numeric>
+
+#include "cpu/runtime/interrupts.h"
+#include "cpu/solvers/knapsack/simplex.h"
+
+namespace mmp {
+
+namespace {
+
+__extension__ typedef __int128 Int128;
+
+constexpr int64_t kNone = INT64_MIN;
+constexpr double kWhole = 1e-6;       // a value this near to an integer counts as one
+constexpr double kLeastLoss = 1e-6;   // keeps products of losses apart from 0
+constexpr int64_t kNodesBetween = 64;  // nodes between two looks at the clock
+constexpr int64_t kRoundedNodes = 256, kNodesARounding = 16;
+
+// Wide is the type of exact bounds, which stay below 2**(kBits + 2).
+template <class Wide>
+class Branches {
+public:
+    static constexpr int kBits = sizeof(Wide) > 8 ? 120 : 60;
+
+    Branches(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift)
+        : problem_(problem),
+          limits_(limits),
+          shift_(shift),
+          options_(problem.starts[problem.stages]),
+          budgets_(static_cast<int64_t>(problem.capacities.size())),
+          best_(known) {
+        count_rows();
+        lay_out();
+    }
+
+    bool search(int64_t* choices);
+
+    int64_t value() const { return best_; }
+    int64_t bound() const { return bound_; }
+    int64_t nodes() const { return nodes_; }
+
+private:
+    // Bounds of an exact-sum row and what its open stages can still add.
+    struct Room {
+        int64_t low, high;    // bounds of the sum of the weights
+        int64_t least;        // sum of the least weights of the stages
+        Int128 most;          // sum of the largest weights
+    };
+
+    // A branch: an option that is taken or removed, or (option < 0) a largest or least count.
+    struct Branch {
+        int64_t option;
+        bool first;  // take the option; or: the count is at most `count`, not above it
+        int64_t count;
+    };
+
+    struct Frame {
+        Branch second;
+        size_t killed;
+        std::vector<Room> rooms;
+        int64_t bound;
+    };
+
+    void count_rows();
+    void lay_out();
+    int64_t weight(int64_t row, int64_t option) const { return weights_[row * options_ + option]; }
+    bool decided(int64_t g) const { return alive_in_[g] == 1; }
+    int64_t wanted() const { return best_ + step_; }
+    double cutoff() const;
+    void kill(int64_t option);
+    void show(int64_t g);
+    bool fits() const;
+    bool propagate();
+    void price(bool ray);
+    bool exact_bound(bool ray);
+    bool remove_hopeless();
+    bool enter();
+    Branch choose() const;
+    void apply(const Branch& branch);
+    void back(const Frame& frame);
+    void round();
+    void record(const std::vector<int64_t>& chosen);
+
+    const BranchProblem& problem_;
+    const BranchLimits limits_;
+    const int shift_;
+    const int64_t options_, budgets_;
+    int64_t rows_ = 0;      // budgets and the count
+    bool counts_ = false;   // whether the last row counts second options
+    int64_t step_ = 1;      // common divisor of the differences of profits
+    std::vector<int64_t> weights_;           // a row of options for each row
+    std::vector<int64_t> stage_of_, variable_, option_of_;  // variables of the simplex
+    std::vector<Room> rooms_;
+    std::vector<double> scales_;
+    std::vector<Wide> most_price_, prices_, gains_, tops_;
+    std::vector<uint8_t> alive_;
+    std::vector<int64_t> alive_in_, killed_;
+    std::vector<int64_t> changed_;           // stages that the simplex has not heard of
+    std::vector<uint8_t> is_changed_;
+    std::vector<Simplex> simplex_;           // one, made after the layout
+    std::vector<int64_t> chosen_, order_;
+    Wide total_ = 0;
+    int64_t best_, bound_ = kNone, node_bound_ = 0, nodes_ = 0;
+    bool rounding_ = true;
+};
+
+template <class Wide>
+void Branches<Wide>::count_rows() {
+    stage_of_.resize(options_);
+    counts_ = problem_.stages > 1;
+    step_ = 0;
+    for (int64_t g = 0; g < problem_.stages; ++g) {
+        const int64_t first = problem_.starts[g], last = problem_.starts[g + 1];
+        std::fill(stage_of_.begin() + first, stage_of_.begin() + last, g);
+        alive_in_.push_back(last - first);
+        counts_ &= last - first == 2;
+        for (int64_t o = first + 1; o < last; ++o)
+            step_ = std::gcd(step_, problem_.profits[o] - problem_.profits[first]);
+    }
+    step_ = std::max<int64_t>(step_, 1);
+    rows_ = budgets_ + counts_;
+    weights_.resize(rows_ * options_);
+    for (int64_t i = 0; i < budgets_; ++i)
+        for (int64_t o = 0; o < options_; ++o)
+            weights_[i * options_ + o] = problem_.weights[o * budgets_ + i];
+    for (int64_t o = 0; counts_ && o < options_; ++o) weights_[budgets_ * options_ + o] = o & 1;
+    for (int64_t i = 0; i < rows_; ++i) {
+        Room room{0, i < budgets_ ? problem_.capacities[i] : problem_.stages, 0, 0};
+        if (problem_.exact && i < budgets_) room.low = room.high;
+        for (int64_t g = 0; g < problem_.stages; ++g) {
+            const int64_t* first = &weights_[i * options_ + problem_.starts[g]];
+            const auto [least, most] = std::minmax_element(first, first + alive_in_[g]);
+            room.least += *least;
+            room.most += *most;
+        }
+        rooms_.push_back(room);
+        const double largest =
+            std::max(static_cast<double>(room.high), static_cast<double>(room.most));
+        scales_.push_back(i < budgets_ ? 1.0 / std::max(static_cast<double>(room.high), 1.0) : 1.0);
+        most_price_.push_back(static_cast<Wide>(
+            std::ldexp(0.99, kBits) / (static_cast<double>(rows_) * std::max(largest, 1.0))));
+    }
+}
+
+// Makes the variables of the simplex. The first option of a stage has none if the stage has two
+// options; else it is what a row for the stage leaves.
+template <class Wide>
+void Branches<Wide>::lay_out() {
+    variable_.assign(options_, -1);
+    std::vector<int64_t> large;
+    for (int64_t o = 0; o < options_; ++o) {
+        if (problem_.starts[stage_of_[o]] == o) continue;
+        variable_[o] = static_cast<int64_t>(option_of_.size());
+        option_of_.push_back(o);
+    }
+    const auto columns = static_cast<int64_t>(option_of_.size());
+    for (int64_t g = 0; g < problem_.stages; ++g)
+        if (alive_in_[g] > 2) large.push_back(g);
+    const int64_t all = rows_ + static_cast<int64_t>(large.size());
+    std::vector<double> matrix(all * columns), constants(all), profits(columns), lows(all);
+    std::vector<double> highs(all, 1.0);
+    double constant = 0;
+    for (int64_t g = 0; g < problem_.stages; ++g)
+        constant += static_cast<double>(problem_.profits[problem_.starts[g]]);
+    for (int64_t j = 0; j < columns; ++j) {
+        const int64_t o = option_of_[j], key = problem_.starts[stage_of_[o]];
+        profits[j] = static_cast<double>(problem_.profits[o] - problem_.profits[key]);
+        for (int64_t i = 0; i < rows_; ++i)
+            matrix[i * columns + j] = scales_[i] * static_cast<double>(weight(i, o) -
+                                                                       weight(i, key));
+    }
+    for (int64_t i = 0; i < rows_; ++i) {
+        for (int64_t g = 0; g < problem_.stages; ++g)
+            constants[i] += scales_[i] * static_cast<double>(weight(i, problem_.starts[g]));
+        lows[i] = scales_[i] * static_cast<double>(rooms_[i].low);
+        highs[i] = scales_[i] * static_cast<double>(rooms_[i].high);
+    }
+    for (size_t k = 0; k < large.size(); ++k) {
+        const int64_t key = problem_.starts[large[k]], r = rows_ + static_cast<int64_t>(k);
+        variable_[key] = columns + r;
+        constants[r] = 1.0;
+        for (int64_t o = key + 1; o < problem_.starts[large[k] + 1]; ++o)
+            matrix[r * columns + variable_[o]] = -1.0;
+    }
+    option_of_.resize(columns + all, -1);
+    for (const int64_t g : large) option_of_[variable_[problem_.starts[g]]] = problem_.starts[g];
+    simplex_.emplace_back(all, columns, matrix, constants, profits, constant, lows, highs);
+    prices_.assign(rows_, 0);
+    gains_.resize(options_);
+    tops_.resize(problem_.stages);
+    alive_.assign(options_, 1);
+    is_changed_.assign(problem_.stages, 0);
+}
+
+// Bound below which the simplex may stop; exact numbers decide then.
+template <class Wide>
+double Branches<Wide>::cutoff() const {
+    if (best_ == kNone) return -INFINITY;
+    const auto value = static_cast<double>(wanted());
+    return value - 1e-7 - 1e-12 * std::abs(value);
+}
+
+template <class Wide>
+void Branches<Wide>::show(int64_t g) {
+    if (!is_changed_[g]) is_changed_[g] = 1, changed_.push_back(g);
+}
+
+// Removes an option, which leaves at least one in its stage.
+template <class Wide>
+void Branches<Wide>::kill(int64_t option) {
+    const int64_t g = stage_of_[option], first = problem_.starts[g], last = problem_.starts[g + 1];
+    alive_[option] = 0;
+    --alive_in_[g];
+    killed_.push_back(option);
+    show(g);
+    for (int64_t i = 0; i < rows_; ++i) {
+        const int64_t own = weight(i, option);
+        int64_t least = INT64_MAX, most = 0;
+        for (int64_t o = first; o < last; ++o)
+            if (alive_[o]) least = std::min(least, weight(i, o)), most = std::max(most, weight(i, o));
+        if (least > own) rooms_[i].least += least - own;
+        if (most < own) rooms_[i].most -= own - most;
+    }
+}
+
+template <class Wide>
+bool Branches<Wide>::fits() const {
+    return std::all_of(rooms_.begin(), rooms_.end(), [](const Room& room) {
+        return room.least <= room.high && room.most >= room.low;
+    });
+}
+
+// Removes options that cannot fit beside the lightest (or, for a least sum, the heaviest) options
+// of the other stages. Returns false if nothing fits.
+template <class Wide>
+bool Branches<Wide>::propagate() {
+    if (!fits()) return false;
+    for (int64_t g = 0; g < problem_.stages; ++g) {
+        if (decided(g)) continue;
+        const int64_t first = problem_.starts[g], last = problem_.starts[g + 1];
+        for (int64_t i = 0; i < rows_; ++i) {
+            int64_t least = INT64_MAX, most = 0;
+            for (int64_t o = first; o < last; ++o)
+                if (alive_[o])
+                    least = std::min(least, weight(i, o)), most = std::max(most, weight(i, o));
+            const Room room = rooms_[i];
+            const int64_t spare = room.high - room.least;
+            const Int128 surplus = room.most - room.low;
+            if (most - least <= spare && most - least <= surplus) continue;
+            for (int64_t o = first; o < last; ++o) {
+                if (!alive_[o] || (weight(i, o) - least <= spare && most - weight(i, o) <= surplus))
+                    continue;
+                if (decided(g)) return false;
+                kill(o);
+            }
+            if (!fits()) return false;
+        }
+    }
+    return true;
+}
+
+// Rounds the prices of the simplex; with `ray`, those that prove infeasibility.
+template <class Wide>
+void Branches<Wide>::price(bool ray) {
+    double factor = std::ldexp(1.0, shift_);
+    if (ray) {
+        factor = INFINITY;
+        for (int64_t i = 0; i < rows_; ++i) {
+            const double size = std::abs(simplex_[0].ray(i)) * scales_[i];
+            if (size > 0) factor = std::min(factor, static_cast<double>(most_price_[i]) / size);
+        }
+        if (!std::isfinite(factor)) factor = 0;
+    }
+    for (int64_t i = 0; i < rows_; ++i) {
+        const double price = ray ? simplex_[0].ray(i) : simplex_[0].price(i);
+        const double scaled = price * scales_[i] * factor;
+        const double most = static_cast<double>(most_price_[i]);
+        prices_[i] = std::isfinite(scaled)
+                         ? static_cast<Wide>(std::round(std::clamp(scaled, -most, most)))
+                         : 0;
+    }
+}
+
+// Computes the Lagrangian bound of the rounded prices, in `total_`. Returns whether it excludes a
+// better choice.
+template <class Wide>
+bool Branches<Wide>::exact_bound(bool ray) {
+    price(ray);
+    for (int64_t o = 0; o < options_; ++o)
+        gains_[o] = ray ? Wide{0} : static_cast<Wide>(problem_.profits[o]) << shift_;
+    total_ = 0;
+    for (int64_t i = 0; i < rows_; ++i) {
+        const Wide price = prices_[i];
+        if (price == 0) continue;
+        total_ += price * (price > 0 ? rooms_[i].high : rooms_[i].low);
+        const int64_t* weights = &weights_[i * options_];
+        for (int64_t o = 0; o < options_; ++o) gains_[o] -= price * weights[o];
+    }
+    for (int64_t g = 0; g < problem_.stages; ++g) {
+        bool any = false;
+        for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
+            if (alive_[o] && (!any || gains_[o] > tops_[g])) tops_[g] = gains_[o], any = true;
+        total_ += tops_[g];
+    }
+    if (ray) return total_ < 0;
+    const auto bound = static_cast<int64_t>(total_ >> shift_);
+    node_bound_ = std::min(node_bound_, bound);
+    return best_ != kNone && node_bound_ < wanted();
+}
+
+// Removes options whose bound is too low. Returns whether a basic variable or a decision changed.
+template <class Wide>
+bool Branches<Wide>::remove_hopeless() {
+    if (best_ == kNone) return false;
+    const Wide slack = total_ - (static_cast<Wide>(wanted()) << shift_);
+    bool changed = false;
+    for (int64_t g = 0; g < problem_.stages; ++g) {
+        if (decided(g)) continue;
+        for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o) {
+            if (!alive_[o] || tops_[g] - gains_[o] <= slack) continue;
+            kill(o);
+            changed |= variable_[o] < 0 || simplex_[0].basic(variable_[o]);
+        }
+    }
+    return changed;
+}
+
+// Solves the node. Returns whether it must be branched.
+template <class Wide>
+bool Branches<Wide>::enter() {
+    Simplex& simplex = simplex_[0];
+    for (;;) {
+        if (!propagate()) return false;
+        for (const int64_t g : changed_) {
+            is_changed_[g] = 0;
+            for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
+                if (variable_[o] >= 0)
+                    simplex.set_bounds(variable_[o], alive_[o] && decided(g), alive_[o]);
+        }
+        changed_.clear();
+        const SimplexEnd end = simplex.solve(cutoff());
+        if (end == SimplexEnd::kInfeasible && exact_bound(true)) return false;
+        if (exact_bound(false)) return false;
+        if (end == SimplexEnd::kOptimal &&
+            (nodes_ < kRoundedNodes || nodes_ % kNodesARounding == 0)) {
+            round();
+            if (best_ != kNone && node_bound_ < wanted()) return false;
+        }
+        if (!remove_hopeless()) break;
+    }
+    if (std::all_of(alive_in_.begin(), alive_in_.end(), [](int64_t n) { return n == 1; })) {
+        if (!propagate()) return false;
+        std::vector<int64_t> chosen;
+        for (int64_t o = 0; o < options_; ++o)
+            if (alive_[o]) chosen.push_back(o);
+        record(chosen);
+        return false;
+    }
+    return true;
+}
+
+// Returns the branch whose two sides lose most, the better side first.
+template <class Wide>
+typename Branches<Wide>::Branch Branches<Wide>::choose() const {
+    const Simplex& simplex = simplex_[0];
+    Branch best{-1, false, 0};
+    double most = -1;
+    const auto consider = [&](int64_t variable, double value, int64_t option) {
+        const double part = value - std::floor(value);
+        if (part < kWhole || part > 1 - kWhole) return;
+        const double down = simplex.loss(variable, false, part);
+        const double up = simplex.loss(variable, true, 1 - part);
+        const double score = std::max(down, kLeastLoss) * std::max(up, kLeastLoss);
+        if (score <= most) return;
+        most = score;
+        const bool first_up = up < down || (up == down && part > 0.5);
+        best = option < 0 ? Branch{-1, !first_up, static_cast<int64_t>(std::floor(value))}
+                          : Branch{option, first_up, 0};
+    };
+    if (counts_) {
+        const auto columns = static_cast<int64_t>(option_of_.size()) - rows_;
+        const int64_t variable = columns + budgets_;
+        if (simplex.basic(variable)) consider(variable, simplex.value(variable), -1);
+        if (most >= 0) return best;
+    }
+    for (size_t v = 0; v < option_of_.size(); ++v) {
+        const int64_t o = option_of_[v], variable = static_cast<int64_t>(v);
+        if (o >= 0 && !decided(stage_of_[o]) && alive_[o] && simplex.basic(variable))
+            consider(variable, simplex.value(variable), o);
+    }
+    if (most >= 0) return best;
+    // No variable is fractional, but rounding or a stuck simplex left the node open.
+    int64_t g = 0;
+    while (decided(g)) ++g;
+    int64_t o = problem_.starts[g];
+    while (!alive_[o]) ++o;
+    return {o, true, 0};
+}
+
+template <class Wide>
+void Branches<Wide>::apply(const Branch& branch) {
+    if (branch.option < 0) {
+        Room& room = rooms_[budgets_];
+        if (branch.first)
+            room.high = std::min(room.high, branch.count);
+        else
+            room.low = std::max(room.low, branch.count + 1);
+        const auto columns = static_cast<int64_t>(option_of_.size()) - rows_;
+        if (room.low <= room.high)
+            simplex_[0].set_bounds(columns + budgets_, static_cast<double>(room.low),
+                                   static_cast<double>(room.high));
+        return;
+    }
+    if (!branch.first) return kill(branch.option);
+    const int64_t g = stage_of_[branch.option];
+    for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
+        if (alive_[o] && o != branch.option) kill(o);
+}
+
+// Restores the state of a frame.
+template <class Wide>
+void Branches<Wide>::back(const Frame& frame) {
+    while (killed_.size() > frame.killed) {
+        const int64_t o = killed_.back();
+        killed_.pop_back();
+        alive_[o] = 1;
+        ++alive_in_[stage_of_[o]];
+        show(stage_of_[o]);
+    }
+    if (counts_) {
+        const Room &now = rooms_[budgets_], &then = frame.rooms[budgets_];
+        const auto columns = static_cast<int64_t>(option_of_.size()) - rows_;
+        if (now.low != then.low || now.high != then.high)
+            simplex_[0].set_bounds(columns + budgets_, static_cast<double>(then.low),
+                                   static_cast<double>(then.high));
+    }
+    rooms_ = frame.rooms;
+    node_bound_ = frame.bound;
+}
+
+// Tries to make a feasible choice from the node: the options of whole value stay, the other stages
+// take the options of the largest gains that fit.
+template <class Wide>
+void Branches<Wide>::round() {
+    const Simplex& simplex = simplex_[0];
+    std::vector<int64_t> chosen(problem_.stages);
+    std::vector<Int128> sums(budgets_);
+    order_.clear();
+    for (int64_t g = 0; g < problem_.stages; ++g) {
+        const int64_t first = problem_.starts[g], last = problem_.starts[g + 1];
+        double rest = 1;
+        int64_t lightest = -1, whole = -1;
+        double least = INFINITY;
+        for (int64_t o = last - 1; o >= first; --o) {
+            const double part = variable_[o] >= 0 ? simplex.value(variable_[o]) : rest;
+            rest -= part;
+            if (part > 1 - kWhole) whole = o;
+            double share = 0;
+            for (int64_t i = 0; i < budgets_; ++i)
+                share += scales_[i] * static_cast<double>(weight(i, o));
+            if (share <= least) least = share, lightest = o;
+        }
+        chosen[g] = whole >= 0 ? whole : lightest;
+        for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, chosen[g]);
+        for (int64_t o = first; o < last; ++o)
+            if (problem_.profits[o] > problem_.profits[chosen[g]]) order_.push_back(o);
+    }
+    const auto loss = [&](int64_t o) { return tops_[stage_of_[o]] - gains_[o]; };
+    std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
+        return loss(a) != loss(b) ? loss(a) < loss(b) : a < b;
+    });
+    for (const int64_t o : order_) {
+        const int64_t now = chosen[stage_of_[o]];
+        if (problem_.profits[o] <= problem_.profits[now]) continue;
+        bool fit = true;
+        for (int64_t i = 0; i < budgets_; ++i)
+            fit &= sums[i] - weight(i, now) + weight(i, o) <= problem_.capacities[i];
+        if (!fit) continue;
+        for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, o) - weight(i, now);
+        chosen[stage_of_[o]] = o;
+    }
+    for (int64_t i = 0; i < budgets_; ++i)
+        if (problem_.exact ? sums[i] != problem_.capacities[i] : sums[i] > problem_.capacities[i])
+            return;
+    record(chosen);
+}
+
+// Keeps a feasible choice if it is better.
+template <class Wide>
+void Branches<Wide>::record(const std::vector<int64_t>& chosen) {
+    int64_t value = 0;
+    for (const int64_t o : chosen) value += problem_.profits[o];
+    if (best_ != kNone && value <= best_) return;
+    best_ = value;
+    chosen_ = chosen;
+}
+
+template <class Wide>
+bool Branches<Wide>::search(int64_t* choices) {
+    std::vector<Frame> frames;
+    node_bound_ = INT64_MAX;
+    bool proven = true;
+    for (bool open = true; open;) {
+        ++nodes_;
+        if (nodes_ % kNodesBetween == 0 || nodes_ < kNodesBetween) {
+            stop_if_interrupted();
+            if (simplex_[0].work() > limits_.work ||
+                std::chrono::steady_clock::now() > limits_.deadline) {
+                proven = false;
+                break;
+            }
+        }
+        if (enter()) {
+            const Branch first = choose();
+            Branch second = first;
+            second.first = !first.first;
+            frames.push_back({second, killed_.size(), rooms_, node_bound_});
+            apply(first);
+            continue;
+        }
+        open = false;
+        while (!frames.empty() && !open) {
+            back(frames.back());
+            const Branch second = frames.back().second;
+            frames.pop_back();
+            if (best_ != kNone && node_bound_ < wanted()) continue;
+            apply(second);
+            open = true;
+        }
+    }
+    bound_ = best_;
+    if (!proven) {
+        bound_ = std::max(bound_, node_bound_);
+        for (const Frame& frame : frames) bound_ = std::max(bound_, frame.bound);
+    }
+    for (size_t g = 0; g < chosen_.size(); ++g) choices[g] = chosen_[g] - problem_.starts[g];
+    return proven;
+}
+
+template <class Wide>
+bool solve(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift,
+           int64_t& value, int64_t& bound, int64_t* choices, int64_t& nodes) {
+    Branches<Wide> branches(problem, known, limits, shift);
+    const bool proven = branches.search(choices);
+    value = branches.value();
+    bound = branches.bound();
+    nodes = branches.nodes();
+    return proven;
+}
+
+}  // namespace
+
+bool knapsack_branches(const BranchProblem& problem, int64_t known, const BranchLimits& limits,
+                       int64_t& value, int64_t& bound, int64_t* choices, int64_t& nodes) {
+    uint64_t magnitude = 0;
+    for (int64_t g = 0; g < problem.stages; ++g) {
+        uint64_t most = 0;
+        for (int64_t o = problem.starts[g]; o < problem.starts[g + 1]; ++o)
+            most = std::max(most, static_cast<uint64_t>(std::abs(problem.profits[o])));
+        magnitude += most;
+    }
+    const int64_t largest = *std::max_element(problem.capacities.begin(), problem.capacities.end());
+    const int bits = static_cast<int>(std::bit_width(magnitude)), spare = 60 - bits;
+    // Rounding a price changes the bound by up to half of the capacity.
+    const int needed = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)) +
+                                        std::bit_width(problem.capacities.size()) + 4);
+    if (needed <= spare)
+        return solve<int64_t>(problem, known, limits, std::min(spare, needed + 8), value, bound,
+                              choices, nodes);
+    return solve<Int128>(problem, known, limits, std::min(119 - bits, needed), value, bound,
+                         choices, nodes);
+}
+
+}  // namespace mmp

@@ -1,0 +1,76 @@
+"""Branch and bound for several budgets, groups and exact fills; see ``branches.h``.
+
+The C++ source is ``kernels/cpu/solvers/knapsack/branches.h``. It runs on the processor for every
+backend that reduces, because the nodes of the search follow one another.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.solvers.knapsack.problem import Problem
+
+LEAST_CELLS = 1 << 24
+"""Least number of cells; a smaller table is filled in some hundredths of a second."""
+CELLS_A_STEP = 4
+"""Cells of a table that are filled in the time of some number of the tableau, with a margin."""
+MOST_WORK = (1 << 62) - 1
+"""Work of a search without a limit."""
+_NONE = -(1 << 63)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The answer of branch and bound.
+
+    Parameters
+    ----------
+    choices : (G,) int64 array or None
+        A feasible choice; None if none better than the known one was found.
+    bound : int or None
+        Upper bound of the profit of all choices; None if no choice is feasible.
+    proven : bool
+        Whether no choice is better than ``choices`` and the known one.
+    nodes : int
+        Number of nodes of the search.
+    """
+
+    choices: np.ndarray | None
+    bound: int | None
+    proven: bool
+    nodes: int
+
+
+def solve(
+    problem: Problem, known: int | None, work: int = MOST_WORK, deadline: float | None = None
+) -> Answer:
+    """Search for the best choice.
+
+    Parameters
+    ----------
+    problem : Problem
+        A reduced problem: at least two options in each stage, and the lightest options of all
+        stages fit together in each column.
+    known : int or None
+        Profit of a known choice.
+    work : int
+        Numbers of the tableau after whose change the search stops.
+    deadline : float or None
+        Value of ``time.monotonic``.
+    """
+    choices = np.zeros(problem.stages, np.int64)
+    proven, value, bound, nodes = _cpu.knapsack_branches(
+        problem.profits,
+        problem.weights,
+        problem.starts,
+        problem.capacities,
+        problem.exact_fill,
+        _NONE if known is None else known,
+        work,
+        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
+        choices,
+    )
+    better = value != _NONE and (known is None or value > known)
+    return Answer(choices if better else None, None if bound == _NONE else bound, proven, nodes)
