@@ -123,10 +123,9 @@ std::tuple<bool, int64_t, int64_t, int64_t> branches(const Numbers& profits, con
     const BranchProblem problem{profits.data(), weights.data(),
                                 starts.data(),  static_cast<int64_t>(starts.size()) - 1,
                                 capacities,     exact_fill};
-    int64_t value = 0, bound = 0, nodes = 0;
-    const bool proven = knapsack_branches(problem, known, {work, deadline_in(seconds)}, value,
-                                          bound, choices.data(), nodes);
-    return {proven, value, bound, nodes};
+    const BranchAnswer answer =
+        knapsack_branches(problem, known, {work, deadline_in(seconds)}, choices.data());
+    return {answer.proven, answer.value, answer.bound, answer.nodes};
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
+from mmpcodec.solvers.knapsack import branches, core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
 from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
@@ -17,6 +17,7 @@ from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.table import (
     Table,
+    fits,
     table_backend,
     table_bytes,
     usable_memory,
@@ -239,6 +240,12 @@ class _Search:
             self.choices = self.whole(choices)
             self.value = self.bound = self.problem.value(self.choices)
 
+    def finish(self, path: str) -> None:
+        """Record that the best known choice is the best; no choice is feasible without one."""
+        self.path = path
+        self.choices = self.good
+        self.value = self.bound = None if self.good is None else self.problem.value(self.good)
+
     def settled(self) -> int:
         """Return the profit of the decisions that the reduction has settled."""
         first = np.zeros(self.rest.stages, np.int64)
@@ -296,6 +303,8 @@ def _solve(
         _try_large(large, deadline)
         _try_cores(large, usable_memory(memory_limit, reference), operation, memory, deadline)
         for search in large:
+            if search.path is None and not search.is_direct(operation, memory):
+                _try_branches(search, backend, memory_limit, deadline)
             if search.path is None and not search.is_direct(operation, memory):
                 _exclude(search)
                 _try_few(search, deadline)
@@ -371,6 +380,38 @@ def _try_large(searches: list[_Search], deadline: float | None) -> None:
             search.bound = bound if search.bound is None else min(bound, search.bound)
 
 
+def _try_branches(
+    search: _Search, backend: str, memory_limit: int | None, deadline: float | None
+) -> None:
+    """Search by branch and bound, until a table is predicted to be faster."""
+    if core.applies(search.problem, search.rest) or is_over(deadline):
+        return
+    if search.problem.exact_fill:  # which bounds exclude few choices of
+        _try_few(search, deadline)
+        if search.path is not None:
+            return
+    cells = search.rest.cells
+    operation = dispatch.operations(__package__, table_backend(backend, cells))
+    if not fits(search.rest, operation, usable_memory(memory_limit, operation)):
+        _branch(search, deadline)
+    elif cells >= branches.LEAST_CELLS:
+        _branch(search, deadline, cells // branches.CELLS_A_STEP)
+
+
+def _branch(search: _Search, deadline: float | None, work: int = branches.MOST_WORK) -> None:
+    rest = search.rest
+    known = None if search.good is None else search.problem.value(search.good) - search.settled()
+    found = branches.solve(rest, known, work, deadline)
+    if found.choices is not None:
+        search.know(found.choices, rest.value(found.choices))
+    if found.proven:
+        search.finish("branches")
+        return
+    assert found.bound is not None
+    bound = search.settled() + found.bound
+    search.bound = bound if search.bound is None else min(bound, search.bound)
+
+
 def _exclude(search: _Search) -> None:
     if search.problem.exact_fill or not search.rest.stages:
         return
@@ -402,6 +443,11 @@ def _fill_tables(
         small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
         if small and (search.direct or table_bytes(problem, operation) <= memory):
             grouped.setdefault(len(problem.capacities), []).append(search)
+            continue
+        if operation.REDUCES and not fits(problem, operation, memory):
+            _branch(search, deadline)
+            if search.path is None:
+                search.run_out()
             continue
         table = Table(problem, operation, memory, deadline)
         try:

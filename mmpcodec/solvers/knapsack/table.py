@@ -52,6 +52,12 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
     return rows + _part(problem, halvings) * a_stage + extra * problem.states
 
 
+def fits(problem: Problem, operation: Any, memory: int) -> bool:
+    """Return whether a table fits into ``memory`` bytes after some number of halvings."""
+    halvings = range(max(problem.stages, 1).bit_length() + 1)
+    return any(table_bytes(problem, operation, h) <= memory for h in halvings)
+
+
 def _part(problem: Problem, halvings: int) -> int:
     """Return the number of stages whose decisions are in memory at a time."""
     return max(1, -(-problem.stages >> halvings))

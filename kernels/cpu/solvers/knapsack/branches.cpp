@@ -17,8 +17,11 @@ __extension__ typedef __int128 Int128;
 constexpr int64_t kNone = INT64_MIN;
 constexpr double kWhole = 1e-6;       // a value this near to an integer counts as one
 constexpr double kLeastLoss = 1e-6;   // keeps products of losses apart from 0
-constexpr int64_t kNodesBetween = 64;  // nodes between two looks at the clock
-constexpr int64_t kRoundedNodes = 256, kNodesARounding = 16;
+constexpr int64_t kWorkBetween = 1 << 18;  // work between two looks at the clock
+constexpr int64_t kRoundedNodes = 16, kSortWork = 16;
+constexpr int64_t kFirstNodes = 300, kMoreNodes = 8;  // limits of searches before a restart
+
+enum class SearchEnd : uint8_t { kProven, kLimit, kBetter };
 
 // Wide is the type of exact bounds, which stay below 2**(kBits + 2).
 template <class Wide>
@@ -26,22 +29,35 @@ class Branches {
 public:
     static constexpr int kBits = sizeof(Wide) > 8 ? 120 : 60;
 
-    Branches(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift)
+    // `bound` is an upper bound of the profit.
+    Branches(const BranchProblem& problem, int64_t known, int64_t bound,
+             const BranchLimits& limits, int shift)
         : problem_(problem),
           limits_(limits),
           shift_(shift),
           options_(problem.starts[problem.stages]),
           budgets_(static_cast<int64_t>(problem.capacities.size())),
-          best_(known) {
+          best_(known),
+          known_(known),
+          node_bound_(bound) {
         count_rows();
         lay_out();
     }
 
-    bool search(int64_t* choices);
+    // Solves the node. Returns whether it must be branched.
+    bool enter();
+
+    // Searches until the best choice is proven, a limit is exceeded, or a better choice is known
+    // after `nodes` nodes.
+    SearchEnd search(int64_t nodes);
 
     int64_t value() const { return best_; }
-    int64_t bound() const { return bound_; }
+    int64_t bound() const { return node_bound_; }
     int64_t nodes() const { return nodes_; }
+    int64_t work() const { return work_ + simplex_[0].work(); }
+    bool better() const { return !chosen_.empty(); }
+    bool alive(int64_t option) const { return alive_[option]; }
+    int64_t chosen(int64_t g) const { return chosen_[g]; }
 
 private:
     // Bounds of an exact-sum row and what its open stages can still add.
@@ -78,7 +94,7 @@ private:
     void price(bool ray);
     bool exact_bound(bool ray);
     bool remove_hopeless();
-    bool enter();
+    bool out_of_time();
     Branch choose() const;
     void apply(const Branch& branch);
     void back(const Frame& frame);
@@ -104,8 +120,10 @@ private:
     std::vector<Simplex> simplex_;           // one, made after the layout
     std::vector<int64_t> chosen_, order_;
     Wide total_ = 0;
-    int64_t best_, bound_ = kNone, node_bound_ = 0, nodes_ = 0;
-    bool rounding_ = true;
+    int64_t best_;
+    const int64_t known_;
+    int64_t node_bound_;  // bound of the node; at the end, of the problem
+    int64_t nodes_ = 0, work_ = 0, looked_ = 0, rounding_work_ = 0;
 };
 
 template <class Wide>
@@ -188,7 +206,8 @@ void Branches<Wide>::lay_out() {
     }
     option_of_.resize(columns + all, -1);
     for (const int64_t g : large) option_of_[variable_[problem_.starts[g]]] = problem_.starts[g];
-    simplex_.emplace_back(all, columns, matrix, constants, profits, constant, lows, highs);
+    simplex_.emplace_back(all, columns, matrix, constants, profits, constant, lows, highs,
+                          limits_.deadline);
     prices_.assign(rows_, 0);
     gains_.resize(options_);
     tops_.resize(problem_.stages);
@@ -290,6 +309,7 @@ void Branches<Wide>::price(bool ray) {
 template <class Wide>
 bool Branches<Wide>::exact_bound(bool ray) {
     price(ray);
+    work_ += rows_ * options_;
     for (int64_t o = 0; o < options_; ++o)
         gains_[o] = ray ? Wide{0} : static_cast<Wide>(problem_.profits[o]) << shift_;
     total_ = 0;
@@ -329,10 +349,10 @@ bool Branches<Wide>::remove_hopeless() {
     return changed;
 }
 
-// Solves the node. Returns whether it must be branched.
 template <class Wide>
 bool Branches<Wide>::enter() {
     Simplex& simplex = simplex_[0];
+    ++nodes_;
     for (;;) {
         if (!propagate()) return false;
         for (const int64_t g : changed_) {
@@ -346,7 +366,7 @@ bool Branches<Wide>::enter() {
         if (end == SimplexEnd::kInfeasible && exact_bound(true)) return false;
         if (exact_bound(false)) return false;
         if (end == SimplexEnd::kOptimal &&
-            (nodes_ < kRoundedNodes || nodes_ % kNodesARounding == 0)) {
+            (nodes_ < kRoundedNodes || rounding_work_ < work() / 4)) {
             round();
             if (best_ != kNone && node_bound_ < wanted()) return false;
         }
@@ -447,6 +467,7 @@ void Branches<Wide>::back(const Frame& frame) {
 template <class Wide>
 void Branches<Wide>::round() {
     const Simplex& simplex = simplex_[0];
+    rounding_work_ += options_ * (rows_ + kSortWork);
     std::vector<int64_t> chosen(problem_.stages);
     std::vector<Int128> sums(budgets_);
     order_.clear();
@@ -500,19 +521,21 @@ void Branches<Wide>::record(const std::vector<int64_t>& chosen) {
 }
 
 template <class Wide>
-bool Branches<Wide>::search(int64_t* choices) {
+bool Branches<Wide>::out_of_time() {
+    if (work() < looked_ + kWorkBetween) return false;
+    looked_ = work();
+    stop_if_interrupted();
+    return looked_ > limits_.work || std::chrono::steady_clock::now() > limits_.deadline;
+}
+
+template <class Wide>
+SearchEnd Branches<Wide>::search(int64_t nodes) {
     std::vector<Frame> frames;
-    node_bound_ = INT64_MAX;
-    bool proven = true;
     for (bool open = true; open;) {
-        ++nodes_;
-        if (nodes_ % kNodesBetween == 0 || nodes_ < kNodesBetween) {
-            stop_if_interrupted();
-            if (simplex_[0].work() > limits_.work ||
-                std::chrono::steady_clock::now() > limits_.deadline) {
-                proven = false;
-                break;
-            }
+        const bool late = out_of_time();
+        if (late || (nodes_ == nodes && best_ > known_)) {
+            for (const Frame& frame : frames) node_bound_ = std::max(node_bound_, frame.bound);
+            return late ? SearchEnd::kLimit : SearchEnd::kBetter;
         }
         if (enter()) {
             const Branch first = choose();
@@ -532,30 +555,99 @@ bool Branches<Wide>::search(int64_t* choices) {
             open = true;
         }
     }
-    bound_ = best_;
-    if (!proven) {
-        bound_ = std::max(bound_, node_bound_);
-        for (const Frame& frame : frames) bound_ = std::max(bound_, frame.bound);
-    }
-    for (size_t g = 0; g < chosen_.size(); ++g) choices[g] = chosen_[g] - problem_.starts[g];
-    return proven;
+    node_bound_ = best_;
+    return SearchEnd::kProven;
 }
 
+// The options that a solved root leaves open, as a problem of its own.
+class Rest {
+public:
+    template <class Wide>
+    Rest(const BranchProblem& problem, const Branches<Wide>& root) {
+        const auto budgets = static_cast<int64_t>(problem.capacities.size());
+        capacities_ = problem.capacities;
+        for (int64_t g = 0; g < problem.stages; ++g) {
+            const auto first = static_cast<int64_t>(names_.size());
+            for (int64_t o = problem.starts[g]; o < problem.starts[g + 1]; ++o)
+                if (root.alive(o)) names_.push_back(o);
+            if (static_cast<int64_t>(names_.size()) > first + 1) {
+                starts_.push_back(first);
+                continue;
+            }
+            const int64_t only = names_.back();
+            names_.pop_back();
+            settled_.push_back(only);
+            profit_ += problem.profits[only];
+            for (int64_t i = 0; i < budgets; ++i)
+                capacities_[i] -= problem.weights[only * budgets + i];
+        }
+        starts_.push_back(static_cast<int64_t>(names_.size()));
+        for (const int64_t o : names_) {
+            profits_.push_back(problem.profits[o]);
+            for (int64_t i = 0; i < budgets; ++i)
+                weights_.push_back(problem.weights[o * budgets + i]);
+        }
+        problem_ = {profits_.data(), weights_.data(), starts_.data(),
+                    static_cast<int64_t>(starts_.size()) - 1, capacities_, problem.exact};
+    }
+
+    const BranchProblem& problem() const { return problem_; }
+    int64_t profit() const { return profit_; }
+    const std::vector<int64_t>& settled() const { return settled_; }
+    int64_t name(int64_t option) const { return names_[option]; }
+
+private:
+    std::vector<int64_t> profits_, weights_, starts_, capacities_, names_, settled_;
+    int64_t profit_ = 0;
+    BranchProblem problem_{};
+};
+
+// Solves the root and searches what it leaves open. A better choice starts this again, because its
+// root leaves less open.
 template <class Wide>
-bool solve(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift,
-           int64_t& value, int64_t& bound, int64_t* choices, int64_t& nodes) {
-    Branches<Wide> branches(problem, known, limits, shift);
-    const bool proven = branches.search(choices);
-    value = branches.value();
-    bound = branches.bound();
-    nodes = branches.nodes();
-    return proven;
+BranchAnswer solve(const BranchProblem& problem, int64_t known, const BranchLimits& limits,
+                   int shift, int64_t* choices) {
+    BranchAnswer answer{false, known, INT64_MAX, 0};
+    std::vector<int64_t> chosen;
+    BranchLimits left = limits;
+    for (int64_t most = kFirstNodes;; most *= kMoreNodes) {
+        Branches<Wide> root(problem, answer.value, answer.bound, left, shift);
+        const bool open = root.enter();
+        ++answer.nodes;
+        left.work -= root.work();
+        answer.value = root.value();
+        answer.bound = open ? root.bound() : answer.value;
+        if (root.better()) {
+            chosen.clear();
+            for (int64_t g = 0; g < problem.stages; ++g) chosen.push_back(root.chosen(g));
+        }
+        answer.proven = !open;
+        if (!open) break;
+        const Rest rest(problem, root);
+        const int64_t before = answer.value == kNone ? kNone : answer.value - rest.profit();
+        Branches<Wide> inner(rest.problem(), before, answer.bound - rest.profit(), left, shift);
+        const SearchEnd end = inner.search(most);
+        answer.nodes += inner.nodes();
+        left.work -= inner.work();
+        answer.value = inner.value() == kNone ? kNone : inner.value() + rest.profit();
+        answer.bound = inner.bound() == kNone ? kNone : inner.bound() + rest.profit();
+        if (inner.better()) {
+            chosen = rest.settled();
+            for (int64_t g = 0; g < rest.problem().stages; ++g)
+                chosen.push_back(rest.name(inner.chosen(g)));
+            std::sort(chosen.begin(), chosen.end());
+        }
+        answer.proven = end == SearchEnd::kProven;
+        if (end != SearchEnd::kBetter) break;
+    }
+    for (size_t g = 0; g < chosen.size(); ++g) choices[g] = chosen[g] - problem.starts[g];
+    return answer;
 }
 
 }  // namespace
 
-bool knapsack_branches(const BranchProblem& problem, int64_t known, const BranchLimits& limits,
-                       int64_t& value, int64_t& bound, int64_t* choices, int64_t& nodes) {
+BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
+                               const BranchLimits& limits, int64_t* choices) {
     uint64_t magnitude = 0;
     for (int64_t g = 0; g < problem.stages; ++g) {
         uint64_t most = 0;
@@ -569,10 +661,8 @@ bool knapsack_branches(const BranchProblem& problem, int64_t known, const Branch
     const int needed = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)) +
                                         std::bit_width(problem.capacities.size()) + 4);
     if (needed <= spare)
-        return solve<int64_t>(problem, known, limits, std::min(spare, needed + 8), value, bound,
-                              choices, nodes);
-    return solve<Int128>(problem, known, limits, std::min(119 - bits, needed), value, bound,
-                         choices, nodes);
+        return solve<int64_t>(problem, known, limits, std::min(spare, needed + 8), choices);
+    return solve<Int128>(problem, known, limits, std::min(119 - bits, needed), choices);
 }
 
 }  // namespace mmp

@@ -35,10 +35,16 @@ struct BranchLimits {
     std::chrono::steady_clock::time_point deadline;
 };
 
-// `known` is the profit of a known choice, or INT64_MIN. Returns whether the best choice is proven.
-// `value` is the best profit, at least `known`; `choices` is written if it is better than `known`.
-// `bound` is an upper bound of the profits of all choices, INT64_MIN if none is feasible.
-bool knapsack_branches(const BranchProblem& problem, int64_t known, const BranchLimits& limits,
-                       int64_t& value, int64_t& bound, int64_t* choices, int64_t& nodes);
+struct BranchAnswer {
+    bool proven;    // whether no choice is better than `value`
+    int64_t value;  // the best profit, at least the known one; INT64_MIN if there is none
+    int64_t bound;  // upper bound of the profits of all choices; INT64_MIN if none is feasible
+    int64_t nodes;
+};
+
+// `known` is the profit of a known choice, or INT64_MIN. `choices` gets the best choice if it is
+// better than `known`.
+BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
+                               const BranchLimits& limits, int64_t* choices);
 
 }  // namespace mmp

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "cpu/runtime/interrupts.h"
+
 namespace mmp {
 
 namespace {
@@ -11,7 +13,8 @@ namespace {
 constexpr double kFeasible = 1e-9;  // largest violation of a bound; activities are about 1
 constexpr double kPivot = 1e-9;     // least magnitude of a pivot
 constexpr double kSmall = 1e-13;    // results below this magnitude are rounding errors of 0
-constexpr int64_t kPivotsBetween = 2000;
+constexpr int64_t kPivotsBetween = 2000;    // between two computations of the tableau
+constexpr int64_t kWorkBetween = 1 << 22;   // between two looks at the clock
 constexpr int64_t kStepsARow = 20, kMoreSteps = 200;
 
 }  // namespace
@@ -19,7 +22,8 @@ constexpr int64_t kStepsARow = 20, kMoreSteps = 200;
 Simplex::Simplex(int64_t rows, int64_t columns, const std::vector<double>& matrix,
                  const std::vector<double>& constants, const std::vector<double>& profits,
                  double profit_constant, const std::vector<double>& lows,
-                 const std::vector<double>& highs)
+                 const std::vector<double>& highs,
+                 std::chrono::steady_clock::time_point deadline)
     : rows_(rows),
       columns_(columns),
       stride_(columns + 1),
@@ -34,7 +38,8 @@ Simplex::Simplex(int64_t rows, int64_t columns, const std::vector<double>& matri
       basics_(rows),
       in_row_(rows),
       in_column_(columns),
-      where_(columns + rows) {
+      where_(columns + rows),
+      deadline_(deadline) {
     lows_.insert(lows_.end(), lows.begin(), lows.end());
     highs_.insert(highs_.end(), highs.begin(), highs.end());
     start();
@@ -214,6 +219,11 @@ SimplexEnd Simplex::solve(double wanted) {
     if (pivots_ > kPivotsBetween) rebuild();
     for (int64_t step = 0; step < kStepsARow * rows_ + kMoreSteps; ++step) {
         if (bound_ < wanted) return SimplexEnd::kBelow;
+        if (work_ > looked_ + kWorkBetween) {
+            looked_ = work_;
+            stop_if_interrupted();
+            if (std::chrono::steady_clock::now() > deadline_) return SimplexEnd::kStuck;
+        }
         const int64_t r = most_infeasible();
         if (r < 0) return std::isfinite(bound_) ? SimplexEnd::kOptimal : SimplexEnd::kStuck;
         const int64_t v = in_row_[r];

@@ -13,6 +13,7 @@
 
 #include <stdint.h>
 
+#include <chrono>
 #include <vector>
 
 namespace mmp {
@@ -21,7 +22,7 @@ enum class SimplexEnd : uint8_t {
     kOptimal,     // the basis is feasible
     kBelow,       // the bound fell below the wanted value
     kInfeasible,  // no point meets the bounds: see ray()
-    kStuck,       // too many steps, or numbers that are not finite
+    kStuck,       // too many steps, numbers that are not finite, or the deadline
 };
 
 class Simplex {
@@ -31,7 +32,7 @@ public:
     Simplex(int64_t rows, int64_t columns, const std::vector<double>& matrix,
             const std::vector<double>& constants, const std::vector<double>& profits,
             double profit_constant, const std::vector<double>& lows,
-            const std::vector<double>& highs);
+            const std::vector<double>& highs, std::chrono::steady_clock::time_point deadline);
 
     // Variables are the columns, then the activities of the rows.
     void set_bounds(int64_t variable, double low, double high);
@@ -85,7 +86,8 @@ private:
     std::vector<int64_t> in_row_, in_column_, where_;  // where_: a column, or ~row
     std::vector<Breakpoint> breakpoints_;
     double bound_ = 0;
-    int64_t work_ = 0, pivots_ = 0, failed_row_ = 0;
+    const std::chrono::steady_clock::time_point deadline_;
+    int64_t work_ = 0, looked_ = 0, pivots_ = 0, failed_row_ = 0;
     bool failed_up_ = false;
 };
 
