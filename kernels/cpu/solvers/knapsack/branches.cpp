@@ -64,7 +64,8 @@ private:
     struct Room {
         int64_t low, high;    // bounds of the sum of the weights
         int64_t least;        // sum of the least weights of the stages
-        Int128 most;          // sum of the largest weights
+        int64_t decided;      // sum of the weights of the decided stages
+        Int128 most;          // sum of the largest weights of the stages
     };
 
     // A branch: an option that is taken or removed, or (option < 0) a largest or least count.
@@ -78,16 +79,23 @@ private:
         Branch second;
         size_t killed;
         std::vector<Room> rooms;
-        int64_t bound;
+        int64_t profit, open, bound;
     };
 
     void count_rows();
     void lay_out();
-    int64_t weight(int64_t row, int64_t option) const { return weights_[row * options_ + option]; }
+    int64_t weight(int64_t row, int64_t option) const { return weights_[option * rows_ + row]; }
     bool decided(int64_t g) const { return alive_in_[g] == 1; }
+    // The first option left in a stage.
+    int64_t only(int64_t g) const {
+        int64_t o = problem_.starts[g];
+        while (!alive_[o]) ++o;
+        return o;
+    }
     int64_t wanted() const { return best_ + step_; }
     double cutoff() const;
     void kill(int64_t option);
+    void decide(int64_t g);
     void show(int64_t g);
     bool fits() const;
     bool propagate();
@@ -115,10 +123,12 @@ private:
     std::vector<Wide> most_price_, prices_, gains_, tops_;
     std::vector<uint8_t> alive_;
     std::vector<int64_t> alive_in_, killed_;
+    std::vector<int64_t> open_, place_;      // the open stages are first in open_; its inverse
     std::vector<int64_t> changed_;           // stages that the simplex has not heard of
     std::vector<uint8_t> is_changed_;
     std::vector<Simplex> simplex_;           // one, made after the layout
     std::vector<int64_t> chosen_, order_;
+    int64_t open_count_ = 0, profit_ = 0;    // number of open stages, profit of the others
     Wide total_ = 0;
     int64_t best_;
     const int64_t known_;
@@ -142,18 +152,19 @@ void Branches<Wide>::count_rows() {
     step_ = std::max<int64_t>(step_, 1);
     rows_ = budgets_ + counts_;
     weights_.resize(rows_ * options_);
-    for (int64_t i = 0; i < budgets_; ++i)
-        for (int64_t o = 0; o < options_; ++o)
-            weights_[i * options_ + o] = problem_.weights[o * budgets_ + i];
-    for (int64_t o = 0; counts_ && o < options_; ++o) weights_[budgets_ * options_ + o] = o & 1;
+    for (int64_t o = 0; o < options_; ++o) {
+        std::copy_n(problem_.weights + o * budgets_, budgets_, &weights_[o * rows_]);
+        if (counts_) weights_[o * rows_ + budgets_] = o & 1;
+    }
     for (int64_t i = 0; i < rows_; ++i) {
-        Room room{0, i < budgets_ ? problem_.capacities[i] : problem_.stages, 0, 0};
+        Room room{0, i < budgets_ ? problem_.capacities[i] : problem_.stages, 0, 0, 0};
         if (problem_.exact && i < budgets_) room.low = room.high;
         for (int64_t g = 0; g < problem_.stages; ++g) {
-            const int64_t* first = &weights_[i * options_ + problem_.starts[g]];
-            const auto [least, most] = std::minmax_element(first, first + alive_in_[g]);
-            room.least += *least;
-            room.most += *most;
+            int64_t least = INT64_MAX, most = 0;
+            for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
+                least = std::min(least, weight(i, o)), most = std::max(most, weight(i, o));
+            room.least += least;
+            room.most += most;
         }
         rooms_.push_back(room);
         const double largest =
@@ -213,6 +224,10 @@ void Branches<Wide>::lay_out() {
     tops_.resize(problem_.stages);
     alive_.assign(options_, 1);
     is_changed_.assign(problem_.stages, 0);
+    open_.resize(problem_.stages);
+    std::iota(open_.begin(), open_.end(), 0);
+    place_ = open_;
+    open_count_ = problem_.stages;
 }
 
 // Bound below which the simplex may stop; exact numbers decide then.
@@ -243,7 +258,20 @@ void Branches<Wide>::kill(int64_t option) {
             if (alive_[o]) least = std::min(least, weight(i, o)), most = std::max(most, weight(i, o));
         if (least > own) rooms_[i].least += least - own;
         if (most < own) rooms_[i].most -= own - most;
+        if (decided(g)) rooms_[i].decided += least;
     }
+    if (decided(g)) decide(g);
+}
+
+// Removes a stage with one option from the open ones.
+template <class Wide>
+void Branches<Wide>::decide(int64_t g) {
+    profit_ += problem_.profits[only(g)];
+    const int64_t last = open_[--open_count_];
+    open_[place_[g]] = last;
+    open_[open_count_] = g;
+    place_[last] = place_[g];
+    place_[g] = open_count_;
 }
 
 template <class Wide>
@@ -258,8 +286,8 @@ bool Branches<Wide>::fits() const {
 template <class Wide>
 bool Branches<Wide>::propagate() {
     if (!fits()) return false;
-    for (int64_t g = 0; g < problem_.stages; ++g) {
-        if (decided(g)) continue;
+    for (int64_t k = open_count_; k-- > 0;) {
+        const int64_t g = open_[k];
         const int64_t first = problem_.starts[g], last = problem_.starts[g + 1];
         for (int64_t i = 0; i < rows_; ++i) {
             int64_t least = INT64_MAX, most = 0;
@@ -277,6 +305,7 @@ bool Branches<Wide>::propagate() {
                 kill(o);
             }
             if (!fits()) return false;
+            if (decided(g)) break;
         }
     }
     return true;
@@ -309,21 +338,21 @@ void Branches<Wide>::price(bool ray) {
 template <class Wide>
 bool Branches<Wide>::exact_bound(bool ray) {
     price(ray);
-    work_ += rows_ * options_;
-    for (int64_t o = 0; o < options_; ++o)
-        gains_[o] = ray ? Wide{0} : static_cast<Wide>(problem_.profits[o]) << shift_;
-    total_ = 0;
-    for (int64_t i = 0; i < rows_; ++i) {
-        const Wide price = prices_[i];
-        if (price == 0) continue;
-        total_ += price * (price > 0 ? rooms_[i].high : rooms_[i].low);
-        const int64_t* weights = &weights_[i * options_];
-        for (int64_t o = 0; o < options_; ++o) gains_[o] -= price * weights[o];
-    }
-    for (int64_t g = 0; g < problem_.stages; ++g) {
+    work_ += rows_ * open_count_ * 2;
+    total_ = ray ? Wide{0} : static_cast<Wide>(profit_) << shift_;
+    for (int64_t i = 0; i < rows_; ++i)
+        total_ += prices_[i] *
+                  ((prices_[i] > 0 ? rooms_[i].high : rooms_[i].low) - rooms_[i].decided);
+    for (int64_t k = 0; k < open_count_; ++k) {
+        const int64_t g = open_[k];
         bool any = false;
-        for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
-            if (alive_[o] && (!any || gains_[o] > tops_[g])) tops_[g] = gains_[o], any = true;
+        for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o) {
+            if (!alive_[o]) continue;
+            Wide gain = ray ? Wide{0} : static_cast<Wide>(problem_.profits[o]) << shift_;
+            for (int64_t i = 0; i < rows_; ++i) gain -= prices_[i] * weights_[o * rows_ + i];
+            gains_[o] = gain;
+            if (!any || gain > tops_[g]) tops_[g] = gain, any = true;
+        }
         total_ += tops_[g];
     }
     if (ray) return total_ < 0;
@@ -338,8 +367,8 @@ bool Branches<Wide>::remove_hopeless() {
     if (best_ == kNone) return false;
     const Wide slack = total_ - (static_cast<Wide>(wanted()) << shift_);
     bool changed = false;
-    for (int64_t g = 0; g < problem_.stages; ++g) {
-        if (decided(g)) continue;
+    for (int64_t k = open_count_; k-- > 0;) {
+        const int64_t g = open_[k];
         for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o) {
             if (!alive_[o] || tops_[g] - gains_[o] <= slack) continue;
             kill(o);
@@ -372,7 +401,7 @@ bool Branches<Wide>::enter() {
         }
         if (!remove_hopeless()) break;
     }
-    if (std::all_of(alive_in_.begin(), alive_in_.end(), [](int64_t n) { return n == 1; })) {
+    if (open_count_ == 0) {
         if (!propagate()) return false;
         std::vector<int64_t> chosen;
         for (int64_t o = 0; o < options_; ++o)
@@ -392,8 +421,9 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     const auto consider = [&](int64_t variable, double value, int64_t option) {
         const double part = value - std::floor(value);
         if (part < kWhole || part > 1 - kWhole) return;
-        const double down = simplex.loss(variable, false, part);
-        const double up = simplex.loss(variable, true, 1 - part);
+        auto [down, up] = simplex.losses(variable);
+        down *= part;
+        up *= 1 - part;
         const double score = std::max(down, kLeastLoss) * std::max(up, kLeastLoss);
         if (score <= most) return;
         most = score;
@@ -414,11 +444,7 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     }
     if (most >= 0) return best;
     // No variable is fractional, but rounding or a stuck simplex left the node open.
-    int64_t g = 0;
-    while (decided(g)) ++g;
-    int64_t o = problem_.starts[g];
-    while (!alive_[o]) ++o;
-    return {o, true, 0};
+    return {only(open_[0]), true, 0};
 }
 
 template <class Wide>
@@ -459,26 +485,31 @@ void Branches<Wide>::back(const Frame& frame) {
                                    static_cast<double>(then.high));
     }
     rooms_ = frame.rooms;
+    profit_ = frame.profit;
+    open_count_ = frame.open;
     node_bound_ = frame.bound;
 }
 
-// Tries to make a feasible choice from the node: the options of whole value stay, the other stages
-// take the options of the largest gains that fit.
+// Tries to make a feasible choice from the node: options of whole value stay, the other stages start
+// from their lightest options, then options of more profit replace others, by rising loss, while
+// they fit.
 template <class Wide>
 void Branches<Wide>::round() {
     const Simplex& simplex = simplex_[0];
-    rounding_work_ += options_ * (rows_ + kSortWork);
-    std::vector<int64_t> chosen(problem_.stages);
-    std::vector<Int128> sums(budgets_);
+    rounding_work_ += open_count_ * kSortWork + problem_.stages;
+    std::vector<int64_t> chosen(problem_.stages), sums(budgets_);
+    for (int64_t i = 0; i < budgets_; ++i) sums[i] = rooms_[i].decided;
+    for (int64_t g = 0; g < problem_.stages; ++g)
+        if (decided(g)) chosen[g] = only(g);
     order_.clear();
-    for (int64_t g = 0; g < problem_.stages; ++g) {
-        const int64_t first = problem_.starts[g], last = problem_.starts[g + 1];
-        double rest = 1;
+    for (int64_t k = 0; k < open_count_; ++k) {
+        const int64_t g = open_[k], first = problem_.starts[g], last = problem_.starts[g + 1];
+        double rest = 1, least = INFINITY;
         int64_t lightest = -1, whole = -1;
-        double least = INFINITY;
         for (int64_t o = last - 1; o >= first; --o) {
             const double part = variable_[o] >= 0 ? simplex.value(variable_[o]) : rest;
             rest -= part;
+            if (!alive_[o]) continue;
             if (part > 1 - kWhole) whole = o;
             double share = 0;
             for (int64_t i = 0; i < budgets_; ++i)
@@ -486,9 +517,11 @@ void Branches<Wide>::round() {
             if (share <= least) least = share, lightest = o;
         }
         chosen[g] = whole >= 0 ? whole : lightest;
-        for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, chosen[g]);
+        for (int64_t i = 0; i < budgets_; ++i)
+            if (__builtin_add_overflow(sums[i], weight(i, chosen[g]), &sums[i])) return;
         for (int64_t o = first; o < last; ++o)
-            if (problem_.profits[o] > problem_.profits[chosen[g]]) order_.push_back(o);
+            if (alive_[o] && problem_.profits[o] > problem_.profits[chosen[g]])
+                order_.push_back(o);
     }
     const auto loss = [&](int64_t o) { return tops_[stage_of_[o]] - gains_[o]; };
     std::sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) {
@@ -499,7 +532,7 @@ void Branches<Wide>::round() {
         if (problem_.profits[o] <= problem_.profits[now]) continue;
         bool fit = true;
         for (int64_t i = 0; i < budgets_; ++i)
-            fit &= sums[i] - weight(i, now) + weight(i, o) <= problem_.capacities[i];
+            fit &= sums[i] - weight(i, now) <= problem_.capacities[i] - weight(i, o);
         if (!fit) continue;
         for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, o) - weight(i, now);
         chosen[stage_of_[o]] = o;
@@ -541,7 +574,8 @@ SearchEnd Branches<Wide>::search(int64_t nodes) {
             const Branch first = choose();
             Branch second = first;
             second.first = !first.first;
-            frames.push_back({second, killed_.size(), rooms_, node_bound_});
+            frames.push_back(
+                {second, killed_.size(), rooms_, profit_, open_count_, node_bound_});
             apply(first);
             continue;
         }

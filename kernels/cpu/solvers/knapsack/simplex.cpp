@@ -15,6 +15,7 @@ constexpr double kPivot = 1e-9;     // least magnitude of a pivot
 constexpr double kSmall = 1e-13;    // results below this magnitude are rounding errors of 0
 constexpr int64_t kPivotsBetween = 2000;    // between two computations of the tableau
 constexpr int64_t kWorkBetween = 1 << 22;   // between two looks at the clock
+constexpr int64_t kPassed = 4;  // breakpoints that are found one by one, without a heap
 constexpr int64_t kStepsARow = 20, kMoreSteps = 200;
 
 }  // namespace
@@ -35,6 +36,7 @@ Simplex::Simplex(int64_t rows, int64_t columns, const std::vector<double>& matri
       highs_(columns, 1.0),
       tableau_(rows * stride_),
       at_(columns, 0.0),
+      ways_(columns, 1.0),
       basics_(rows),
       in_row_(rows),
       in_column_(columns),
@@ -83,6 +85,11 @@ void Simplex::rebuild() {
     pivots_ = 0;
 }
 
+void Simplex::aim(int64_t column) {
+    const int64_t v = in_column_[column];
+    ways_[column] = lows_[v] == highs_[v] ? 0.0 : at_[column] == lows_[v] ? 1.0 : -1.0;
+}
+
 // Moves a variable to the bound that its gain asks for, without a change of the basic values.
 void Simplex::place(int64_t column) {
     const int64_t v = in_column_[column];
@@ -92,6 +99,7 @@ void Simplex::place(int64_t column) {
         at_[column] = lows_[v];
     else
         at_[column] = highs_[v];
+    aim(column);
 }
 
 // Computes the basic values and the bound from the values of the other variables.
@@ -174,29 +182,52 @@ int64_t Simplex::most_infeasible() const {
     return best;
 }
 
+// Returns the column of the least gain per unit of the row; -1 if there is none. Signs of entries
+// that do not move the row the right way turn the comparison false.
+int64_t Simplex::first_breakpoint(const double* line, double sign) const {
+    double least = kHuge;
+    int64_t best = -1;
+    for (int64_t j = 0; j < columns_; ++j) {
+        const double size = sign * ways_[j] * line[j], gain = std::abs(gains_[j]);
+        if (gain < least * size && size > kPivot) least = gain / size, best = j;
+    }
+    return best;
+}
+
 // Returns the column that enters for row `r`, whose variable must move up or down; -1 if none can.
 // Moves the variables of passed breakpoints to their other bounds.
 int64_t Simplex::entering(int64_t r, bool up) {
     const double* line = row(r);
+    const double sign = up ? -1.0 : 1.0;
+    const int64_t v = in_row_[r];
+    double left = up ? lows_[v] - basics_[r] : basics_[r] - highs_[v];
     breakpoints_.clear();
+    // Few breakpoints are passed at a time, except at the first node.
+    for (int64_t passed = 0; passed < kPassed; ++passed) {
+        const int64_t column = first_breakpoint(line, sign);
+        work_ += columns_;
+        if (column < 0) break;
+        const int64_t other = in_column_[column];
+        const double size = std::abs(line[column]);
+        left -= size * (highs_[other] - lows_[other]);
+        if (left <= kFeasible) return column;
+        flip(column);
+        breakpoints_.push_back({0.0, size, column});
+    }
+    const auto flipped = static_cast<int64_t>(breakpoints_.size());
     for (int64_t j = 0; j < columns_; ++j) {
-        const int64_t v = in_column_[j];
-        const double size = std::abs(line[j]);
-        if (size < kPivot || lows_[v] == highs_[v]) continue;
-        // A variable at its lower bound can only rise.
-        const bool raises = (line[j] < 0) == (at_[j] == lows_[v]);
-        if (raises == up) breakpoints_.push_back({std::abs(gains_[j]) / size, size, j});
+        const double size = sign * ways_[j] * line[j];
+        if (size > kPivot) breakpoints_.push_back({std::abs(gains_[j]) / size, size, j});
     }
     work_ += columns_;
     const auto later = [](const Breakpoint& a, const Breakpoint& b) {
         if (a.ratio != b.ratio) return a.ratio > b.ratio;
         return a.size != b.size ? a.size < b.size : a.column > b.column;
     };
-    std::make_heap(breakpoints_.begin(), breakpoints_.end(), later);
-    const int64_t v = in_row_[r];
-    double left = up ? lows_[v] - basics_[r] : basics_[r] - highs_[v];
-    for (auto end = breakpoints_.end(); end != breakpoints_.begin();) {
-        std::pop_heap(breakpoints_.begin(), end, later);
+    const auto begin = breakpoints_.begin() + flipped;
+    std::make_heap(begin, breakpoints_.end(), later);
+    for (auto end = breakpoints_.end(); end != begin;) {
+        std::pop_heap(begin, end, later);
         const Breakpoint& next = *--end;
         const int64_t other = in_column_[next.column];
         left -= next.size * (highs_[other] - lows_[other]);
@@ -213,6 +244,7 @@ void Simplex::flip(int64_t column) {
     const double target = at_[column] == lows_[v] ? highs_[v] : lows_[v];
     move(column, target - at_[column]);
     at_[column] = target;
+    aim(column);
 }
 
 SimplexEnd Simplex::solve(double wanted) {
@@ -240,23 +272,21 @@ SimplexEnd Simplex::solve(double wanted) {
         pivot(r, column);
         basics_[r] = entered;
         at_[column] = target;
+        aim(column);
     }
     rebuild();
     return SimplexEnd::kStuck;
 }
 
-double Simplex::loss(int64_t variable, bool up, double distance) const {
+std::pair<double, double> Simplex::losses(int64_t variable) const {
     const double* line = row(~where_[variable]);
-    double least = std::numeric_limits<double>::infinity();
+    double down = kHuge, up = kHuge;
     for (int64_t j = 0; j < columns_; ++j) {
-        const int64_t v = in_column_[j];
-        const double size = std::abs(line[j]);
-        if (size < kPivot || lows_[v] == highs_[v]) continue;
-        const bool raises = (line[j] < 0) == (at_[j] == lows_[v]);
-        if (raises == up && std::abs(gains_[j]) < least * size)
-            least = std::abs(gains_[j]) / size;
+        const double size = ways_[j] * line[j], gain = std::abs(gains_[j]);
+        if (gain < down * size && size > kPivot) down = gain / size;
+        if (gain < up * -size && size < -kPivot) up = gain / -size;
     }
-    return least * distance;
+    return {down, up};
 }
 
 }  // namespace mmp

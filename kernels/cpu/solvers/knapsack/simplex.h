@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 #include <chrono>
+#include <utility>
 #include <vector>
 
 namespace mmp {
@@ -51,9 +52,9 @@ public:
     // After kInfeasible, prices that prove it when profits are 0.
     double ray(int64_t row) const;
 
-    // Least loss of the bound if a basic variable moves down, or up, by `distance`; infinite if it
+    // Least losses of the bound for a unit by which a basic variable moves down and up; huge if it
     // cannot move.
-    double loss(int64_t variable, bool up, double distance) const;
+    std::pair<double, double> losses(int64_t variable) const;
 
     int64_t work() const { return work_; }  // numbers of the tableau that changed so far
 
@@ -63,10 +64,13 @@ private:
         int64_t column;
     };
 
+    static constexpr double kHuge = 1e300;
+
     double* row(int64_t r) { return tableau_.data() + r * stride_; }
     const double* row(int64_t r) const { return tableau_.data() + r * stride_; }
     void start();
     void rebuild();
+    void aim(int64_t column);
     void place(int64_t column);
     void move(int64_t column, double distance);
     void flip(int64_t column);
@@ -74,6 +78,7 @@ private:
     void refresh();
     int64_t most_infeasible() const;
     int64_t entering(int64_t r, bool up);
+    int64_t first_breakpoint(const double* line, double sign) const;
 
     const int64_t rows_, columns_, stride_;
     const std::vector<double> matrix_, constants_, profits_;
@@ -82,6 +87,7 @@ private:
     std::vector<double> tableau_;     // basic = right side - tableau * other; the last is the side
     std::vector<double> gains_;       // change of the bound by a unit of each other variable
     std::vector<double> at_;          // value of each other variable
+    std::vector<double> ways_;        // 1 if it can rise, -1 if it can fall, 0 if it is fixed
     std::vector<double> basics_;      // value of each basic variable
     std::vector<int64_t> in_row_, in_column_, where_;  // where_: a column, or ~row
     std::vector<Breakpoint> breakpoints_;
