@@ -18,10 +18,11 @@ constexpr int64_t kNone = INT64_MIN;
 constexpr double kWhole = 1e-6;       // a value this near to an integer counts as one
 constexpr double kLeastLoss = 1e-6;   // keeps products of losses apart from 0
 constexpr int64_t kWorkBetween = 1 << 18;  // work between two looks at the clock
-constexpr int64_t kRoundedNodes = 16, kSortWork = 16;
-constexpr int64_t kFirstNodes = 300, kMoreNodes = 8;  // limits of searches before a restart
+constexpr int64_t kRoundedNodes = 16, kSortWork = 16, kShareOfRounding = 16;
+constexpr int64_t kMostPairs = 1 << 16;
+constexpr int64_t kFirstNodes = 300, kMoreNodes = 8, kShareOfHalves = 2;  // limits of searches
 
-enum class SearchEnd : uint8_t { kProven, kLimit, kBetter };
+enum class SearchEnd : uint8_t { kProven, kNodes, kLimit };
 
 // Wide is the type of exact bounds, which stay below 2**(kBits + 2).
 template <class Wide>
@@ -38,7 +39,6 @@ public:
           options_(problem.starts[problem.stages]),
           budgets_(static_cast<int64_t>(problem.capacities.size())),
           best_(known),
-          known_(known),
           node_bound_(bound) {
         count_rows();
         lay_out();
@@ -47,8 +47,7 @@ public:
     // Solves the node. Returns whether it must be branched.
     bool enter();
 
-    // Searches until the best choice is proven, a limit is exceeded, or a better choice is known
-    // after `nodes` nodes.
+    // Searches until the best choice is proven, a limit is exceeded, or after `nodes` nodes.
     SearchEnd search(int64_t nodes);
 
     int64_t value() const { return best_; }
@@ -107,6 +106,7 @@ private:
     void apply(const Branch& branch);
     void back(const Frame& frame);
     void round();
+    void exchange(std::vector<int64_t>& chosen, std::vector<int64_t>& sums);
     void record(const std::vector<int64_t>& chosen);
 
     const BranchProblem& problem_;
@@ -131,7 +131,6 @@ private:
     int64_t open_count_ = 0, profit_ = 0;    // number of open stages, profit of the others
     Wide total_ = 0;
     int64_t best_;
-    const int64_t known_;
     int64_t node_bound_;  // bound of the node; at the end, of the problem
     int64_t nodes_ = 0, work_ = 0, looked_ = 0, rounding_work_ = 0;
 };
@@ -395,7 +394,7 @@ bool Branches<Wide>::enter() {
         if (end == SimplexEnd::kInfeasible && exact_bound(true)) return false;
         if (exact_bound(false)) return false;
         if (end == SimplexEnd::kOptimal &&
-            (nodes_ < kRoundedNodes || rounding_work_ < work() / 4)) {
+            (nodes_ < kRoundedNodes || rounding_work_ < work() / kShareOfRounding)) {
             round();
             if (best_ != kNone && node_bound_ < wanted()) return false;
         }
@@ -537,10 +536,51 @@ void Branches<Wide>::round() {
         for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, o) - weight(i, now);
         chosen[stage_of_[o]] = o;
     }
+    if (!problem_.exact) exchange(chosen, sums);
     for (int64_t i = 0; i < budgets_; ++i)
         if (problem_.exact ? sums[i] != problem_.capacities[i] : sums[i] > problem_.capacities[i])
             return;
     record(chosen);
+}
+
+// Changes the options of two open stages at a time, while that raises the profit and fits.
+template <class Wide>
+void Branches<Wide>::exchange(std::vector<int64_t>& chosen, std::vector<int64_t>& sums) {
+    std::vector<int64_t> up, down;
+    for (int64_t k = 0; k < open_count_; ++k) {
+        const int64_t g = open_[k];
+        for (int64_t o = problem_.starts[g]; o < problem_.starts[g + 1]; ++o)
+            if (alive_[o] && o != chosen[g])
+                (problem_.profits[o] > problem_.profits[chosen[g]] ? up : down).push_back(o);
+    }
+    const auto pairs = static_cast<int64_t>(up.size() * down.size());
+    if (pairs > kMostPairs) return;
+    rounding_work_ += pairs;
+    std::vector<int64_t> left(budgets_);
+    for (const int64_t o : up) {
+        const int64_t now = chosen[stage_of_[o]];
+        const int64_t gain = problem_.profits[o] - problem_.profits[now];
+        if (gain <= 0) continue;
+        for (int64_t i = 0; i < budgets_; ++i)
+            left[i] = problem_.capacities[i] - sums[i] + weight(i, now) - weight(i, o);
+        int64_t best = -1, least = gain;
+        for (const int64_t other : down) {
+            const int64_t g = stage_of_[other];
+            if (g == stage_of_[o]) continue;
+            const int64_t loss = problem_.profits[chosen[g]] - problem_.profits[other];
+            if (loss >= least || loss < 0) continue;
+            bool fit = true;
+            for (int64_t i = 0; i < budgets_; ++i)
+                fit &= weight(i, other) - weight(i, chosen[g]) <= left[i];
+            if (fit) least = loss, best = other;
+        }
+        if (best < 0) continue;
+        for (const int64_t next : {o, best}) {
+            int64_t& place = chosen[stage_of_[next]];
+            for (int64_t i = 0; i < budgets_; ++i) sums[i] += weight(i, next) - weight(i, place);
+            place = next;
+        }
+    }
 }
 
 // Keeps a feasible choice if it is better.
@@ -566,9 +606,10 @@ SearchEnd Branches<Wide>::search(int64_t nodes) {
     std::vector<Frame> frames;
     for (bool open = true; open;) {
         const bool late = out_of_time();
-        if (late || (nodes_ == nodes && best_ > known_)) {
+        if (late || nodes_ >= nodes) {
             for (const Frame& frame : frames) node_bound_ = std::max(node_bound_, frame.bound);
-            return late ? SearchEnd::kLimit : SearchEnd::kBetter;
+            node_bound_ = std::max(node_bound_, best_);
+            return late ? SearchEnd::kLimit : SearchEnd::kNodes;
         }
         if (enter()) {
             const Branch first = choose();
@@ -636,47 +677,70 @@ private:
     BranchProblem problem_{};
 };
 
-// Solves the root and searches what it leaves open. A better choice starts this again, because its
-// root leaves less open.
+// The searches for one problem. Each solves the root and searches what it leaves open.
 template <class Wide>
-BranchAnswer solve(const BranchProblem& problem, int64_t known, const BranchLimits& limits,
-                   int shift, int64_t* choices) {
-    BranchAnswer answer{false, known, INT64_MAX, 0};
-    std::vector<int64_t> chosen;
-    BranchLimits left = limits;
-    for (int64_t most = kFirstNodes;; most *= kMoreNodes) {
-        Branches<Wide> root(problem, answer.value, answer.bound, left, shift);
-        const bool open = root.enter();
-        ++answer.nodes;
-        left.work -= root.work();
-        answer.value = root.value();
-        answer.bound = open ? root.bound() : answer.value;
-        if (root.better()) {
-            chosen.clear();
-            for (int64_t g = 0; g < problem.stages; ++g) chosen.push_back(root.chosen(g));
+class Searches {
+public:
+    Searches(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift)
+        : problem_(problem), limits_(limits), shift_(shift), answer_{false, known, INT64_MAX, 0} {}
+
+    // Searches with ever more nodes. Each time, searches for the better half of the values come
+    // first: they end soon, with a much better choice or a lower bound.
+    BranchAnswer run(int64_t* choices) {
+        SearchEnd end = SearchEnd::kNodes;
+        for (int64_t nodes = kFirstNodes; end == SearchEnd::kNodes; nodes *= kMoreNodes) {
+            end = SearchEnd::kProven;
+            while (end == SearchEnd::kProven && answer_.value != kNone &&
+                   answer_.bound < INT64_MAX && answer_.bound - answer_.value > 1)
+                end = search(answer_.value + (answer_.bound - answer_.value) / 2,
+                             nodes / kShareOfHalves);
+            if (end != SearchEnd::kLimit) end = search(answer_.value, nodes);
         }
-        answer.proven = !open;
-        if (!open) break;
-        const Rest rest(problem, root);
-        const int64_t before = answer.value == kNone ? kNone : answer.value - rest.profit();
-        Branches<Wide> inner(rest.problem(), before, answer.bound - rest.profit(), left, shift);
-        const SearchEnd end = inner.search(most);
-        answer.nodes += inner.nodes();
-        left.work -= inner.work();
-        answer.value = inner.value() == kNone ? kNone : inner.value() + rest.profit();
-        answer.bound = inner.bound() == kNone ? kNone : inner.bound() + rest.profit();
-        if (inner.better()) {
-            chosen = rest.settled();
-            for (int64_t g = 0; g < rest.problem().stages; ++g)
-                chosen.push_back(rest.name(inner.chosen(g)));
-            std::sort(chosen.begin(), chosen.end());
-        }
-        answer.proven = end == SearchEnd::kProven;
-        if (end != SearchEnd::kBetter) break;
+        answer_.proven = end == SearchEnd::kProven;
+        for (size_t g = 0; g < chosen_.size(); ++g)
+            choices[g] = chosen_[g] - problem_.starts[g];
+        return answer_;
     }
-    for (size_t g = 0; g < chosen.size(); ++g) choices[g] = chosen[g] - problem.starts[g];
-    return answer;
-}
+
+private:
+    // Searches for choices of more profit than `known`.
+    SearchEnd search(int64_t known, int64_t nodes) {
+        Branches<Wide> root(problem_, known, answer_.bound, limits_, shift_);
+        const bool open = root.enter();
+        ++answer_.nodes;
+        limits_.work -= root.work();
+        if (root.better()) {
+            answer_.value = root.value();
+            chosen_.clear();
+            for (int64_t g = 0; g < problem_.stages; ++g) chosen_.push_back(root.chosen(g));
+        }
+        if (!open) {
+            answer_.bound = root.value();
+            return SearchEnd::kProven;
+        }
+        const Rest rest(problem_, root);
+        const int64_t above = root.value() == kNone ? kNone : root.value() - rest.profit();
+        Branches<Wide> inner(rest.problem(), above, root.bound() - rest.profit(), limits_, shift_);
+        const SearchEnd end = inner.search(nodes);
+        answer_.nodes += inner.nodes();
+        limits_.work -= inner.work();
+        if (inner.better()) {
+            answer_.value = inner.value() + rest.profit();
+            chosen_ = rest.settled();
+            for (int64_t g = 0; g < rest.problem().stages; ++g)
+                chosen_.push_back(rest.name(inner.chosen(g)));
+            std::sort(chosen_.begin(), chosen_.end());
+        }
+        answer_.bound = inner.bound() == kNone ? kNone : inner.bound() + rest.profit();
+        return end;
+    }
+
+    const BranchProblem& problem_;
+    BranchLimits limits_;
+    const int shift_;
+    BranchAnswer answer_;
+    std::vector<int64_t> chosen_;
+};
 
 }  // namespace
 
@@ -695,8 +759,8 @@ BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
     const int needed = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)) +
                                         std::bit_width(problem.capacities.size()) + 4);
     if (needed <= spare)
-        return solve<int64_t>(problem, known, limits, std::min(spare, needed + 8), choices);
-    return solve<Int128>(problem, known, limits, std::min(119 - bits, needed), choices);
+        return Searches<int64_t>(problem, known, limits, std::min(spare, needed + 8)).run(choices);
+    return Searches<Int128>(problem, known, limits, std::min(119 - bits, needed)).run(choices);
 }
 
 }  // namespace mmp
