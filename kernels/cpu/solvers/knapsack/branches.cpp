@@ -15,12 +15,15 @@ namespace {
 __extension__ typedef __int128 Int128;
 
 constexpr int64_t kNone = INT64_MIN;
+constexpr double kLeastDoubt = 1e-7, kDoubt = 1e-13;  // errors of bounds of the simplex
 constexpr double kWhole = 1e-6;       // a value this near to an integer counts as one
 constexpr double kLeastLoss = 1e-6;   // keeps products of losses apart from 0
 constexpr int64_t kWorkBetween = 1 << 18;  // work between two looks at the clock
 constexpr int64_t kRoundedNodes = 16, kSortWork = 16, kShareOfRounding = 16;
 constexpr int64_t kMostPairs = 1 << 16;
-constexpr int64_t kFirstNodes = 300, kMoreNodes = 8, kShareOfHalves = 2;  // limits of searches
+constexpr int64_t kFirstNodes = 300, kMoreNodes = 8;  // limits of searches before a restart
+constexpr int64_t kMostWaiting = 1 << 22;  // branches of all waiting nodes
+constexpr double kPatience = 0.5;  // share of the gap that a dive may fall below the best node
 
 enum class SearchEnd : uint8_t { kProven, kNodes, kLimit };
 
@@ -72,11 +75,23 @@ private:
         int64_t option;
         bool first;  // take the option; or: the count is at most `count`, not above it
         int64_t count;
+        double other_rank;  // predicted bound of the other branch
+    };
+
+    // A node that waits: the branches that lead to it, its exact and its predicted bound.
+    struct Waiting {
+        double rank;
+        int64_t bound, number;
+        std::vector<Branch> path;
+
+        bool operator<(const Waiting& other) const {
+            return rank != other.rank ? rank < other.rank : number < other.number;
+        }
     };
 
     struct Frame {
         Branch second;
-        size_t killed;
+        size_t killed, depth;
         std::vector<Room> rooms;
         int64_t profit, open, bound;
     };
@@ -91,7 +106,11 @@ private:
         while (!alive_[o]) ++o;
         return o;
     }
-    int64_t wanted() const { return best_ + step_; }
+    // The least profit above the best one that choices can have.
+    int64_t wanted() const {
+        const int64_t past = (best_ - residue_) % step_;
+        return best_ - (past < 0 ? past + step_ : past) + step_;
+    }
     double cutoff() const;
     void kill(int64_t option);
     void decide(int64_t g);
@@ -105,6 +124,9 @@ private:
     Branch choose() const;
     void apply(const Branch& branch);
     void back(const Frame& frame);
+    Frame frame(const Branch& second) const;
+    bool advance();
+    bool excluded(int64_t bound) const { return best_ != kNone && bound < wanted(); }
     void round();
     void exchange(std::vector<int64_t>& chosen, std::vector<int64_t>& sums);
     void record(const std::vector<int64_t>& chosen);
@@ -116,16 +138,23 @@ private:
     int64_t rows_ = 0;      // budgets and the count
     bool counts_ = false;   // whether the last row counts second options
     int64_t step_ = 1;      // common divisor of the differences of profits
+    int64_t residue_ = 0;   // what all profits leave when divided by it
     std::vector<int64_t> weights_;           // a row of options for each row
     std::vector<int64_t> stage_of_, variable_, option_of_;  // variables of the simplex
     std::vector<Room> rooms_;
     std::vector<double> scales_;
+    double scale_ = 0;  // sum of the magnitudes of the profits of the columns
     std::vector<Wide> most_price_, prices_, gains_, tops_;
     std::vector<uint8_t> alive_;
     std::vector<int64_t> alive_in_, killed_;
     std::vector<int64_t> open_, place_;      // the open stages are first in open_; its inverse
     std::vector<int64_t> changed_;           // stages that the simplex has not heard of
     std::vector<uint8_t> is_changed_;
+    std::vector<Branch> path_;               // the branches that lead to the node
+    std::vector<Frame> frames_;              // the second branches of this dive
+    std::vector<Waiting> waiting_;           // a heap
+    Frame start_;
+    int64_t waiting_branches_ = 0, number_ = 0;
     std::vector<Simplex> simplex_;           // one, made after the layout
     std::vector<int64_t> chosen_, order_;
     int64_t open_count_ = 0, profit_ = 0;    // number of open stages, profit of the others
@@ -149,6 +178,8 @@ void Branches<Wide>::count_rows() {
             step_ = std::gcd(step_, problem_.profits[o] - problem_.profits[first]);
     }
     step_ = std::max<int64_t>(step_, 1);
+    for (int64_t g = 0; g < problem_.stages; ++g)
+        residue_ = (residue_ + problem_.profits[problem_.starts[g]]) % step_;
     rows_ = budgets_ + counts_;
     weights_.resize(rows_ * options_);
     for (int64_t o = 0; o < options_; ++o) {
@@ -197,6 +228,7 @@ void Branches<Wide>::lay_out() {
     for (int64_t j = 0; j < columns; ++j) {
         const int64_t o = option_of_[j], key = problem_.starts[stage_of_[o]];
         profits[j] = static_cast<double>(problem_.profits[o] - problem_.profits[key]);
+        scale_ += std::abs(profits[j]);
         for (int64_t i = 0; i < rows_; ++i)
             matrix[i * columns + j] = scales_[i] * static_cast<double>(weight(i, o) -
                                                                        weight(i, key));
@@ -234,7 +266,7 @@ template <class Wide>
 double Branches<Wide>::cutoff() const {
     if (best_ == kNone) return -INFINITY;
     const auto value = static_cast<double>(wanted());
-    return value - 1e-7 - 1e-12 * std::abs(value);
+    return value - kLeastDoubt - kDoubt * (std::abs(value) + scale_);
 }
 
 template <class Wide>
@@ -415,7 +447,7 @@ bool Branches<Wide>::enter() {
 template <class Wide>
 typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     const Simplex& simplex = simplex_[0];
-    Branch best{-1, false, 0};
+    Branch best{-1, false, 0, 0.0};
     double most = -1;
     const auto consider = [&](int64_t variable, double value, int64_t option) {
         const double part = value - std::floor(value);
@@ -427,13 +459,18 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
         if (score <= most) return;
         most = score;
         const bool first_up = up < down || (up == down && part > 0.5);
-        best = option < 0 ? Branch{-1, !first_up, static_cast<int64_t>(std::floor(value))}
-                          : Branch{option, first_up, 0};
+        const double rank = simplex.bound() - std::max(down, up);
+        best = option < 0 ? Branch{-1, !first_up, static_cast<int64_t>(std::floor(value)), rank}
+                          : Branch{option, first_up, 0, rank};
     };
     if (counts_) {
         const auto columns = static_cast<int64_t>(option_of_.size()) - rows_;
         const int64_t variable = columns + budgets_;
-        if (simplex.basic(variable)) consider(variable, simplex.value(variable), -1);
+        // A simplex that stopped early may leave the count out of its bounds.
+        const double count = simplex.value(variable);
+        if (simplex.basic(variable) && count > static_cast<double>(rooms_[budgets_].low) &&
+            count < static_cast<double>(rooms_[budgets_].high))
+            consider(variable, count, -1);
         if (most >= 0) return best;
     }
     for (size_t v = 0; v < option_of_.size(); ++v) {
@@ -443,11 +480,12 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     }
     if (most >= 0) return best;
     // No variable is fractional, but rounding or a stuck simplex left the node open.
-    return {only(open_[0]), true, 0};
+    return {only(open_[0]), true, 0, simplex.bound()};
 }
 
 template <class Wide>
 void Branches<Wide>::apply(const Branch& branch) {
+    path_.push_back(branch);
     if (branch.option < 0) {
         Room& room = rooms_[budgets_];
         if (branch.first)
@@ -483,6 +521,7 @@ void Branches<Wide>::back(const Frame& frame) {
             simplex_[0].set_bounds(columns + budgets_, static_cast<double>(then.low),
                                    static_cast<double>(then.high));
     }
+    path_.erase(path_.begin() + static_cast<int64_t>(frame.depth), path_.end());
     rooms_ = frame.rooms;
     profit_ = frame.profit;
     open_count_ = frame.open;
@@ -602,34 +641,74 @@ bool Branches<Wide>::out_of_time() {
 }
 
 template <class Wide>
+typename Branches<Wide>::Frame Branches<Wide>::frame(const Branch& second) const {
+    return {second, killed_.size(), path_.size(), rooms_, profit_, open_count_, node_bound_};
+}
+
+// Goes to the next node: back in the dive while the next frame is predicted to be nearly as good as
+// the best node that waits, else to that node. Returns false if there is none.
+template <class Wide>
+bool Branches<Wide>::advance() {
+    for (;;) {
+        if (!frames_.empty()) {
+            double top = waiting_.empty() ? -INFINITY : waiting_.front().rank;
+            for (const Frame& frame : frames_) top = std::max(top, frame.second.other_rank);
+            const double limit = waiting_branches_ > kMostWaiting
+                                     ? -INFINITY
+                                     : top - kPatience * (top - static_cast<double>(best_));
+            if (best_ == kNone || frames_.back().second.other_rank >= limit) {
+                const Frame next = std::move(frames_.back());
+                frames_.pop_back();
+                back(next);
+                if (excluded(next.bound)) continue;
+                apply(next.second);
+                return true;
+            }
+            for (const Frame& frame : frames_) {
+                if (excluded(frame.bound)) continue;
+                std::vector<Branch> path(path_.begin(),
+                                         path_.begin() + static_cast<int64_t>(frame.depth));
+                path.push_back(frame.second);
+                waiting_branches_ += static_cast<int64_t>(path.size());
+                waiting_.push_back(
+                    {frame.second.other_rank, frame.bound, ++number_, std::move(path)});
+                std::push_heap(waiting_.begin(), waiting_.end());
+            }
+            frames_.clear();
+        }
+        if (waiting_.empty()) return false;
+        std::pop_heap(waiting_.begin(), waiting_.end());
+        const Waiting next = std::move(waiting_.back());
+        waiting_.pop_back();
+        waiting_branches_ -= static_cast<int64_t>(next.path.size());
+        if (excluded(next.bound)) continue;
+        back(start_);
+        for (const Branch& branch : next.path) apply(branch);
+        node_bound_ = next.bound;
+        return true;
+    }
+}
+
+template <class Wide>
 SearchEnd Branches<Wide>::search(int64_t nodes) {
-    std::vector<Frame> frames;
-    for (bool open = true; open;) {
+    const int64_t known = best_;
+    start_ = frame({});
+    do {
         const bool late = out_of_time();
-        if (late || nodes_ >= nodes) {
-            for (const Frame& frame : frames) node_bound_ = std::max(node_bound_, frame.bound);
+        if (late || (nodes_ == nodes && best_ > known)) {
+            for (const Frame& frame : frames_) node_bound_ = std::max(node_bound_, frame.bound);
+            for (const Waiting& node : waiting_) node_bound_ = std::max(node_bound_, node.bound);
             node_bound_ = std::max(node_bound_, best_);
             return late ? SearchEnd::kLimit : SearchEnd::kNodes;
         }
-        if (enter()) {
+        while (enter()) {
             const Branch first = choose();
             Branch second = first;
             second.first = !first.first;
-            frames.push_back(
-                {second, killed_.size(), rooms_, profit_, open_count_, node_bound_});
+            frames_.push_back(frame(second));
             apply(first);
-            continue;
         }
-        open = false;
-        while (!frames.empty() && !open) {
-            back(frames.back());
-            const Branch second = frames.back().second;
-            frames.pop_back();
-            if (best_ != kNone && node_bound_ < wanted()) continue;
-            apply(second);
-            open = true;
-        }
-    }
+    } while (advance());
     node_bound_ = best_;
     return SearchEnd::kProven;
 }
@@ -684,18 +763,12 @@ public:
     Searches(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift)
         : problem_(problem), limits_(limits), shift_(shift), answer_{false, known, INT64_MAX, 0} {}
 
-    // Searches with ever more nodes. Each time, searches for the better half of the values come
-    // first: they end soon, with a much better choice or a lower bound.
+    // Searches again from the root if a better choice is known after some nodes, because its root
+    // leaves less open.
     BranchAnswer run(int64_t* choices) {
         SearchEnd end = SearchEnd::kNodes;
-        for (int64_t nodes = kFirstNodes; end == SearchEnd::kNodes; nodes *= kMoreNodes) {
-            end = SearchEnd::kProven;
-            while (end == SearchEnd::kProven && answer_.value != kNone &&
-                   answer_.bound < INT64_MAX && answer_.bound - answer_.value > 1)
-                end = search(answer_.value + (answer_.bound - answer_.value) / 2,
-                             nodes / kShareOfHalves);
-            if (end != SearchEnd::kLimit) end = search(answer_.value, nodes);
-        }
+        for (int64_t nodes = kFirstNodes; end == SearchEnd::kNodes; nodes *= kMoreNodes)
+            end = search(answer_.value, nodes);
         answer_.proven = end == SearchEnd::kProven;
         for (size_t g = 0; g < chosen_.size(); ++g)
             choices[g] = chosen_[g] - problem_.starts[g];
