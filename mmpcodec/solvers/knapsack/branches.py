@@ -1,6 +1,6 @@
-"""Branch and bound for several budgets, groups and exact fills; see ``branches.h``.
+"""Branch and bound for several budgets, groups and exact fills.
 
-The C++ source is ``kernels/cpu/solvers/knapsack/branches.h``. It runs on the processor for every
+See ``kernels/cpu/solvers/knapsack/branches.h``. It runs on the processor for every
 backend that reduces, because the nodes of the search follow one another.
 """
 
@@ -14,8 +14,10 @@ from mmpcodec.solvers.knapsack.problem import Problem
 
 LEAST_CELLS = 1 << 24
 """Least number of cells; a smaller table is filled in some hundredths of a second."""
-CELLS_A_STEP = 4
-"""Cells of a table that are filled in the time of some number of the tableau, with a margin."""
+CELLS_A_STEP = 256
+"""Cells of a table for each number of the tableau that may change before the table is filled. The
+limit is equal on all backends, so all backends return equal choices; it is a few hundredths of the
+time of a table on the processor."""
 MOST_WORK = (1 << 62) - 1
 """Work of a search without a limit."""
 _NONE = -(1 << 63)
