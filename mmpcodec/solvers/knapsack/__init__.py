@@ -18,8 +18,9 @@ capacity are decided separately.
 
 This order defines one choice: every step before and beside the dense dynamic programme keeps the
 best choice that ranks first, and every backend and path returns equal items. Exceptions: answers
-after a time limit, and answers of the path "bound", whose choice is one of the best and equal on
-all backends that reduce, but does not always rank first.
+after a time limit, and answers of the paths "bound" and "branches", whose choice is one of the best
+and equal on all backends that reduce, but does not always rank first. Whether branch and bound or a
+table answers can depend on the memory limit.
 
 *Methods.* The reference fills the whole table, and so does a CUDA device if that is fastest. The
 other backends first remove options that are too heavy, dominated, or excluded by a Lagrangian bound
@@ -27,8 +28,11 @@ strictly below a known choice, and divide weights by their common divisor. For i
 the processor then searches lists of states over a core that grows around the break item, once for
 the best value and once for the items. If a table would have more than 2**38 cells (states times
 options), short lists come first, then choices and bounds by the number of items that fit (see
-``counting.py``), then long lists. If the lists grow too long, and for several budgets, exact fills
-and groups, up to 2**20 choices are tried one by one before a large table. Last comes the dense
+``counting.py``), then long lists. Several budgets, exact fills and groups go to branch and bound
+with exact Lagrangian bounds if a table has 2**24 cells or more or does not fit into memory (see
+``branches.py``); if a table fits, the search stops after a few hundredths of the table's time. If
+lists or branches grow too many, up to 2**20 choices are tried one by one before a large table; for
+exact fills they come before branch and bound. Last comes the dense
 dynamic programme over all states: two rows of values, and ceil(log2(options)) bits for each state
 and stage. If these bits do not fit into memory, the stages are halved until they fit, and the rows
 before the halves are computed again, in about halvings / 2 more sweeps. The backend "auto" fills
@@ -41,7 +45,9 @@ knapsack problem", Operations Research 1997; S. Martello, D. Pisinger and P. Tot
 programming and strong bounds for the 0-1 knapsack problem", Management Science 1999; H. Kellerer,
 U. Pferschy and D. Pisinger, "Knapsack problems", 2004; D. Lemos, H. Longo and W. Martins,
 "Programação dinâmica paralela em GPU para os problemas da mochila uni e bi-dimensional", ERIGO
-2023.
+2023; M. Fisher, "The Lagrangian relaxation method", Management Science 1981; M. Vasquez and Y.
+Vimont, "Improved results on the 0-1 multidimensional knapsack problem", European Journal of
+Operational Research 2005.
 """
 
 from mmpcodec.solvers.knapsack.answers import Solution

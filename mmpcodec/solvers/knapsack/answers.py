@@ -20,9 +20,9 @@ class Solution:
         Upper bound of the profit of all choices; equals ``value`` if the choice is optimal.
     path : str
         Method that found the choice: "reduction", "core", "bound" (a choice met its bound),
-        "enumeration" of all choices, "dense", "dense, items by halving", or "greedy" (the best
-        choice known when time ran out). With "bound", another choice of equal profit may come first
-        in the order of the package.
+        "branches" (branch and bound), "enumeration" of all choices, "dense", "dense, items by
+        halving", or "greedy" (the best choice known when time ran out). With "bound" and
+        "branches", another choice of equal profit may come first in the order of the package.
     seconds : float
         Wall time in seconds; in a batch, the time of the whole batch.
     backend : str

@@ -24,7 +24,7 @@ _NONE = -(1 << 63)
 
 
 @dataclass(frozen=True)
-class Answer:
+class BranchAnswer:
     """The answer of branch and bound.
 
     Parameters
@@ -47,7 +47,7 @@ class Answer:
 
 def solve(
     problem: Problem, known: int | None, work: int = MOST_WORK, deadline: float | None = None
-) -> Answer:
+) -> BranchAnswer:
     """Search for the best choice.
 
     Parameters
@@ -75,4 +75,6 @@ def solve(
         choices,
     )
     better = value != _NONE and (known is None or value > known)
-    return Answer(choices if better else None, None if bound == _NONE else bound, proven, nodes)
+    return BranchAnswer(
+        choices if better else None, None if bound == _NONE else bound, proven, nodes
+    )

@@ -64,7 +64,7 @@ def knapsack(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the problem needs a table larger than the memory limit.
+        When the backend "reference" needs a table larger than the memory limit.
 
     Examples
     --------

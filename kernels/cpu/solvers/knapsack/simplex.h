@@ -28,8 +28,8 @@ enum class SimplexEnd : uint8_t {
 
 class Simplex {
 public:
-    // `matrix` holds a row of `columns` numbers for each of the `rows` rows. Columns have the bounds
-    // 0 and 1 at first, activities the given ones.
+    // `matrix` holds a row of `columns` numbers for each of the `rows` rows. Columns have the
+    // bounds 0 and 1 at first, activities the given ones.
     Simplex(int64_t rows, int64_t columns, const std::vector<double>& matrix,
             const std::vector<double>& constants, const std::vector<double>& profits,
             double profit_constant, const std::vector<double>& lows,
