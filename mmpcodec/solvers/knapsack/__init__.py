@@ -19,8 +19,9 @@ capacity are decided separately.
 This order defines one choice: every step before and beside the dense dynamic programme keeps the
 best choice that ranks first, and every backend and path returns equal items. Exceptions: answers
 after a time limit, and answers of the paths "bound" and "branches", whose choice is one of the best
-and equal on all backends that reduce, but does not always rank first. Whether branch and bound or a
-table answers can depend on the memory limit.
+but does not always rank first. That of "bound" is equal on all backends that reduce. That of
+"branches" is equal wherever this path answers; for the same problem, a backend that fills the table
+(a CUDA device up to 2**33 cells) or a larger memory limit can give another of the best choices.
 
 *Methods.* The reference fills the whole table, and so does a CUDA device if that is fastest. The
 other backends first remove options that are too heavy, dominated, or excluded by a Lagrangian bound

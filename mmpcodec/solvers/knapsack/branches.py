@@ -15,9 +15,8 @@ from mmpcodec.solvers.knapsack.problem import Problem
 LEAST_CELLS = 1 << 24
 """Least number of cells; a smaller table is filled in some hundredths of a second."""
 CELLS_A_STEP = 256
-"""Cells of a table for each number of the tableau that may change before the table is filled. The
-limit is equal on all backends, so all backends return equal choices; it is a few hundredths of the
-time of a table on the processor."""
+"""Cells of a table for each number of the tableau that may change before the table is filled: a few
+hundredths of the time of a table on the processor. The limit is equal on all backends."""
 MOST_WORK = (1 << 62) - 1
 """Work of a search without a limit."""
 _NONE = -(1 << 63)

@@ -19,8 +19,8 @@
 namespace mmp {
 
 // Stage g has the options starts[g] to starts[g + 1] - 1, at least two. `weights` has a row for
-// each option and a column for each capacity. For each capacity, the least weights of all stages add up
-// to at most the capacity. With `exact`, weights must add up to the capacities.
+// each option and a column for each capacity. For each capacity, the least weights of all stages
+// add up to at most the capacity. With `exact`, weights must add up to the capacities.
 struct BranchProblem {
     const int64_t* profits;
     const int64_t* weights;

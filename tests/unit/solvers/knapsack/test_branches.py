@@ -101,3 +101,24 @@ def test_groups_and_budgets_without_memory():
     judge = multiple_choice(groups, [110, 120, 130], memory_limit=1 << 32)
     found = multiple_choice(groups, [110, 120, 130], memory_limit=0)
     assert (found.value, found.optimal, found.path) == (judge.value, True, "branches")
+
+
+def test_many_small_problems_have_the_value_of_the_table():
+    rng = np.random.default_rng(7)
+    for _ in range(150):
+        weights = rng.integers(1, 12, (14, 2))
+        profits = weights.sum(axis=1) * 3 + rng.integers(0, 9, 14)
+        problem = profits, weights, weights.sum(axis=0) // 2
+        judge = knapsack(*problem, backend="reference")
+        found = knapsack(*problem, memory_limit=0)
+        assert (found.value, found.path) == (judge.value, "branches")
+
+
+def test_a_known_choice_that_the_root_excludes():
+    # The rest of the root has profits with a common divisor that the known profit does not share.
+    groups = [
+        ([2, 4], [0, 3]),
+        ([-3, 0, -7], [1, 3, 0]),
+        ([16, -28, 8, -28], [3, 0, 0, 0]),
+    ]
+    assert branches.solve(of_groups(groups, 3, True), None).bound == 11
