@@ -255,6 +255,11 @@ class _Search:
         """Record the best known or greedy choice and a bound, because time has run out."""
         self.path = "greedy"
         rest = self.rest
+        if len(rest.capacities) > 1 and self.good is not None and self.bound is not None:
+            # Branch and bound knows better ones, and these take seconds for many items.
+            self.choices, self.value = self.good, self.problem.value(self.good)
+            self.bound = min(self.bound, self.problem.magnitude)
+            return
         relaxation = relax(rest)
         bounds = [self.settled() + relaxation.bound, self.problem.magnitude, self.bound]
         self.bound = min(bound for bound in bounds if bound is not None)
@@ -306,7 +311,7 @@ def _solve(
             if search.path is None and not search.is_direct(operation, memory):
                 _try_branches(search, backend, memory_limit, deadline)
             if search.path is None and not search.is_direct(operation, memory):
-                _exclude(search)
+                _exclude(search, deadline)
                 _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
     of_tables = table_backend(backend, sum(search.rest.cells for search in left))
@@ -412,8 +417,8 @@ def _branch(search: _Search, deadline: float | None, work: int = branches.MOST_W
     search.bound = bound if search.bound is None else min(bound, search.bound)
 
 
-def _exclude(search: _Search) -> None:
-    if search.problem.exact_fill or not search.rest.stages:
+def _exclude(search: _Search, deadline: float | None) -> None:
+    if search.problem.exact_fill or not search.rest.stages or is_over(deadline):
         return
     assert search.reduced is not None
     fewer, _, _ = exclude(search.rest, search.known)
