@@ -34,13 +34,20 @@ from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
 from mmpcodec.tools import Tools
+from support.arrays import (
+    items_and_sum,
+    items_and_value,
+    of_types,
+    values,
+    weights_and_profits,
+    with_type,
+)
 from support.same import assert_same
 from support.strategies import CONTENT, deepened, earlier_planes, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
 REFERENCE = ReferenceBackend()
-TYPES = ("i1", "u2", "i4", "i8", "?", "f4", "f8")
 
 
 @dataclass(frozen=True)
@@ -302,23 +309,6 @@ def exact_2_input(content: str, count: int, depth: int, form: str) -> tuple:
 # Solvers: functions of arrays, with the backend as an option.
 
 
-def values(shape: int | tuple[int, ...], dtype: str, seed: int = 0) -> np.ndarray:
-    """Random values of a type; the sum of integers stays below 2**62."""
-    rng = np.random.default_rng(seed)
-    if dtype[0] == "f":
-        return rng.normal(size=shape).astype(dtype)
-    if dtype == "?":
-        return rng.random(shape) < 0.5
-    info = np.iinfo(dtype)
-    most = min(info.max, (1 << 62) // int(np.prod(shape)))
-    return rng.integers(max(info.min, -most), most, shape, dtype, endpoint=True)
-
-
-def of_types(shape: int | tuple[int, ...]) -> dict[str, Callable[[], tuple]]:
-    """Inputs of one array, for each type."""
-    return {each: partial(lambda dtype: (values(shape, dtype),), each) for each in TYPES}
-
-
 def solver(function: Call, facts: Call = lambda found: found, **inputs: Callable[[], tuple]):
     """A solver's function on each backend; ``facts`` drops names of backends and times."""
 
@@ -326,29 +316,6 @@ def solver(function: Call, facts: Call = lambda found: found, **inputs: Callable
         return lambda *arguments: facts(function(*arguments, backend=backend))
 
     return Operation(by("reference"), {name: by(name) for name in ("cpu", "cuda")}, inputs)
-
-
-def items_and_value(found: Any) -> tuple:
-    return found.value, found.items
-
-
-def items_and_sum(found: Any) -> tuple:
-    return found.sum, found.exact, found.method, found.items
-
-
-def with_type(function: Call) -> Call:
-    """A filter that gives the type of its picture too."""
-
-    def both(*arguments: Any, **options: Any) -> tuple[np.ndarray, str]:
-        found = function(*arguments, **options)
-        return found, str(found.dtype)
-
-    return both
-
-
-def weights_and_profits(count: int) -> tuple[np.ndarray, np.ndarray]:
-    weights = np.random.default_rng(count).integers(1, 200, count)
-    return weights + 20, weights
 
 
 TREES = {

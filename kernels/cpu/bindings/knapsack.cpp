@@ -2,13 +2,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/pair.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <chrono>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
+#include "cpu/solvers/knapsack/branches/branches.h"
 #include "cpu/solvers/knapsack/core.h"
 #include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
@@ -160,6 +163,22 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
     });
 }
 
+// Solves one problem by branch and bound. Returns whether the best choice is proven, its profit, an
+// upper bound of the profit, and the number of nodes.
+std::tuple<bool, int64_t, int64_t, int64_t> branches(const Numbers& profits, const Numbers& weights,
+                                                     const Numbers& starts,
+                                                     const std::vector<int64_t>& capacities,
+                                                     bool exact_fill, int64_t known, int64_t work,
+                                                     double seconds, Array<int64_t> choices) {
+    nb::gil_scoped_release released;
+    const BranchProblem problem{profits.data(), weights.data(),
+                                starts.data(),  static_cast<int64_t>(starts.size()) - 1,
+                                capacities,     exact_fill};
+    const BranchAnswer answer =
+        knapsack_branches(problem, known, {work, deadline_in(seconds)}, choices.data());
+    return {answer.proven, answer.value, answer.bound, answer.nodes};
+}
+
 }  // namespace
 
 void register_knapsack(nb::module_& module) {
@@ -173,6 +192,8 @@ void register_knapsack(nb::module_& module) {
                "decisions"_a, "state"_a, "choices"_a);
     module.def("knapsack_sweep_many", sweep_many, "profits"_a, "weights"_a, "starts"_a, "firsts"_a,
                "shapes"_a, "exact_fill"_a, "feasible"_a, "values"_a, "choices"_a, "threads"_a);
+    module.def("knapsack_branches", branches, "profits"_a, "weights"_a, "starts"_a, "capacities"_a,
+               "exact_fill"_a, "known"_a, "work"_a, "seconds"_a, "choices"_a);
     module.def("knapsack_solve", solve, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,
                "limits"_a, "seconds"_a, "outcomes"_a, "values"_a, "bounds"_a, "take"_a,
                "threads"_a);

@@ -23,8 +23,10 @@ positive profit, and items heavier than the capacity are decided separately.
 
 This order defines one choice: every step before and beside the dense dynamic programme keeps the
 best choice that ranks first, and every backend and path returns equal items. Exceptions: answers
-after a time limit, and with ``first_choice`` answers of the path "bound", whose choice is one of
-the best and equal on all backends that reduce, but does not always rank first.
+after a time limit, and answers of the paths "bound" (with ``first_choice``) and "branches", whose
+choice is one of the best and equal on all backends that reduce, but does not always rank first.
+Branch and bound also answers where a table does not fit into memory; so with less memory, the
+choice can be another one of the best.
 
 *Methods.* The reference fills the whole table, and so does a CUDA device if that is fastest. The
 other backends search in C++ for any best choice of items of one budget: a partition finds the break
@@ -39,12 +41,17 @@ divisor. For a first choice of items of one budget the processor then searches t
 the best value and for the items; if a table would have more than 2**38 cells (states times
 options), short lists come first, then choices and bounds by the number of items, then long lists.
 
-If the lists grow too long, and for several budgets, exact fills and groups, up to 2**20 choices are
-tried one by one before a large table. Last comes the dense dynamic programme over all states: two
-rows of values, and ceil(log2(options)) bits for each state and stage. If these bits do not fit into
-memory, the stages are halved until they fit, and the rows before the halves are computed again, in
-about halvings / 2 more sweeps. The backend "auto" fills large tables on a CUDA device if there is
-one.
+Several budgets, exact fills and groups go to branch and bound with exact Lagrangian bounds (see
+``branches.py``) if the table of the whole problem would have 2**24 cells or more for three budgets
+and more, 2**30 or more for fewer budgets, or does not fit into memory. If the table fits, the
+search stops after a few hundredths of the time that the processor needs for the table.
+
+If lists or branches grow too many, up to 2**20 choices are tried one by one before a large table;
+for exact fills they come before branch and bound. Last comes the dense dynamic programme over all
+states: two rows of values, and ceil(log2(options)) bits for each state and stage. If these bits do
+not fit into memory, the stages are halved until they fit, and the rows before the halves are
+computed again, in about halvings / 2 more sweeps. The backend "auto" fills large tables on a CUDA
+device if there is one.
 
 *No answer.* If no choice is feasible, value and bound are None and no item is chosen.
 
@@ -53,7 +60,9 @@ knapsack problem", Operations Research 1997; S. Martello, D. Pisinger and P. Tot
 programming and strong bounds for the 0-1 knapsack problem", Management Science 1999; H. Kellerer,
 U. Pferschy and D. Pisinger, "Knapsack problems", 2004; D. Lemos, H. Longo and W. Martins,
 "Programação dinâmica paralela em GPU para os problemas da mochila uni e bi-dimensional", ERIGO
-2023.
+2023; M. Fisher, "The Lagrangian relaxation method", Management Science 1981; M. Vasquez and Y.
+Vimont, "Improved results on the 0-1 multidimensional knapsack problem", European Journal of
+Operational Research 2005.
 """
 
 from mmpcodec.solvers.knapsack.answers import Solution

@@ -20,8 +20,8 @@ class Solution:
         Upper bound of the profit of all choices; equals ``value`` if the choice is optimal.
     path : str
         Method that found the choice: "reduction", "core" (lists of states), "bound" (a choice met
-        its bound), "subset sum", "enumeration" of all choices, "dense", "dense, items by halving",
-        or "greedy" (the best choice known when time ran out).
+        its bound), "subset sum", "branches" (branch and bound), "enumeration" of all choices,
+        "dense", "dense, items by halving", or "greedy" (the best choice known when time ran out).
     seconds : float
         Wall time in seconds; in a batch, the time of the whole batch.
     backend : str

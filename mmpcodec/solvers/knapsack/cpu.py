@@ -7,9 +7,9 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.runtime.machine import free_bytes as free_bytes
 from mmpcodec.runtime.machine import processors
+from mmpcodec.solvers.clock import OutOfTime
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.bounds import SMALL_PROFITS, peak
-from mmpcodec.solvers.knapsack.clock import OutOfTime
 from mmpcodec.solvers.knapsack.problem import Problem
 from mmpcodec.solvers.knapsack.reference import CELLS_A_STATE as CELLS_A_STATE
 from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS

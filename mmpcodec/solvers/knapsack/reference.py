@@ -9,7 +9,7 @@ through ``value_at`` and ``host_row``, and decisions only through ``trace``.
 import numpy as np
 
 from mmpcodec.runtime.machine import free_bytes as free_bytes
-from mmpcodec.solvers.knapsack.clock import look
+from mmpcodec.solvers.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
 REDUCES = False

@@ -9,15 +9,16 @@ import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.knapsack import core, counting, enumeration, reference
+from mmpcodec.solvers.clock import OutOfTime, is_over
+from mmpcodec.solvers.knapsack import branches, core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
-from mmpcodec.solvers.knapsack.clock import OutOfTime, is_over
 from mmpcodec.solvers.knapsack.problem import ItemList, Problem, checked, of_groups
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.search import AnyBest, best_choices
 from mmpcodec.solvers.knapsack.table import (
     Table,
+    fits,
     table_backend,
     table_bytes,
     usable_memory,
@@ -69,7 +70,7 @@ def knapsack(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the problem needs a table larger than the memory limit.
+        When the backend "reference" needs a table larger than the memory limit.
 
     Examples
     --------
@@ -255,6 +256,7 @@ class _Search:
         self.direct = (
             self.rest.items is None
             and self.rest.cells <= operation.DIRECT_CELLS
+            and not branches.applies(self.problem)
             and table_bytes(self.rest, operation) <= memory
         )
         return self.direct
@@ -277,6 +279,12 @@ class _Search:
             self.choices = self.whole(choices)
             self.value = self.bound = self.problem.value(self.choices)
 
+    def finish(self, path: str) -> None:
+        """Record that the best known choice is the best; no choice is feasible without one."""
+        self.path = path
+        self.choices = self.good
+        self.value = self.bound = None if self.good is None else self.problem.value(self.good)
+
     def settled(self) -> int:
         """Return the profit of the decisions that the reduction has settled."""
         first = np.zeros(self.rest.stages, np.int64)
@@ -286,6 +294,11 @@ class _Search:
         """Record the best known or greedy choice and a bound, because time has run out."""
         self.path = "greedy"
         rest = self.rest
+        if len(rest.capacities) > 1 and self.good is not None and self.bound is not None:
+            # Branch and bound knows better ones, and these take seconds for many items.
+            self.choices, self.value = self.good, self.problem.value(self.good)
+            self.bound = min(self.bound, self.problem.magnitude)
+            return
         relaxation = relax(rest)
         bounds = [self.settled() + relaxation.bound, self.problem.magnitude, self.bound]
         self.bound = min(bound for bound in bounds if bound is not None)
@@ -373,7 +386,9 @@ def _solve(
         _try_cores(ranked, usable_memory(limits.memory, reference), operation, memory, deadline)
         for search in large:
             if search.path is None and not search.is_direct(operation, memory):
-                _exclude(search)
+                _try_branches(search, backend, limits.memory, deadline)
+            if search.path is None and not search.is_direct(operation, memory):
+                _exclude(search, deadline)
                 _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
     of_tables = table_backend(backend, sum(search.rest.cells for search in left))
@@ -451,8 +466,40 @@ def _try_large(searches: list[_Search], deadline: float | None) -> None:
             search.bound = bound if search.bound is None else min(bound, search.bound)
 
 
-def _exclude(search: _Search) -> None:
-    if search.problem.exact_fill or not search.rest.stages:
+def _try_branches(
+    search: _Search, backend: str, memory_limit: int | None, deadline: float | None
+) -> None:
+    """Search by branch and bound, until a table is predicted to be faster."""
+    if core.applies(search.problem, search.rest) or is_over(deadline):
+        return
+    if search.problem.exact_fill:  # which bounds exclude few choices of
+        _try_few(search, deadline)
+        if search.path is not None:
+            return
+    cells = search.rest.cells
+    operation = dispatch.operations(__package__, table_backend(backend, cells))
+    if not fits(search.rest, operation, usable_memory(memory_limit, operation)):
+        _branch(search, deadline)
+    elif branches.applies(search.problem):
+        _branch(search, deadline, cells // branches.CELLS_A_STEP)
+
+
+def _branch(search: _Search, deadline: float | None, work: int = branches.MOST_WORK) -> None:
+    rest = search.rest
+    known = None if search.good is None else search.problem.value(search.good) - search.settled()
+    found = branches.solve(rest, known, work, deadline)
+    if found.choices is not None:
+        search.know(found.choices, rest.value(found.choices))
+    if found.proven:
+        search.finish("branches")
+        return
+    assert found.bound is not None
+    bound = search.settled() + found.bound
+    search.bound = bound if search.bound is None else min(bound, search.bound)
+
+
+def _exclude(search: _Search, deadline: float | None) -> None:
+    if search.problem.exact_fill or not search.rest.stages or is_over(deadline):
         return
     assert search.reduced is not None
     fewer, _, _ = exclude(search.rest, search.known)
@@ -482,6 +529,11 @@ def _fill_tables(
         small = len(searches) > 1 and problem.cells <= operation.SMALL_CELLS
         if small and (search.direct or table_bytes(problem, operation) <= memory):
             grouped.setdefault(len(problem.capacities), []).append(search)
+            continue
+        if operation.REDUCES and not fits(problem, operation, memory):
+            _branch(search, deadline)
+            if search.path is None:
+                search.run_out()
             continue
         table = Table(problem, operation, memory, deadline)
         try:

@@ -14,7 +14,7 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.knapsack.clock import look
+from mmpcodec.solvers.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
 
 MOST_MEMORY = (1 << 62) - 1
@@ -50,6 +50,12 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
     bits = (int(problem.options.max(initial=1)) - 1).bit_length()
     a_stage = bits * operation.plane_bytes(problem)
     return rows + _part(problem, halvings) * a_stage + extra * problem.states
+
+
+def fits(problem: Problem, operation: Any, memory: int) -> bool:
+    """Return whether a table fits into ``memory`` bytes after some number of halvings."""
+    halvings = range(max(problem.stages, 1).bit_length() + 1)
+    return any(table_bytes(problem, operation, h) <= memory for h in halvings)
 
 
 def _part(problem: Problem, halvings: int) -> int:

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.operations import values as values_of
+from support.arrays import values as values_of
 from support.same import on_both
 
 from mmpcodec import ParameterError

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.operations import with_type
+from support.arrays import with_type
 from support.same import on_both
 
 from mmpcodec.solvers.rank_filter import cuda, median_filter, percentile_filter, rank_filter

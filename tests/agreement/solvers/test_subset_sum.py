@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.instances import hard
-from support.operations import items_and_sum
+from support.arrays import items_and_sum
 from support.same import assert_same, on_both
 
 from mmpcodec.errors import LimitExceeded, ParameterError

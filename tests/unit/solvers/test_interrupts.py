@@ -9,7 +9,7 @@ import pytest
 PROGRAM = """
 import _thread, signal, threading
 import numpy as np
-from mmpcodec.solvers.knapsack import knapsack, knapsack_batch
+from mmpcodec.solvers.knapsack import knapsack, knapsack_batch, value_curve
 from mmpcodec.solvers.subset_sum import subset_sum
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of a shell's background
 rng = np.random.default_rng(0)
@@ -21,8 +21,10 @@ except KeyboardInterrupt:
 """
 
 CALLS = {
-    "table": """knapsack(rng.integers(1, 100, 2000), rng.integers(1, 60, (2000, 2)), [3000, 3000],
-             memory_limit=1 << 33)""",
+    "table": """value_curve(rng.integers(1, 100, 2000), rng.integers(1, 60, (2000, 2)),
+             [3000, 3000], memory_limit=1 << 33)""",
+    "branches": """w = rng.integers(1, 1000, (500, 10))
+    knapsack(w.sum(axis=1) // 10 + rng.integers(0, 500, 500), w, w.sum(axis=0) // 2)""",
     "lists": """w = rng.integers(1, 10**7, 10000)
     circle = np.sqrt(4.0e14 - (w - 2.0e7) ** 2) * 2 / 3
     knapsack(circle.astype(int), w, int(w.sum()) // 2, memory_limit=1 << 33)""",

@@ -6,8 +6,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
+from mmpcodec.solvers.clock import OutOfTime
 from mmpcodec.solvers.knapsack import knapsack, multiple_choice
-from mmpcodec.solvers.knapsack.clock import OutOfTime
 from mmpcodec.solvers.knapsack.problem import of_items
 
 

@@ -1,0 +1,93 @@
+"""Branch and bound for several budgets, groups and exact fills.
+
+See ``kernels/cpu/solvers/knapsack/branches/branches.h``. It runs on the processor for every
+backend that reduces, because the nodes of the search follow one another.
+"""
+
+import time
+from dataclasses import dataclass
+
+import numpy as np
+
+from mmpcodec import _cpu
+from mmpcodec.solvers.knapsack.problem import Problem
+
+MANY_BUDGETS = 3
+LEAST_CELLS = 1 << 24
+"""Least number of cells for ``MANY_BUDGETS``; the processor fills 2**24 in some hundredths of a
+second."""
+LEAST_CELLS_OF_FEW = 1 << 30
+"""Least number of cells for fewer budgets; the processor fills 2**30 in about a second, a CUDA
+device in some milliseconds."""
+CELLS_A_STEP = 256
+"""Cells of a table for each number of the tableau that may change before the table is filled: a few
+hundredths of the time of a table on the processor."""
+MOST_WORK = (1 << 62) - 1
+"""Work of a search without a limit."""
+_NONE = -(1 << 63)
+
+
+@dataclass(frozen=True)
+class BranchAnswer:
+    """The answer of branch and bound.
+
+    Parameters
+    ----------
+    choices : (G,) int64 array or None
+        A feasible choice; None if none better than the known one was found.
+    bound : int or None
+        Upper bound of the profit of all choices; None if no choice is feasible.
+    proven : bool
+        Whether no choice is better than ``choices`` and the known one.
+    nodes : int
+        Number of nodes of the search.
+    """
+
+    choices: np.ndarray | None
+    bound: int | None
+    proven: bool
+    nodes: int
+
+
+def applies(problem: Problem) -> bool:
+    """Return whether the table of a whole problem is so large that branches come before it.
+
+    The answer is the same on every backend, so that they return the same choice.
+    """
+    few = len(problem.capacities) < MANY_BUDGETS
+    return problem.cells >= (LEAST_CELLS_OF_FEW if few else LEAST_CELLS)
+
+
+def solve(
+    problem: Problem, known: int | None, work: int = MOST_WORK, deadline: float | None = None
+) -> BranchAnswer:
+    """Search for the best choice.
+
+    Parameters
+    ----------
+    problem : Problem
+        A reduced problem: at least two options in each stage, and the lightest options of all
+        stages fit together in each column.
+    known : int or None
+        Profit of a known choice.
+    work : int
+        Numbers of the tableau after whose change the search stops.
+    deadline : float or None
+        Value of ``time.monotonic``.
+    """
+    choices = np.zeros(problem.stages, np.int64)
+    proven, value, bound, nodes = _cpu.knapsack_branches(
+        problem.profits,
+        problem.weights,
+        problem.starts,
+        problem.capacities,
+        problem.exact_fill,
+        _NONE if known is None else known,
+        work,
+        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
+        choices,
+    )
+    better = value != _NONE and (known is None or value > known)
+    return BranchAnswer(
+        choices if better else None, None if bound == _NONE else bound, proven, nodes
+    )
