@@ -35,6 +35,7 @@ from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
 from mmpcodec.tools import Tools
 from support.arrays import (
+    TYPES,
     items_and_sum,
     items_and_value,
     of_types,

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from support.instances import hard
 from support.arrays import items_and_sum
+from support.instances import hard
 from support.same import assert_same, on_both
 
 from mmpcodec.errors import LimitExceeded, ParameterError
