@@ -7,7 +7,6 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.runtime.machine import free_bytes as free_bytes
 from mmpcodec.runtime.machine import processors
-from mmpcodec.solvers.clock import OutOfTime
 from mmpcodec.solvers.knapsack import reference
 from mmpcodec.solvers.knapsack.bounds import SMALL_PROFITS, peak
 from mmpcodec.solvers.knapsack.problem import Problem
@@ -16,6 +15,7 @@ from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS
 from mmpcodec.solvers.knapsack.reference import LEAST_STATES as LEAST_STATES
 from mmpcodec.solvers.knapsack.reference import LOOK_CELLS as LOOK_CELLS
 from mmpcodec.solvers.knapsack.reference import SMALL_CELLS as SMALL_CELLS
+from mmpcodec.solvers.limits import OutOfTime
 
 REDUCES = True
 

@@ -9,8 +9,8 @@ through ``value_at`` and ``host_row``, and decisions only through ``trace``.
 import numpy as np
 
 from mmpcodec.runtime.machine import free_bytes as free_bytes
-from mmpcodec.solvers.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.limits import look
 
 REDUCES = False
 """Whether problems are reduced before a table is filled."""

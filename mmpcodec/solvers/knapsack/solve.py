@@ -1,15 +1,12 @@
 """The solvers of 0-1 and multiple-choice knapsacks, for one problem and for batches."""
 
-import time
 from collections.abc import Iterable, Sequence
-from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.clock import OutOfTime, is_over
 from mmpcodec.solvers.knapsack import branches, core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
@@ -23,9 +20,7 @@ from mmpcodec.solvers.knapsack.table import (
     table_bytes,
     usable_memory,
 )
-
-MOST_SECONDS = 1e9
-"""Largest time limit, in seconds."""
+from mmpcodec.solvers.limits import CallLimits, OutOfTime, is_over
 
 
 def knapsack(
@@ -190,32 +185,6 @@ def multiple_choice_batch(
     listed = _checked(instances, "groups and capacities", 2)
     problems = [of_groups(g, c, exact_fill) for g, c in listed]
     return _solve(problems, False, CallLimits(time_limit, memory_limit), backend)
-
-
-class CallLimits:
-    """CallLimits of a call: when it began, its deadline, and the memory for tables.
-
-    Raises
-    ------
-    ParameterError
-        When the time limit is no number of seconds from 0 to ``MOST_SECONDS``.
-    """
-
-    def __init__(self, time_limit: float | None, memory_limit: int | None):
-        if time_limit is not None and not (
-            isinstance(time_limit, Real) and 0 <= time_limit <= MOST_SECONDS
-        ):
-            raise ParameterError(
-                f"time_limit = {time_limit!r}: must be seconds from 0 to {MOST_SECONDS:g}"
-            )
-        self.begin = time.perf_counter()
-        self.deadline = None if time_limit is None else time.monotonic() + time_limit
-        self.memory = memory_limit
-
-    @property
-    def seconds(self) -> float:
-        """Seconds since the call began."""
-        return time.perf_counter() - self.begin
 
 
 def _checked(instances: Iterable, parts: str, count: int) -> list[Any]:

@@ -11,14 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.clock import look
 from mmpcodec.solvers.knapsack.problem import Problem
-
-MOST_MEMORY = (1 << 62) - 1
-"""Largest memory limit, in bytes."""
+from mmpcodec.solvers.limits import check_memory, look
 
 AUTO_CELLS = 1 << 32
 """Cells of tables from which on "auto" starts a device; the processor needs a second or more."""
@@ -40,7 +36,7 @@ def usable_memory(limit: int | None, operation: Any) -> int:
     """
     if limit is None:
         return operation.free_bytes() // 2
-    return check_int("memory_limit", limit, 0, MOST_MEMORY)
+    return check_memory(limit)
 
 
 def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int = 0) -> int:

@@ -6,9 +6,9 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mmpcodec.solvers.clock import OutOfTime
 from mmpcodec.solvers.knapsack import knapsack, multiple_choice
 from mmpcodec.solvers.knapsack.problem import of_items
+from mmpcodec.solvers.limits import OutOfTime
 
 
 def test_few_choices_need_no_table():
