@@ -2,6 +2,7 @@
 
 import time
 from numbers import Real
+from typing import Any
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
@@ -42,7 +43,7 @@ class CallLimits:
         return time.perf_counter() - self.begin
 
 
-def check_memory(memory_limit: int) -> int:
+def check_memory(memory_limit: Any) -> int:
     """Return a memory limit in bytes.
 
     Raises
@@ -56,6 +57,11 @@ def check_memory(memory_limit: int) -> int:
 def is_over(deadline: float | None) -> bool:
     """Return whether a deadline, a value of ``time.monotonic``, has passed."""
     return deadline is not None and time.monotonic() > deadline
+
+
+def seconds_left(deadline: float | None) -> float:
+    """Return the seconds until a deadline, at least 0; -1 without one, as C++ takes them."""
+    return -1.0 if deadline is None else max(0.0, deadline - time.monotonic())
 
 
 def look(deadline: float | None) -> None:

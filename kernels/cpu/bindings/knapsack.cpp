@@ -6,11 +6,11 @@
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
+#include "cpu/runtime/interrupts.h"
 #include "cpu/solvers/knapsack/branches/branches.h"
 #include "cpu/solvers/knapsack/core.h"
 #include "cpu/solvers/knapsack/counting.h"
@@ -31,15 +31,6 @@ using Array = nb::ndarray<T, nb::c_contig, nb::device::cpu>;
 using Numbers = Array<const int64_t>;
 
 constexpr int64_t kMaxTasks = 4096;
-
-using Clock = std::chrono::steady_clock;
-
-// Returns the time after a number of seconds, or the largest time if the number is negative.
-Clock::time_point deadline_in(double seconds) {
-    if (seconds < 0) return Clock::time_point::max();
-    return Clock::now() + std::chrono::duration_cast<Clock::duration>(
-                              std::chrono::duration<double>(std::min(seconds, 1e9)));
-}
 
 template <class Value>
 bool sweep(const Numbers& profits, const Numbers& weights, const Numbers& starts,
@@ -68,7 +59,7 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
            int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    const Clock::time_point deadline = deadline_in(seconds);
+    const Deadline deadline = deadline_in(seconds);
     const int64_t count = static_cast<int64_t>(capacities.size());
     const int64_t tasks = std::min(count, kMaxTasks);
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
@@ -121,7 +112,7 @@ std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weigh
     items.weights.assign(weights.data(), weights.data() + count);
     items.capacity = capacity;
     const int64_t all = std::accumulate(items.profits.begin(), items.profits.end(), int64_t{0});
-    Counting search(items, Mask(count, 0), 0, all, Clock::time_point::max());
+    Counting search(items, Mask(count, 0), 0, all, kNoDeadline);
     search.run(slopes);
     std::copy_n(search.taken().data(), count, taken.data());
     return {search.value(), search.bound()};
@@ -153,7 +144,7 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
             if (exact_fill) std::fill_n(rows.begin() + 1, states - 1, kNothing<int64_t>);
             knapsack_sweep<int64_t>(stages, first, last, rows.data(), rows.data() + states,
                                     rows.data() + 2 * states, decisions.data(),
-                                    Clock::time_point::max(), alone);
+                                    kNoDeadline, alone);
             const int64_t value = rows[first == last ? states - 1 : 2 * states - 1];
             feasible.data()[i] = value >= kNothing<int64_t> / 2;
             values.data()[i] = value;

@@ -19,51 +19,64 @@ using Words = nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Weights copied(const Array& array) { return {array.data(), array.data() + array.size()}; }
 
-// Runs work() with the GIL released and returns the sum and the items of its subset.
+// Runs work() with the GIL released and returns the sum and the items of its subset; None if time
+// has run out.
 template <class Work>
-nb::tuple answered(const Work& work) {
+nb::object answered(const Work& work) {
     Subset found;
-    {
+    try {
         nb::gil_scoped_release released;
         found = work();
+    } catch (const OutOfTime&) {
+        return nb::none();
     }
     return nb::make_tuple(found.sum, found.items);
 }
 
-nb::tuple dense(const Array& array, int64_t target, int64_t limit, int64_t floor, bool items,
-                int threads) {
+nb::object dense(const Array& array, int64_t target, int64_t limit, int64_t floor, bool items,
+                 double seconds, int threads) {
     return answered([&] {
         ThreadTeam team(threads);
-        return dense_subset(copied(array), target, limit, floor, items, team, threads);
+        return dense_subset(copied(array), target, limit, floor, items, deadline_in(seconds), team,
+                            threads);
     });
 }
 
-void sums(const Array& array, int64_t limit, Words words, int threads) {
+// Returns false if time has run out.
+bool sums(const Array& array, int64_t limit, Words words, double seconds, int threads) try {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    subset_sums(copied(array), limit, words.data(), team, threads);
+    subset_sums(copied(array), limit, words.data(), deadline_in(seconds), team, threads);
+    return true;
+} catch (const OutOfTime&) {
+    return false;
 }
 
-nb::tuple meet(const Array& array, int64_t target, int64_t limit, int threads) {
+nb::object meet(const Array& array, int64_t target, int64_t limit, double seconds, int threads) {
     return answered([&] {
         ThreadTeam team(threads);
-        return meet_subset(copied(array), target, limit, team);
+        return meet_subset(copied(array), target, limit, deadline_in(seconds), team);
     });
 }
 
-nb::tuple balanced(const Array& array, int64_t capacity, bool items, int64_t most) {
-    return answered([&] { return balanced_subset(copied(array), capacity, items, most); });
+nb::object balanced(const Array& array, int64_t capacity, bool items, int64_t most,
+                    double seconds) {
+    return answered([&] {
+        return balanced_subset(copied(array), capacity, items, most, deadline_in(seconds));
+    });
 }
 
 }  // namespace
 
 void register_subset_sum(nb::module_& module) {
     module.def("dense_subset", dense, "weights"_a, "target"_a, "limit"_a, "floor"_a, "items"_a,
+               "seconds"_a, "threads"_a);
+    module.def("subset_sums", sums, "weights"_a, "limit"_a, "words"_a, "seconds"_a,
                "threads"_a);
-    module.def("subset_sums", sums, "weights"_a, "limit"_a, "words"_a, "threads"_a);
-    module.def("meet_subset", meet, "weights"_a, "target"_a, "limit"_a, "threads"_a);
+    module.def("meet_subset", meet, "weights"_a, "target"_a, "limit"_a, "seconds"_a,
+               "threads"_a);
     module.def("balanced_subset", balanced, "weights"_a, "capacity"_a, "items"_a,
-               "most"_a);
+               "most"_a, "seconds"_a);
 }
 
 }  // namespace mmp

@@ -1,7 +1,7 @@
 #include "cpu/runtime/interrupts.h"
 
+#include <algorithm>
 #include <atomic>
-#include <chrono>
 
 namespace mmp {
 
@@ -10,6 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
+constexpr double kMostSeconds = 1e9;  // more would not fit into the clock
 
 std::atomic<bool (*)()> how_to_ask{nullptr};
 
@@ -28,6 +29,19 @@ bool interrupted() {
 
 void stop_if_interrupted() {
     if (interrupted()) throw Interrupted();
+}
+
+Deadline deadline_in(double seconds) {
+    if (seconds < 0) return kNoDeadline;
+    const std::chrono::duration<double> span{std::min(seconds, kMostSeconds)};
+    return Clock::now() + std::chrono::duration_cast<Clock::duration>(span);
+}
+
+bool is_over(Deadline deadline) { return deadline != kNoDeadline && Clock::now() > deadline; }
+
+void stop_if_over(Deadline deadline) {
+    stop_if_interrupted();
+    if (is_over(deadline)) throw OutOfTime();
 }
 
 }  // namespace mmp

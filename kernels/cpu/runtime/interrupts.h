@@ -1,6 +1,7 @@
-// Interruption of long work from outside, for example by Ctrl-C.
+// The end of long work before it is done: from outside, for example by Ctrl-C, or by a time limit.
 #pragma once
 
+#include <chrono>
 #include <exception>
 
 namespace mmp {
@@ -18,5 +19,21 @@ bool interrupted();
 
 // Throws Interrupted if the calling thread should stop.
 void stop_if_interrupted();
+
+using Deadline = std::chrono::steady_clock::time_point;
+constexpr Deadline kNoDeadline = Deadline::max();
+
+class OutOfTime : public std::exception {
+public:
+    const char* what() const noexcept override { return "out of time"; }
+};
+
+// Returns the time after a number of seconds; no deadline if the number is negative.
+Deadline deadline_in(double seconds);
+
+bool is_over(Deadline deadline);
+
+// Throws Interrupted if the calling thread should stop, or OutOfTime if the deadline has passed.
+void stop_if_over(Deadline deadline);
 
 }  // namespace mmp

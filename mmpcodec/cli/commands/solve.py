@@ -83,6 +83,10 @@ Capacity = Annotated[
         help="Capacity, instead of the file's; repeat for several.",
     ),
 ]
+Seconds = Annotated[
+    float | None,
+    typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
+]
 
 
 @app.command(cls=Command, name="knapsack")
@@ -100,10 +104,7 @@ def knapsack(
             help="Of the best choices of items, give the one that ranks first, in more time.",
         ),
     ] = False,
-    seconds: Annotated[
-        float | None,
-        typer.Option(min=0, metavar="S", help="Time limit; then the best answer so far is given."),
-    ] = None,
+    seconds: Seconds = None,
     number: Annotated[
         int | None,
         typer.Option(
@@ -178,6 +179,7 @@ def subset_sum(
             autocompletion=words(("auto", "dense", "balanced", "meet")),
         ),
     ] = "auto",
+    seconds: Seconds = None,
     format: Format = None,
     out: Answer = STANDARD,
     backend: options.BackendName = "auto",
@@ -185,16 +187,15 @@ def subset_sum(
 ) -> ExitCode:
     """Choose items whose sum is the largest within a capacity.
 
-    Several capacities are volumes, which are filled one after the other.
+    Several capacities are volumes, which are filled one after the other; --seconds holds for all.
     """
     from mmpcodec.solvers import files
     from mmpcodec.solvers import subset_sum as solver
 
     problem = read(files.read_subset_sum, file, format, out, force, solver, backend)
     rooms = capacities(capacity, problem.capacities, file)
-    found = naming(
-        file, solver.fill_volumes, problem.weights, rooms, method=method, backend=backend
-    )
+    more: dict[str, Any] = {"method": method, "time_limit": seconds, "backend": backend}
+    found = naming(file, solver.fill_volumes, problem.weights, rooms, **more)
     volumes = []
     for room, one in zip(rooms, found, strict=True):
         items = one.items.tolist()
@@ -206,6 +207,8 @@ def subset_sum(
                 "left": room - one.sum,
                 "items": items,
                 "names": names,
+                "status": one.status,
+                "bound": one.bound,
                 "proven": one.proven,
                 "method": one.method,
                 "backend": one.backend,

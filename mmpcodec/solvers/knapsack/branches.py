@@ -4,13 +4,13 @@ See ``kernels/cpu/solvers/knapsack/branches/branches.h``. It runs on the process
 backend that reduces, because the nodes of the search follow one another.
 """
 
-import time
 from dataclasses import dataclass
 
 import numpy as np
 
 from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.limits import seconds_left
 
 MANY_BUDGETS = 3
 LEAST_CELLS = 1 << 24
@@ -84,7 +84,7 @@ def solve(
         problem.exact_fill,
         _NONE if known is None else known,
         work,
-        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
+        seconds_left(deadline),
         choices,
     )
     better = value != _NONE and (known is None or value > known)

@@ -4,7 +4,6 @@ It runs on the processor for every backend that reduces, because the lists of st
 sizes too quickly for a device.
 """
 
-import time
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,6 +12,7 @@ import numpy as np
 from mmpcodec import _cpu
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.limits import seconds_left
 
 _STATE_BYTES = 16
 _VALUE, _CHOICE = 1, 2
@@ -89,7 +89,7 @@ def _solve(
         stored // 4,
         stored,
         np.array(work, np.int64),
-        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
+        seconds_left(deadline),
         outcomes,
         values,
         take,

@@ -1,7 +1,5 @@
 """The operations in C++; see ``kernels/cpu/solvers/knapsack/sweep.h``."""
 
-import time
-
 import numpy as np
 
 from mmpcodec import _cpu
@@ -15,7 +13,7 @@ from mmpcodec.solvers.knapsack.reference import DIRECT_CELLS as DIRECT_CELLS
 from mmpcodec.solvers.knapsack.reference import LEAST_STATES as LEAST_STATES
 from mmpcodec.solvers.knapsack.reference import LOOK_CELLS as LOOK_CELLS
 from mmpcodec.solvers.knapsack.reference import SMALL_CELLS as SMALL_CELLS
-from mmpcodec.solvers.limits import OutOfTime
+from mmpcodec.solvers.limits import OutOfTime, seconds_left
 
 REDUCES = True
 
@@ -60,7 +58,7 @@ def sweep(
         after,
         other,
         decisions,
-        -1.0 if deadline is None else max(0.0, deadline - time.monotonic()),
+        seconds_left(deadline),
         processors(),
     )
     if not done:

@@ -11,6 +11,7 @@ import numpy as np
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.solvers.limits import look
 from mmpcodec.solvers.subset_sum.methods import MEET_BYTES, maker_bytes
 from mmpcodec.solvers.subset_sum.passes import (
     MOST_ITEMS,
@@ -36,9 +37,14 @@ BLOCKS_A_PROCESSOR = 8
 
 
 def dense(
-    weights: np.ndarray, target: int, limit: int, floor: int, items: bool
+    weights: np.ndarray,
+    target: int,
+    limit: int,
+    floor: int,
+    items: bool,
+    deadline: float | None = None,
 ) -> tuple[int, np.ndarray | None]:
-    """See the function in ``reference``.
+    """See the function in ``reference``; a search that has begun ends after the deadline, too.
 
     Raises
     ------
@@ -46,13 +52,15 @@ def dense(
         When the device has too little memory for two rows of bits and, with ``items``, an item
         number for each sum.
     """
+    look(deadline)
     row = DeviceRow(weights, limit, floor, items)
     row.add_items(target)
     return row.wanted(target)
 
 
-def sums(weights: np.ndarray, limit: int) -> np.ndarray:
+def sums(weights: np.ndarray, limit: int, deadline: float | None = None) -> np.ndarray:
     """See the function in ``reference``; the errors are those of ``dense``."""
+    look(deadline)
     row = DeviceRow(weights, limit, 0, False)
     row.add_items(-1)
     return row.words_of_all_passes()
@@ -153,7 +161,9 @@ class DeviceRow:
         return words
 
 
-def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
+def meet(
+    weights: np.ndarray, target: int, limit: int, deadline: float | None = None
+) -> tuple[int, np.ndarray]:
     """See the function in ``reference``.
 
     Raises
@@ -170,7 +180,7 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
             "Device memory", f"{most} sums of half the items need {needed} bytes, {free} are free"
         )
     half = len(weights) // 2
-    low, high = (_sums_of(part, limit) for part in (weights[:half], weights[half:]))
+    low, high = (_sums_of(part, limit, deadline) for part in (weights[:half], weights[half:]))
     found = cupy.asarray(np.full(3, NONE, np.uint64))
     low_count, high_count = np.int64(len(low[0])), np.int64(len(high[0]))
     ends = np.int64(target), np.int64(limit)
@@ -182,12 +192,13 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
     return best, np.array([i for i in range(len(weights)) if mask >> i & 1], np.int64)
 
 
-def _sums_of(weights: np.ndarray, limit: int) -> tuple[Any, Any]:
+def _sums_of(weights: np.ndarray, limit: int, deadline: float | None) -> tuple[Any, Any]:
     """Return the sums up to the limit, ascending, and the bit mask of the first set with each."""
     import cupy
 
     sums, masks = cupy.zeros(1, np.int64), cupy.zeros(1, np.uint32)
     for item, weight in enumerate(weights.tolist()):
+        look(deadline)
         count = len(sums)
         fresh = cupy.empty(count, np.int32)
         given = np.int64(count), np.int64(weight)

@@ -90,6 +90,6 @@ def choose(method: str, found: dict[str, Need], memory: int) -> str:
             f"{name} {need.bytes}" for name, need in found.items() if method in ("auto", name)
         )
         raise LimitExceeded(
-            "Memory of subset_sum", f"needs {asked} bytes: must be at most memory = {memory}"
+            "Memory of subset_sum", f"needs {asked} bytes: must be at most memory_limit = {memory}"
         )
     return min(fitting, key=lambda name: fitting[name].nanoseconds)

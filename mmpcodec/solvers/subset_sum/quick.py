@@ -34,7 +34,9 @@ def greedy(weights: np.ndarray, capacity: int) -> np.ndarray:
     return taken
 
 
-def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
+def core(
+    work: Any, weights: np.ndarray, capacity: int, deadline: float | None = None
+) -> np.ndarray | None:
     """Take most items greedily and fill the rest of the capacity with a few items by ``dense``.
 
     The few items are every (N / 64)-th in ascending order of weight. So they have weights of all
@@ -46,6 +48,8 @@ def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
         The operations of a backend.
     weights : (N,) int64 array
     capacity : int
+    deadline : float or None
+        Value of ``time.monotonic``; ``dense`` raises ``OutOfTime`` after it.
 
     Returns
     -------
@@ -61,7 +65,7 @@ def core(work: Any, weights: np.ndarray, capacity: int) -> np.ndarray | None:
     left = capacity - int(weights[taken].sum())
     if left > int(weights[few].sum()):
         return None
-    found, items = work.dense(weights[few], left, left, 0, True)
+    found, items = work.dense(weights[few], left, left, 0, True, deadline)
     taken[few[items]] = True
     return taken if found == left else None
 

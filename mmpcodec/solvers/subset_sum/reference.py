@@ -3,16 +3,24 @@
 Weights are (N,) int64 arrays of numbers from 1 up in C order. "The wanted sum" is the smallest sum
 from ``target`` to ``limit``; without such a sum, it is the largest sum below ``target``. "The first
 set" with a sum is the set whose bit mask, with bit i for item i, is the smallest number: its
-largest index is least, then its second largest, and so on.
+largest index is least, then its second largest, and so on. ``deadline`` is a value of
+``time.monotonic`` after which an operation raises ``OutOfTime``.
 """
 
 from bisect import bisect_left
 
 import numpy as np
 
+from mmpcodec.solvers.limits import look
+
 
 def dense(
-    weights: np.ndarray, target: int, limit: int, floor: int, items: bool
+    weights: np.ndarray,
+    target: int,
+    limit: int,
+    floor: int,
+    items: bool,
+    deadline: float | None = None,
 ) -> tuple[int, np.ndarray | None]:
     """Return the wanted sum and the first set with this sum, from a table of all sums.
 
@@ -24,6 +32,7 @@ def dense(
     reached[0] = True
     maker = np.zeros(limit + 1, np.int64)
     for item, weight in enumerate(weights.tolist()):
+        look(deadline)
         if weight <= limit:
             new = reached[: limit + 1 - weight] & ~reached[weight:]
             maker[weight:][new] = item
@@ -41,20 +50,23 @@ def dense(
     return best, np.array(chosen[::-1], np.int64)
 
 
-def sums(weights: np.ndarray, limit: int) -> np.ndarray:
+def sums(weights: np.ndarray, limit: int, deadline: float | None = None) -> np.ndarray:
     """Return the bits of all sums: bit s % 64 of uint64 word s // 64 is 1 if s is a sum."""
     reached = np.zeros(-(-(limit + 1) // 64) * 64, bool)
     reached[0] = True
     for weight in weights.tolist():
+        look(deadline)
         reached[weight : limit + 1] |= reached[: max(limit + 1 - weight, 0)].copy()
     return np.packbits(reached, bitorder="little").view(np.uint64)
 
 
-def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]:
+def meet(
+    weights: np.ndarray, target: int, limit: int, deadline: float | None = None
+) -> tuple[int, np.ndarray]:
     """Return the wanted sum and the first set with it, from the sums of both halves of items."""
     half = len(weights) // 2
-    low = _first_masks(weights[:half], limit)
-    high = _first_masks(weights[half:], limit)
+    low = _first_masks(weights[:half], limit, deadline)
+    high = _first_masks(weights[half:], limit, deadline)
     rising = sorted(low)
     pairs = []
     for one, mask in high.items():
@@ -67,17 +79,18 @@ def meet(weights: np.ndarray, target: int, limit: int) -> tuple[int, np.ndarray]
     return best, np.array([i for i in range(len(weights)) if mask >> i & 1], np.int64)
 
 
-def _first_masks(weights: np.ndarray, limit: int) -> dict[int, int]:
+def _first_masks(weights: np.ndarray, limit: int, deadline: float | None) -> dict[int, int]:
     """Return, for each sum up to the limit, the bit mask of the first set with this sum."""
     masks = {0: 0}
     for item, weight in enumerate(weights.tolist()):
+        look(deadline)
         new = {one + weight: mask | 1 << item for one, mask in masks.items()}
         masks = {one: mask for one, mask in new.items() if one <= limit} | masks
     return masks
 
 
 def balanced(
-    weights: np.ndarray, capacity: int, items: bool, most: int
+    weights: np.ndarray, capacity: int, items: bool, most: int, deadline: float | None = None
 ) -> tuple[int, np.ndarray | None]:
     """Return the largest sum not above the capacity, from sets with sums near the capacity.
 
@@ -102,6 +115,7 @@ def balanced(
     whole[first], sets[first] = front, frozenset(range(front))
     kept = 0
     for item in range(front, len(weights)):
+        look(deadline)
         if whole[capacity] >= 0:
             break
         weight = int(weights[item])

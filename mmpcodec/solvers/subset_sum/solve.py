@@ -8,9 +8,10 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory, look
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
+from mmpcodec.solvers.subset_sum.arguments import weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -25,7 +26,8 @@ def subset_sum(
     *,
     items: bool = True,
     method: str = "auto",
-    memory: int = MEMORY,
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
     backend: str = "auto",
 ) -> SubsetSum:
     """Find the largest sum of items that is not above a capacity.
@@ -40,9 +42,11 @@ def subset_sum(
         Whether to return the items. Without them, ``dense`` and ``balanced`` need much less memory.
     method : {"auto", "dense", "balanced", "meet"}
         "meet" takes at most 62 items.
-    memory : int
-        Memory limit of a method in bytes. The choice of the method depends on this limit, not on
-        the machine.
+    time_limit : float or None
+        Seconds after which the sum of ``greedy`` is returned, with a bound. The limit is tested
+        many times a second; a search on a device that has begun always ends.
+    memory_limit : int
+        Bytes of a method. The choice of the method depends on this limit, not on the machine.
     backend : {"auto", "cpu", "cuda", "reference"}
         "auto" takes cuda if the weights lie in device memory or a device is predicted to be faster;
         else it takes the processor.
@@ -68,24 +72,38 @@ def subset_sum(
     >>> found.sum, found.items.tolist()
     (11, [0, 2])
     """
+    return solve(weights, capacity, items, method, CallLimits(time_limit, memory_limit), backend)
+
+
+def solve(
+    weights: Any, capacity: int, items: bool, method: str, limits: CallLimits, backend: str
+) -> SubsetSum:
+    """Find the largest sum as ``subset_sum`` does, within the limits of a call."""
     start = time.perf_counter()
     backend = dispatch.named(backend, weights)
     where = dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     capacity = check_int("capacity", capacity, 0)
-    memory = check_int("memory", memory, 0, MAX_TOTAL)
+    memory = check_memory(limits.memory)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)
     reduced = reduce(values, capacity)
     if reduced.fits:
         name, taken = "all", np.ones(len(reduced.indices), bool)
-        found = reduced.total
+        found = bound = reduced.total
     else:
+        deadline = limits.deadline
         try:
-            name, where, found, some = _solve(backend, where, reduced, items, method, memory)
+            found, some, name, where = _solve(
+                backend, where, reduced, items, method, memory, deadline
+            )
+            bound = found
+        except OutOfTime:
+            some = quick.greedy(reduced.weights, reduced.capacity)
+            found, name, bound = int(reduced.weights[some].sum()), "greedy", reduced.capacity
         except MemoryError as error:
             raise LimitExceeded(
-                "Memory of subset_sum", f"the machine has less than memory = {memory} bytes"
+                "Memory of subset_sum", f"the machine has less than memory_limit = {memory} bytes"
             ) from error
         taken = some if some is not None else np.zeros(0, bool)
     best = found * reduced.divisor
@@ -93,7 +111,7 @@ def subset_sum(
         sum=best,
         items=reduced.indices[taken] if items else None,
         exact=best == capacity,
-        proven=True,
+        bound=bound * reduced.divisor,
         method=name,
         backend=where,
         seconds=time.perf_counter() - start,
@@ -105,7 +123,8 @@ def reachable(
     target: int,
     *,
     method: str = "auto",
-    memory: int = MEMORY,
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
     backend: str = "auto",
 ) -> bool:
     """Return whether some items add up to a target.
@@ -116,13 +135,15 @@ def reachable(
         As in ``subset_sum``.
     target : int
         Sum to reach.
-    method, memory, backend
+    method, time_limit, memory_limit, backend
         As in ``subset_sum``.
 
     Raises
     ------
-    ParameterError, BackendUnavailable, LimitExceeded
+    ParameterError, BackendUnavailable
         See ``subset_sum``.
+    LimitExceeded
+        As ``subset_sum``, and when time runs out before there is an answer.
 
     Examples
     --------
@@ -130,23 +151,37 @@ def reachable(
     >>> reachable([3, 5, 8, 10], 12), reachable([3, 5, 8, 10], 13)
     (False, True)
     """
-    return subset_sum(
-        weights, target, items=False, method=method, memory=memory, backend=backend
-    ).exact
+    limits = CallLimits(time_limit, memory_limit)
+    found = solve(weights, target, False, method, limits, backend)
+    if not (found.exact or found.proven):
+        raise LimitExceeded("Time of reachable", f"no answer in time_limit = {time_limit} seconds")
+    return found.exact
 
 
 def _solve(
-    backend: str, where: str, reduced: Reduced, items: bool, method: str, memory: int
-) -> tuple[str, str, int, np.ndarray | None]:
-    """Return the method, the backend, the sum, and a (N,) bool array of the items taken, or None.
+    backend: str,
+    where: str,
+    reduced: Reduced,
+    items: bool,
+    method: str,
+    memory: int,
+    deadline: float | None,
+) -> tuple[int, np.ndarray | None, str, str]:
+    """Return the sum, a (N,) bool array of the items taken or None, the method and the backend.
 
     ``where`` is the backend of the quick methods, whose work is too small to start a device.
+
+    Raises
+    ------
+    OutOfTime
+        When the deadline, a value of ``time.monotonic``, has passed.
     """
     weights, capacity = reduced.weights, reduced.capacity
     taken = quick.greedy(weights, capacity)
     found = int(weights[taken].sum())
     if method == "auto" and found == capacity:
-        return "greedy", where, found, taken
+        return found, taken, "greedy", where
+    look(deadline)
     side = lighter_side(reduced, found)
     count, heaviest = len(weights), int(weights.max())
     found_needs = methods.needs(count, side.limit, heaviest, items)
@@ -157,12 +192,12 @@ def _solve(
         core = methods.needs(len(few), most, heaviest, True)["dense"]
         cheap = core.nanoseconds * CORE_SHARE <= found_needs[name].nanoseconds
         if cheap and core.bytes <= memory:
-            hit = quick.core(dispatch.operations(__package__, where), weights, capacity)
+            hit = quick.core(dispatch.operations(__package__, where), weights, capacity, deadline)
             if hit is not None:
-                return "core", where, capacity, hit
+                return capacity, hit, "core", where
     if name == "balanced":
         most = (memory - found_needs[name].bytes) // methods.CHANGE_BYTES
-        arguments: tuple = weights, capacity, items, most
+        arguments: tuple = weights, capacity, items, most, deadline
         (best, chosen), where = dispatch.run(__package__, where, 0.0, name, *arguments)
         if best < 0:
             # Only the run shows that balanced needs more than the memory.
@@ -170,13 +205,13 @@ def _solve(
             name = methods.choose(method, found_needs, memory)
     if name != "balanced":
         arguments = weights, side.target, side.limit
-        arguments += (side.floor, items) if name == "dense" else ()
+        arguments += (side.floor, items, deadline) if name == "dense" else (deadline,)
         seconds = found_needs[name].seconds
         (best, chosen), where = dispatch.run(__package__, backend, seconds, name, *arguments)
     leaves_out = side.leaves_out and name != "balanced"
     best = reduced.total - best if leaves_out else best
     if not items:
-        return name, where, best, None
+        return best, None, name, where
     mask = np.zeros(count, bool)
     mask[chosen] = True
-    return name, where, best, ~mask if leaves_out else mask
+    return best, ~mask if leaves_out else mask, name, where

@@ -8,14 +8,20 @@ from numpy.typing import NDArray
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL, weights_of
+from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory
+from mmpcodec.solvers.subset_sum.arguments import weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
 
 
 def all_sums(
-    weights: Any, capacity: int | None = None, *, memory: int = MEMORY, backend: str = "auto"
+    weights: Any,
+    capacity: int | None = None,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
+    backend: str = "auto",
 ) -> NDArray[np.bool_]:
     """Return, for each number up to a capacity, whether it is the sum of some items.
 
@@ -25,8 +31,10 @@ def all_sums(
         From 0 up, with a sum below 2**63.
     capacity : int or None
         The largest number C to test; None for the sum of all items.
-    memory : int
-        Memory limit in bytes.
+    time_limit : float or None
+        Seconds after which the search stops without an answer.
+    memory_limit : int
+        Bytes of the search and its answer.
     backend : {"auto", "cpu", "cuda", "reference"}
         See ``subset_sum``.
 
@@ -41,7 +49,8 @@ def all_sums(
     BackendUnavailable
         When the backend cannot run here.
     LimitExceeded
-        When the answer needs more than the memory limit, or a named device has too little memory.
+        When time runs out, the answer needs more than the memory limit, or a named device has too
+        little memory.
 
     Examples
     --------
@@ -53,17 +62,23 @@ def all_sums(
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
-    memory = check_int("memory", memory, 0, MAX_TOTAL)
+    limits = CallLimits(time_limit, memory_limit)
+    memory = check_memory(memory_limit)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
     needed = capacity + 1 + limit + 1 + limit // 8
     if needed > memory:
         raise LimitExceeded(
-            "Memory of all_sums", f"needs {needed} bytes: must be at most memory = {memory}"
+            "Memory of all_sums", f"needs {needed} bytes: must be at most memory_limit = {memory}"
         )
     dense = needs(len(reduced.weights), limit, limit, False)["dense"]
-    arguments = reduced.weights, limit
-    words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments)
+    arguments = reduced.weights, limit, limits.deadline
+    try:
+        words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments)
+    except OutOfTime:
+        raise LimitExceeded(
+            "Time of all_sums", f"no answer in time_limit = {time_limit} seconds"
+        ) from None
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

@@ -8,9 +8,10 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.limits import CallLimits
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
 from mmpcodec.solvers.subset_sum.arguments import weights_of
-from mmpcodec.solvers.subset_sum.solve import MEMORY, subset_sum
+from mmpcodec.solvers.subset_sum.solve import MEMORY, solve
 
 
 def fill_volumes(
@@ -18,13 +19,14 @@ def fill_volumes(
     volumes: Sequence[int],
     *,
     method: str = "auto",
-    memory: int = MEMORY,
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
     backend: str = "auto",
 ) -> list[SubsetSum]:
     """Fill volumes one after the other, each as far as the remaining items allow.
 
-    The filling of each volume is optimal; the total over all volumes may not be. ``exact`` is True
-    for a volume that is filled completely.
+    The filling of each volume is optimal unless time runs out; the total over all volumes may not
+    be. ``exact`` is True for a volume that is filled completely.
 
     Parameters
     ----------
@@ -32,7 +34,9 @@ def fill_volumes(
         From 0 up, with a sum below 2**63.
     volumes : sequence of int
         Capacities from 0 up.
-    method, memory, backend
+    time_limit : float or None
+        Seconds for all volumes together; see ``subset_sum``.
+    method, memory_limit, backend
         As in ``subset_sum``.
 
     Returns
@@ -55,10 +59,11 @@ def fill_volumes(
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    limits = CallLimits(time_limit, memory_limit)
     left = np.arange(len(values))
     answers = []
     for room in rooms:
-        found = subset_sum(values[left], room, method=method, memory=memory, backend=backend)
+        found = solve(values[left], room, True, method, limits, backend)
         assert found.items is not None
         answers.append(replace(found, items=left[found.items]))
         left = np.delete(left, found.items)

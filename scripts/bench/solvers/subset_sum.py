@@ -166,7 +166,7 @@ def bench_classes(with_cp_sat: bool) -> None:
                 if name == "Todd":
                     cells.append("")
                     continue
-                dense = partial(subset_sum, method="dense", items=items, memory=1 << 34)
+                dense = partial(subset_sum, method="dense", items=items, memory_limit=1 << 34)
                 cells.append(timed(lambda *one, dense=dense: dense(*one).sum, instance, found.sum))
             small = count * capacity < BIG_INTEGER_STEPS
             cells.append(timed(big_integer, instance, found.sum) if small else "")
@@ -316,7 +316,7 @@ def bench_crossover() -> None:
     print("|---|---|---|---|")
     for count, heaviest in ((100, 10**5), (300, 10**5), (1000, 10**4), (1000, 10**5), (300, 10**6)):
         instance = disturbed(count, heaviest)
-        options: dict[str, Any] = {"method": "dense", "memory": ROOMY, "items": False}
+        options: dict[str, Any] = {"method": "dense", "memory_limit": ROOMY, "items": False}
         cells = []
         for backend in ("cpu", "cuda"):
             text, _ = ms(partial(subset_sum, *instance, backend=backend, **options))
@@ -329,7 +329,7 @@ def bench_device_meet() -> None:
     print("\n| Todd, meet | cpu ms | cuda ms |\n|---|---|---|")
     for count in (24, 32, 40, 44, 48):
         instance = todd(count)
-        options: dict[str, Any] = {"method": "meet", "memory": ROOMY}
+        options: dict[str, Any] = {"method": "meet", "memory_limit": ROOMY}
         here_ms, here = ms(partial(subset_sum, *instance, backend="cpu", **options))
         there_ms, there = ms(partial(subset_sum, *instance, backend="cuda", **options))
         assert here.sum == there.sum

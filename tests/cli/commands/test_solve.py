@@ -134,6 +134,21 @@ def test_no_time(mmp):
     assert found["optimal"] == (found["value"] == found["bound"])
 
 
+def test_no_time_for_volumes(mmp):
+    problem = {"weights": [6, 10, 15, 22, 35], "capacity": [39, 30]}
+    names = "-", "--method", "dense"
+    found = solved(mmp, "subset-sum", *names, "--seconds", 0, problem=problem)["volumes"]
+    assert [(one["sum"], one["status"], one["bound"]) for one in found] == [
+        (35, "feasible", 39),
+        (28, "feasible", 30),
+    ]
+    found = solved(mmp, "subset-sum", *names, "--seconds", 9, problem=problem)["volumes"]
+    assert [(one["sum"], one["status"], one["bound"]) for one in found] == [
+        (38, "optimal", 38),
+        (15, "optimal", 15),
+    ]
+
+
 def test_boxes_and_empty_answers(mmp):
     found = solved(mmp, "max-sum", "-", problem=[[[-1, 2], [3, -4]]])
     assert found["found"] == [

@@ -31,7 +31,8 @@ CALLS = {
     "batch": """some = [(rng.integers(1, 99, 80), rng.integers(1, 50, (80, 2)), [900, 900])] * 4000
     knapsack_batch(some)""",
     "bits": """w = 10 * rng.integers(1, 10**6, 4000) + (np.arange(4000) == 0)
-    subset_sum(w, int(w.sum()) // 20 * 10 + 5, method="dense", items=False, memory=1 << 33)""",
+    target = int(w.sum()) // 20 * 10 + 5
+    subset_sum(w, target, method="dense", items=False, memory_limit=1 << 33)""",
 }
 
 

@@ -16,16 +16,6 @@ constexpr int64_t kMaxTasks = 4096;
 constexpr int64_t kLookCells = 1 << 22;  // cells between tests of the deadline, some milliseconds
 constexpr uint32_t kLookTasks = 64;      // every 64th task tests the deadline at its start
 
-using Deadline = std::chrono::steady_clock::time_point;
-
-struct OutOfTime {};
-
-void look(Deadline deadline) {
-    stop_if_interrupted();
-    if (deadline != Deadline::max() && std::chrono::steady_clock::now() > deadline)
-        throw OutOfTime();
-}
-
 using Choice = uint16_t;
 
 #define MMP_KNAPSACK_LOOPS(Value)                                                             \
@@ -167,7 +157,7 @@ bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, c
     const int64_t blocks = (states + kBlock - 1) / kBlock;
     const int64_t tasks = std::min(blocks, kMaxTasks);
     for (int64_t g = first; g < last; ++g) {
-        look(deadline);
+        stop_if_over(deadline);
         // The last stage writes to `after`.
         Value* const out = (last - g) % 2 ? after : other;
         const Value* const in = g == first ? before : (last - g) % 2 ? other : after;
@@ -180,7 +170,7 @@ bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, c
             for (int64_t block = blocks * task / tasks; block < blocks * (task + 1) / tasks; ++block) {
                 const int64_t begin = block * kBlock, end = std::min(begin + kBlock, states);
                 if (cells >= kLookCells) {
-                    look(deadline);
+                    stop_if_over(deadline);
                     cells = 0;
                 }
                 cells += (end - begin) * options;

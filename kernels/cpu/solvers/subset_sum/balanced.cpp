@@ -8,6 +8,8 @@ namespace mmp {
 
 namespace {
 
+constexpr int64_t kLook = 1 << 18;  // sums between tests of the deadline, about a millisecond
+
 // A set as a change of an earlier set: it loses an item of the front or gains a later item.
 struct Change {
     uint32_t from, item;
@@ -16,7 +18,7 @@ struct Change {
 }  // namespace
 
 Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
-                       int64_t most) {
+                       int64_t most, Deadline deadline) {
     const int64_t heaviest = *std::max_element(weights.begin(), weights.end());
     const int64_t least = capacity - heaviest + 1;
     int64_t sum = 0;
@@ -38,18 +40,24 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
         changes.push_back({from, item});
     };
     for (uint32_t item = front; item < weights.size() && whole[middle] < 0; ++item) {
-        stop_if_interrupted();
         const int64_t weight = weights[item];
         before = whole;
         sets_before = sets;
-        for (int64_t one = 0; one <= middle; ++one)
-            if (before[one] > whole[one + weight])
-                change(one + weight, before[one], items ? sets_before[one] : 0, item);
-        for (int64_t one = middle + weight; one > middle; --one)
-            for (int32_t gone = whole[one] - 1; gone >= before[one]; --gone) {
-                const int64_t rest = one - weights[gone];
-                if (gone > whole[rest]) change(rest, gone, items ? sets[one] : 0, gone);
-            }
+        for (int64_t first = 0; first <= middle; first += kLook) {
+            stop_if_over(deadline);
+            const int64_t last = std::min(first + kLook - 1, middle);
+            for (int64_t one = first; one <= last; ++one)
+                if (before[one] > whole[one + weight])
+                    change(one + weight, before[one], items ? sets_before[one] : 0, item);
+        }
+        for (int64_t last = middle + weight; last > middle; last -= kLook) {
+            stop_if_over(deadline);
+            for (int64_t one = last; one > std::max(last - kLook, middle); --one)
+                for (int32_t gone = whole[one] - 1; gone >= before[one]; --gone) {
+                    const int64_t rest = one - weights[gone];
+                    if (gone > whole[rest]) change(rest, gone, items ? sets[one] : 0, gone);
+                }
+        }
         if (changes.size() > room) return {-1, {}};
     }
     int64_t best = middle;

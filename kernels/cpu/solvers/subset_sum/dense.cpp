@@ -39,10 +39,12 @@ struct Group {
 template <class Item>
 class Table {
 public:
-    Table(const std::vector<int64_t>& weights, int64_t target, int64_t limit, int64_t floor)
+    Table(const std::vector<int64_t>& weights, int64_t target, int64_t limit, int64_t floor,
+          Deadline deadline)
         : weights_(weights),
           target_(target),
           limit_(limit),
+          deadline_(deadline),
           words_(rounded_up(limit / 64 + 1)),
           memory_(zeroed<uint64_t>(words_ + 2 * kRowWords)),
           bits_(memory_.get() + kRowWords) {
@@ -77,6 +79,7 @@ public:
             for (size_t group = next++; group < groups_.size(); group = next++) sweep(group);
         });
         if (stopped_) throw Interrupted();
+        if (out_of_time_) throw OutOfTime();
     }
 
     int64_t wanted() const {
@@ -114,11 +117,10 @@ private:
         Group& group = groups_[number];
         for (int64_t tile = words_ - kTileWords;; tile -= kTileWords) {
             if (number && !wait(groups_[number - 1], tile)) return;
-            if (interrupted()) {
-                // With no item needed, no thread waits for another.
-                stopped_ = true;
-                last_item_ = -1;
-            }
+            if (interrupted()) stopped_ = true;
+            if (is_over(deadline_)) out_of_time_ = true;
+            // With no item needed, no thread waits for another.
+            if (stopped_ || out_of_time_) last_item_ = -1;
             int64_t at = tile;
             for (int64_t item = group.first; item < group.last && item <= last_item_; ++item) {
                 at += lag(item);
@@ -156,20 +158,22 @@ private:
     }
 
     const std::vector<int64_t>& weights_;
-    const int64_t target_, limit_, words_;
+    const int64_t target_, limit_;
+    const Deadline deadline_;
+    const int64_t words_;
     Zeroed<uint64_t> memory_;
     uint64_t* bits_;
     Zeroed<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
     std::vector<int64_t> lows_, highs_;  // each item changes the words lows_ to highs_ - 1
     std::vector<Group> groups_;
-    std::atomic<bool> stopped_{false};
+    std::atomic<bool> stopped_{false}, out_of_time_{false};
     std::atomic<int64_t> last_item_{kNever};  // reaches the target; later items are not needed
 };
 
 template <class Item>
 Subset solve(const std::vector<int64_t>& weights, int64_t target, int64_t limit, int64_t floor,
-             ThreadTeam& team, int threads) {
-    Table<Item> table(weights, target, limit, floor);
+             Deadline deadline, ThreadTeam& team, int threads) {
+    Table<Item> table(weights, target, limit, floor, deadline);
     table.fill(team, threads);
     Subset found{table.wanted(), {}};
     if constexpr (!std::is_void_v<Item>) found.items = table.items_of(found.sum);
@@ -179,16 +183,17 @@ Subset solve(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
 }  // namespace
 
 Subset dense_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
-                    int64_t floor, bool items, ThreadTeam& team, int threads) {
-    if (!items) return solve<void>(weights, target, limit, floor, team, threads);
+                    int64_t floor, bool items, Deadline deadline, ThreadTeam& team,
+                    int threads) {
+    if (!items) return solve<void>(weights, target, limit, floor, deadline, team, threads);
     if (weights.size() <= UINT16_MAX)
-        return solve<uint16_t>(weights, target, limit, floor, team, threads);
-    return solve<uint32_t>(weights, target, limit, floor, team, threads);
+        return solve<uint16_t>(weights, target, limit, floor, deadline, team, threads);
+    return solve<uint32_t>(weights, target, limit, floor, deadline, team, threads);
 }
 
 void subset_sums(const std::vector<int64_t>& weights, int64_t limit, uint64_t* words,
-                 ThreadTeam& team, int threads) {
-    Table<void> table(weights, limit + 1, limit, 0);
+                 Deadline deadline, ThreadTeam& team, int threads) {
+    Table<void> table(weights, limit + 1, limit, 0, deadline);
     table.fill(team, threads);
     table.copy(words);
 }

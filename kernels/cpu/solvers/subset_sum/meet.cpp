@@ -76,19 +76,22 @@ Best search(const Sums& low, const Sums& high, size_t first, size_t last, int64_
 }  // namespace
 
 Subset meet_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
-                   ThreadTeam& team) {
+                   Deadline deadline, ThreadTeam& team) {
     const size_t half = weights.size() / 2;
     Sums halves[2];
     team.run(2, [&](uint32_t which) {
         const size_t first = which ? half : 0, last = which ? weights.size() : half;
-        for (size_t i = first; i < last; ++i)
+        for (size_t i = first; i < last; ++i) {
+            stop_if_over(deadline);
             halves[which].add(weights[i], uint32_t{1} << (i - first), limit);
+        }
     });
     const Sums &low = halves[0], &high = halves[1];
     const int64_t count = high.sums.size();
     const int tasks = static_cast<int>(std::clamp<int64_t>(count / kShare, 1, 256));
     std::vector<Best> parts(tasks);
     team.run(tasks, [&](uint32_t task) {
+        stop_if_over(deadline);
         parts[task] = search(low, high, count * task / tasks, count * (task + 1) / tasks, target,
                              limit);
     });

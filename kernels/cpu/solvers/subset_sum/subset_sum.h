@@ -3,13 +3,14 @@
 //
 // Weights are from 1 up and add up to less than 2^63. The wanted sum is the smallest sum from
 // `target` to `limit`; without such a sum, it is the largest sum below `target`. `threads` is the
-// number of threads of the team.
+// number of threads of the team. All methods throw OutOfTime soon after the deadline.
 #pragma once
 
 #include <stdint.h>
 
 #include <vector>
 
+#include "cpu/runtime/interrupts.h"
 #include "cpu/runtime/thread_team.h"
 
 namespace mmp {
@@ -23,22 +24,23 @@ struct Subset {
 // Finds the wanted sum by a bitset of the sums up to `limit`. It needs limit / 8 bytes and, with
 // items, 2 bytes for each sum, or 4 from 2^16 items up. The wanted sum is at least `floor`.
 Subset dense_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
-                    int64_t floor, bool items, ThreadTeam& team, int threads);
+                    int64_t floor, bool items, Deadline deadline, ThreadTeam& team,
+                    int threads);
 
 // Sets bit s % 64 of words[s / 64] to whether s is a sum, for s up to `limit`, and the bits above
 // `limit` to 0.
 void subset_sums(const std::vector<int64_t>& weights, int64_t limit, uint64_t* words,
-                 ThreadTeam& team, int threads);
+                 Deadline deadline, ThreadTeam& team, int threads);
 
 // Finds the wanted sum from all sums of both halves of at most 62 items. It needs 48 bytes for each
 // sum of half the items.
 Subset meet_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
-                   ThreadTeam& team);
+                   Deadline deadline, ThreadTeam& team);
 
 // Finds the largest sum up to `capacity` by Pisinger's balanced search. Each item fits alone, but
 // all items do not fit together. It needs 32 bytes for each number up to the heaviest weight and,
 // with items, 8 bytes for each change of a set. After more than `most` changes, the sum is -1.
 Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
-                       int64_t most);
+                       int64_t most, Deadline deadline);
 
 }  // namespace mmp

@@ -1,5 +1,7 @@
 """Subset sum: brute force as the judge, on every backend, and what is refused."""
 
+import time
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,6 +10,7 @@ from support.instances import avis, generated, hard, random_1, todd
 
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import dispatch
+from mmpcodec.solvers.status import Status
 from mmpcodec.solvers.subset_sum import all_sums, fill_volumes, reachable, subset_sum
 from mmpcodec.solvers.subset_sum.methods import choose, needs
 from mmpcodec.solvers.subset_sum.quick import core, greedy
@@ -45,6 +48,13 @@ def wanted_sum(weights, target, limit):
     sums = {total for total, _ in sets_in_order(weights)}
     above = [total for total in sums if target <= total <= limit]
     return min(above) if above else max(total for total in sums if total < target)
+
+
+def odd_target(count=4000):
+    """Items whose sums miss a target, which takes minutes to prove."""
+    weights = 10 * np.random.default_rng(0).integers(1, 10**6, count)
+    weights[0] += 1
+    return weights, int(weights.sum()) // 20 * 10 + 5
 
 
 def check(found, weights, capacity):
@@ -139,14 +149,14 @@ def test_any_number_of_threads(threads):
     from mmpcodec import _cpu
 
     weights, capacity = hard(500, 30000, 9)
-    expected = _cpu.dense_subset(weights, capacity, capacity, 0, True, 1)
-    assert _cpu.dense_subset(weights, capacity, capacity, 0, True, threads) == expected
-    reached = _cpu.dense_subset(weights, expected[0], expected[0], 0, True, threads)
+    expected = _cpu.dense_subset(weights, capacity, capacity, 0, True, -1.0, 1)
+    assert _cpu.dense_subset(weights, capacity, capacity, 0, True, -1.0, threads) == expected
+    reached = _cpu.dense_subset(weights, expected[0], expected[0], 0, True, -1.0, threads)
     assert reached == expected
     big = [10**12 + 17 * i * i for i in range(26)]
     half = sum(big) // 2
-    expected = _cpu.meet_subset(np.array(big), half, half, 1)
-    assert _cpu.meet_subset(np.array(big), half, half, threads) == expected
+    expected = _cpu.meet_subset(np.array(big), half, half, -1.0, 1)
+    assert _cpu.meet_subset(np.array(big), half, half, -1.0, threads) == expected
 
 
 def test_more_items_than_16_bits_count():
@@ -343,7 +353,7 @@ def test_types_of_weights():
         ([1], -1, {}, "capacity = -1: must be from 0 up"),
         ([1], 1.5, {}, "capacity = 1.5: must be an integer"),
         ([1], None, {}, "capacity = None: must be"),
-        ([1], 1, {"memory": -1}, "memory = -1: must be"),
+        ([1], 1, {"memory_limit": -1}, "memory_limit = -1: must be"),
         ([1], 1, {"method": "fast"}, "method = 'fast': must be one of auto, dense, balanced, meet"),
         ([1], 1, {"backend": "fast"}, "backend = 'fast': must be one of"),
         ([2, 3] * 40, 99, {"method": "meet"}, "method = 'meet': takes at most 62 items"),
@@ -365,8 +375,10 @@ def test_what_does_not_fit_into_memory():
     weights = [2**50 + i * i for i in range(100)]
     with pytest.raises(LimitExceeded, match=r"needs dense .*, balanced .* bytes: must be at most"):
         subset_sum(weights, 2**55)
-    with pytest.raises(LimitExceeded, match=r"needs meet 201326592 bytes: .* memory = 1000000"):
-        subset_sum(weights[:44], 2**54, method="meet", memory=10**6)
+    with pytest.raises(
+        LimitExceeded, match=r"needs meet 201326592 bytes: .* memory_limit = 1000000"
+    ):
+        subset_sum(weights[:44], 2**54, method="meet", memory_limit=10**6)
     with pytest.raises(LimitExceeded, match=r"Memory of all_sums: needs .* bytes"):
         all_sums([2**40, 1])
     with pytest.raises(ParameterError, match=r"volumes\[1\] = -4: must be"):
@@ -376,8 +388,8 @@ def test_what_does_not_fit_into_memory():
 @every_backend
 def test_balanced_out_of_memory(backend):
     weights, capacity = hard(60, 500, 7)
-    named = {"method": "balanced", "memory": 20000, "backend": backend}
-    with pytest.raises(LimitExceeded, match=r"needs balanced .* memory = 20000"):
+    named = {"method": "balanced", "memory_limit": 20000, "backend": backend}
+    with pytest.raises(LimitExceeded, match=r"needs balanced .* memory_limit = 20000"):
         subset_sum(weights, capacity, **named)
     found = subset_sum(weights, capacity, backend=backend)
     assert subset_sum(weights, capacity, **named, items=False).sum == found.sum
@@ -423,3 +435,51 @@ def test_the_cheapest_method_that_fits():
 def test_masked_weights_are_refused():
     with pytest.raises(ParameterError, match="weights: masked arrays are not supported"):
         subset_sum(np.ma.array([3, 5, 8], mask=[False, True, False]), 8)
+
+
+@pytest.mark.parametrize("method", ["auto", "dense", "balanced", "meet"])
+def test_time_limit_gives_a_sum_and_a_bound(method):
+    weights, target = odd_target(62 if method == "meet" else 4000)
+    if method == "meet":
+        weights, target = weights * 10**9 + 1, target * 10**9
+    begin = time.monotonic()
+    found = subset_sum(weights, target, method=method, time_limit=0.2, memory_limit=1 << 37)
+    assert time.monotonic() - begin < 5
+    assert (found.method, found.status, found.proven) == ("greedy", Status.FEASIBLE, False)
+    assert weights[found.items].sum() == found.sum < found.bound <= target
+
+
+@every_backend
+def test_no_time_at_all(backend):
+    weights = [6, 10, 15, 22, 35]
+    found = subset_sum(weights, 39, method="dense", time_limit=0, backend=backend)
+    assert (found.sum, found.items.tolist(), found.bound) == (35, [4], 39)
+    volumes = fill_volumes(weights, [39, 30], method="dense", time_limit=0, backend=backend)
+    assert [one.items.tolist() for one in volumes] == [[4], [0, 3]]
+    assert [one.status for one in volumes] == ["feasible", "feasible"]
+    assert reachable([1, 2], 3, time_limit=0, backend=backend)  # greedy finds it
+    with pytest.raises(LimitExceeded, match=r"Time of reachable: no answer in time_limit = 0"):
+        reachable(weights, 39, time_limit=0, backend=backend)
+    with pytest.raises(LimitExceeded, match=r"Time of all_sums: no answer in time_limit = 0"):
+        all_sums(weights, time_limit=0, backend=backend)
+
+
+def test_enough_time_changes_nothing():
+    weights = 2 * np.random.default_rng(0).integers(1, 500, 30) + 1
+    target = int(weights.sum()) // 2
+    for method in METHODS:
+        found = subset_sum(weights, target, method=method, time_limit=1e6)
+        assert found == subset_sum(weights, target, method=method)
+        assert found.status == Status.OPTIMAL
+
+
+def test_answers_compare_by_content():
+    mine = subset_sum([3, 5, 8, 10], 12)
+    same = subset_sum([3, 5, 8, 10], 12, backend="reference", method="meet")
+    assert mine.method != same.method
+    assert mine == same
+    assert len({mine, same, subset_sum([3, 5, 9, 10], 12)}) == 2
+    assert mine != subset_sum([3, 5, 8, 10], 12, items=False)
+    assert mine != 11
+    with pytest.raises(ValueError, match="read-only"):
+        mine.items[0] = 1
