@@ -43,7 +43,7 @@ options), short lists come first, then choices and bounds by the number of items
 
 Several budgets, exact fills and groups go to branch and bound with exact Lagrangian bounds (see
 ``branches.py``) if the table of the whole problem would have 2**24 cells or more for three budgets
-and more, 2**30 or more for fewer budgets, or does not fit into memory. If the table fits, the
+and more, 2**31 or more for fewer budgets, or does not fit into memory. If the table fits, the
 search stops after a few hundredths of the time that the processor needs for the table.
 
 If lists or branches grow too many, up to 2**20 choices are tried one by one before a large table;

@@ -16,8 +16,8 @@ MANY_BUDGETS = 3
 LEAST_CELLS = 1 << 24
 """Least number of cells for ``MANY_BUDGETS``; the processor fills 2**24 in some hundredths of a
 second."""
-LEAST_CELLS_OF_FEW = 1 << 30
-"""Least number of cells for fewer budgets; the processor fills 2**30 in about a second, a CUDA
+LEAST_CELLS_OF_FEW = 1 << 31
+"""Least number of cells for fewer budgets; the processor fills 2**31 in a second or two, a CUDA
 device in some milliseconds."""
 CELLS_A_STEP = 256
 """Cells of a table for each number of the tableau that may change before the table is filled: a few
