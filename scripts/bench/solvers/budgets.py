@@ -65,6 +65,11 @@ def problems(path: Path, most: int) -> list[tuple[str, OrProblem]]:
     return found[:: max(1, len(found) // most)][:most]
 
 
+def decimal(value: int, decimals: int) -> int | str:
+    """Return a value as the file counts it; text if it has decimals."""
+    return f"{value / 10**decimals:,.{decimals}f}" if decimals else value
+
+
 def measured(name: str, problem: OrProblem, limit: float) -> dict[str, object]:
     """Return the row of a problem."""
     numbers = problem.profits, np.array(problem.weights), problem.capacities
@@ -83,7 +88,7 @@ def measured(name: str, problem: OrProblem, limit: float) -> dict[str, object]:
         "items": len(problem.profits),
         "budgets": len(problem.capacities),
         "path": found.path,
-        "value": found.value / 10**problem.decimals if problem.decimals else found.value,
+        "value": decimal(found.value, problem.decimals),
         "proven": "yes" if found.optimal else "no",
         "mmp_ms": float(f"{best_ms:.3g}"),
         "highs_ms": float(f"{highs_ms:.3g}") if highs is not None else None,
