@@ -3,6 +3,8 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/vector.h>
 
+#include <string.h>
+
 #include "cpu/bindings/bindings.h"
 #include "cpu/solvers/selection/selection.h"
 #include "cpu/solvers/selection/split.h"
@@ -32,6 +34,26 @@ int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys k
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
     return select(values_of(array), ranks, keys.data(), team);
+}
+
+// Returns the bits of NumPy's NaN of 2, 4 or 8 bytes.
+uint64_t quiet_nan(int bytes) {
+    return bytes == 8 ? 0x7FF8ull << 48 : bytes == 4 ? 0x7FC0ull << 16 : 0x7E00ull;
+}
+
+// Writes the value of a rank, counted from 0, to `out`, one number of the array's type; NaN if a
+// value is NaN. It takes one thread, since it is for short arrays.
+void kth_value(const Any& array, int64_t rank, Written out) {
+    const Values values = values_of(array);
+    uint64_t key;
+    ThreadTeam alone(1);
+    const int64_t nans = select(values, {rank}, &key, alone);
+    const uint64_t top = uint64_t{1} << (8 * values.bytes - 1), all = top | (top - 1);
+    uint64_t bits = key;
+    if (values.kind == Kind::kSigned) bits = key ^ top;
+    if (values.kind == Kind::kFloat) bits = key ^ (key & top ? top : all);
+    if (values.kind == Kind::kFloat && nans) bits = quiet_nan(values.bytes);
+    memcpy(out.data(), &bits, values.bytes);  // the lowest bytes come first
 }
 
 // `keys` has a row of keys for each line, of unsigned integers of the size of the values.
@@ -71,6 +93,7 @@ nb::tuple split_array(const nb::ndarray<const float, nb::ndim<1>, nb::c_contig, 
 }  // namespace
 
 void register_selection(nb::module_& module) {
+    module.def("kth_value", kth_value, "values"_a, "rank"_a, "out"_a);
     module.def("select", select_array, "values"_a, "ranks"_a, "keys"_a, "threads"_a);
     module.def("select_lines", select_lines_of, "values"_a, "ranks"_a, "keys"_a, "nans"_a,
                "threads"_a);

@@ -12,6 +12,25 @@ ALONE_IN_LINES = 1 << 21
 """The same for lines, which sorting networks search faster."""
 
 
+_NAMES = "u1", "u2", "u4", "u8", "i1", "i2", "i4", "i8", "f2", "f4", "f8"
+TYPES: frozenset[np.dtype] = frozenset(map(np.dtype, _NAMES))
+"""Types that C++ reads as they are."""
+
+
+def kth_of_few(values: np.ndarray, k: int) -> np.generic | None:
+    """Return the k-th smallest value in a few microseconds; None where other ways are needed.
+
+    NaN is the answer if a value is NaN.
+    """
+    flags, size = values.flags, values.size
+    plain = flags.c_contiguous and flags.aligned and values.dtype in TYPES
+    if not (plain and 0 < k <= size < ALONE):
+        return None
+    found = np.empty(1, values.dtype)
+    _cpu.kth_value(values, k - 1, found)
+    return found[0]
+
+
 def select(values: np.ndarray, ranks: list[int]) -> tuple[np.ndarray, int]:
     """See the function in ``reference``."""
     keys = np.empty(len(ranks), np.uint64)

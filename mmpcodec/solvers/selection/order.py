@@ -1,7 +1,8 @@
 """Order statistics. See the package for order, NaN, axes and memory."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import pairwise
 from math import prod
 from typing import Any
@@ -57,6 +58,11 @@ def kth_smallest(
     >>> int(kth_smallest([5, 1, 4, 1], 3))
     4
     """
+    if type(values) is np.ndarray and type(k) is int and axis is None and nan == "propagate":
+        quick = None if keepdims else _of_few(backend)
+        found = None if quick is None else quick(values, k)
+        if found is not None:
+            return found
     return _answer(values, statistics.smallest(k), axis, keepdims, nan, backend)
 
 
@@ -144,6 +150,12 @@ def quantile(
         See ``kth_smallest``.
     """
     return _answer(values, statistics.quantiles(q, method), axis, keepdims, nan, backend)
+
+
+@cache
+def _of_few(backend: str) -> Callable[[np.ndarray, int], Any] | None:
+    """Return the function for few values of a backend; None if it has none."""
+    return getattr(dispatch.operations(__package__, backend), "kth_of_few", None)
 
 
 def _answer(

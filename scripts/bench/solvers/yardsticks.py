@@ -23,6 +23,7 @@ import json
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -273,7 +274,7 @@ def rise(xp: Any, values: Array, dads: Array, sons: Array, *, largest: bool) -> 
     values[son] = xp.where(swaps, held, offered)
 
 
-def seconds(xp: Any, work: Callable[[], Any]) -> tuple[Any, float]:
+def seconds(work: Callable[[], Any]) -> tuple[Any, float]:
     """Return the answer on the host and the wall time of one run in seconds."""
     start = time.perf_counter()
     answer = work()
@@ -305,14 +306,14 @@ def bench_sums(xp: Any, device: str, most: float) -> None:
             if count * capacity > most:
                 continue
             works = {"k1": k1, "k2": k2, "k3": k3}
-            found, own = seconds(np, partial(subset_sum, weights, capacity, method="dense"))
+            found, own = seconds(partial(subset_sum, weights, capacity, method="dense"))
             cells: dict[str, Any] = {"class": name, "items": count, "solver_s": own}
             for place, method in enumerate(("ys", "k1", "k2", "k3")):
                 cells[f"thesis_{method}_s"] = published[place]
                 if method == "ys" and compiled is None:
                     continue
-                work = compiled if method == "ys" else partial(works[method], xp)
-                answer, cells[f"{method}_s"] = seconds(xp, partial(work, weights, capacity))
+                work: Any = compiled if method == "ys" else partial(works[method], xp)
+                answer, cells[f"{method}_s"] = seconds(partial(work, weights, capacity))
                 same(f"{name} {count} {method}", answer, found.sum)
             shown(f"yardsticks-sums-{device}", **cells)
 
@@ -322,8 +323,8 @@ def bench_enumeration(xp: Any, device: str) -> None:
     # All 36 items take minutes on a processor; without eight of 120000 there are 28.
     some = weights if device == "cuda" else np.delete(weights, np.s_[2:10])
     room = CUSTOM_1_CAPACITY - int(weights.sum() - some.sum())
-    found, own = seconds(np, partial(subset_sum, some, room))
-    answer, here = seconds(xp, partial(enumeration, xp, some, room))
+    found, own = seconds(partial(subset_sum, some, room))
+    answer, here = seconds(partial(enumeration, xp, some, room))
     same("enumeration", answer, found.sum)
     cells = {"enumeration_s": here, "solver_s": own}
     if device == "cuda":
@@ -341,8 +342,8 @@ def bench_medians(xp: Any, device: str) -> None:
             ("trees", opposite_trees, values[:-1]),
         ):
             rank = (len(some) + 1) // 2
-            expected, own = seconds(xp, partial(kth_smallest, some, rank))
-            answer, here = seconds(xp, partial(method, xp, some))
+            expected, own = seconds(partial(kth_smallest, some, rank))
+            answer, here = seconds(partial(method, xp, some))
             same(f"{name} 2^{power}", answer, expected)
             cells |= {f"{name}_ms": 1000 * here, "solver_ms": 1000 * own}
         cells |= {"thesis_bitonic_ms": published[0], "thesis_trees_ms": published[1]}
@@ -356,9 +357,7 @@ def main() -> None:
         "--limit", type=float, default=2e10, help="Most items times capacity of a sum."
     )
     options = parser.parse_args()
-    xp: Any = np
-    if options.cuda:
-        import cupy as xp
+    xp: Any = import_module("cupy" if options.cuda else "numpy")
     device = "cuda" if options.cuda else "cpu"
     bench_sums(xp, device, options.limit)
     bench_enumeration(xp, device)

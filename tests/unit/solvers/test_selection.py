@@ -165,6 +165,26 @@ def test_both_byte_orders_give_the_same_answers():
     same_bits(weighted_median(values.ravel(), weights), weighted_median(native.ravel(), weights))
 
 
+@given(values=any_array, data=st.data())
+def test_few_values_have_the_bits_of_the_general_way(values, data):
+    k = data.draw(st.integers(1, values.size))
+    found = cpu.kth_of_few(values, k)
+    assert (found is None) == (values.dtype == bool)
+    (general,) = kth_smallest(values, [k], backend="reference")
+    if found is not None:
+        assert found.tobytes() == general.tobytes()
+        assert type(found) is type(general)
+
+
+def test_what_is_not_for_few_values():
+    values = np.arange(8)
+    assert cpu.kth_of_few(values, 0) is None
+    assert cpu.kth_of_few(values, 9) is None
+    assert cpu.kth_of_few(values[::2], 1) is None
+    assert cpu.kth_of_few(values.astype(">i8"), 1) is None
+    assert cpu.kth_of_few(np.zeros(cpu.ALONE, np.uint8), 1) is None
+
+
 @every_type
 @pytest.mark.parametrize(
     "length", [1, 2, 3, 4, 5, 8, 9, 15, 16, 17, 31, 33, 64, 65, 100, 257, 1024]
