@@ -509,6 +509,11 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "max_interval": solver(max_sum.max_interval, **of_types(300)),
     "interval_census": solver(max_sum.interval_census, **of_types(300)),
+    "maximal_intervals": solver(
+        max_sum.maximal_intervals,
+        lambda found: (found.starts, found.stops, found.sums),
+        **of_types(300),
+    ),
     "max_rectangle": solver(max_sum.max_rectangle, **of_types((33, 20))),
     "rectangle_census": solver(max_sum.rectangle_census, **of_types((19, 20))),
     "max_box": solver(max_sum.max_box, **of_types((9, 7, 8))),

@@ -3,13 +3,13 @@
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
 #include <type_traits>
 #include <vector>
 
 #include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/max_sum.h"
+#include "cpu/solvers/max_sum/maximal.h"
 #include "cpu/bindings/bindings.h"
 
 namespace nb = nanobind;
@@ -41,28 +41,31 @@ Triple find_interval(const Sequence& values, const Limits& limits) {
 
 using Numbers = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class Value>
-Triple largest_of(const Numbers& array, double scale) {
-    const Value* values = static_cast<const Value*>(array.data());
-    const int64_t count = static_cast<int64_t>(array.shape(0));
-    if constexpr (std::is_floating_point_v<Value>)
-        return triple(largest_interval(values, count, scale));
-    else
-        return triple(largest_interval(values, count));
+// Calls work with a pointer to the values, which are of one of the types of sequences.
+template <class Work>
+auto with_type(const Numbers& array, const Work& work) {
+    const auto type = array.dtype();
+    const void* data = array.data();
+    if (type == nb::dtype<int8_t>()) return work(static_cast<const int8_t*>(data));
+    if (type == nb::dtype<uint8_t>()) return work(static_cast<const uint8_t*>(data));
+    if (type == nb::dtype<int16_t>()) return work(static_cast<const int16_t*>(data));
+    if (type == nb::dtype<uint16_t>()) return work(static_cast<const uint16_t*>(data));
+    if (type == nb::dtype<int32_t>()) return work(static_cast<const int32_t*>(data));
+    if (type == nb::dtype<uint32_t>()) return work(static_cast<const uint32_t*>(data));
+    if (type == nb::dtype<float>()) return work(static_cast<const float*>(data));
+    if (type == nb::dtype<double>()) return work(static_cast<const double*>(data));
+    return work(static_cast<const int64_t*>(data));
 }
 
-Triple find_largest_interval(const Numbers& values, double scale) {
+Triple find_largest_interval(const Numbers& array, double scale) {
     nb::gil_scoped_release released;
-    const auto type = values.dtype();
-    if (type == nb::dtype<int8_t>()) return largest_of<int8_t>(values, scale);
-    if (type == nb::dtype<uint8_t>()) return largest_of<uint8_t>(values, scale);
-    if (type == nb::dtype<int16_t>()) return largest_of<int16_t>(values, scale);
-    if (type == nb::dtype<uint16_t>()) return largest_of<uint16_t>(values, scale);
-    if (type == nb::dtype<int32_t>()) return largest_of<int32_t>(values, scale);
-    if (type == nb::dtype<uint32_t>()) return largest_of<uint32_t>(values, scale);
-    if (type == nb::dtype<float>()) return largest_of<float>(values, scale);
-    if (type == nb::dtype<double>()) return largest_of<double>(values, scale);
-    return largest_of<int64_t>(values, scale);
+    return with_type(array, [&]<class Value>(const Value* values) {
+        const int64_t count = static_cast<int64_t>(array.shape(0));
+        if constexpr (std::is_floating_point_v<Value>)
+            return triple(largest_interval(values, count, scale));
+        else
+            return triple(largest_interval(values, count));
+    });
 }
 
 double find_largest_magnitude(const Numbers& values) {
@@ -91,12 +94,20 @@ nb::object find_sums_through(const Sequence& values) {
     return array_of(std::move(sums));
 }
 
-std::vector<Triple> find_maximal(const Sequence& values) {
-    nb::gil_scoped_release released;
-    std::vector<Triple> found;
-    for (const Interval& interval : maximal_intervals(values.data(), values.shape(0)))
-        found.push_back(triple(interval));
-    return found;
+// Returns a (3, N) array: the starts, the stops and the sums of the maximal intervals.
+nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int threads) {
+    Intervals found = [&] {
+        nb::gil_scoped_release released;
+        ThreadTeam team(threads);
+        return with_type(array, [&](const auto* values) {
+            const int64_t count = static_cast<int64_t>(array.shape(0));
+            return maximal_intervals(values, count, scale, piece, team);
+        });
+    }();
+    int64_t* numbers = found.numbers.release();
+    nb::capsule owner(numbers, [](void* p) noexcept { delete[] static_cast<int64_t*>(p); });
+    const size_t count = static_cast<size_t>(found.count);
+    return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<2>>(numbers, {3, count}, owner));
 }
 
 std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
@@ -140,7 +151,7 @@ void register_max_sum(nb::module_& module) {
     module.def("largest_magnitude", &find_largest_magnitude, "values"_a);
     module.def("interval_census", &take_census, "values"_a);
     module.def("sums_through", &find_sums_through, "values"_a);
-    module.def("maximal_intervals", &find_maximal, "values"_a);
+    module.def("maximal_intervals", &find_maximal, "values"_a, "scale"_a, "piece"_a, "threads"_a);
     module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
                "transposed"_a, "threads"_a);
     module.def("max_box", &find_box, "values"_a, "axes"_a, "threads"_a);

@@ -24,6 +24,7 @@ from mmpcodec.solvers.max_sum.answers import (
     Box,
     Interval,
     IntervalCensus,
+    Intervals,
     Rectangle,
     RectangleCensus,
 )
@@ -46,6 +47,7 @@ __all__ = [
     "Box",
     "Interval",
     "IntervalCensus",
+    "Intervals",
     "Rectangle",
     "RectangleCensus",
     "column_range_rectangle",

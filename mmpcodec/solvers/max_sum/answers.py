@@ -1,6 +1,11 @@
 """Answers of the solvers. ``sum`` is an int for integer values, else a float."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,62 @@ class Interval:
     def length(self) -> int:
         """Number of values."""
         return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals(Sequence[Interval]):
+    """Intervals of a sequence as arrays; a sequence of ``Interval`` too.
+
+    An index gives an ``Interval``, a slice gives ``Intervals``. Two are equal if their intervals
+    are. The arrays cannot be written to.
+
+    Parameters
+    ----------
+    starts, stops : (N,) int64 arrays
+        Interval i is the values ``starts[i]`` to ``stops[i]`` - 1.
+    sums : (N,) int64 array, or float64 for floating-point values
+    """
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    sums: NDArray[np.int64] | NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for array in (self.starts, self.stops, self.sums):
+            array.setflags(write=False)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Numbers of values, as (N,) int64 array."""
+        return self.stops - self.starts
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Interval: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Intervals": ...
+    def __getitem__(self, index: int | slice) -> "Interval | Intervals":
+        if isinstance(index, slice):
+            return Intervals(self.starts[index], self.stops[index], self.sums[index])
+        start, stop, total = self.starts[index], self.stops[index], self.sums[index]
+        return Interval(start.item(), stop.item(), total.item())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Intervals):
+            return NotImplemented
+        return all(
+            np.array_equal(mine, its)
+            for mine, its in (
+                (self.starts, other.starts),
+                (self.stops, other.stops),
+                (self.sums, other.sums),
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.starts.tobytes(), self.stops.tobytes()))
 
 
 @dataclass(frozen=True)

@@ -3,7 +3,7 @@
 import numpy as np
 
 from mmpcodec import _cpu
-from mmpcodec._cpu import interval_census, maximal_intervals, sums_through
+from mmpcodec._cpu import interval_census, sums_through
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
 from mmpcodec.runtime.machine import processors
@@ -17,9 +17,15 @@ __all__ = [
     "max_rectangle",
     "max_rounded",
     "maximal_intervals",
+    "maximal_rounded",
     "strip_maxima",
     "sums_through",
 ]
+
+PIECE = 1 << 15
+"""Values of a sequence that ``maximal_intervals`` searches at a time."""
+FEW = 1 << 18
+"""Largest number of values for which threads take longer than they save."""
 
 
 def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
@@ -40,6 +46,21 @@ def max_rounded(values: np.ndarray, exponent: int) -> tuple[int, int, int]:
     Values are rounded to the units as ``grid.rounded`` does.
     """
     return _cpu.largest_interval(_plain(values), 2.0**-exponent)
+
+
+def maximal_intervals(values: np.ndarray) -> np.ndarray:
+    """See the function in ``reference``; takes any integer type but uint64."""
+    return _maximal_intervals(values, 1.0)
+
+
+def maximal_rounded(values: np.ndarray, exponent: int) -> np.ndarray:
+    """Return the maximal intervals, in units of 2**exponent, of floating-point numbers."""
+    return _maximal_intervals(values, 2.0**-exponent)
+
+
+def _maximal_intervals(values: np.ndarray, scale: float) -> np.ndarray:
+    threads = processors() if len(values) > FEW else 1
+    return _cpu.maximal_intervals(_plain(values), scale, PIECE, threads)
 
 
 def _plain(values: np.ndarray) -> np.ndarray:

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import _cpu
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.solvers.max_sum import cpu
 from mmpcodec.solvers.max_sum.reference import Limits
 
 PIECE = 8
@@ -127,7 +127,7 @@ def sums_through(values: Any) -> Any:
     return ending + starting - values
 
 
-def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
+def maximal_intervals(values: Any) -> np.ndarray:
     """See the function in ``reference``; the device only adds up runs of values of one sign."""
     import cupy
 
@@ -136,9 +136,9 @@ def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
     turns = cupy.flatnonzero(positive[1:] != positive[:-1]) + 1
     bounds = cupy.concatenate([cupy.zeros(1, turns.dtype), turns, cupy.full(1, len(values))])
     sums = _running_sums(values)[bounds]
+    starts, stops, totals = cpu.maximal_intervals(cupy.diff(sums).get())
     places = bounds.get()
-    found = _cpu.maximal_intervals(cupy.diff(sums).get())
-    return [(total, int(places[start]), int(places[stop])) for total, start, stop in found]
+    return np.stack([places[starts], places[stops], totals])
 
 
 def max_rectangle(

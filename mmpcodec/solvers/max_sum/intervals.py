@@ -10,7 +10,7 @@ from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import Grid, checked, exponent_of, is_integer, on_grid
 from mmpcodec.solvers.max_sum import arguments
-from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
+from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus, Intervals
 
 SCALES = 1000
 """Largest exponent of a grid whose factor is a normal number of float64."""
@@ -49,8 +49,11 @@ def max_interval(
     values = checked(values, 1)
     operations = dispatch.operations(__package__, backend, values)
     lengths = arguments.limits("length", min_length, max_length, len(values))
-    if not is_integer(values.dtype) and lengths == (1, len(values)):
-        found, given = _of_floats(values, backend, operations)
+    whole = lengths == (1, len(values))
+    exponent = _exponent_while_read(values, operations) if whole else None
+    if exponent is not None:
+        given = Grid(values, exponent)
+        found = operations.max_rounded(values, exponent)
     else:
         given = on_grid(values, 1, backend, any_type=True)
         found = operations.max_interval(given.values, lengths)
@@ -118,7 +121,7 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
     return module_of(sums).ldexp(sums.astype(np.float64), given.exponent)
 
 
-def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
+def maximal_intervals(values: Any, *, backend: str = "auto") -> Intervals:
     """Find all maximal intervals, from left to right, by the algorithm of Ruzzo and Tompa.
 
     The interval of the largest sum is maximal if this sum is positive. The maximal intervals of the
@@ -130,14 +133,37 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
     values : (N,) array of integers or floating-point numbers
     backend : {"auto", "cpu", "cuda", "reference"}
 
+    Returns
+    -------
+    Intervals
+        Arrays in host memory.
+
     Raises
     ------
     ParameterError
         See ``on_grid``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.max_sum import maximal_intervals
+    >>> found = maximal_intervals([4, -5, 3, -3, 1, 2, -2, 2, -2, 1, 5])
+    >>> found.starts.tolist(), found.stops.tolist(), found.sums.tolist()
+    ([0, 2, 4], [1, 3, 11], [4, 3, 7])
+    >>> found[-1]
+    Interval(start=4, stop=11, sum=7)
     """
-    given = on_grid(values, 1, backend)
-    found = dispatch.operations(__package__, backend, given.values).maximal_intervals(given.values)
-    return [_interval(given, each) for each in found]
+    values = checked(values, 1)
+    operations = dispatch.operations(__package__, backend, values)
+    exponent = _exponent_while_read(values, operations)
+    if exponent is not None:
+        starts, stops, sums = operations.maximal_rounded(values, exponent)
+    else:
+        given = on_grid(values, 1, backend, any_type=True)
+        starts, stops, sums = operations.maximal_intervals(given.values)
+        exponent = given.exponent
+    if exponent is not None:
+        sums = np.ldexp(sums.astype(np.float64), exponent)
+    return Intervals(starts, stops, sums)
 
 
 def disjoint_intervals(
@@ -185,20 +211,18 @@ def disjoint_intervals(
     return found
 
 
-def _of_floats(values: Any, backend: str, operations: Any) -> tuple[tuple[int, int, int], Grid]:
-    """Return the best interval, and a grid that its sum is a number of.
+def _exponent_while_read(values: Any, operations: Any) -> int | None:
+    """Return the exponent of the grid if values can be rounded while they are read, else None.
 
-    If the operations can, the values are rounded while they are read, without an array of integers.
+    This takes no array of integers. ``on_grid`` says which value is not finite.
     """
-    if hasattr(operations, "largest_magnitude"):
-        largest = operations.largest_magnitude(values)
-        # Else the general way says which value it is.
-        if isfinite(largest):
-            exponent = exponent_of(largest, len(values))
-            if abs(exponent) <= SCALES:
-                return operations.max_rounded(values, exponent), Grid(values, exponent)
-    given = on_grid(values, 1, backend)
-    return operations.max_interval(given.values, (1, len(values))), given
+    if is_integer(values.dtype) or not hasattr(operations, "largest_magnitude"):
+        return None
+    largest = operations.largest_magnitude(values)
+    if not isfinite(largest):
+        return None
+    exponent = exponent_of(largest, len(values))
+    return exponent if abs(exponent) <= SCALES else None
 
 
 def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:

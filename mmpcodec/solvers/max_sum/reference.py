@@ -1,7 +1,7 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
-Functions take int64 arrays; ``max_interval`` takes other integers too. Intervals and rectangles are
-tuples of Python integers, sum first.
+Functions take int64 arrays; ``max_interval`` and ``maximal_intervals`` take other integers too.
+Intervals and rectangles are tuples of Python integers, sum first.
 """
 
 import numpy as np
@@ -55,8 +55,10 @@ def sums_through(values: np.ndarray) -> np.ndarray:
     return before + after - values
 
 
-def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return all maximal intervals from left to right as (sum, start, stop), by recursion.
+def maximal_intervals(values: np.ndarray) -> np.ndarray:
+    """Return starts, stops and sums of all maximal intervals, from left to right, by recursion.
+
+    The answer is a (3, N) int64 array.
 
     The interval of the largest sum is maximal if the sum is positive: of equal sums the one that
     stops first, then the shortest. The values left and right of it are searched in the same way.
@@ -67,7 +69,7 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
         start, stop = waiting.pop()
         if start == stop:
             continue
-        sums = np.concatenate([[0], np.cumsum(values[start:stop])])
+        sums = np.concatenate([[0], np.cumsum(values[start:stop], dtype=np.int64)])
         lowest = np.minimum.accumulate(sums[:-1])
         gains = sums[1:] - lowest
         most = int(gains.max())
@@ -76,9 +78,9 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
         end = int(gains.argmax()) + 1
         # A maximal interval neither begins nor ends with values of sum 0, hence the last start.
         begin = int(np.flatnonzero(sums[:end] == sums[:end].min())[-1])
-        found.append((most, start + begin, start + end))
+        found.append((start + begin, start + end, most))
         waiting += [(start, start + begin), (start + end, stop)]
-    return sorted(found, key=lambda interval: interval[1])
+    return np.array(sorted(found), np.int64).reshape(-1, 3).T
 
 
 def max_rectangle(

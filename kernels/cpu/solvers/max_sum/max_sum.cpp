@@ -486,37 +486,6 @@ void sums_through(const int64_t* values, int64_t count, int64_t* out) {
     }
 }
 
-std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count) {
-    // Each candidate has the running sums before and after it. Source: Ruzzo and Tompa, "A linear
-    // time algorithm for finding all maximal scoring subsequences", ISMB 1999.
-    struct Candidate {
-        int64_t left, right, start, stop;
-        int64_t below;  // index of the last earlier candidate with a smaller `left`, or -1
-    };
-    std::vector<Candidate> candidates;
-    int64_t sum = 0;
-    for (int64_t i = 0; i < count; ++i) {
-        const int64_t before = sum;
-        sum += values[i];
-        if (values[i] <= 0) continue;
-        Candidate candidate{before, sum, i, i + 1, -1};
-        for (;;) {
-            int64_t j = static_cast<int64_t>(candidates.size()) - 1;
-            while (j >= 0 && candidates[j].left >= candidate.left) j = candidates[j].below;
-            candidate.below = j;
-            if (j < 0 || candidates[j].right >= candidate.right) break;
-            candidate.left = candidates[j].left;
-            candidate.start = candidates[j].start;
-            candidates.resize(j);
-        }
-        candidates.push_back(candidate);
-    }
-    std::vector<Interval> intervals;
-    for (const Candidate& c : candidates)
-        intervals.push_back({c.right - c.left, c.start, c.stop});
-    return intervals;
-}
-
 Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                     Lengths widths, bool transposed, ThreadTeam& team) {
     const auto solve = fits_32_bits(values, rows * columns) ? max_rectangle_of<int32_t>

@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include <array>
-#include <vector>
 
 #include "cpu/runtime/thread_team.h"
 
@@ -46,9 +45,6 @@ IntervalCensus interval_census(const int64_t* values, int64_t count);
 
 // Sets out[i] to the largest sum of an interval that contains value i.
 void sums_through(const int64_t* values, int64_t count, int64_t* out);
-
-// Returns all maximal intervals in the sense of Ruzzo and Tompa, from left to right.
-std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count);
 
 // Returns the best strip of rows and the best interval of columns in it. `transposed` means that
 // rows are the columns of the caller's matrix, which changes the order of equal sums.
