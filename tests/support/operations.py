@@ -514,6 +514,10 @@ OPERATIONS: dict[str, Operation] = {
         lambda found: (found.starts, found.stops, found.sums),
         **of_types(300),
     ),
+    "max_interval_of_shards": solver(
+        lambda array, **more: max_sum.max_interval_of_shards(np.array_split(array, 3), **more),
+        **of_types(2500),
+    ),
     "max_rectangle": solver(max_sum.max_rectangle, **of_types((33, 20))),
     "rectangle_census": solver(max_sum.rectangle_census, **of_types((19, 20))),
     "max_box": solver(max_sum.max_box, **of_types((9, 7, 8))),

@@ -4,7 +4,6 @@
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/tuple.h>
 
-#include <type_traits>
 #include <vector>
 
 #include "cpu/solvers/max_sum/interval.h"
@@ -59,13 +58,18 @@ auto with_type(const Numbers& array, const Work& work) {
 
 Triple find_largest_interval(const Numbers& array, double scale) {
     nb::gil_scoped_release released;
-    return with_type(array, [&]<class Value>(const Value* values) {
-        const int64_t count = static_cast<int64_t>(array.shape(0));
-        if constexpr (std::is_floating_point_v<Value>)
-            return triple(largest_interval(values, count, scale));
-        else
-            return triple(largest_interval(values, count));
+    return with_type(array, [&](const auto* values) {
+        return triple(largest_interval(values, static_cast<int64_t>(array.shape(0)), scale));
     });
+}
+
+// Returns the total, then sum, start and stop of the best prefix, suffix and interval.
+std::tuple<int64_t, Triple, Triple, Triple> find_summary(const Numbers& array, double scale) {
+    nb::gil_scoped_release released;
+    const Summary found = with_type(array, [&](const auto* values) {
+        return interval_summary(values, static_cast<int64_t>(array.shape(0)), scale);
+    });
+    return {found.total, triple(found.prefix), triple(found.suffix), triple(found.best)};
 }
 
 double find_largest_magnitude(const Numbers& values) {
@@ -148,6 +152,7 @@ nb::object find_strip_maxima(const Matrix& values, int threads) {
 void register_max_sum(nb::module_& module) {
     module.def("max_interval", &find_interval, "values"_a, "lengths"_a);
     module.def("largest_interval", &find_largest_interval, "values"_a, "scale"_a);
+    module.def("interval_summary", &find_summary, "values"_a, "scale"_a);
     module.def("largest_magnitude", &find_largest_magnitude, "values"_a);
     module.def("interval_census", &take_census, "values"_a);
     module.def("sums_through", &find_sums_through, "values"_a);

@@ -7,10 +7,12 @@ from mmpcodec._cpu import interval_census, sums_through
 from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
 from mmpcodec.runtime.machine import processors
+from mmpcodec.solvers.grid import rounded
 from mmpcodec.solvers.max_sum.reference import Limits
 
 __all__ = [
     "interval_census",
+    "interval_summary",
     "largest_magnitude",
     "max_box",
     "max_interval",
@@ -24,6 +26,8 @@ __all__ = [
 
 PIECE = 1 << 15
 """Values of a sequence that ``maximal_intervals`` searches at a time."""
+SCALES = 1000
+"""Largest exponent of a grid whose factor is a normal number of float64."""
 FEW = 1 << 18
 """Largest number of values for which threads take longer than they save."""
 
@@ -33,6 +37,15 @@ def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
     if lengths == (1, len(values)):
         return _cpu.largest_interval(_plain(values), 1.0)
     return _cpu.max_interval(values.astype(np.int64, copy=False), lengths)
+
+
+def interval_summary(values: np.ndarray, exponent: int | None) -> tuple:
+    """See the function in ``reference``."""
+    if exponent is None:
+        return _cpu.interval_summary(_integers(values), 1.0)
+    if abs(exponent) > SCALES:
+        return _cpu.interval_summary(rounded(values, exponent), 1.0)
+    return _cpu.interval_summary(_plain(values), 2.0**-exponent)
 
 
 def largest_magnitude(values: np.ndarray) -> float:
@@ -61,6 +74,12 @@ def maximal_rounded(values: np.ndarray, exponent: int) -> np.ndarray:
 def _maximal_intervals(values: np.ndarray, scale: float) -> np.ndarray:
     threads = processors() if len(values) > FEW else 1
     return _cpu.maximal_intervals(_plain(values), scale, PIECE, threads)
+
+
+def _integers(values: np.ndarray) -> np.ndarray:
+    """Return integers of a type that C++ can read."""
+    of_int64 = values.dtype == bool or values.dtype.newbyteorder("=") == np.uint64
+    return _plain(values.astype(np.int64) if of_int64 else values)
 
 
 def _plain(values: np.ndarray) -> np.ndarray:

@@ -12,6 +12,7 @@ import numpy as np
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
+from mmpcodec.solvers.grid import on_known_grid
 from mmpcodec.solvers.max_sum import cpu
 from mmpcodec.solvers.max_sum.reference import Limits
 
@@ -61,6 +62,24 @@ def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
     _kernel("interval", "join_pieces", defines)((1,), (pieces, np.int32(blocks), answer))
     piece = answer.get()
     return int(piece[BEST]), int(piece[START]), int(piece[STOP])
+
+
+def interval_summary(values: Any, exponent: int | None) -> tuple:
+    """See the function in ``reference``."""
+    import cupy
+
+    values = on_known_grid(cupy.asarray(values), exponent)
+    sums = cupy.cumsum(values)
+    total, stop = int(sums[-1]), int(sums.argmax()) + 1
+    # The longest best suffix follows the shortest prefix of the least sum; no prefix has sum 0.
+    low = int(sums[:-1].argmin()) if len(values) > 1 else -1
+    least, start = (int(sums[low]), low + 1) if low >= 0 and int(sums[low]) < 0 else (0, 0)
+    return (
+        total,
+        (int(sums[stop - 1]), 0, stop),
+        (total - least, start, len(values)),
+        max_interval(values, (1, len(values))),
+    )
 
 
 def _limited_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:

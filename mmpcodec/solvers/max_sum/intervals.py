@@ -12,9 +12,6 @@ from mmpcodec.solvers.grid import Grid, checked, exponent_of, is_integer, on_gri
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus, Intervals
 
-SCALES = 1000
-"""Largest exponent of a grid whose factor is a normal number of float64."""
-
 
 def max_interval(
     values: Any,
@@ -222,7 +219,7 @@ def _exponent_while_read(values: Any, operations: Any) -> int | None:
     if not isfinite(largest):
         return None
     exponent = exponent_of(largest, len(values))
-    return exponent if abs(exponent) <= SCALES else None
+    return exponent if abs(exponent) <= operations.SCALES else None
 
 
 def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:

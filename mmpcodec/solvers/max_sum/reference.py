@@ -6,6 +6,8 @@ Intervals and rectangles are tuples of Python integers, sum first.
 
 import numpy as np
 
+from mmpcodec.solvers.grid import on_known_grid
+
 Limits = tuple[int, int]
 """Smallest and largest number of values along one dimension."""
 
@@ -22,6 +24,25 @@ def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
             best = found
     assert best is not None
     return best
+
+
+def interval_summary(values: np.ndarray, exponent: int | None) -> tuple:
+    """Return the total, and sum, start and stop of the best prefix, suffix and interval.
+
+    Values are integers, or numbers that are rounded to units of 2**exponent. Each of the three has
+    at least one value. Of equal sums, the prefix is the shortest, the suffix the longest, and the
+    interval the first.
+    """
+    values = on_known_grid(values, exponent)
+    sums = np.cumsum(values)
+    after = np.cumsum(values[::-1])[::-1]
+    stop, start = int(sums.argmax()) + 1, int(after.argmax())
+    return (
+        int(sums[-1]),
+        (int(sums[stop - 1]), 0, stop),
+        (int(after[start]), start, len(values)),
+        max_interval(values, (1, len(values))),
+    )
 
 
 def interval_census(values: np.ndarray) -> tuple:

@@ -116,7 +116,13 @@ public:
         const int64_t least_sum = least_sum_;
         bool is_better = false;
         for (int lane = 0; lane < kLanes<T>; ++lane) {
-            const int64_t through = sum_ + segments.largest[lane] - least_;
+            const int64_t largest = sum_ + segments.largest[lane];
+            if (largest > most_) {
+                most_ = largest;
+                most_chunk_ = begin;
+                most_sum_ = sum_before;
+            }
+            const int64_t through = largest - least_;
             const int64_t found = std::max<int64_t>(through, segments.best[lane]);
             is_better |= found > best_;
             best_ = std::max(best_, found);
@@ -137,6 +143,26 @@ public:
         const Interval found = scan(values, now, best_, false);
         if (found.stop) return with_start(values, found, now);
         return with_start(values, scan(values, last_, best_, true), last_);
+    }
+
+    // The same, with the sums at the edges of the sequence.
+    template <class Value>
+    Summary summary(const Sequence<Value>& values, int64_t rest) const {
+        int64_t sum = sum_, least = least_, most = most_, start = -1, stop = 0;
+        for (int64_t i = rest; i < values.count; ++i) {
+            if (sum < least) {
+                least = sum;
+                start = i;
+            }
+            sum += values[i];
+            if (sum > most) {
+                most = sum;
+                stop = i + 1;
+            }
+        }
+        if (start < 0) start = place_of(values, least_, least_chunk_, least_sum_);
+        if (!stop) stop = place_of(values, most_, most_chunk_, most_sum_, 1);
+        return {sum, {most, 0, stop}, {sum - least, start, values.count}, finish(values, rest)};
     }
 
 private:
@@ -168,23 +194,34 @@ private:
 
     template <class Value>
     static Interval with_start(const Sequence<Value>& values, Interval found, const State& state) {
-        if (found.start >= 0) return found;
-        found.start = state.least_chunk;
-        for (int64_t sum = state.least_sum; sum != state.least; ++found.start)
-            sum += values[found.start];
+        if (found.start < 0)
+            found.start = place_of(values, state.least, state.least_chunk, state.least_sum);
         return found;
+    }
+
+    // Returns the first place at or after a chunk, by at least `after`, before which the values have
+    // a sum. `sum` is the sum before the chunk.
+    template <class Value>
+    static int64_t place_of(const Sequence<Value>& values, int64_t wanted, int64_t chunk,
+                            int64_t sum, int64_t after = 0) {
+        int64_t place = chunk;
+        for (; place < chunk + after; ++place) sum += values[place];
+        for (; sum != wanted; ++place) sum += values[place];
+        return place;
     }
 
     int64_t sum_ = 0, best_ = std::numeric_limits<int64_t>::min();
     // The smallest sum of the values before a start, and the chunk of the first such start with the
     // sum before the chunk.
     int64_t least_ = 0, least_chunk_ = 0, least_sum_ = 0;
+    // The same for the largest sum of the values before a stop.
+    int64_t most_ = std::numeric_limits<int64_t>::min(), most_chunk_ = 0, most_sum_ = 0;
     State last_{0, 0, 0, 0, 0};
 };
 
+// Takes all whole chunks, and returns the place after them.
 template <class Value>
-Interval search(const Sequence<Value>& values) {
-    Search search;
+int64_t take_chunks(const Sequence<Value>& values, Search& search) {
     Segments<int32_t> narrow;
     Segments<int64_t> wide;
     alignas(64) int32_t narrow_chunk[kChunk];
@@ -215,7 +252,7 @@ Interval search(const Sequence<Value>& values) {
             summarise64(wide_chunk, wide);
         search.take(wide, begin);
     }
-    return search.finish(values, begin);
+    return begin;
 }
 
 template <class Bits, class Value>
@@ -247,13 +284,19 @@ double magnitude_of(Bits bits) {
 }  // namespace
 
 template <class Value>
-Interval largest_interval(const Value* values, int64_t count) {
-    return search(Sequence<Value>{values, count, 1});
+Interval largest_interval(const Value* values, int64_t count, double scale) {
+    const Sequence<Value> sequence{values, count, scale};
+    Search search;
+    const int64_t rest = take_chunks(sequence, search);
+    return search.finish(sequence, rest);
 }
 
 template <class Value>
-Interval largest_interval(const Value* values, int64_t count, double scale) {
-    return search(Sequence<Value>{values, count, scale});
+Summary interval_summary(const Value* values, int64_t count, double scale) {
+    const Sequence<Value> sequence{values, count, scale};
+    Search search;
+    const int64_t rest = take_chunks(sequence, search);
+    return search.summary(sequence, rest);
 }
 
 template <>
@@ -266,14 +309,23 @@ double largest_magnitude(const double* values, int64_t count) {
     return magnitude_of<double>(largest_bits64(values, count));
 }
 
-template Interval largest_interval(const int8_t*, int64_t);
-template Interval largest_interval(const uint8_t*, int64_t);
-template Interval largest_interval(const int16_t*, int64_t);
-template Interval largest_interval(const uint16_t*, int64_t);
-template Interval largest_interval(const int32_t*, int64_t);
-template Interval largest_interval(const uint32_t*, int64_t);
-template Interval largest_interval(const int64_t*, int64_t);
+template Interval largest_interval(const int8_t*, int64_t, double);
+template Interval largest_interval(const uint8_t*, int64_t, double);
+template Interval largest_interval(const int16_t*, int64_t, double);
+template Interval largest_interval(const uint16_t*, int64_t, double);
+template Interval largest_interval(const int32_t*, int64_t, double);
+template Interval largest_interval(const uint32_t*, int64_t, double);
+template Interval largest_interval(const int64_t*, int64_t, double);
 template Interval largest_interval(const float*, int64_t, double);
 template Interval largest_interval(const double*, int64_t, double);
+template Summary interval_summary(const int8_t*, int64_t, double);
+template Summary interval_summary(const uint8_t*, int64_t, double);
+template Summary interval_summary(const int16_t*, int64_t, double);
+template Summary interval_summary(const uint16_t*, int64_t, double);
+template Summary interval_summary(const int32_t*, int64_t, double);
+template Summary interval_summary(const uint32_t*, int64_t, double);
+template Summary interval_summary(const int64_t*, int64_t, double);
+template Summary interval_summary(const float*, int64_t, double);
+template Summary interval_summary(const double*, int64_t, double);
 
 }  // namespace mmp
