@@ -126,14 +126,33 @@ std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
 
 using Volume = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Returns the sum, the starts and the stops, along the axes of the array.
-std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>> find_box(
-    const Volume& values, const std::array<int, 3>& axes, int threads) {
+// Sum, starts and stops, along the axes of the array.
+using BoxTuple = std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>>;
+
+BoxTuple box_tuple(const Box& box) { return {box.sum, box.starts, box.stops}; }
+
+std::array<int64_t, 3> sizes_of(const Volume& values) {
+    const auto size = [&](int axis) { return static_cast<int64_t>(values.shape(axis)); };
+    return {size(0), size(1), size(2)};
+}
+
+BoxTuple find_box(const Volume& values, const std::array<int, 3>& axes,
+                  const std::array<Limits, 3>& limits, int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    const auto size = [&](int axis) { return static_cast<int64_t>(values.shape(axis)); };
-    const Box box = max_box(values.data(), {size(0), size(1), size(2)}, axes, team);
-    return {box.sum, box.starts, box.stops};
+    const auto [planes, rows, columns] = limits;
+    return box_tuple(max_box(values.data(), sizes_of(values), axes,
+                             {lengths(planes), lengths(rows), lengths(columns)}, team));
+}
+
+// Returns the sum, the number of boxes, the largest and the smallest.
+std::tuple<int64_t, int64_t, BoxTuple, BoxTuple> take_box_census(const Volume& values,
+                                                                 const std::array<int, 3>& axes,
+                                                                 int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const BoxCensus found = box_census(values.data(), sizes_of(values), axes, team);
+    return {found.sum, found.boxes, box_tuple(found.largest), box_tuple(found.smallest)};
 }
 
 nb::object find_strip_maxima(const Matrix& values, int threads) {
@@ -159,7 +178,8 @@ void register_max_sum(nb::module_& module) {
     module.def("maximal_intervals", &find_maximal, "values"_a, "scale"_a, "piece"_a, "threads"_a);
     module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
                "transposed"_a, "threads"_a);
-    module.def("max_box", &find_box, "values"_a, "axes"_a, "threads"_a);
+    module.def("max_box", &find_box, "values"_a, "axes"_a, "limits"_a, "threads"_a);
+    module.def("box_census", &take_box_census, "values"_a, "axes"_a, "threads"_a);
     module.def("strip_maxima", &find_strip_maxima, "values"_a, "threads"_a);
 }
 

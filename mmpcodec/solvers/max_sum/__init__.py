@@ -29,13 +29,14 @@ maximum subarray", EuroPVM/MPI 2004, for the summaries of shards.
 
 from mmpcodec.solvers.max_sum.answers import (
     Box,
+    BoxCensus,
     Interval,
     IntervalCensus,
     Intervals,
     Rectangle,
     RectangleCensus,
 )
-from mmpcodec.solvers.max_sum.boxes import max_box
+from mmpcodec.solvers.max_sum.boxes import box_census, disjoint_boxes, max_box
 from mmpcodec.solvers.max_sum.intervals import (
     disjoint_intervals,
     interval_census,
@@ -59,13 +60,16 @@ from mmpcodec.solvers.max_sum.strips import max_rectangle_of_shards
 
 __all__ = [
     "Box",
+    "BoxCensus",
     "Interval",
     "IntervalCensus",
     "IntervalSummary",
     "Intervals",
     "Rectangle",
     "RectangleCensus",
+    "box_census",
     "column_range_rectangle",
+    "disjoint_boxes",
     "disjoint_intervals",
     "disjoint_rectangles",
     "interval_census",

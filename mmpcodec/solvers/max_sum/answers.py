@@ -171,6 +171,49 @@ class Box:
     sum: int | float
 
     @property
+    def depth(self) -> int:
+        """Number of planes."""
+        return self.back - self.front
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.right - self.left
+
+    @property
     def volume(self) -> int:
         """Number of values."""
-        return (self.back - self.front) * (self.bottom - self.top) * (self.right - self.left)
+        return self.depth * self.height * self.width
+
+    @property
+    def density(self) -> float:
+        """Mean of the values."""
+        return self.sum / self.volume
+
+
+@dataclass(frozen=True)
+class BoxCensus:
+    """All boxes of the largest sum.
+
+    Parameters
+    ----------
+    sum : int or float
+        The largest sum of a box of at least one value.
+    count : int
+        Number of boxes of this sum, overlapping ones included.
+    largest, smallest : Box
+        Boxes of the largest and smallest volume. Of equal volumes, the first.
+    densest : Box
+        Box of the largest mean. Of equal means, the first.
+    """
+
+    sum: int | float
+    count: int
+    largest: Box
+    smallest: Box
+    densest: Box

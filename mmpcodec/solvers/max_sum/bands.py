@@ -12,8 +12,8 @@ from typing import Any
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
+from mmpcodec.solvers.max_sum.arguments import Limits
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
-from mmpcodec.solvers.max_sum.reference import Limits
 
 FEW = 1 << 18
 """Largest number of values that one task searches, by default."""

@@ -1,5 +1,7 @@
 """Operations in C++, on all processor cores; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from mmpcodec import _cpu
@@ -8,9 +10,10 @@ from mmpcodec._cpu import max_rectangle as _max_rectangle
 from mmpcodec._cpu import strip_maxima as _strip_maxima
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.grid import rounded
-from mmpcodec.solvers.max_sum.reference import Limits
+from mmpcodec.solvers.max_sum.arguments import Limits
 
 __all__ = [
+    "box_census",
     "interval_census",
     "interval_summary",
     "largest_magnitude",
@@ -94,14 +97,34 @@ def max_rectangle(
     return _max_rectangle(values, heights, widths, transposed, processors())
 
 
-def max_box(values: np.ndarray) -> tuple[int, ...]:
-    """Return sum, front, top, left, back, bottom and right of the first best box."""
-    # Slabs along the shortest side and intervals along the longest give the least work.
+def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
+    """See the function in ``reference``."""
+    volume, axes = _turned(values)
+    limits = tuple(sides[axis] for axis in axes)
+    total, starts, stops = _cpu.max_box(volume, axes, limits, processors())
+    return total, *_places(axes, starts, stops)
+
+
+def box_census(values: np.ndarray) -> tuple:
+    """See the function in ``reference``."""
+    volume, axes = _turned(values)
+    total, count, (_, *largest), (_, *smallest) = _cpu.box_census(volume, axes, processors())
+    return total, count, _places(axes, *largest), _places(axes, *smallest)
+
+
+def _turned(values: np.ndarray) -> tuple[np.ndarray, list[int]]:
+    """Return a volume with sides of ascending length, and which axis of the values each is.
+
+    Slabs along the shortest side and intervals along the longest give the least work.
+    """
     axes = np.argsort(values.shape, kind="stable").tolist()
-    volume = np.ascontiguousarray(values.transpose(axes))
-    total, starts, stops = _cpu.max_box(volume, axes, processors())
+    return np.ascontiguousarray(values.transpose(axes)), axes
+
+
+def _places(axes: list[int], starts: Sequence[int], stops: Sequence[int]) -> tuple[int, ...]:
+    """Return the starts and the stops along the axes of the values."""
     order = np.argsort(axes).tolist()
-    return total, *(starts[i] for i in order), *(stops[i] for i in order)
+    return (*(starts[axis] for axis in order), *(stops[axis] for axis in order))
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:

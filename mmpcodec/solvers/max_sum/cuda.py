@@ -14,7 +14,7 @@ from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.grid import on_known_grid
 from mmpcodec.solvers.max_sum import cpu
-from mmpcodec.solvers.max_sum.reference import Limits
+from mmpcodec.solvers.max_sum.arguments import Limits
 
 PIECE = 8
 """int64 numbers of a ``Piece``: sum, and the values and places of least, most and best."""
@@ -181,10 +181,12 @@ def strip_maxima(values: Any) -> np.ndarray:
     return _Strips(values[None], (1, len(values))).maxima()
 
 
-def max_box(values: Any) -> tuple[int, ...]:
-    """Return sum, front, top, left, back, bottom and right of the first best box."""
+def max_box(values: Any, sides: Sequence[Limits]) -> tuple[int, ...]:
+    """See the function in ``reference``; with limits, the processor does the work."""
     import cupy
 
+    if list(sides) != [(1, side) for side in values.shape]:
+        return cpu.max_box(_on_host(values), sides)
     values = cupy.asarray(values)
     # The kernels try all ranges of the two shorter sides and scan along the longest side.
     axes = sorted(range(3), key=lambda axis: values.shape[axis])
@@ -193,6 +195,17 @@ def max_box(values: Any) -> tuple[int, ...]:
     order = [names[axes.index(axis)] for names in (starts, stops) for axis in range(3)]
     total, found = _Strips(volume, (1, volume.shape[1])).best(order)
     return (total, *(int(found[name]) for name in order))
+
+
+def box_census(values: Any) -> tuple:
+    """See the function in ``reference``; the processor does the work."""
+    return cpu.box_census(_on_host(values))
+
+
+def _on_host(values: Any) -> np.ndarray:
+    import cupy
+
+    return cupy.asnumpy(values).astype(np.int64, copy=False)
 
 
 class _Strips:

@@ -4,12 +4,14 @@ Functions take int64 arrays; ``max_interval`` and ``maximal_intervals`` take oth
 Intervals and rectangles are tuples of Python integers, sum first.
 """
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 
 from mmpcodec.solvers.grid import on_known_grid
-
-Limits = tuple[int, int]
-"""Smallest and largest number of values along one dimension."""
+from mmpcodec.solvers.max_sum import slabs
+from mmpcodec.solvers.max_sum.arguments import Limits
 
 
 def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
@@ -126,6 +128,42 @@ def max_rectangle(
     if transposed:
         return total, left, right, top, bottom
     return total, top, bottom, left, right
+
+
+def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
+    """Return sum, front, top, left, back, bottom and right of the first best box.
+
+    ``sides`` are the smallest and the largest number of planes, rows and columns.
+    """
+
+    def best_rectangle(
+        slab: np.ndarray, heights: Limits, widths: Limits
+    ) -> tuple[int, int, int, int, int]:
+        total, top, bottom, left, right = max_rectangle(slab, heights, widths, False)
+        return total, top, left, bottom, right
+
+    return slabs.max_box(values, sides, best_rectangle)
+
+
+def box_census(values: np.ndarray) -> tuple:
+    """Return the largest sum, the number of its boxes, the largest box and the smallest.
+
+    Boxes are tuples of front, top, left, back, bottom and right. Of equal volumes, the first is
+    taken.
+    """
+    ranges = [itertools.combinations(range(side + 1), 2) for side in values.shape]
+    boxes = [tuple(zip(*sides, strict=True)) for sides in itertools.product(*ranges)]
+    sums = [
+        int(values[tuple(slice(*ends) for ends in zip(*box, strict=True))].sum()) for box in boxes
+    ]
+    most = max(sums)
+    best = [
+        (int(np.prod(np.subtract(stops, starts))), *starts, *stops)
+        for (starts, stops), total in zip(boxes, sums, strict=True)
+        if total == most
+    ]
+    largest = min(best, key=lambda box: (-box[0], *box[1:]))
+    return most, len(best), largest[1:], min(best)[1:]
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:

@@ -11,8 +11,8 @@ from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import on_known_grid
 from mmpcodec.solvers.max_sum import arguments, bands
 from mmpcodec.solvers.max_sum.answers import Rectangle
+from mmpcodec.solvers.max_sum.arguments import Limits
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
-from mmpcodec.solvers.max_sum.reference import Limits
 from mmpcodec.solvers.max_sum.shards import checked_shards, number
 
 

@@ -40,6 +40,12 @@ struct Box {
     std::array<int64_t, 3> starts, stops;
 };
 
+struct BoxCensus {
+    int64_t sum;
+    int64_t boxes;  // number of boxes with this sum
+    Box largest, smallest;
+};
+
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths);
 IntervalCensus interval_census(const int64_t* values, int64_t count);
 
@@ -51,10 +57,13 @@ void sums_through(const int64_t* values, int64_t count, int64_t* out);
 Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                     Lengths widths, bool transposed, ThreadTeam& team);
 
-// Returns the best box of a volume of `sizes` values. axes[i] is the number of axis i in the volume
-// of the caller, which decides the order of equal sums.
+// Returns the best box of a volume of `sizes` values, with sides within `limits`. axes[i] is the
+// number of axis i in the volume of the caller, which decides the order of equal sums.
 Box max_box(const int64_t* values, const std::array<int64_t, 3>& sizes,
-            const std::array<int, 3>& axes, ThreadTeam& team);
+            const std::array<int, 3>& axes, const std::array<Lengths, 3>& limits, ThreadTeam& team);
+
+BoxCensus box_census(const int64_t* values, const std::array<int64_t, 3>& sizes,
+                     const std::array<int, 3>& axes, ThreadTeam& team);
 
 // Writes the largest sum of each range of rows, first to last: (0, 0), (0, 1), ..., (1, 1), ...
 void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t* out,
