@@ -225,21 +225,31 @@ def on_known_grid(values: Any, exponent: int | None) -> Any:
     return rounded(values, exponent)
 
 
+def largest_of(values: Any) -> int:
+    """Return the largest magnitude of integers or bool."""
+    return max(int(values.max()), -int(values.min()))
+
+
 def _total(values: Any) -> int:
     """Return the exact sum of the magnitudes of integers."""
-    largest = max(int(values.max()), -int(values.min()))
-    if largest * values.size > MAX_SUM:
-        return sum(map(abs, values.ravel().tolist()))
-    return int(module_of(values).abs(values.astype(np.int64)).sum())
+    xp = module_of(values)
+    if largest_of(values) * values.size <= MAX_SUM:
+        return int(xp.abs(values.astype(np.int64)).sum())
+    # The magnitude of the smallest int64 fits uint64 only, and the sum may fit neither.
+    unsigned = values.astype(np.uint64)
+    if values.dtype.kind == "i":
+        unsigned = xp.where(values < 0, ~unsigned + np.uint64(1), unsigned)
+    half = np.uint64(32)
+    return (int((unsigned >> half).sum()) << 32) + int((unsigned & np.uint64(2**32 - 1)).sum())
 
 
 def _checked_integers(array: Any, any_type: bool) -> Any:
     # The range of the type avoids reading the values; the range of the values avoids summing them.
     largest = bound(array.dtype)
     if largest * array.size > MAX_SUM:
-        largest = max(int(array.max()), -int(array.min()))
+        largest = largest_of(array)
     if largest * array.size > MAX_SUM:
-        check_total(sum(map(abs, array.ravel().tolist())))
+        check_total(_total(array))
     if any_type and array.dtype.kind != "b" and array.dtype.isnative and array.dtype != np.uint64:
         return _contiguous(array)
     return _contiguous(array.astype(np.int64, copy=False))

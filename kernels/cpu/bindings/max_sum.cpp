@@ -2,8 +2,10 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <optional>
 #include <vector>
 
 #include "cpu/solvers/max_sum/interval.h"
@@ -61,6 +63,14 @@ Triple find_largest_interval(const Numbers& array, double scale) {
     return with_type(array, [&](const auto* values) {
         return triple(largest_interval(values, static_cast<int64_t>(array.shape(0)), scale));
     });
+}
+
+// Returns the best interval, or None if the magnitudes of the values may add up to 2^63.
+std::optional<Triple> find_fitting_interval(const Sequence& values) {
+    nb::gil_scoped_release released;
+    Interval found;
+    if (!largest_interval(values.data(), static_cast<int64_t>(values.shape(0)), found)) return {};
+    return triple(found);
 }
 
 // Returns the total, then sum, start and stop of the best prefix, suffix and interval.
@@ -171,6 +181,7 @@ nb::object find_strip_maxima(const Matrix& values, int threads) {
 void register_max_sum(nb::module_& module) {
     module.def("max_interval", &find_interval, "values"_a, "lengths"_a);
     module.def("largest_interval", &find_largest_interval, "values"_a, "scale"_a);
+    module.def("fitting_interval", &find_fitting_interval, "values"_a);
     module.def("interval_summary", &find_summary, "values"_a, "scale"_a);
     module.def("largest_magnitude", &find_largest_magnitude, "values"_a);
     module.def("interval_census", &take_census, "values"_a);

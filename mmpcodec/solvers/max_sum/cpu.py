@@ -14,6 +14,7 @@ from mmpcodec.solvers.max_sum.arguments import Limits
 
 __all__ = [
     "box_census",
+    "fitting_interval",
     "interval_census",
     "interval_summary",
     "largest_magnitude",
@@ -49,6 +50,14 @@ def interval_summary(values: np.ndarray, exponent: int | None) -> tuple:
     if abs(exponent) > SCALES:
         return _cpu.interval_summary(rounded(values, exponent), 1.0)
     return _cpu.interval_summary(_plain(values), 2.0**-exponent)
+
+
+def fitting_interval(values: np.ndarray) -> tuple[int, int, int] | None:
+    """Return sum, start and stop of the first best interval of int64, which were not checked.
+
+    None if their magnitudes may add up to 2**63.
+    """
+    return _cpu.fitting_interval(_plain(values))
 
 
 def largest_magnitude(values: np.ndarray) -> float:

@@ -46,11 +46,9 @@ def max_interval(
     values = checked(values, 1)
     operations = dispatch.operations(__package__, backend, values)
     lengths = arguments.limits("length", min_length, max_length, len(values))
-    whole = lengths == (1, len(values))
-    exponent = _exponent_while_read(values, operations) if whole else None
-    if exponent is not None:
-        given = Grid(values, exponent)
-        found = operations.max_rounded(values, exponent)
+    read = _read_once(values, operations) if lengths == (1, len(values)) else None
+    if read is not None:
+        found, given = read
     else:
         given = on_grid(values, 1, backend, any_type=True)
         found = operations.max_interval(given.values, lengths)
@@ -206,6 +204,17 @@ def disjoint_intervals(
             if low < high
         ]
     return found
+
+
+def _read_once(values: Any, operations: Any) -> tuple[tuple[int, int, int], Grid] | None:
+    """Return the best interval and its grid if values can be checked while they are read."""
+    if values.dtype == np.int64 and hasattr(operations, "fitting_interval"):
+        found = operations.fitting_interval(values)
+        return None if found is None else (found, Grid(values, None))
+    exponent = _exponent_while_read(values, operations)
+    if exponent is None:
+        return None
+    return operations.max_rounded(values, exponent), Grid(values, exponent)
 
 
 def _exponent_while_read(values: Any, operations: Any) -> int | None:

@@ -166,8 +166,12 @@ def checked_shards(shards: Iterable[Any], rank: int) -> tuple[list[Any], int | N
         raise ParameterError("shards: must hold at least one value")
     dtype = arrays[0].dtype
     size = sum(array.size for array in arrays)
-    if grid.is_integer(dtype) and grid.bound(dtype) * size <= grid.MAX_SUM:
-        return arrays, None
+    if grid.is_integer(dtype):
+        largest = grid.bound(dtype)
+        if largest * size > grid.MAX_SUM:
+            largest = max(map(grid.largest_of, arrays))
+        if largest * size <= grid.MAX_SUM:
+            return arrays, None
     known = Magnitudes(0)
     for place, array in enumerate(arrays):
         try:

@@ -370,6 +370,33 @@ def test_sums_up_to_the_limit_are_exact():
     assert max_rectangle(values).sum == (1 << 63) - 1
 
 
+@pytest.mark.parametrize("place", [0, 1500, 2999])
+@pytest.mark.parametrize("size", [50, 61, 62])
+def test_large_int64_are_checked_while_they_are_read(place, size):
+    """A bound of chunks of 1024 values refuses some sums that fit; then they are added up."""
+    values = np.random.default_rng(place).integers(-9, 10, 3000)
+    values[place] = 1 << size
+    assert max_interval(values, backend="cpu") == max_interval(values, backend="reference")
+    # Exactly the largest sum of magnitudes, then one more.
+    values[place] = 1 << 62
+    values[place - 1] = 0
+    values[place - 1] = sum(map(abs, values.tolist())) - (2**63 - 1)
+    assert max_interval(values, backend="cpu") == max_interval(values, backend="reference")
+    values[place - 1] -= 1
+    with pytest.raises(ParameterError, match=f"add up to {2**63}: must be at most {2**63 - 1}$"):
+        max_interval(values, backend="cpu")
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_totals_of_the_largest_magnitudes_are_exact(dtype):
+    largest = np.iinfo(dtype).min if dtype == "i8" else np.iinfo(dtype).max
+    total = 2000 * abs(int(largest))
+    with pytest.raises(ParameterError, match=f"add up to {total}: must be at most"):
+        max_interval(np.full(2000, largest, dtype))
+    with pytest.raises(ParameterError, match=f"add up to {total}: must be at most"):
+        max_rectangle(np.full((40, 50), largest, dtype))
+
+
 def test_numpy_numbers_and_none_are_taken():
     assert max_interval([1, 2], min_length=np.int64(2)).length == 2
     assert max_rectangle([[1, -2]], min_height=None, min_width=None).area == 1

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kChunk = 1024;                       // values that are summarised at once
 constexpr int32_t kNarrow = INT32_MAX / (kChunk / 16);  // magnitudes whose sums of a segment fit
+constexpr int64_t kUnfit = -1;
 
 template <class T>
 constexpr int kLanes = 64 / sizeof(T);
@@ -67,6 +68,13 @@ MMP_SIMD_LEVELS bool is_narrow(const int32_t* chunk) {
     return bits < kNarrow;
 }
 
+// Returns bits of which the magnitude of each value is at most one more.
+MMP_SIMD_LEVELS int64_t magnitude_bits(const int64_t* values, int64_t count) {
+    int64_t bits = 0;
+    for (int64_t i = 0; i < count; ++i) bits |= values[i] < 0 ? ~values[i] : values[i];
+    return bits;
+}
+
 template <class From, class To>
 MMP_INLINE void convert(const From* from, To* to) {
     for (int64_t i = 0; i < kChunk; ++i) to[i] = static_cast<To>(from[i]);
@@ -84,6 +92,7 @@ MMP_SIMD_LEVELS void widen(const int16_t* from, int32_t* to) { convert(from, to)
 MMP_SIMD_LEVELS void widen(const uint16_t* from, int32_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void widen(const int32_t* from, int64_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void widen(const uint32_t* from, int64_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void narrow(const int64_t* from, int32_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void scaled(const float* from, double scale, int64_t* to) {
     scale_values(from, scale, to);
 }
@@ -104,6 +113,23 @@ struct Sequence {
         else
             return static_cast<int64_t>(values[i]);
     }
+};
+
+// An upper bound of the sum of magnitudes.
+class Bound {
+public:
+    // Adds values; returns whether the sum of all magnitudes is surely below 2^63.
+    bool add(int64_t bits, int64_t count) {
+        constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+        if (bits >= kMost / kChunk - 1) return false;
+        const int64_t more = (bits + 1) * count;
+        if (more > kMost - sum_) return false;
+        sum_ += more;
+        return true;
+    }
+
+private:
+    int64_t sum_ = 0;
 };
 
 // A search that knows the sums of the values so far. It keeps the chunks that hold the ends of the
@@ -219,38 +245,55 @@ private:
     State last_{0, 0, 0, 0, 0};
 };
 
-// Takes all whole chunks, and returns the place after them.
+// Takes all whole chunks, and returns the place after them. With `bound`, which is for int64, it
+// stops before values whose sums may not fit, and returns kUnfit.
 template <class Value>
-int64_t take_chunks(const Sequence<Value>& values, Search& search) {
-    Segments<int32_t> narrow;
-    Segments<int64_t> wide;
+int64_t take_chunks(const Sequence<Value>& values, Search& search, Bound* bound = nullptr) {
+    Segments<int32_t> narrow_segments;
+    Segments<int64_t> wide_segments;
     alignas(64) int32_t narrow_chunk[kChunk];
     alignas(64) int64_t wide_chunk[kChunk];
+    const auto take_narrow = [&](const int32_t* chunk, int64_t begin) {
+        summarise32(chunk, narrow_segments);
+        search.take(narrow_segments, begin);
+    };
+    const auto take_wide = [&](const int64_t* chunk, int64_t begin) {
+        summarise64(chunk, wide_segments);
+        search.take(wide_segments, begin);
+    };
     int64_t begin = 0;
     for (; begin + kChunk <= values.count; begin += kChunk) {
         const Value* chunk = values.values + begin;
         if constexpr (sizeof(Value) < 4) {
             widen(chunk, narrow_chunk);
-            summarise32(narrow_chunk, narrow);
-            search.take(narrow, begin);
-            continue;
+            take_narrow(narrow_chunk, begin);
         } else if constexpr (std::is_same_v<Value, int32_t>) {
             if (is_narrow(chunk)) {
-                summarise32(chunk, narrow);
-                search.take(narrow, begin);
-                continue;
+                take_narrow(chunk, begin);
+            } else {
+                widen(chunk, wide_chunk);
+                take_wide(wide_chunk, begin);
             }
-            widen(chunk, wide_chunk);
-        } else if constexpr (std::is_same_v<Value, uint32_t>) {
-            widen(chunk, wide_chunk);
-        } else if constexpr (std::is_floating_point_v<Value>) {
-            scaled(chunk, values.scale, wide_chunk);
+        } else if constexpr (std::is_same_v<Value, int64_t>) {
+            const int64_t bits = magnitude_bits(chunk, kChunk);
+            if (bound && !bound->add(bits, kChunk)) return kUnfit;
+            if (bits < kNarrow) {
+                narrow(chunk, narrow_chunk);
+                take_narrow(narrow_chunk, begin);
+            } else {
+                take_wide(chunk, begin);
+            }
+        } else {
+            if constexpr (std::is_floating_point_v<Value>)
+                scaled(chunk, values.scale, wide_chunk);
+            else
+                widen(chunk, wide_chunk);
+            take_wide(wide_chunk, begin);
         }
-        if constexpr (std::is_same_v<Value, int64_t>)
-            summarise64(chunk, wide);
-        else
-            summarise64(wide_chunk, wide);
-        search.take(wide, begin);
+    }
+    if constexpr (std::is_same_v<Value, int64_t>) {
+        const int64_t rest = values.count - begin;
+        if (bound && !bound->add(magnitude_bits(values.values + begin, rest), rest)) return kUnfit;
     }
     return begin;
 }
@@ -289,6 +332,16 @@ Interval largest_interval(const Value* values, int64_t count, double scale) {
     Search search;
     const int64_t rest = take_chunks(sequence, search);
     return search.finish(sequence, rest);
+}
+
+bool largest_interval(const int64_t* values, int64_t count, Interval& found) {
+    const Sequence<int64_t> sequence{values, count, 1};
+    Search search;
+    Bound bound;
+    const int64_t rest = take_chunks(sequence, search, &bound);
+    if (rest == kUnfit) return false;
+    found = search.finish(sequence, rest);
+    return true;
 }
 
 template <class Value>

@@ -23,7 +23,11 @@ struct Summary {
 template <class Value>
 Interval largest_interval(const Value* values, int64_t count, double scale);
 
-// The same, with the sums that a search in a longer sequence needs of this part of it.
+// The same for values whose magnitudes were not checked. Returns false, without an answer, if they
+// may add up to 2^63, by a bound of 1024 values at a time.
+bool largest_interval(const int64_t* values, int64_t count, Interval& found);
+
+// Returns the best interval with the sums that a search in a longer sequence needs of this part of it.
 template <class Value>
 Summary interval_summary(const Value* values, int64_t count, double scale);
 
