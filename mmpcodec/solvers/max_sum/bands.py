@@ -16,11 +16,11 @@ from mmpcodec.solvers.max_sum.arguments import Limits
 from mmpcodec.solvers.max_sum.rectangles import best_rectangle
 
 FEW = 1 << 18
-"""Largest number of values that one task searches, by default."""
+"""Largest number of values that one of the tasks that run side by side searches, by default."""
 TASK = 1 << 25
-"""Largest number of values of one of several tasks, by default, if the sides allow it."""
+"""Largest number of values of a task, by default, if the sides allow it."""
 USUAL = 5
-"""Number of bands of a task if memory asks for no other number: 30 tasks."""
+"""Number of bands of a task that run side by side, if memory asks for no other: 30 tasks."""
 
 Found = tuple[int, int, int, int, int]
 """Negated sum, top, left, bottom and right: the minimum of several is the best rectangle."""
@@ -31,7 +31,9 @@ def shorter_side(shape: Sequence[int]) -> int:
     return 0 if shape[0] <= shape[1] else 1
 
 
-def check_parts(parts: int | None, shape: Sequence[int], axis: int | None = None) -> int:
+def check_parts(
+    parts: int | None, shape: Sequence[int], axis: int | None = None, *, in_turn: bool = False
+) -> int:
     """Return the number of bands of a task: 1 for one task, or a prime p for p (p + 1) tasks.
 
     Parameters
@@ -41,6 +43,8 @@ def check_parts(parts: int | None, shape: Sequence[int], axis: int | None = None
         Numbers of rows and columns.
     axis : int or None
         Axis that is cut into bands; None is the shorter side.
+    in_turn : bool
+        Whether the tasks run one after the other, so that more tasks only save memory.
 
     Raises
     ------
@@ -57,9 +61,10 @@ def check_parts(parts: int | None, shape: Sequence[int], axis: int | None = None
                 f"{('height', 'width')[axis]}, which is cut"
             )
         return int(parts)
-    if side * other <= FEW:
+    if side * other <= (TASK if in_turn else FEW):
         return 1
-    enough = [p for p in allowed if p >= USUAL and (side / p + p - 1) * other <= TASK]
+    least = 2 if in_turn else USUAL
+    enough = [p for p in allowed if p >= least and (side / p + p - 1) * other <= TASK]
     return enough[0] if enough else allowed[-1]
 
 

@@ -29,11 +29,11 @@ def max_rectangle_of_shards(
 ) -> Rectangle:
     """Find the rectangle of the largest sum of a matrix that lies in strips of rows, in order.
 
-    The answer is that of ``max_rectangle`` for the whole matrix. The shorter side is cut into p**2
-    bands, and p (p + 1) searches each read p of them, and up to p - 1 rows of sums: about a p-th of
-    the matrix. With limits along one side, the other one is cut. With limits along both, windows
-    along a side that has a largest length are searched, each with that length more; without a
-    largest length, the whole matrix is.
+    The answer is that of ``max_rectangle`` for the whole matrix. A search holds a part of it if it
+    has more than 2**25 values. The shorter side is cut into p**2 bands, and p (p + 1) searches each
+    read p of them, and up to p - 1 rows of sums: about a p-th of the matrix. With limits along one
+    side, the other one is cut. With limits along both, windows along a side that has a largest
+    length are searched, each with that length more; without a largest length, the whole matrix is.
 
     Parameters
     ----------
@@ -46,8 +46,8 @@ def max_rectangle_of_shards(
         Whether the answer is empty if the largest sum is not positive.
     parts : int or None
         The prime p, whose square is at most the side that is cut; 1 is one search of the whole
-        matrix. None is 1 for up to 2**18 values; for more, it is the smallest p from 5 up for which
-        a search has at most 2**25 values, or the largest p allowed.
+        matrix. None is the smallest number for which a search has at most 2**25 values, or the
+        largest allowed.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
@@ -72,7 +72,7 @@ def max_rectangle_of_shards(
     limited = [axis for axis in (0, 1) if sides[axis] != (1, matrix.shape[axis])]
     if len(limited) < 2:
         axis = 1 - limited[0] if limited else bands.shorter_side(matrix.shape)
-        parts = bands.check_parts(parts, matrix.shape, axis)
+        parts = bands.check_parts(parts, matrix.shape, axis, in_turn=True)
         found = min(_of_bands(matrix, parts, axis, sides[1 - axis], operations))
     else:
         found = min(_of_windows(matrix, sides, operations))
@@ -127,7 +127,7 @@ def _of_windows(
     axis = min((0, 1), key=lambda axis: sides[axis][1] / matrix.shape[axis])
     size, other = matrix.shape[axis], matrix.shape[1 - axis]
     least, most = sides[axis]
-    step = max(most, bands.FEW // other)
+    step = max(most, bands.TASK // other)
     for start in range(0, size - least + 1, step):
         window = matrix.band(axis, start, min(start + step + most - 1, size))
         limits = [sides[0], sides[1]]

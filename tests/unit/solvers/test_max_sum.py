@@ -173,6 +173,13 @@ def test_a_box_that_its_bound_only_equals_may_come_first():
     assert max_box(values) == Box(1, 0, 0, 3, 1, 1, 6)
 
 
+@given(values=arrays(np.int64, 60, elements=small), lengths=st.tuples(*[st.integers(1, 60)] * 2))
+def test_windows_of_starts_are_those_of_the_reference(values, lengths):
+    limits = {"min_length": min(lengths), "max_length": max(lengths)}
+    expected = max_interval(values, **limits, backend="reference")
+    assert max_interval(values, **limits, backend="cpu") == expected
+
+
 @pytest.mark.parametrize("dtype", ["f4", "f8", ">f8"])
 @pytest.mark.parametrize("scale", [1, 2.0**-140, 2.0**100])
 def test_floats_are_rounded_to_the_same_grid(dtype, scale):

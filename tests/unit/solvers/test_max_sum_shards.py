@@ -139,7 +139,7 @@ def test_rectangles_are_those_of_the_whole(backend, values, data, allow_empty):
 
 @pytest.mark.parametrize("shape", [(130, 70), (70, 130)])
 def test_larger_matrices_in_bands_and_windows(shape, monkeypatch):
-    monkeypatch.setattr(strips_module.bands, "FEW", 100)
+    monkeypatch.setattr(strips_module.bands, "TASK", 100)
     seen = []
     solve = strips_module.best_rectangle
     monkeypatch.setattr(
@@ -157,6 +157,7 @@ def test_larger_matrices_in_bands_and_windows(shape, monkeypatch):
         {"min_height": 50, "max_width": 8},
     ):
         assert max_rectangle_of_shards(strips, **limits) == max_rectangle(values, **limits)
+    assert strips_module.bands.check_parts(None, shape, in_turn=True) == 7
     # Limits along both sides: windows of twice the smaller largest length, less one.
     assert len(seen) > 10
     assert max(map(min, seen)) == 17

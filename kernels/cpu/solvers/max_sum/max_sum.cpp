@@ -2,11 +2,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <deque>
 #include <limits>
 #include <mutex>
 #include <tuple>
+#include <vector>
 
+#include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/strips.h"
 
 namespace mmp {
@@ -72,38 +73,65 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
     return answer;
 }
 
+// Returns the first best interval of limited length. The starts of a stop are a window, whose least
+// running sum is found as in `best_of_limited`.
+Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths) {
+    const int64_t window = lengths.most - lengths.least + 1;
+    std::vector<int64_t> block(window);
+    int64_t sum = 0, start_sum = 0, so_far = 0, place = 0, best = kLowest, best_stop = 0;
+    for (int64_t i = 0; i < lengths.least - 1; ++i) sum += values[i];
+    for (int64_t stop = lengths.least; stop <= count; ++stop) {
+        sum += values[stop - 1];
+        const int64_t start = stop - lengths.least;
+        if (start > 0) start_sum += values[start - 1];
+        so_far = place == 0 ? start_sum : std::min(so_far, start_sum);
+        block[place] = start_sum;
+        // After this index, `block` still has the minima of the block before, up to its end.
+        const bool reaches_back = start >= window && place + 1 < window;
+        const int64_t gain = sum - (reaches_back ? std::min(so_far, block[place + 1]) : so_far);
+        if (gain > best || !best_stop) {
+            best = gain;
+            best_stop = stop;
+        }
+        if (++place < window) continue;
+        for (int64_t i = window - 2; i >= 0; --i) block[i] = std::min(block[i], block[i + 1]);
+        place = 0;
+    }
+    // The first start of the best stop is the last one met on the way back.
+    Interval found{best, 0, best_stop};
+    int64_t back = 0;
+    for (int64_t start = best_stop - 1; start >= std::max<int64_t>(best_stop - lengths.most, 0);
+         --start) {
+        back += values[start];
+        if (back == best && best_stop - start >= lengths.least) found.start = start;
+    }
+    return found;
+}
+
 }  // namespace
 
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths) {
-    // The best start of a stop is the first allowed start with the smallest running sum. The queue
-    // holds the starts that can still become best, smallest sum in front.
-    const bool limited = lengths.most < count;
-    std::deque<std::pair<int64_t, int64_t>> waiting;
-    int64_t least = 0, least_at = -1, sum = 0, start_sum = 0;
+    if (lengths.most < count) return limited_interval(values, count, lengths);
+    // The best start of a stop is the first allowed start with the smallest running sum. It never
+    // moves to the left, so the first stop of the largest sum has the first start.
+    int64_t least = 0, least_at = 0, sum = 0, start_sum = 0;
     Interval best{kLowest, 0, 0};
     for (int64_t stop = 1; stop <= count; ++stop) {
         sum += values[stop - 1];
         const int64_t start = stop - lengths.least;
         if (start < 0) continue;
         if (start > 0) start_sum += values[start - 1];
-        if (limited) {
-            while (!waiting.empty() && waiting.back().first > start_sum) waiting.pop_back();
-            waiting.emplace_back(start_sum, start);
-            while (waiting.front().second < stop - lengths.most) waiting.pop_front();
-            std::tie(least, least_at) = waiting.front();
-        } else if (least_at < 0 || start_sum < least) {
+        if (start_sum < least) {
             least = start_sum;
             least_at = start;
         }
-        const bool first = best.stop == 0;
-        if (first || sum - least > best.sum) best = {sum - least, least_at, stop};
-        else if (sum - least == best.sum && least_at < best.start) best = {best.sum, least_at, stop};
+        if (sum - least > best.sum || !best.stop) best = {sum - least, least_at, stop};
     }
     return best;
 }
 
 IntervalCensus interval_census(const int64_t* values, int64_t count) {
-    const int64_t most = max_interval(values, count, {1, count}).sum;
+    const int64_t most = largest_interval(values, count, 1).sum;
     IntervalCensus census{most, 0, 0, {most, 0, 0}, {most, 0, 0}};
     int64_t sum = 0, before = 0;
     // Starts with the smallest running sum: the first, the last and their number.
