@@ -404,6 +404,12 @@ def test_totals_of_the_largest_magnitudes_are_exact(dtype):
         max_rectangle(np.full((40, 50), largest, dtype))
 
 
+def test_bounds_of_many_chunks_add_up():
+    with pytest.raises(ParameterError, match=f"add up to {2**64}: must be at most"):
+        max_interval(np.full(1 << 21, 1 << 43))
+    assert max_interval(np.full(1 << 21, 1 << 41)).sum == 1 << 62
+
+
 def test_numpy_numbers_and_none_are_taken():
     assert max_interval([1, 2], min_length=np.int64(2)).length == 2
     assert max_rectangle([[1, -2]], min_height=None, min_width=None).area == 1
