@@ -5,8 +5,9 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 
+#include <initializer_list>
+#include <memory>
 #include <optional>
-#include <vector>
 
 #include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/max_sum.h"
@@ -29,10 +30,15 @@ Triple triple(const Interval& interval) { return {interval.sum, interval.start, 
 
 Lengths lengths(const Limits& limits) { return {std::get<0>(limits), std::get<1>(limits)}; }
 
-nb::object array_of(std::vector<int64_t>&& values) {
-    auto* kept = new std::vector<int64_t>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+// Numbers that are not set before they are computed.
+std::unique_ptr<int64_t[]> space(size_t count) {
+    return std::unique_ptr<int64_t[]>(new int64_t[count]);
+}
+
+nb::object array_of(std::unique_ptr<int64_t[]> numbers, std::initializer_list<size_t> shape) {
+    int64_t* data = numbers.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int64_t*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, int64_t>(data, shape, owner));
 }
 
 Triple find_interval(const Sequence& values, const Limits& limits) {
@@ -100,12 +106,13 @@ nb::tuple take_census(const Sequence& values) {
 }
 
 nb::object find_sums_through(const Sequence& values) {
-    std::vector<int64_t> sums(values.shape(0));
+    const size_t count = values.shape(0);
+    auto sums = space(count);
     {
         nb::gil_scoped_release released;
-        sums_through(values.data(), values.shape(0), sums.data());
+        sums_through(values.data(), static_cast<int64_t>(count), sums.get());
     }
-    return array_of(std::move(sums));
+    return array_of(std::move(sums), {count});
 }
 
 // Returns a (3, N) array: the starts, the stops and the sums of the maximal intervals.
@@ -118,10 +125,7 @@ nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int t
             return maximal_intervals(values, count, scale, piece, team);
         });
     }();
-    int64_t* numbers = found.numbers.release();
-    nb::capsule owner(numbers, [](void* p) noexcept { delete[] static_cast<int64_t*>(p); });
-    const size_t count = static_cast<size_t>(found.count);
-    return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<2>>(numbers, {3, count}, owner));
+    return array_of(std::move(found.numbers), {3, static_cast<size_t>(found.count)});
 }
 
 std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
@@ -167,13 +171,14 @@ std::tuple<int64_t, int64_t, BoxTuple, BoxTuple> take_box_census(const Volume& v
 
 nb::object find_strip_maxima(const Matrix& values, int threads) {
     const int64_t rows = values.shape(0);
-    std::vector<int64_t> maxima(rows * (rows + 1) / 2);
+    const size_t count = static_cast<size_t>(rows * (rows + 1) / 2);
+    auto maxima = space(count);
     {
         nb::gil_scoped_release released;
         ThreadTeam team(threads);
-        strip_maxima(values.data(), rows, values.shape(1), maxima.data(), team);
+        strip_maxima(values.data(), rows, values.shape(1), maxima.get(), team);
     }
-    return array_of(std::move(maxima));
+    return array_of(std::move(maxima), {count});
 }
 
 }  // namespace

@@ -27,6 +27,7 @@ C. E. R. Alves, E. N. Cáceres and S. W. Song, "BSP/CGM algorithms for maximum s
 maximum subarray", EuroPVM/MPI 2004, for the summaries of shards.
 """
 
+from mmpcodec.solvers.grid import Magnitudes
 from mmpcodec.solvers.max_sum.answers import (
     Box,
     BoxCensus,
@@ -65,6 +66,7 @@ __all__ = [
     "IntervalCensus",
     "IntervalSummary",
     "Intervals",
+    "Magnitudes",
     "Rectangle",
     "RectangleCensus",
     "box_census",

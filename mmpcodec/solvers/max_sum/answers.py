@@ -41,8 +41,11 @@ class Intervals(Sequence[Interval]):
     sums: NDArray[np.int64] | NDArray[np.float64]
 
     def __post_init__(self) -> None:
-        for array in (self.starts, self.stops, self.sums):
+        for name, dtype in (("starts", np.int64), ("stops", np.int64), ("sums", None)):
+            # A view, so that the caller's array stays as it is.
+            array = np.asarray(getattr(self, name), dtype).view()
             array.setflags(write=False)
+            object.__setattr__(self, name, array)
 
     @property
     def lengths(self) -> NDArray[np.int64]:

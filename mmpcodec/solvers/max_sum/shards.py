@@ -80,6 +80,11 @@ def shard_magnitudes(values: Any) -> Magnitudes:
     values : array of integers or floating-point numbers
         The shard, of any shape; may be empty.
 
+    Returns
+    -------
+    Magnitudes
+        ``joined`` takes those of another shard, in any order; ``exponent`` is that of the grid.
+
     Raises
     ------
     ParameterError

@@ -128,6 +128,11 @@ def test_intervals_compare_by_content():
     assert hash(floats) == hash(found)
     with pytest.raises(ValueError, match="read-only"):
         found.sums[0] = 1
+    starts = np.array([0, 2, 4], np.int32)
+    own = Intervals(starts, np.array([1, 3, 11]), np.array([4, 3, 7]))
+    assert own == found
+    assert hash(own) == hash(found)
+    starts[0] = 1
 
 
 def test_bad_input_is_named():
