@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import reduce
 from itertools import chain
 from typing import Any, NamedTuple
 
@@ -11,7 +12,6 @@ import numpy as np
 from mmpcodec.checks import dimensions
 from mmpcodec.dask import rounds
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers import grid
 
 
@@ -69,57 +69,34 @@ def surveyed(array: Any, rank: int) -> Surveyed:
         )
         for axis in range(rank)
     )
-    return _judged(found, sizes, whole)
+    return _judged(found, sizes, array.dtype)
 
 
-def on_grid(chunk: Any, exponent: int | None) -> Any:
-    """Return the values of a chunk as int64 array in C order, in units of the grid."""
-    if exponent is None:
-        return chunk.astype(np.int64, order="C", copy=False)
-    return grid.rounded(chunk, exponent)
-
-
-class _Magnitudes(NamedTuple):
+class _Measured(NamedTuple):
     """Shape, magnitudes and first number that is not finite of one chunk."""
 
     shape: tuple[int, ...]
-    largest: float = 0.0
-    total: int = 0
+    magnitudes: grid.Magnitudes
     place: tuple[int, ...] | None = None
     value: float = 0.0
 
 
-def _measure(chunk: Any) -> list[_Magnitudes]:
-    if chunk.size == 0:
-        return [_Magnitudes(chunk.shape)]
-    if chunk.dtype.kind != "f":
-        return [_Magnitudes(chunk.shape, total=_total(chunk))]
-    place = grid.first_not_finite(chunk)
+def _measure(chunk: Any) -> list[_Measured]:
+    place = grid.first_not_finite(chunk) if chunk.dtype.kind == "f" else None
     if place is not None:
-        return [_Magnitudes(chunk.shape, place=place, value=float(chunk[place]))]
-    return [_Magnitudes(chunk.shape, largest=float(abs(chunk).max()))]
+        nothing = grid.Magnitudes(chunk.size)
+        return [_Measured(chunk.shape, nothing, place, float(chunk[place]))]
+    return [_Measured(chunk.shape, grid.magnitudes(chunk))]
 
 
-def _total(chunk: Any) -> int:
-    """Return the exact sum of the magnitudes of integers."""
-    largest = max(int(chunk.max()), -int(chunk.min()))
-    if largest * chunk.size > grid.MAX_SUM:
-        return sum(map(abs, chunk.ravel().tolist()))
-    return int(module_of(chunk).abs(chunk.astype(np.int64)).sum())
-
-
-def _listed(found: Iterable[list[_Magnitudes]]) -> list[_Magnitudes]:
+def _listed(found: Iterable[list[_Measured]]) -> list[_Measured]:
     return list(chain.from_iterable(found))
 
 
-def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], whole: bool) -> Surveyed:
+def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], dtype: Any) -> Surveyed:
     """Return the grid of an array from the magnitudes of its chunks, in their grid."""
-    size = math.prod(map(sum, sizes))
-    if size == 0:
+    if math.prod(map(sum, sizes)) == 0:
         raise ParameterError(f"array of shape {tuple(map(sum, sizes))}: must not be empty")
-    if whole:
-        grid.check_total(sum(one.total for one in found.ravel()))
-        return Surveyed(sizes, None)
     starts = [np.cumsum([0, *along]).tolist() for along in sizes]
     bad = [
         (tuple(starts[axis][index[axis]] + i for axis, i in enumerate(one.place)), one.value)
@@ -129,4 +106,5 @@ def _judged(found: Any, sizes: tuple[tuple[int, ...], ...], whole: bool) -> Surv
     if bad:
         place, value = min(bad, key=lambda each: each[0])
         raise grid.not_finite(value, place)
-    return Surveyed(sizes, grid.exponent_of(max(one.largest for one in found.ravel()), size))
+    whole = reduce(grid.Magnitudes.joined, (one.magnitudes for one in found.ravel()))
+    return Surveyed(sizes, whole.exponent(dtype))

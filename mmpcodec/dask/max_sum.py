@@ -34,7 +34,7 @@ from typing import Any
 
 from mmpcodec.dask import intervals, rectangles, rounds
 from mmpcodec.dask.magnitudes import surveyed
-from mmpcodec.solvers.max_sum import Interval, Rectangle
+from mmpcodec.solvers.max_sum import Interval, Rectangle, bands
 
 __all__ = ["max_interval", "max_rectangle"]
 
@@ -111,7 +111,7 @@ def max_rectangle(
     """
     array = rounds.check_array(array, "mmpcodec.solvers.max_sum")
     known = surveyed(array, 2)
-    parts = rectangles.check_parts(parts, known.shape)
+    parts = bands.check_parts(parts, known.shape)
     total, top, left, bottom, right = rectangles.find(array, known, parts, backend)
     if allow_empty and total <= 0:
         return Rectangle(0, 0, 0, 0, known.number(0))

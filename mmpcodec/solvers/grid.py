@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,6 +35,60 @@ class Grid:
     def number(self, value: int) -> int | float:
         """Return the number that a sum of the values stands for."""
         return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
+
+
+class Magnitudes(NamedTuple):
+    """Magnitudes of the values of one part of an array. The grid of the whole depends on them.
+
+    Parameters
+    ----------
+    size : int
+        Number of values.
+    total : int
+        Sum of the magnitudes of integers; 0 for floating-point numbers.
+    largest : float
+        Largest magnitude of floating-point numbers; 0 for integers.
+    """
+
+    size: int
+    total: int = 0
+    largest: float = 0.0
+
+    def joined(self, other: "Magnitudes") -> "Magnitudes":
+        """Return the magnitudes of the values of both parts; the order does not matter."""
+        largest = max(self.largest, other.largest)
+        return Magnitudes(self.size + other.size, self.total + other.total, largest)
+
+    def exponent(self, dtype: Any) -> int | None:
+        """Return the exponent of the grid of an array of this type; None for integers.
+
+        Raises
+        ------
+        ParameterError
+            When the sums may be too large; see ``on_grid``.
+        """
+        if is_integer(dtype):
+            check_total(self.total)
+            return None
+        return exponent_of(self.largest, self.size)
+
+
+def magnitudes(values: Any) -> Magnitudes:
+    """Return the magnitudes of an array of any shape, which may be empty.
+
+    Raises
+    ------
+    ParameterError
+        When the type is wrong, or a value is NaN or infinite.
+    """
+    if values.size == 0:
+        return Magnitudes(0)
+    if is_integer(values.dtype):
+        return Magnitudes(values.size, total=_total(values))
+    place = first_not_finite(values)
+    if place is not None:
+        raise not_finite(float(values[place]), place)
+    return Magnitudes(values.size, largest=float(abs(values).max()))
 
 
 def checked(array: Any, rank: int, name: str = "values") -> Any:
@@ -164,13 +218,38 @@ def not_finite(value: float, place: tuple[int, ...]) -> ParameterError:
     return ParameterError(f"value {value} at {place}: must be finite")
 
 
+def on_known_grid(values: Any, exponent: int | None) -> Any:
+    """Return the values of a part of an array as int64 array in C order, in units of its grid."""
+    if exponent is None:
+        return values.astype(np.int64, order="C", copy=False)
+    return rounded(values, exponent)
+
+
+def largest_of(values: Any) -> int:
+    """Return the largest magnitude of integers or bool."""
+    return max(int(values.max()), -int(values.min()))
+
+
+def _total(values: Any) -> int:
+    """Return the exact sum of the magnitudes of integers."""
+    xp = module_of(values)
+    if largest_of(values) * values.size <= MAX_SUM:
+        return int(xp.abs(values.astype(np.int64)).sum())
+    # The magnitude of the smallest int64 fits uint64 only, and the sum may fit neither.
+    unsigned = values.astype(np.uint64)
+    if values.dtype.kind == "i":
+        unsigned = xp.where(values < 0, ~unsigned + np.uint64(1), unsigned)
+    half = np.uint64(32)
+    return (int((unsigned >> half).sum()) << 32) + int((unsigned & np.uint64(2**32 - 1)).sum())
+
+
 def _checked_integers(array: Any, any_type: bool) -> Any:
     # The range of the type avoids reading the values; the range of the values avoids summing them.
     largest = bound(array.dtype)
     if largest * array.size > MAX_SUM:
-        largest = max(int(array.max()), -int(array.min()))
+        largest = largest_of(array)
     if largest * array.size > MAX_SUM:
-        check_total(sum(map(abs, array.ravel().tolist())))
+        check_total(_total(array))
     if any_type and array.dtype.kind != "b" and array.dtype.isnative and array.dtype != np.uint64:
         return _contiguous(array)
     return _contiguous(array.astype(np.int64, copy=False))

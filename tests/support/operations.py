@@ -477,9 +477,21 @@ OPERATIONS: dict[str, Operation] = {
     ),
     "max_interval": solver(max_sum.max_interval, **of_types(300)),
     "interval_census": solver(max_sum.interval_census, **of_types(300)),
+    "maximal_intervals": solver(max_sum.maximal_intervals, vars, **of_types(300)),
+    "max_interval_of_shards": solver(
+        lambda array, **more: max_sum.max_interval_of_shards(np.array_split(array, 3), **more),
+        **of_types(2500),
+    ),
     "max_rectangle": solver(max_sum.max_rectangle, **of_types((33, 20))),
     "rectangle_census": solver(max_sum.rectangle_census, **of_types((19, 20))),
     "max_box": solver(max_sum.max_box, **of_types((9, 7, 8))),
+    "max_box of limited sides": solver(
+        partial(max_sum.max_box, min_depth=2, max_height=3, max_width=5), **of_types((5, 6, 8))
+    ),
+    "box_census": solver(max_sum.box_census, **of_types((4, 5, 6))),
+    "disjoint_boxes": solver(
+        partial(max_sum.disjoint_boxes, k=2, allow_empty=True), **of_types((4, 3, 5))
+    ),
     "median_filter": solver(
         with_type(rank_filter.median_filter),
         **{

@@ -2,14 +2,16 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
-#include <nanobind/stl/vector.h>
 
-#include <type_traits>
-#include <vector>
+#include <initializer_list>
+#include <memory>
+#include <optional>
 
 #include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/max_sum.h"
+#include "cpu/solvers/max_sum/maximal.h"
 #include "cpu/bindings/bindings.h"
 
 namespace nb = nanobind;
@@ -28,10 +30,15 @@ Triple triple(const Interval& interval) { return {interval.sum, interval.start, 
 
 Lengths lengths(const Limits& limits) { return {std::get<0>(limits), std::get<1>(limits)}; }
 
-nb::object array_of(std::vector<int64_t>&& values) {
-    auto* kept = new std::vector<int64_t>(std::move(values));
-    nb::capsule owner(kept, [](void* p) noexcept { delete static_cast<std::vector<int64_t>*>(p); });
-    return nb::cast(nb::ndarray<nb::numpy, int64_t, nb::ndim<1>>(kept->data(), {kept->size()}, owner));
+// Numbers that are not set before they are computed.
+std::unique_ptr<int64_t[]> space(size_t count) {
+    return std::unique_ptr<int64_t[]>(new int64_t[count]);
+}
+
+nb::object array_of(std::unique_ptr<int64_t[]> numbers, std::initializer_list<size_t> shape) {
+    int64_t* data = numbers.release();
+    nb::capsule owner(data, [](void* p) noexcept { delete[] static_cast<int64_t*>(p); });
+    return nb::cast(nb::ndarray<nb::numpy, int64_t>(data, shape, owner));
 }
 
 Triple find_interval(const Sequence& values, const Limits& limits) {
@@ -41,28 +48,44 @@ Triple find_interval(const Sequence& values, const Limits& limits) {
 
 using Numbers = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-template <class Value>
-Triple largest_of(const Numbers& array, double scale) {
-    const Value* values = static_cast<const Value*>(array.data());
-    const int64_t count = static_cast<int64_t>(array.shape(0));
-    if constexpr (std::is_floating_point_v<Value>)
-        return triple(largest_interval(values, count, scale));
-    else
-        return triple(largest_interval(values, count));
+// Calls work with a pointer to the values, which are of one of the types of sequences.
+template <class Work>
+auto with_type(const Numbers& array, const Work& work) {
+    const auto type = array.dtype();
+    const void* data = array.data();
+    if (type == nb::dtype<int8_t>()) return work(static_cast<const int8_t*>(data));
+    if (type == nb::dtype<uint8_t>()) return work(static_cast<const uint8_t*>(data));
+    if (type == nb::dtype<int16_t>()) return work(static_cast<const int16_t*>(data));
+    if (type == nb::dtype<uint16_t>()) return work(static_cast<const uint16_t*>(data));
+    if (type == nb::dtype<int32_t>()) return work(static_cast<const int32_t*>(data));
+    if (type == nb::dtype<uint32_t>()) return work(static_cast<const uint32_t*>(data));
+    if (type == nb::dtype<float>()) return work(static_cast<const float*>(data));
+    if (type == nb::dtype<double>()) return work(static_cast<const double*>(data));
+    return work(static_cast<const int64_t*>(data));
 }
 
-Triple find_largest_interval(const Numbers& values, double scale) {
+Triple find_largest_interval(const Numbers& array, double scale) {
     nb::gil_scoped_release released;
-    const auto type = values.dtype();
-    if (type == nb::dtype<int8_t>()) return largest_of<int8_t>(values, scale);
-    if (type == nb::dtype<uint8_t>()) return largest_of<uint8_t>(values, scale);
-    if (type == nb::dtype<int16_t>()) return largest_of<int16_t>(values, scale);
-    if (type == nb::dtype<uint16_t>()) return largest_of<uint16_t>(values, scale);
-    if (type == nb::dtype<int32_t>()) return largest_of<int32_t>(values, scale);
-    if (type == nb::dtype<uint32_t>()) return largest_of<uint32_t>(values, scale);
-    if (type == nb::dtype<float>()) return largest_of<float>(values, scale);
-    if (type == nb::dtype<double>()) return largest_of<double>(values, scale);
-    return largest_of<int64_t>(values, scale);
+    return with_type(array, [&](const auto* values) {
+        return triple(largest_interval(values, static_cast<int64_t>(array.shape(0)), scale));
+    });
+}
+
+// Returns the best interval, or None if the magnitudes of the values may add up to 2^63.
+std::optional<Triple> find_fitting_interval(const Sequence& values) {
+    nb::gil_scoped_release released;
+    Interval found;
+    if (!largest_interval(values.data(), static_cast<int64_t>(values.shape(0)), found)) return {};
+    return triple(found);
+}
+
+// Returns the total, then sum, start and stop of the best prefix, suffix and interval.
+std::tuple<int64_t, Triple, Triple, Triple> find_summary(const Numbers& array, double scale) {
+    nb::gil_scoped_release released;
+    const Summary found = with_type(array, [&](const auto* values) {
+        return interval_summary(values, static_cast<int64_t>(array.shape(0)), scale);
+    });
+    return {found.total, triple(found.prefix), triple(found.suffix), triple(found.best)};
 }
 
 double find_largest_magnitude(const Numbers& values) {
@@ -83,20 +106,26 @@ nb::tuple take_census(const Sequence& values) {
 }
 
 nb::object find_sums_through(const Sequence& values) {
-    std::vector<int64_t> sums(values.shape(0));
+    const size_t count = values.shape(0);
+    auto sums = space(count);
     {
         nb::gil_scoped_release released;
-        sums_through(values.data(), values.shape(0), sums.data());
+        sums_through(values.data(), static_cast<int64_t>(count), sums.get());
     }
-    return array_of(std::move(sums));
+    return array_of(std::move(sums), {count});
 }
 
-std::vector<Triple> find_maximal(const Sequence& values) {
-    nb::gil_scoped_release released;
-    std::vector<Triple> found;
-    for (const Interval& interval : maximal_intervals(values.data(), values.shape(0)))
-        found.push_back(triple(interval));
-    return found;
+// Returns a (3, N) array: the starts, the stops and the sums of the maximal intervals.
+nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int threads) {
+    Intervals found = [&] {
+        nb::gil_scoped_release released;
+        ThreadTeam team(threads);
+        return with_type(array, [&](const auto* values) {
+            const int64_t count = static_cast<int64_t>(array.shape(0));
+            return maximal_intervals(values, count, scale, piece, team);
+        });
+    }();
+    return array_of(std::move(found.numbers), {3, static_cast<size_t>(found.count)});
 }
 
 std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
@@ -111,25 +140,45 @@ std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
 
 using Volume = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Returns the sum, the starts and the stops, along the axes of the array.
-std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>> find_box(
-    const Volume& values, const std::array<int, 3>& axes, int threads) {
+// Sum, starts and stops, along the axes of the array.
+using BoxTuple = std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>>;
+
+BoxTuple box_tuple(const Box& box) { return {box.sum, box.starts, box.stops}; }
+
+std::array<int64_t, 3> sizes_of(const Volume& values) {
+    const auto size = [&](int axis) { return static_cast<int64_t>(values.shape(axis)); };
+    return {size(0), size(1), size(2)};
+}
+
+BoxTuple find_box(const Volume& values, const std::array<int, 3>& axes,
+                  const std::array<Limits, 3>& limits, int threads) {
     nb::gil_scoped_release released;
     ThreadTeam team(threads);
-    const auto size = [&](int axis) { return static_cast<int64_t>(values.shape(axis)); };
-    const Box box = max_box(values.data(), {size(0), size(1), size(2)}, axes, team);
-    return {box.sum, box.starts, box.stops};
+    const auto [planes, rows, columns] = limits;
+    return box_tuple(max_box(values.data(), sizes_of(values), axes,
+                             {lengths(planes), lengths(rows), lengths(columns)}, team));
+}
+
+// Returns the sum, the number of boxes, the largest and the smallest.
+std::tuple<int64_t, int64_t, BoxTuple, BoxTuple> take_box_census(const Volume& values,
+                                                                 const std::array<int, 3>& axes,
+                                                                 int threads) {
+    nb::gil_scoped_release released;
+    ThreadTeam team(threads);
+    const BoxCensus found = box_census(values.data(), sizes_of(values), axes, team);
+    return {found.sum, found.boxes, box_tuple(found.largest), box_tuple(found.smallest)};
 }
 
 nb::object find_strip_maxima(const Matrix& values, int threads) {
     const int64_t rows = values.shape(0);
-    std::vector<int64_t> maxima(rows * (rows + 1) / 2);
+    const size_t count = static_cast<size_t>(rows * (rows + 1) / 2);
+    auto maxima = space(count);
     {
         nb::gil_scoped_release released;
         ThreadTeam team(threads);
-        strip_maxima(values.data(), rows, values.shape(1), maxima.data(), team);
+        strip_maxima(values.data(), rows, values.shape(1), maxima.get(), team);
     }
-    return array_of(std::move(maxima));
+    return array_of(std::move(maxima), {count});
 }
 
 }  // namespace
@@ -137,13 +186,16 @@ nb::object find_strip_maxima(const Matrix& values, int threads) {
 void register_max_sum(nb::module_& module) {
     module.def("max_interval", &find_interval, "values"_a, "lengths"_a);
     module.def("largest_interval", &find_largest_interval, "values"_a, "scale"_a);
+    module.def("fitting_interval", &find_fitting_interval, "values"_a);
+    module.def("interval_summary", &find_summary, "values"_a, "scale"_a);
     module.def("largest_magnitude", &find_largest_magnitude, "values"_a);
     module.def("interval_census", &take_census, "values"_a);
     module.def("sums_through", &find_sums_through, "values"_a);
-    module.def("maximal_intervals", &find_maximal, "values"_a);
+    module.def("maximal_intervals", &find_maximal, "values"_a, "scale"_a, "piece"_a, "threads"_a);
     module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
                "transposed"_a, "threads"_a);
-    module.def("max_box", &find_box, "values"_a, "axes"_a, "threads"_a);
+    module.def("max_box", &find_box, "values"_a, "axes"_a, "limits"_a, "threads"_a);
+    module.def("box_census", &take_box_census, "values"_a, "axes"_a, "threads"_a);
     module.def("strip_maxima", &find_strip_maxima, "values"_a, "threads"_a);
 }
 

@@ -245,22 +245,19 @@ def max_sum(
     from mmpcodec.solvers import max_sum as solver
 
     values = read(files.read_array, file, format, out, force, solver, backend)
-    if values.ndim not in (1, 2, 3) or (values.ndim == 3 and count > 1):
-        most = "1 or 2 dimensions for several" if count > 1 else "1 to 3 dimensions"
+    if values.ndim not in (1, 2, 3):
         raise ParameterError(
-            f"{output.shown(file, 'stdin')}: shape {values.shape}: must have {most}"
+            f"{output.shown(file, 'stdin')}: shape {values.shape}: must have 1 to 3 dimensions"
         )
     more: dict[str, Any] = {"allow_empty": allow_empty, "backend": backend}
     started = time.perf_counter()
     found: Sequence[Any]
-    if values.ndim == 3:
-        found = [naming(file, solver.max_box, values, **more)]
-    elif count == 1:
-        one = solver.max_interval if values.ndim == 1 else solver.max_rectangle
+    if count == 1:
+        one = (solver.max_interval, solver.max_rectangle, solver.max_box)[values.ndim - 1]
         found = [naming(file, one, values, **more)]
     else:
-        several = solver.disjoint_intervals if values.ndim == 1 else solver.disjoint_rectangles
-        found = naming(file, several, values, count, **more)
+        several = (solver.disjoint_intervals, solver.disjoint_rectangles, solver.disjoint_boxes)
+        found = naming(file, several[values.ndim - 1], values, count, **more)
     answer = {
         "solver": "max-sum",
         "shape": list(values.shape),

@@ -1,6 +1,11 @@
 """Answers of the solvers. ``sum`` is an int for integer values, else a float."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 
 @dataclass(frozen=True)
@@ -15,6 +20,65 @@ class Interval:
     def length(self) -> int:
         """Number of values."""
         return self.stop - self.start
+
+
+@dataclass(frozen=True, eq=False)
+class Intervals(Sequence[Interval]):
+    """Intervals of a sequence as arrays; a sequence of ``Interval`` too.
+
+    An index gives an ``Interval``, a slice gives ``Intervals``. Two are equal if their intervals
+    are. The arrays cannot be written to.
+
+    Parameters
+    ----------
+    starts, stops : (N,) int64 arrays
+        Interval i is the values ``starts[i]`` to ``stops[i]`` - 1.
+    sums : (N,) int64 array, or float64 for floating-point values
+    """
+
+    starts: NDArray[np.int64]
+    stops: NDArray[np.int64]
+    sums: NDArray[np.int64] | NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        for name, dtype in (("starts", np.int64), ("stops", np.int64), ("sums", None)):
+            # A view, so that the caller's array stays as it is.
+            array = np.asarray(getattr(self, name), dtype).view()
+            array.setflags(write=False)
+            object.__setattr__(self, name, array)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Numbers of values, as (N,) int64 array."""
+        return self.stops - self.starts
+
+    def __len__(self) -> int:
+        return len(self.starts)
+
+    @overload
+    def __getitem__(self, index: int) -> Interval: ...
+    @overload
+    def __getitem__(self, index: slice) -> "Intervals": ...
+    def __getitem__(self, index: int | slice) -> "Interval | Intervals":
+        if isinstance(index, slice):
+            return Intervals(self.starts[index], self.stops[index], self.sums[index])
+        start, stop, total = self.starts[index], self.stops[index], self.sums[index]
+        return Interval(start.item(), stop.item(), total.item())
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Intervals):
+            return NotImplemented
+        return all(
+            np.array_equal(mine, its)
+            for mine, its in (
+                (self.starts, other.starts),
+                (self.stops, other.stops),
+                (self.sums, other.sums),
+            )
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.starts.tobytes(), self.stops.tobytes()))
 
 
 @dataclass(frozen=True)
@@ -110,6 +174,49 @@ class Box:
     sum: int | float
 
     @property
+    def depth(self) -> int:
+        """Number of planes."""
+        return self.back - self.front
+
+    @property
+    def height(self) -> int:
+        """Number of rows."""
+        return self.bottom - self.top
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return self.right - self.left
+
+    @property
     def volume(self) -> int:
         """Number of values."""
-        return (self.back - self.front) * (self.bottom - self.top) * (self.right - self.left)
+        return self.depth * self.height * self.width
+
+    @property
+    def density(self) -> float:
+        """Mean of the values."""
+        return self.sum / self.volume
+
+
+@dataclass(frozen=True)
+class BoxCensus:
+    """All boxes of the largest sum.
+
+    Parameters
+    ----------
+    sum : int or float
+        The largest sum of a box of at least one value.
+    count : int
+        Number of boxes of this sum, overlapping ones included.
+    largest, smallest : Box
+        Boxes of the largest and smallest volume. Of equal volumes, the first.
+    densest : Box
+        Box of the largest mean. Of equal means, the first.
+    """
+
+    sum: int | float
+    count: int
+    largest: Box
+    smallest: Box
+    densest: Box

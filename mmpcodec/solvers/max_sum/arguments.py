@@ -5,6 +5,9 @@ from typing import Any
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 
+Limits = tuple[int, int]
+"""Smallest and largest number of values along one dimension."""
+
 
 def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
     """Return the smallest and largest length of an answer along a dimension of ``size`` values.

@@ -9,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec import _cpu
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
-from mmpcodec.solvers.max_sum.reference import Limits
+from mmpcodec.solvers.grid import on_known_grid
+from mmpcodec.solvers.max_sum import cpu
+from mmpcodec.solvers.max_sum.arguments import Limits
 
 PIECE = 8
 """int64 numbers of a ``Piece``: sum, and the values and places of least, most and best."""
@@ -61,6 +62,24 @@ def max_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
     _kernel("interval", "join_pieces", defines)((1,), (pieces, np.int32(blocks), answer))
     piece = answer.get()
     return int(piece[BEST]), int(piece[START]), int(piece[STOP])
+
+
+def interval_summary(values: Any, exponent: int | None) -> tuple:
+    """See the function in ``reference``."""
+    import cupy
+
+    values = on_known_grid(cupy.asarray(values), exponent)
+    sums = cupy.cumsum(values)
+    total, stop = int(sums[-1]), int(sums.argmax()) + 1
+    # The longest best suffix follows the shortest prefix of the least sum; no prefix has sum 0.
+    low = int(sums[:-1].argmin()) if len(values) > 1 else -1
+    least, start = (int(sums[low]), low + 1) if low >= 0 and int(sums[low]) < 0 else (0, 0)
+    return (
+        total,
+        (int(sums[stop - 1]), 0, stop),
+        (total - least, start, len(values)),
+        max_interval(values, (1, len(values))),
+    )
 
 
 def _limited_interval(values: Any, lengths: Limits) -> tuple[int, int, int]:
@@ -127,7 +146,7 @@ def sums_through(values: Any) -> Any:
     return ending + starting - values
 
 
-def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
+def maximal_intervals(values: Any) -> np.ndarray:
     """See the function in ``reference``; the device only adds up runs of values of one sign."""
     import cupy
 
@@ -136,9 +155,9 @@ def maximal_intervals(values: Any) -> list[tuple[int, int, int]]:
     turns = cupy.flatnonzero(positive[1:] != positive[:-1]) + 1
     bounds = cupy.concatenate([cupy.zeros(1, turns.dtype), turns, cupy.full(1, len(values))])
     sums = _running_sums(values)[bounds]
+    starts, stops, totals = cpu.maximal_intervals(cupy.diff(sums).get())
     places = bounds.get()
-    found = _cpu.maximal_intervals(cupy.diff(sums).get())
-    return [(total, int(places[start]), int(places[stop])) for total, start, stop in found]
+    return np.stack([places[starts], places[stops], totals])
 
 
 def max_rectangle(
@@ -162,10 +181,12 @@ def strip_maxima(values: Any) -> np.ndarray:
     return _Strips(values[None], (1, len(values))).maxima()
 
 
-def max_box(values: Any) -> tuple[int, ...]:
-    """Return sum, front, top, left, back, bottom and right of the first best box."""
+def max_box(values: Any, sides: Sequence[Limits]) -> tuple[int, ...]:
+    """See the function in ``reference``; with limits, the processor does the work."""
     import cupy
 
+    if list(sides) != [(1, side) for side in values.shape]:
+        return cpu.max_box(_on_host(values), sides)
     values = cupy.asarray(values)
     # The kernels try all ranges of the two shorter sides and scan along the longest side.
     axes = sorted(range(3), key=lambda axis: values.shape[axis])
@@ -174,6 +195,17 @@ def max_box(values: Any) -> tuple[int, ...]:
     order = [names[axes.index(axis)] for names in (starts, stops) for axis in range(3)]
     total, found = _Strips(volume, (1, volume.shape[1])).best(order)
     return (total, *(int(found[name]) for name in order))
+
+
+def box_census(values: Any) -> tuple:
+    """See the function in ``reference``; the processor does the work."""
+    return cpu.box_census(_on_host(values))
+
+
+def _on_host(values: Any) -> np.ndarray:
+    import cupy
+
+    return cupy.asnumpy(values).astype(np.int64, copy=False)
 
 
 class _Strips:

@@ -10,10 +10,7 @@ from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import Grid, checked, exponent_of, is_integer, on_grid
 from mmpcodec.solvers.max_sum import arguments
-from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus
-
-SCALES = 1000
-"""Largest exponent of a grid whose factor is a normal number of float64."""
+from mmpcodec.solvers.max_sum.answers import Interval, IntervalCensus, Intervals
 
 
 def max_interval(
@@ -49,8 +46,9 @@ def max_interval(
     values = checked(values, 1)
     operations = dispatch.operations(__package__, backend, values)
     lengths = arguments.limits("length", min_length, max_length, len(values))
-    if not is_integer(values.dtype) and lengths == (1, len(values)):
-        found, given = _of_floats(values, backend, operations)
+    read = _read_once(values, operations) if lengths == (1, len(values)) else None
+    if read is not None:
+        found, given = read
     else:
         given = on_grid(values, 1, backend, any_type=True)
         found = operations.max_interval(given.values, lengths)
@@ -118,7 +116,7 @@ def sums_through(values: Any, *, backend: str = "auto") -> Any:
     return module_of(sums).ldexp(sums.astype(np.float64), given.exponent)
 
 
-def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
+def maximal_intervals(values: Any, *, backend: str = "auto") -> Intervals:
     """Find all maximal intervals, from left to right, by the algorithm of Ruzzo and Tompa.
 
     The interval of the largest sum is maximal if this sum is positive. The maximal intervals of the
@@ -130,14 +128,37 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> list[Interval]:
     values : (N,) array of integers or floating-point numbers
     backend : {"auto", "cpu", "cuda", "reference"}
 
+    Returns
+    -------
+    Intervals
+        Arrays in host memory.
+
     Raises
     ------
     ParameterError
         See ``on_grid``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.max_sum import maximal_intervals
+    >>> found = maximal_intervals([4, -5, 3, -3, 1, 2, -2, 2, -2, 1, 5])
+    >>> found.starts.tolist(), found.stops.tolist(), found.sums.tolist()
+    ([0, 2, 4], [1, 3, 11], [4, 3, 7])
+    >>> found[-1]
+    Interval(start=4, stop=11, sum=7)
     """
-    given = on_grid(values, 1, backend)
-    found = dispatch.operations(__package__, backend, given.values).maximal_intervals(given.values)
-    return [_interval(given, each) for each in found]
+    values = checked(values, 1)
+    operations = dispatch.operations(__package__, backend, values)
+    exponent = _exponent_while_read(values, operations)
+    if exponent is not None:
+        starts, stops, sums = operations.maximal_rounded(values, exponent)
+    else:
+        given = on_grid(values, 1, backend, any_type=True)
+        starts, stops, sums = operations.maximal_intervals(given.values)
+        exponent = given.exponent
+    if exponent is not None:
+        sums = np.ldexp(sums.astype(np.float64), exponent)
+    return Intervals(starts, stops, sums)
 
 
 def disjoint_intervals(
@@ -185,20 +206,29 @@ def disjoint_intervals(
     return found
 
 
-def _of_floats(values: Any, backend: str, operations: Any) -> tuple[tuple[int, int, int], Grid]:
-    """Return the best interval, and a grid that its sum is a number of.
+def _read_once(values: Any, operations: Any) -> tuple[tuple[int, int, int], Grid] | None:
+    """Return the best interval and its grid if values can be checked while they are read."""
+    if values.dtype == np.int64 and hasattr(operations, "fitting_interval"):
+        found = operations.fitting_interval(values)
+        return None if found is None else (found, Grid(values, None))
+    exponent = _exponent_while_read(values, operations)
+    if exponent is None:
+        return None
+    return operations.max_rounded(values, exponent), Grid(values, exponent)
 
-    If the operations can, the values are rounded while they are read, without an array of integers.
+
+def _exponent_while_read(values: Any, operations: Any) -> int | None:
+    """Return the exponent of the grid if values can be rounded while they are read, else None.
+
+    This takes no array of integers. ``on_grid`` says which value is not finite.
     """
-    if hasattr(operations, "largest_magnitude"):
-        largest = operations.largest_magnitude(values)
-        # Else the general way says which value it is.
-        if isfinite(largest):
-            exponent = exponent_of(largest, len(values))
-            if abs(exponent) <= SCALES:
-                return operations.max_rounded(values, exponent), Grid(values, exponent)
-    given = on_grid(values, 1, backend)
-    return operations.max_interval(given.values, (1, len(values))), given
+    if is_integer(values.dtype) or not hasattr(operations, "largest_magnitude"):
+        return None
+    largest = operations.largest_magnitude(values)
+    if not isfinite(largest):
+        return None
+    exponent = exponent_of(largest, len(values))
+    return exponent if abs(exponent) <= operations.SCALES else None
 
 
 def _interval(given: Grid, found: tuple[int, int, int]) -> Interval:

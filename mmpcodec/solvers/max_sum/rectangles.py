@@ -1,7 +1,6 @@
 """Maximum sums of a matrix. See the package for sums, ties and empty answers."""
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,8 @@ from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import Grid, on_grid
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
-from mmpcodec.solvers.max_sum.reference import Limits
+from mmpcodec.solvers.max_sum.arguments import Limits
+from mmpcodec.solvers.max_sum.disjoint import disjoint
 
 MAX_COLUMNS = 16384
 """Largest number of columns in ``column_range_rectangle``: 1 GiB of sums, one for each range."""
@@ -191,83 +191,18 @@ def disjoint_rectangles(
     heights = arguments.limits("height", min_height, max_height, height)
     widths = arguments.limits("width", min_width, max_width, width)
     operation = dispatch.operations(__package__, backend, given.values)
-    search = _Search(given.values, heights, widths, operation)
-    # Each rectangle that overlaps no found rectangle lies in one of these windows.
-    whole = 0, 0, height, width
-    windows = {whole: search.best(whole)}
-    found: list[Rectangle] = []
-    for _ in range(arguments.count(k)):
-        if not windows:
-            if allow_empty:
-                break
-            raise ParameterError(f"k = {k}: only {len(found)} disjoint rectangles exist")
-        total, *places = min(windows.values())
-        if allow_empty and total >= 0:
-            break
-        top, left, bottom, right = places
-        found.append(Rectangle(top, left, bottom, right, given.number(-total)))
-        windows = _without(windows, (top, left, bottom, right), search)
-    return found
 
-
-Places = tuple[int, int, int, int]
-"""Top, left, bottom and right."""
-
-Found = tuple[int, int, int, int, int]
-"""Negated sum, top, left, bottom and right: the minimum of several is the best rectangle."""
-
-
-@dataclass(frozen=True)
-class _Search:
-    """Search for the best rectangle in parts of a matrix."""
-
-    values: np.ndarray
-    heights: Limits
-    widths: Limits
-    operation: Any
-
-    def fits(self, window: Places) -> bool:
-        """Return whether a rectangle of the smallest allowed size fits into a window."""
+    def best(window: tuple[int, ...]) -> tuple[int, ...]:
         top, left, bottom, right = window
-        return bottom - top >= self.heights[0] and right - left >= self.widths[0]
+        inside = given.values[top:bottom, left:right].copy()
+        tall = heights[0], min(heights[1], bottom - top)
+        wide = widths[0], min(widths[1], right - left)
+        total, *found = best_rectangle(inside, tall, wide, operation)
+        return -total, found[0] + top, found[1] + left, found[2] + top, found[3] + left
 
-    def best(self, window: Places) -> Found:
-        """Return the best rectangle in a window."""
-        top, left, bottom, right = window
-        inside = self.values[top:bottom, left:right].copy()
-        heights = self.heights[0], min(self.heights[1], bottom - top)
-        widths = self.widths[0], min(self.widths[1], right - left)
-        total, *best = best_rectangle(inside, heights, widths, self.operation)
-        return -total, best[0] + top, best[1] + left, best[2] + top, best[3] + left
-
-
-def _without(windows: dict[Places, Found], taken: Places, search: _Search) -> dict[Places, Found]:
-    """Return windows that hold each rectangle of the given windows that does not overlap ``taken``.
-
-    Windows that lie inside others are left out.
-    """
-    kept = {window: best for window, best in windows.items() if not _overlap(window, taken)}
-    parts: set[Places] = set()
-    for top, left, bottom, right in windows.keys() - kept.keys():
-        parts |= {
-            (top, left, taken[0], right),
-            (taken[2], left, bottom, right),
-            (top, left, bottom, taken[1]),
-            (top, taken[3], bottom, right),
-        }
-    parts = {part for part in parts if search.fits(part)}
-    for part in parts:
-        if not any(part != other and _inside(part, other) for other in parts | kept.keys()):
-            kept[part] = search.best(part)
-    return kept
-
-
-def _overlap(a: Places, b: Places) -> bool:
-    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
-
-
-def _inside(a: Places, b: Places) -> bool:
-    return b[0] <= a[0] and b[1] <= a[1] and a[2] <= b[2] and a[3] <= b[3]
+    least, count = (heights[0], widths[0]), arguments.count(k)
+    parts = disjoint((height, width), least, best, count, allow_empty, "rectangles")
+    return [_rectangle(given, (-total, *places)) for total, *places in parts]
 
 
 def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
@@ -279,6 +214,6 @@ def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
         yield first, first + number - int(starts[first]) + 1
 
 
-def _rectangle(given: Grid, found: tuple[int, int, int, int, int]) -> Rectangle:
+def _rectangle(given: Grid, found: Iterable[int]) -> Rectangle:
     total, top, left, bottom, right = map(int, found)
     return Rectangle(top, left, bottom, right, given.number(total))

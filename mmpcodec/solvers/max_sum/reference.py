@@ -1,13 +1,17 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
-Functions take int64 arrays; ``max_interval`` takes other integers too. Intervals and rectangles are
-tuples of Python integers, sum first.
+Functions take int64 arrays; ``max_interval`` and ``maximal_intervals`` take other integers too.
+Intervals and rectangles are tuples of Python integers, sum first.
 """
+
+import itertools
+from collections.abc import Sequence
 
 import numpy as np
 
-Limits = tuple[int, int]
-"""Smallest and largest number of values along one dimension."""
+from mmpcodec.solvers.grid import on_known_grid
+from mmpcodec.solvers.max_sum import slabs
+from mmpcodec.solvers.max_sum.arguments import Limits
 
 
 def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
@@ -22,6 +26,25 @@ def max_interval(values: np.ndarray, lengths: Limits) -> tuple[int, int, int]:
             best = found
     assert best is not None
     return best
+
+
+def interval_summary(values: np.ndarray, exponent: int | None) -> tuple:
+    """Return the total, and sum, start and stop of the best prefix, suffix and interval.
+
+    Values are integers, or numbers that are rounded to units of 2**exponent. Each of the three has
+    at least one value. Of equal sums, the prefix is the shortest, the suffix the longest, and the
+    interval the first.
+    """
+    values = on_known_grid(values, exponent)
+    sums = np.cumsum(values)
+    after = np.cumsum(values[::-1])[::-1]
+    stop, start = int(sums.argmax()) + 1, int(after.argmax())
+    return (
+        int(sums[-1]),
+        (int(sums[stop - 1]), 0, stop),
+        (int(after[start]), start, len(values)),
+        max_interval(values, (1, len(values))),
+    )
 
 
 def interval_census(values: np.ndarray) -> tuple:
@@ -55,8 +78,10 @@ def sums_through(values: np.ndarray) -> np.ndarray:
     return before + after - values
 
 
-def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
-    """Return all maximal intervals from left to right as (sum, start, stop), by recursion.
+def maximal_intervals(values: np.ndarray) -> np.ndarray:
+    """Return starts, stops and sums of all maximal intervals, from left to right, by recursion.
+
+    The answer is a (3, N) int64 array.
 
     The interval of the largest sum is maximal if the sum is positive: of equal sums the one that
     stops first, then the shortest. The values left and right of it are searched in the same way.
@@ -67,7 +92,7 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
         start, stop = waiting.pop()
         if start == stop:
             continue
-        sums = np.concatenate([[0], np.cumsum(values[start:stop])])
+        sums = np.concatenate([[0], np.cumsum(values[start:stop], dtype=np.int64)])
         lowest = np.minimum.accumulate(sums[:-1])
         gains = sums[1:] - lowest
         most = int(gains.max())
@@ -76,9 +101,9 @@ def maximal_intervals(values: np.ndarray) -> list[tuple[int, int, int]]:
         end = int(gains.argmax()) + 1
         # A maximal interval neither begins nor ends with values of sum 0, hence the last start.
         begin = int(np.flatnonzero(sums[:end] == sums[:end].min())[-1])
-        found.append((most, start + begin, start + end))
+        found.append((start + begin, start + end, most))
         waiting += [(start, start + begin), (start + end, stop)]
-    return sorted(found, key=lambda interval: interval[1])
+    return np.array(sorted(found), np.int64).reshape(-1, 3).T
 
 
 def max_rectangle(
@@ -103,6 +128,42 @@ def max_rectangle(
     if transposed:
         return total, left, right, top, bottom
     return total, top, bottom, left, right
+
+
+def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
+    """Return sum, front, top, left, back, bottom and right of the first best box.
+
+    ``sides`` are the smallest and the largest number of planes, rows and columns.
+    """
+
+    def best_rectangle(
+        slab: np.ndarray, heights: Limits, widths: Limits
+    ) -> tuple[int, int, int, int, int]:
+        total, top, bottom, left, right = max_rectangle(slab, heights, widths, False)
+        return total, top, left, bottom, right
+
+    return slabs.max_box(values, sides, best_rectangle)
+
+
+def box_census(values: np.ndarray) -> tuple:
+    """Return the largest sum, the number of its boxes, the largest box and the smallest.
+
+    Boxes are tuples of front, top, left, back, bottom and right. Of equal volumes, the first is
+    taken.
+    """
+    ranges = [itertools.combinations(range(side + 1), 2) for side in values.shape]
+    boxes = [tuple(zip(*sides, strict=True)) for sides in itertools.product(*ranges)]
+    sums = [
+        int(values[tuple(slice(*ends) for ends in zip(*box, strict=True))].sum()) for box in boxes
+    ]
+    most = max(sums)
+    best = [
+        (int(np.prod(np.subtract(stops, starts))), *starts, *stops)
+        for (starts, stops), total in zip(boxes, sums, strict=True)
+        if total == most
+    ]
+    largest = min(best, key=lambda box: (-box[0], *box[1:]))
+    return most, len(best), largest[1:], min(best)[1:]
 
 
 def strip_maxima(values: np.ndarray) -> np.ndarray:

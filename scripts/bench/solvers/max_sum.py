@@ -8,7 +8,6 @@ prints Markdown tables.
 """
 
 import argparse
-from collections.abc import Callable
 from datetime import date
 from functools import partial
 from typing import Any
@@ -18,11 +17,15 @@ import numpy as np
 from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.timing import median_ms, processor_ms
 from mmpcodec.solvers.max_sum import (
+    box_census,
+    disjoint_boxes,
     disjoint_rectangles,
     interval_census,
     max_box,
     max_interval,
+    max_interval_of_shards,
     max_rectangle,
+    max_rectangle_of_shards,
     maximal_intervals,
     rectangle_census,
     sums_through,
@@ -121,19 +124,43 @@ def bench_pyscan() -> None:
 
 
 def bench_sequences() -> None:
-    print("\n| values | interval ms | GB/s | sums through ms | census ms | all maximal ms |")
-    print("|---|---|---|---|---|---|")
+    print("\n| values | interval | sums through | census | all maximal |")
+    print("|---|---|---|---|---|")
+    solvers = max_interval, sums_through, interval_census, maximal_intervals
     for count in (1 << 16, 1 << 20, 1 << 24):
-        values = noise(count)
-        own = median_ms(partial(max_interval, values))
-        solvers: tuple[Callable[[np.ndarray], Any], ...] = (
-            sums_through,
-            interval_census,
-            maximal_intervals,
-        )
-        others = [median_ms(partial(solve, values), 3) for solve in solvers]
-        cells = " | ".join(f"{ms:.1f}" for ms in others)
-        print(f"| 2^{count.bit_length() - 1} | {own:.1f} | {8e-6 * count / own:.1f} | {cells} |")
+        times = processor_ms([partial(solve, noise(count)) for solve in solvers], 7)
+        cells = " | ".join(f"{ms:.1f}" for ms in times)
+        print(f"| 2^{count.bit_length() - 1} | {cells} |")
+    print("\n| 10^7 values | all maximal, processor ms | intervals |\n|---|---|---|")
+    rng = np.random.default_rng(0)
+    noisy = rng.integers(-100, 101, 10**7)
+    for name, values in {
+        "int8": noisy.astype(np.int8),
+        "int32": noisy.astype(np.int32),
+        "int64": noisy,
+        "float32": rng.normal(size=10**7).astype(np.float32),
+        "int32, mean -10": noisy.astype(np.int32) - 10,
+        "int32, 1 and -2 in turn": np.tile(np.array([1, -2], np.int32), 5 * 10**6),
+    }.items():
+        (own,) = processor_ms([partial(maximal_intervals, values)], 7)
+        print(f"| {name} | {own:.1f} | {len(maximal_intervals(values)):,} |")
+
+
+def bench_shards() -> None:
+    print("\n| whole array | ms | in pieces | ms |\n|---|---|---|---|")
+    limits: dict[str, Any] = {"min_length": 100, "max_length": 1000}
+    for dtype in ("int32", "int64", "float32"):
+        values = np.random.default_rng(0).integers(-100, 101, 10**7).astype(dtype)
+        shards = np.array_split(values, 16)
+        for name, more in ((dtype, {}), (f"{dtype}, 100 to 1000 values", limits)):
+            whole = partial(max_interval, values, **more)
+            pieces = partial(max_interval_of_shards, shards, **more)
+            own, other = processor_ms([whole, pieces], 7)
+            print(f"| 10^7 {name} | {own:.1f} | 16 shards | {other:.1f} |")
+    values = noise(1024, 1024)
+    strips = partial(max_rectangle_of_shards, np.array_split(values, 8))
+    own, other = processor_ms([partial(max_rectangle, values), strips], 5)
+    print(f"| 1024x1024 | {own:.1f} | 8 strips of rows | {other:.1f} |")
 
 
 def bench_kadane() -> None:
@@ -172,10 +199,23 @@ def bench_kadane() -> None:
 
 
 def bench_boxes() -> None:
-    print("\n| volume | processor ms |\n|---|---|")
+    print("\n| volume | box | census | three disjoint | sides up to half | sides from a quarter |")
+    print("|---|---|---|---|---|---|")
     for side in (16, 32, 64, 96):
-        (own,) = processor_ms([partial(max_box, noise(side, side, side))], 5)
-        print(f"| {side}x{side}x{side} | {own:.1f} |")
+        values = noise(side, side, side)
+        most: dict[str, Any] = {f"max_{name}": side // 2 for name in ("depth", "height", "width")}
+        least: dict[str, Any] = {f"min_{name}": side // 4 for name in ("depth", "height", "width")}
+        times = processor_ms(
+            [
+                partial(max_box, values),
+                partial(box_census, values),
+                partial(disjoint_boxes, values, 3),
+                partial(max_box, values, **most),
+                partial(max_box, values, **least),
+            ],
+            5,
+        )
+        print(f"| {side}^3 | " + " | ".join(f"{ms:.1f}" for ms in times) + " |")
 
 
 def bench_device() -> None:
@@ -237,6 +277,7 @@ def main() -> None:
     bench_pyscan()
     bench_sequences()
     bench_kadane()
+    bench_shards()
     bench_boxes()
 
 

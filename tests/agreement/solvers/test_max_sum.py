@@ -22,7 +22,8 @@ def test_intervals(size, dtype):
     on_both(max_sum.max_interval, values, min_length=size // 3 + 1, max_length=size // 2 + 1)
     on_both(max_sum.sums_through, values)
     on_both(max_sum.interval_census, values)
-    on_both(max_sum.maximal_intervals, values[:5000])
+    on_both(max_sum.maximal_intervals, values)
+    on_both(lambda array, **more: max_sum.max_interval_of_shards([array], **more), values)
 
 
 @pytest.mark.parametrize("values", [np.zeros(70_000, "i4"), np.tile([3, -3], 40_000)])
@@ -60,6 +61,9 @@ def test_equal_sums_of_rectangles(shape):
 @pytest.mark.parametrize("shape", [(1, 1, 1), (3, 70, 40), (40, 5, 20), (33, 34, 12)])
 def test_boxes(shape, dtype):
     on_both(max_sum.max_box, values_of(shape, dtype))
+    on_both(max_sum.max_box, values_of(shape, dtype), max_depth=2, max_width=9)
+    on_both(max_sum.box_census, values_of(shape, dtype))
+    on_both(max_sum.disjoint_boxes, values_of(shape, dtype), 2, allow_empty=True)
 
 
 def test_equal_sums_of_boxes():

@@ -154,6 +154,8 @@ def test_boxes_and_empty_answers(mmp):
     assert found["found"] == [
         {"front": 0, "top": 1, "left": 0, "back": 1, "bottom": 2, "right": 1, "sum": 3}
     ]
+    found = solved(mmp, "max-sum", "-", "-k", "2", problem=[[[-1, 2], [3, -4]]])
+    assert [(box["left"], box["top"]) for box in found["found"]] == [(0, 1), (1, 0)]
     found = solved(mmp, "max-sum", "-", "--allow-empty", problem=[-1, -2])
     assert found["found"] == [{"start": 0, "stop": 0, "sum": 0}]
 
@@ -206,7 +208,7 @@ def test_answer_in_a_file(mmp, files):
         (["max-sum"], "[1, NaN]", "stdin: value nan at (1,): must be finite"),
         (["max-sum"], "[]", "stdin: values of shape (0,): must not be empty"),
         (["max-sum"], "[[[[1]]]]", "stdin: shape (1, 1, 1, 1): must have 1 to 3 dimensions"),
-        (["max-sum", "-k", 2], "[[[1]]]", "stdin: shape (1, 1, 1): must have 1 or 2 dimensions"),
+        (["max-sum", "-k", 2], "[[[1]]]", "stdin: k = 2: only 1 disjoint boxes exist"),
         (["select"], "[1, NaN]", "stdin: values[1] = NaN: must be a number"),
         (["select", "-k", 3], "[1, 2]", "stdin: k = 3: must be from 1 to 2"),
         (["select", "-q", 1.5], "[1, 2]", "stdin: q = [1.5]: must be numbers from 0 to 1"),

@@ -17,7 +17,8 @@ da = pytest.importorskip("dask.array", reason="needs dask, of the extra cluster"
 from support.chunkings import Counted, in_chunks, of_unknown_sizes  # noqa: E402
 
 from mmpcodec.dask import max_interval, max_rectangle  # noqa: E402
-from mmpcodec.dask.rectangles import check_parts, lines  # noqa: E402
+from mmpcodec.solvers.max_sum import bands  # noqa: E402
+from mmpcodec.solvers.max_sum.bands import check_parts, lines  # noqa: E402
 
 TYPES = ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", "f4", "f8"]
 
@@ -123,12 +124,10 @@ def test_the_number_of_bands():
 
 
 def test_a_task_holds_its_part_of_the_array(monkeypatch):
-    from mmpcodec.dask import rectangles
-
     seen = []
-    solve = rectangles.best_rectangle
+    solve = bands.best_rectangle
     monkeypatch.setattr(
-        rectangles,
+        bands,
         "best_rectangle",
         lambda values, *rest: seen.append(values.shape) or solve(values, *rest),
     )

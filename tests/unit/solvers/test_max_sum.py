@@ -20,7 +20,6 @@ from mmpcodec.solvers.max_sum import (
     max_box,
     max_interval,
     max_rectangle,
-    maximal_intervals,
     rectangle_census,
     sums_through,
 )
@@ -157,11 +156,11 @@ def test_boxes_of_larger_volumes_are_those_of_slabs(shape, kind):
         "large": rng.integers(-2, 3, shape) << 40,
     }[kind]
 
-    def best(slab):
+    def best(slab, *_):
         found = max_rectangle(slab)
         return found.sum, found.top, found.left, found.bottom, found.right
 
-    total, *places = max_slab_box(values, best)
+    total, *places = max_slab_box(values, [(1, side) for side in shape], best)
     found = max_box(values)
     assert found.sum == total
     assert [getattr(found, name) for name in NAMES] == places
@@ -172,6 +171,13 @@ def test_a_box_that_its_bound_only_equals_may_come_first():
     values[1:3, 0, 0] = 3
     values[5, 0, 0] = 6
     assert max_box(values) == Box(1, 0, 0, 3, 1, 1, 6)
+
+
+@given(values=arrays(np.int64, 60, elements=small), lengths=st.tuples(*[st.integers(1, 60)] * 2))
+def test_windows_of_starts_are_those_of_the_reference(values, lengths):
+    limits = {"min_length": min(lengths), "max_length": max(lengths)}
+    expected = max_interval(values, **limits, backend="reference")
+    assert max_interval(values, **limits, backend="cpu") == expected
 
 
 @pytest.mark.parametrize("dtype", ["f4", "f8", ">f8"])
@@ -207,14 +213,8 @@ def test_intervals_are_those_of_brute_force(backend, values, least, more):
 
 
 @given(values=sequences)
-def test_census_and_maximal_intervals_agree(values):
+def test_census_agrees(values):
     assert interval_census(values, backend="cpu") == interval_census(values, backend="reference")
-    expected = maximal_intervals(values, backend="reference")
-    assert maximal_intervals(values, backend="cpu") == expected
-    positive = max_interval(values, allow_empty=True)
-    assert max((i.sum for i in expected), default=0) == positive.sum
-    for before, after in itertools.pairwise(expected):
-        assert before.stop <= after.start
 
 
 @every_backend
@@ -377,12 +377,37 @@ def test_sums_up_to_the_limit_are_exact():
     assert max_rectangle(values).sum == (1 << 63) - 1
 
 
-def test_many_maximal_intervals():
-    values = np.empty(4000, int)
-    values[::2], values[1::2] = np.arange(2000, 0, -1), -10000
-    found = maximal_intervals(values)
-    assert len(found) == 2000
-    assert maximal_intervals(values, backend="reference") == found
+@pytest.mark.parametrize("place", [0, 1500, 2999])
+@pytest.mark.parametrize("size", [50, 61, 62])
+def test_large_int64_are_checked_while_they_are_read(place, size):
+    """A bound of chunks of 1024 values refuses some sums that fit; then they are added up."""
+    values = np.random.default_rng(place).integers(-9, 10, 3000)
+    values[place] = 1 << size
+    assert max_interval(values, backend="cpu") == max_interval(values, backend="reference")
+    # Exactly the largest sum of magnitudes, then one more.
+    values[place] = 1 << 62
+    values[place - 1] = 0
+    values[place - 1] = sum(map(abs, values.tolist())) - (2**63 - 1)
+    assert max_interval(values, backend="cpu") == max_interval(values, backend="reference")
+    values[place - 1] -= 1
+    with pytest.raises(ParameterError, match=f"add up to {2**63}: must be at most {2**63 - 1}$"):
+        max_interval(values, backend="cpu")
+
+
+@pytest.mark.parametrize("dtype", ["i8", "u8"])
+def test_totals_of_the_largest_magnitudes_are_exact(dtype):
+    largest = np.iinfo(dtype).min if dtype == "i8" else np.iinfo(dtype).max
+    total = 2000 * abs(int(largest))
+    with pytest.raises(ParameterError, match=f"add up to {total}: must be at most"):
+        max_interval(np.full(2000, largest, dtype))
+    with pytest.raises(ParameterError, match=f"add up to {total}: must be at most"):
+        max_rectangle(np.full((40, 50), largest, dtype))
+
+
+def test_bounds_of_many_chunks_add_up():
+    with pytest.raises(ParameterError, match=f"add up to {2**64}: must be at most"):
+        max_interval(np.full(1 << 21, 1 << 43))
+    assert max_interval(np.full(1 << 21, 1 << 41)).sum == 1 << 62
 
 
 def test_numpy_numbers_and_none_are_taken():

@@ -13,6 +13,7 @@ namespace {
 
 constexpr int64_t kChunk = 1024;                       // values that are summarised at once
 constexpr int32_t kNarrow = INT32_MAX / (kChunk / 16);  // magnitudes whose sums of a segment fit
+constexpr int64_t kUnfit = -1;
 
 template <class T>
 constexpr int kLanes = 64 / sizeof(T);
@@ -67,6 +68,13 @@ MMP_SIMD_LEVELS bool is_narrow(const int32_t* chunk) {
     return bits < kNarrow;
 }
 
+// Returns bits of which the magnitude of each value is at most one more.
+MMP_SIMD_LEVELS int64_t magnitude_bits(const int64_t* values, int64_t count) {
+    int64_t bits = 0;
+    for (int64_t i = 0; i < count; ++i) bits |= values[i] < 0 ? ~values[i] : values[i];
+    return bits;
+}
+
 template <class From, class To>
 MMP_INLINE void convert(const From* from, To* to) {
     for (int64_t i = 0; i < kChunk; ++i) to[i] = static_cast<To>(from[i]);
@@ -84,6 +92,7 @@ MMP_SIMD_LEVELS void widen(const int16_t* from, int32_t* to) { convert(from, to)
 MMP_SIMD_LEVELS void widen(const uint16_t* from, int32_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void widen(const int32_t* from, int64_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void widen(const uint32_t* from, int64_t* to) { convert(from, to); }
+MMP_SIMD_LEVELS void narrow(const int64_t* from, int32_t* to) { convert(from, to); }
 MMP_SIMD_LEVELS void scaled(const float* from, double scale, int64_t* to) {
     scale_values(from, scale, to);
 }
@@ -106,6 +115,23 @@ struct Sequence {
     }
 };
 
+// An upper bound of the sum of magnitudes.
+class Bound {
+public:
+    // Adds values; returns whether the sum of all magnitudes is surely below 2^63.
+    bool add(int64_t bits, int64_t count) {
+        constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
+        if (bits >= kMost / kChunk - 1) return false;
+        const int64_t more = (bits + 1) * count;
+        if (more > kMost - sum_) return false;
+        sum_ += more;
+        return true;
+    }
+
+private:
+    int64_t sum_ = 0;
+};
+
 // A search that knows the sums of the values so far. It keeps the chunks that hold the ends of the
 // best interval, whose places are found at the end.
 class Search {
@@ -116,7 +142,13 @@ public:
         const int64_t least_sum = least_sum_;
         bool is_better = false;
         for (int lane = 0; lane < kLanes<T>; ++lane) {
-            const int64_t through = sum_ + segments.largest[lane] - least_;
+            const int64_t largest = sum_ + segments.largest[lane];
+            if (largest > most_) {
+                most_ = largest;
+                most_chunk_ = begin;
+                most_sum_ = sum_before;
+            }
+            const int64_t through = largest - least_;
             const int64_t found = std::max<int64_t>(through, segments.best[lane]);
             is_better |= found > best_;
             best_ = std::max(best_, found);
@@ -137,6 +169,26 @@ public:
         const Interval found = scan(values, now, best_, false);
         if (found.stop) return with_start(values, found, now);
         return with_start(values, scan(values, last_, best_, true), last_);
+    }
+
+    // The same, with the sums at the edges of the sequence.
+    template <class Value>
+    Summary summary(const Sequence<Value>& values, int64_t rest) const {
+        int64_t sum = sum_, least = least_, most = most_, start = -1, stop = 0;
+        for (int64_t i = rest; i < values.count; ++i) {
+            if (sum < least) {
+                least = sum;
+                start = i;
+            }
+            sum += values[i];
+            if (sum > most) {
+                most = sum;
+                stop = i + 1;
+            }
+        }
+        if (start < 0) start = place_of(values, least_, least_chunk_, least_sum_);
+        if (!stop) stop = place_of(values, most_, most_chunk_, most_sum_, 1);
+        return {sum, {most, 0, stop}, {sum - least, start, values.count}, finish(values, rest)};
     }
 
 private:
@@ -168,54 +220,82 @@ private:
 
     template <class Value>
     static Interval with_start(const Sequence<Value>& values, Interval found, const State& state) {
-        if (found.start >= 0) return found;
-        found.start = state.least_chunk;
-        for (int64_t sum = state.least_sum; sum != state.least; ++found.start)
-            sum += values[found.start];
+        if (found.start < 0)
+            found.start = place_of(values, state.least, state.least_chunk, state.least_sum);
         return found;
+    }
+
+    // Returns the first place at or after a chunk, by at least `after`, before which the values have
+    // a sum. `sum` is the sum before the chunk.
+    template <class Value>
+    static int64_t place_of(const Sequence<Value>& values, int64_t wanted, int64_t chunk,
+                            int64_t sum, int64_t after = 0) {
+        int64_t place = chunk;
+        for (; place < chunk + after; ++place) sum += values[place];
+        for (; sum != wanted; ++place) sum += values[place];
+        return place;
     }
 
     int64_t sum_ = 0, best_ = std::numeric_limits<int64_t>::min();
     // The smallest sum of the values before a start, and the chunk of the first such start with the
     // sum before the chunk.
     int64_t least_ = 0, least_chunk_ = 0, least_sum_ = 0;
+    // The same for the largest sum of the values before a stop.
+    int64_t most_ = std::numeric_limits<int64_t>::min(), most_chunk_ = 0, most_sum_ = 0;
     State last_{0, 0, 0, 0, 0};
 };
 
+// Takes all whole chunks, and returns the place after them. With `bound`, which is for int64, it
+// stops before values whose sums may not fit, and returns kUnfit.
 template <class Value>
-Interval search(const Sequence<Value>& values) {
-    Search search;
-    Segments<int32_t> narrow;
-    Segments<int64_t> wide;
+int64_t take_chunks(const Sequence<Value>& values, Search& search, Bound* bound = nullptr) {
+    Segments<int32_t> narrow_segments;
+    Segments<int64_t> wide_segments;
     alignas(64) int32_t narrow_chunk[kChunk];
     alignas(64) int64_t wide_chunk[kChunk];
+    const auto take_narrow = [&](const int32_t* chunk, int64_t begin) {
+        summarise32(chunk, narrow_segments);
+        search.take(narrow_segments, begin);
+    };
+    const auto take_wide = [&](const int64_t* chunk, int64_t begin) {
+        summarise64(chunk, wide_segments);
+        search.take(wide_segments, begin);
+    };
     int64_t begin = 0;
     for (; begin + kChunk <= values.count; begin += kChunk) {
         const Value* chunk = values.values + begin;
         if constexpr (sizeof(Value) < 4) {
             widen(chunk, narrow_chunk);
-            summarise32(narrow_chunk, narrow);
-            search.take(narrow, begin);
-            continue;
+            take_narrow(narrow_chunk, begin);
         } else if constexpr (std::is_same_v<Value, int32_t>) {
             if (is_narrow(chunk)) {
-                summarise32(chunk, narrow);
-                search.take(narrow, begin);
-                continue;
+                take_narrow(chunk, begin);
+            } else {
+                widen(chunk, wide_chunk);
+                take_wide(wide_chunk, begin);
             }
-            widen(chunk, wide_chunk);
-        } else if constexpr (std::is_same_v<Value, uint32_t>) {
-            widen(chunk, wide_chunk);
-        } else if constexpr (std::is_floating_point_v<Value>) {
-            scaled(chunk, values.scale, wide_chunk);
+        } else if constexpr (std::is_same_v<Value, int64_t>) {
+            const int64_t bits = magnitude_bits(chunk, kChunk);
+            if (bound && !bound->add(bits, kChunk)) return kUnfit;
+            if (bits < kNarrow) {
+                narrow(chunk, narrow_chunk);
+                take_narrow(narrow_chunk, begin);
+            } else {
+                take_wide(chunk, begin);
+            }
+        } else {
+            if constexpr (std::is_floating_point_v<Value>)
+                scaled(chunk, values.scale, wide_chunk);
+            else
+                widen(chunk, wide_chunk);
+            take_wide(wide_chunk, begin);
         }
-        if constexpr (std::is_same_v<Value, int64_t>)
-            summarise64(chunk, wide);
-        else
-            summarise64(wide_chunk, wide);
-        search.take(wide, begin);
     }
-    return search.finish(values, begin);
+    if constexpr (std::is_same_v<Value, int64_t>) {
+        const int64_t rest = values.count - begin;
+        if (bound && !bound->add(magnitude_bits(values.values + begin, rest), rest)) return kUnfit;
+    }
+    return begin;
 }
 
 template <class Bits, class Value>
@@ -247,13 +327,29 @@ double magnitude_of(Bits bits) {
 }  // namespace
 
 template <class Value>
-Interval largest_interval(const Value* values, int64_t count) {
-    return search(Sequence<Value>{values, count, 1});
+Interval largest_interval(const Value* values, int64_t count, double scale) {
+    const Sequence<Value> sequence{values, count, scale};
+    Search search;
+    const int64_t rest = take_chunks(sequence, search);
+    return search.finish(sequence, rest);
+}
+
+bool largest_interval(const int64_t* values, int64_t count, Interval& found) {
+    const Sequence<int64_t> sequence{values, count, 1};
+    Search search;
+    Bound bound;
+    const int64_t rest = take_chunks(sequence, search, &bound);
+    if (rest == kUnfit) return false;
+    found = search.finish(sequence, rest);
+    return true;
 }
 
 template <class Value>
-Interval largest_interval(const Value* values, int64_t count, double scale) {
-    return search(Sequence<Value>{values, count, scale});
+Summary interval_summary(const Value* values, int64_t count, double scale) {
+    const Sequence<Value> sequence{values, count, scale};
+    Search search;
+    const int64_t rest = take_chunks(sequence, search);
+    return search.summary(sequence, rest);
 }
 
 template <>
@@ -266,14 +362,23 @@ double largest_magnitude(const double* values, int64_t count) {
     return magnitude_of<double>(largest_bits64(values, count));
 }
 
-template Interval largest_interval(const int8_t*, int64_t);
-template Interval largest_interval(const uint8_t*, int64_t);
-template Interval largest_interval(const int16_t*, int64_t);
-template Interval largest_interval(const uint16_t*, int64_t);
-template Interval largest_interval(const int32_t*, int64_t);
-template Interval largest_interval(const uint32_t*, int64_t);
-template Interval largest_interval(const int64_t*, int64_t);
+template Interval largest_interval(const int8_t*, int64_t, double);
+template Interval largest_interval(const uint8_t*, int64_t, double);
+template Interval largest_interval(const int16_t*, int64_t, double);
+template Interval largest_interval(const uint16_t*, int64_t, double);
+template Interval largest_interval(const int32_t*, int64_t, double);
+template Interval largest_interval(const uint32_t*, int64_t, double);
+template Interval largest_interval(const int64_t*, int64_t, double);
 template Interval largest_interval(const float*, int64_t, double);
 template Interval largest_interval(const double*, int64_t, double);
+template Summary interval_summary(const int8_t*, int64_t, double);
+template Summary interval_summary(const uint8_t*, int64_t, double);
+template Summary interval_summary(const int16_t*, int64_t, double);
+template Summary interval_summary(const uint16_t*, int64_t, double);
+template Summary interval_summary(const int32_t*, int64_t, double);
+template Summary interval_summary(const uint32_t*, int64_t, double);
+template Summary interval_summary(const int64_t*, int64_t, double);
+template Summary interval_summary(const float*, int64_t, double);
+template Summary interval_summary(const double*, int64_t, double);
 
 }  // namespace mmp

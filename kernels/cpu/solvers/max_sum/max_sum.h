@@ -7,7 +7,6 @@
 #include <stdint.h>
 
 #include <array>
-#include <vector>
 
 #include "cpu/runtime/thread_team.h"
 
@@ -41,24 +40,30 @@ struct Box {
     std::array<int64_t, 3> starts, stops;
 };
 
+struct BoxCensus {
+    int64_t sum;
+    int64_t boxes;  // number of boxes with this sum
+    Box largest, smallest;
+};
+
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths);
 IntervalCensus interval_census(const int64_t* values, int64_t count);
 
 // Sets out[i] to the largest sum of an interval that contains value i.
 void sums_through(const int64_t* values, int64_t count, int64_t* out);
 
-// Returns all maximal intervals in the sense of Ruzzo and Tompa, from left to right.
-std::vector<Interval> maximal_intervals(const int64_t* values, int64_t count);
-
 // Returns the best strip of rows and the best interval of columns in it. `transposed` means that
 // rows are the columns of the caller's matrix, which changes the order of equal sums.
 Strip max_rectangle(const int64_t* values, int64_t rows, int64_t columns, Lengths heights,
                     Lengths widths, bool transposed, ThreadTeam& team);
 
-// Returns the best box of a volume of `sizes` values. axes[i] is the number of axis i in the volume
-// of the caller, which decides the order of equal sums.
+// Returns the best box of a volume of `sizes` values, with sides within `limits`. axes[i] is the
+// number of axis i in the volume of the caller, which decides the order of equal sums.
 Box max_box(const int64_t* values, const std::array<int64_t, 3>& sizes,
-            const std::array<int, 3>& axes, ThreadTeam& team);
+            const std::array<int, 3>& axes, const std::array<Lengths, 3>& limits, ThreadTeam& team);
+
+BoxCensus box_census(const int64_t* values, const std::array<int64_t, 3>& sizes,
+                     const std::array<int, 3>& axes, ThreadTeam& team);
 
 // Writes the largest sum of each range of rows, first to last: (0, 0), (0, 1), ..., (1, 1), ...
 void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t* out,

@@ -1,0 +1,106 @@
+#include "cpu/solvers/max_sum/strips.h"
+
+#include <cstdlib>
+
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+namespace {
+
+typedef int32_t Lanes32 __attribute__((vector_size(64)));
+typedef int64_t Lanes64 __attribute__((vector_size(64)));
+
+// Writes the best sum of the strips from each of kTops rows to each row of a panel.
+template <class T, class Lanes>
+inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
+                                                          int64_t columns, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
+    Lanes current[kTops], best[kTops];
+    for (int i = 0; i < kTops; ++i)
+        for (int lane = 0; lane < kLanes; ++lane) {
+            current[i][lane] = 0;
+            best[i][lane] = std::numeric_limits<T>::min();
+        }
+    for (int64_t column = 0; column < columns; ++column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
+        for (int i = 0; i < kTops; ++i) {
+            const Lanes strip = sums - tops[i][column * kLanes];
+            current[i] = (current[i] > 0 ? current[i] : Lanes{}) + strip;
+            best[i] = best[i] > current[i] ? best[i] : current[i];
+        }
+    }
+    __builtin_memcpy(out, best, sizeof best);
+}
+
+// Writes the best sum of the strips from one row to each row of a panel, for intervals of limited
+// length. The starts of a stop are a window of running sums, whose minimum is needed. Starts are
+// divided into blocks of the window's size, so a window covers the end of one block and the
+// beginning of the next. `block` stores one vector for each start of a block.
+// Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
+template <class T, class Lanes>
+inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
+                                                           int64_t columns, Lengths widths,
+                                                           Lanes* block, T* out) {
+    constexpr int kLanes = kLanesOf<T>;
+    const auto smaller = [](const Lanes& a, const Lanes& b) { return a < b ? a : b; };
+    const int64_t window = std::min(widths.most, columns) - widths.least + 1;
+    Lanes best, sum{}, start_sum{}, so_far{};
+    for (int lane = 0; lane < kLanes; ++lane) best[lane] = std::numeric_limits<T>::min();
+    const auto strip = [&](int64_t column) {
+        Lanes sums;
+        __builtin_memcpy(&sums, bottoms + column * kLanes, sizeof sums);
+        return sums - top[column * kLanes];
+    };
+    int64_t place = 0;  // index of the start in its block
+    for (int64_t stop = 1; stop <= columns; ++stop) {
+        sum += strip(stop - 1);
+        const int64_t start = stop - widths.least;
+        if (start < 0) continue;
+        if (start > 0) start_sum += strip(start - 1);
+        so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
+        block[place] = start_sum;
+        // After this index, `block` still has the minima of the block before, up to its end.
+        const bool reaches_back = start >= window && place + 1 < window;
+        const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
+        const Lanes gain = sum - least;
+        best = best > gain ? best : gain;
+        if (++place < window) continue;
+        for (int64_t i = window - 2; i >= 0; --i) block[i] = smaller(block[i], block[i + 1]);
+        place = 0;
+    }
+    __builtin_memcpy(out, &best, sizeof best);
+}
+
+}  // namespace
+
+MMP_SIMD_LEVELS void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
+                                      int64_t columns, int32_t* out) {
+    best_of_strips<int32_t, Lanes32>(tops, bottoms, columns, out);
+}
+
+MMP_SIMD_LEVELS void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
+                                      int64_t columns, int64_t* out) {
+    best_of_strips<int64_t, Lanes64>(tops, bottoms, columns, out);
+}
+
+MMP_SIMD_LEVELS void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int32_t* out) {
+    best_of_limited<int32_t, Lanes32>(top, bottoms, columns, widths, static_cast<Lanes32*>(block),
+                                      out);
+}
+
+MMP_SIMD_LEVELS void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
+                                       Lengths widths, void* block, int64_t* out) {
+    best_of_limited<int64_t, Lanes64>(top, bottoms, columns, widths, static_cast<Lanes64*>(block),
+                                      out);
+}
+
+bool fits_32_bits(const int64_t* values, int64_t count) {
+    uint64_t sum = 0;
+    for (int64_t i = 0; i < count; ++i) sum += static_cast<uint64_t>(std::abs(values[i]));
+    return sum <= static_cast<uint64_t>(std::numeric_limits<int32_t>::max());
+}
+
+}  // namespace mmp
