@@ -1,11 +1,13 @@
 """Limits of time and memory of the solvers."""
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from numbers import Real
 from typing import Any
 
 from mmpcodec.checks import check_int
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import LimitExceeded, ParameterError
 
 MOST_SECONDS = 1e9
 """Largest time limit, in seconds."""
@@ -41,6 +43,24 @@ class CallLimits:
     def seconds(self) -> float:
         """Seconds since the call began."""
         return time.perf_counter() - self.begin
+
+
+@contextmanager
+def in_time(name: str, time_limit: float | None) -> Iterator[float | None]:
+    """Give the deadline of a call without an answer before its end, a value of ``time.monotonic``.
+
+    Raises
+    ------
+    LimitExceeded
+        When the body raises ``OutOfTime``; ``name`` is that of the call.
+    ParameterError
+        See ``CallLimits``.
+    """
+    try:
+        yield CallLimits(time_limit, None).deadline
+    except OutOfTime:
+        reason = f"no answer in time_limit = {time_limit} seconds"
+        raise LimitExceeded(f"Time of {name}", reason) from None
 
 
 def check_memory(memory_limit: Any) -> int:

@@ -8,6 +8,7 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cpu/solvers/max_sum/interval.h"
 #include "cpu/solvers/max_sum/max_sum.h"
@@ -128,14 +129,29 @@ nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int t
     return array_of(std::move(found.numbers), {3, static_cast<size_t>(found.count)});
 }
 
-std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t> find_rectangle(
-    const Matrix& values, const Limits& heights, const Limits& widths, bool transposed,
-    int threads) {
-    nb::gil_scoped_release released;
-    ThreadTeam team(threads);
-    const Strip s = max_rectangle(values.data(), values.shape(0), values.shape(1), lengths(heights),
-                                  lengths(widths), transposed, team);
-    return {s.sum, s.first, s.last, s.start, s.stop};
+// Calls work with a team and the GIL released; returns None if time runs out.
+template <class Work>
+auto in_time(double seconds, int threads, const Work& work)
+    -> std::optional<decltype(work(std::declval<ThreadTeam&>()))> {
+    try {
+        nb::gil_scoped_release released;
+        ThreadTeam team(threads, deadline_in(seconds));
+        return work(team);
+    } catch (const OutOfTime&) {
+        return {};
+    }
+}
+
+using StripTuple = std::tuple<int64_t, int64_t, int64_t, int64_t, int64_t>;
+
+std::optional<StripTuple> find_rectangle(const Matrix& values, const Limits& heights,
+                                         const Limits& widths, bool transposed, double seconds,
+                                         int threads) {
+    return in_time(seconds, threads, [&](ThreadTeam& team) -> StripTuple {
+        const Strip s = max_rectangle(values.data(), values.shape(0), values.shape(1),
+                                      lengths(heights), lengths(widths), transposed, team);
+        return {s.sum, s.first, s.last, s.start, s.stop};
+    });
 }
 
 using Volume = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
@@ -150,35 +166,36 @@ std::array<int64_t, 3> sizes_of(const Volume& values) {
     return {size(0), size(1), size(2)};
 }
 
-BoxTuple find_box(const Volume& values, const std::array<int, 3>& axes,
-                  const std::array<Limits, 3>& limits, int threads) {
-    nb::gil_scoped_release released;
-    ThreadTeam team(threads);
+std::optional<BoxTuple> find_box(const Volume& values, const std::array<int, 3>& axes,
+                                 const std::array<Limits, 3>& limits, double seconds,
+                                 int threads) {
     const auto [planes, rows, columns] = limits;
-    return box_tuple(max_box(values.data(), sizes_of(values), axes,
-                             {lengths(planes), lengths(rows), lengths(columns)}, team));
+    const std::array<Lengths, 3> sides{lengths(planes), lengths(rows), lengths(columns)};
+    return in_time(seconds, threads, [&](ThreadTeam& team) {
+        return box_tuple(max_box(values.data(), sizes_of(values), axes, sides, team));
+    });
 }
+
+using CensusTuple = std::tuple<int64_t, int64_t, BoxTuple, BoxTuple>;
 
 // Returns the sum, the number of boxes, the largest and the smallest.
-std::tuple<int64_t, int64_t, BoxTuple, BoxTuple> take_box_census(const Volume& values,
-                                                                 const std::array<int, 3>& axes,
-                                                                 int threads) {
-    nb::gil_scoped_release released;
-    ThreadTeam team(threads);
-    const BoxCensus found = box_census(values.data(), sizes_of(values), axes, team);
-    return {found.sum, found.boxes, box_tuple(found.largest), box_tuple(found.smallest)};
+std::optional<CensusTuple> take_box_census(const Volume& values, const std::array<int, 3>& axes,
+                                           double seconds, int threads) {
+    return in_time(seconds, threads, [&](ThreadTeam& team) -> CensusTuple {
+        const BoxCensus found = box_census(values.data(), sizes_of(values), axes, team);
+        return {found.sum, found.boxes, box_tuple(found.largest), box_tuple(found.smallest)};
+    });
 }
 
-nb::object find_strip_maxima(const Matrix& values, int threads) {
+nb::object find_strip_maxima(const Matrix& values, double seconds, int threads) {
     const int64_t rows = values.shape(0);
     const size_t count = static_cast<size_t>(rows * (rows + 1) / 2);
     auto maxima = space(count);
-    {
-        nb::gil_scoped_release released;
-        ThreadTeam team(threads);
+    const auto done = in_time(seconds, threads, [&](ThreadTeam& team) {
         strip_maxima(values.data(), rows, values.shape(1), maxima.get(), team);
-    }
-    return array_of(std::move(maxima), {count});
+        return true;
+    });
+    return done ? array_of(std::move(maxima), {count}) : nb::none();
 }
 
 }  // namespace
@@ -193,10 +210,11 @@ void register_max_sum(nb::module_& module) {
     module.def("sums_through", &find_sums_through, "values"_a);
     module.def("maximal_intervals", &find_maximal, "values"_a, "scale"_a, "piece"_a, "threads"_a);
     module.def("max_rectangle", &find_rectangle, "values"_a, "heights"_a, "widths"_a,
-               "transposed"_a, "threads"_a);
-    module.def("max_box", &find_box, "values"_a, "axes"_a, "limits"_a, "threads"_a);
-    module.def("box_census", &take_box_census, "values"_a, "axes"_a, "threads"_a);
-    module.def("strip_maxima", &find_strip_maxima, "values"_a, "threads"_a);
+               "transposed"_a, "seconds"_a, "threads"_a);
+    module.def("max_box", &find_box, "values"_a, "axes"_a, "limits"_a, "seconds"_a,
+               "threads"_a);
+    module.def("box_census", &take_box_census, "values"_a, "axes"_a, "seconds"_a, "threads"_a);
+    module.def("strip_maxima", &find_strip_maxima, "values"_a, "seconds"_a, "threads"_a);
 }
 
 }  // namespace mmp

@@ -23,7 +23,7 @@ constexpr int kTasksShift = 16, kJobShift = 32;
 
 }  // namespace
 
-ThreadTeam::ThreadTeam(int threads) {
+ThreadTeam::ThreadTeam(int threads, Deadline deadline) : deadline_(deadline) {
     for (int i = 1; i < threads; ++i) {
         try {
             workers_.emplace_back([this] { serve(); });

@@ -10,12 +10,14 @@
 #include <type_traits>
 #include <vector>
 
+#include "cpu/runtime/interrupts.h"
+
 namespace mmp {
 
 class ThreadTeam {
 public:
-    // The calling thread is one of the team.
-    explicit ThreadTeam(int threads);
+    // The calling thread is one of the team. Work that may take long looks at the deadline.
+    explicit ThreadTeam(int threads, Deadline deadline = kNoDeadline);
     ~ThreadTeam();
     ThreadTeam(const ThreadTeam&) = delete;
     ThreadTeam& operator=(const ThreadTeam&) = delete;
@@ -37,6 +39,9 @@ public:
                  &work},
                 tasks);
     }
+
+    // Throws Interrupted or OutOfTime; see stop_if_over.
+    void look() const { stop_if_over(deadline_); }
 
 private:
     struct Job {
@@ -60,6 +65,7 @@ private:
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     std::vector<std::thread> workers_;
+    const Deadline deadline_;
 };
 
 }  // namespace mmp

@@ -231,6 +231,10 @@ def max_sum(
     allow_empty: Annotated[
         bool, typer.Option("--allow-empty", help="Answer with nothing if no value is positive.")
     ] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(min=0, metavar="S", help="Time limit for rectangles and boxes."),
+    ] = None,
     format: Format = None,
     out: Answer = STANDARD,
     backend: options.BackendName = "auto",
@@ -250,6 +254,8 @@ def max_sum(
             f"{output.shown(file, 'stdin')}: shape {values.shape}: must have 1 to 3 dimensions"
         )
     more: dict[str, Any] = {"allow_empty": allow_empty, "backend": backend}
+    if values.ndim > 1:
+        more["time_limit"] = seconds
     started = time.perf_counter()
     found: Sequence[Any]
     if count == 1:

@@ -5,6 +5,7 @@ from typing import Any
 
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.limits import in_time
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Box, BoxCensus
 from mmpcodec.solvers.max_sum.disjoint import disjoint
@@ -20,6 +21,7 @@ def max_box(
     min_width: int = 1,
     max_width: int | None = None,
     allow_empty: bool = False,
+    time_limit: float | None = None,
     backend: str = "auto",
 ) -> Box:
     """Find the box of the largest sum.
@@ -35,6 +37,9 @@ def max_box(
         Smallest and largest numbers of planes, rows and columns; None is no limit.
     allow_empty : bool
         Whether the answer is empty if the largest sum is not positive.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
         With limits, cuda leaves the work to the processor.
 
@@ -42,6 +47,8 @@ def max_box(
     ------
     ParameterError
         See ``on_grid`` and ``arguments.limits``.
+    LimitExceeded
+        When time runs out.
 
     Examples
     --------
@@ -57,13 +64,14 @@ def max_box(
         arguments.limits("width", min_width, max_width, width),
     ]
     operation = dispatch.operations(__package__, backend, given.values)
-    total, *places = operation.max_box(given.values, sides)
+    with in_time("max_box", time_limit) as deadline:
+        total, *places = operation.max_box(given.values, sides, deadline)
     if allow_empty and total <= 0:
         return Box(0, 0, 0, 0, 0, 0, given.number(0))
     return _box(given, total, places)
 
 
-def box_census(values: Any, *, backend: str = "auto") -> BoxCensus:
+def box_census(values: Any, *, time_limit: float | None = None, backend: str = "auto") -> BoxCensus:
     """Count the boxes of the largest sum; find the largest, the smallest and the densest.
 
     Boxes that differ only by a slab of sum zero count separately.
@@ -71,6 +79,9 @@ def box_census(values: Any, *, backend: str = "auto") -> BoxCensus:
     Parameters
     ----------
     values : (D, H, W) array of integers or floating-point numbers
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
         cuda leaves the work to the processor.
 
@@ -78,6 +89,8 @@ def box_census(values: Any, *, backend: str = "auto") -> BoxCensus:
     ------
     ParameterError
         See ``on_grid``.
+    LimitExceeded
+        When time runs out.
 
     Examples
     --------
@@ -88,7 +101,8 @@ def box_census(values: Any, *, backend: str = "auto") -> BoxCensus:
     """
     given = on_grid(values, 3, backend)
     operation = dispatch.operations(__package__, backend, given.values)
-    total, count, *ends = operation.box_census(given.values)
+    with in_time("box_census", time_limit) as deadline:
+        total, count, *ends = operation.box_census(given.values, deadline)
     largest, smallest = (_box(given, total, places) for places in ends)
     # Of a largest sum of 0 or less, the smallest boxes are single values, and the first of all.
     return BoxCensus(given.number(total), count, largest, smallest, densest=smallest)
@@ -105,6 +119,7 @@ def disjoint_boxes(
     min_width: int = 1,
     max_width: int | None = None,
     allow_empty: bool = False,
+    time_limit: float | None = None,
     backend: str = "auto",
 ) -> list[Box]:
     """Find k disjoint boxes, best first; each has the largest sum of the remaining values.
@@ -117,6 +132,9 @@ def disjoint_boxes(
         Smallest and largest numbers of planes, rows and columns; None is no limit.
     allow_empty : bool
         Whether to return fewer than k boxes if no positive sum is left.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
         With limits, cuda leaves the work to the processor.
 
@@ -124,6 +142,8 @@ def disjoint_boxes(
     ------
     ParameterError
         See ``on_grid``; also when fewer than k boxes exist and ``allow_empty`` is False.
+    LimitExceeded
+        When time runs out.
     """
     given = on_grid(values, 3, backend)
     depth, height, width = given.values.shape
@@ -141,12 +161,13 @@ def disjoint_boxes(
             (least, min(most, size))
             for (least, most), size in zip(sides, inside.shape, strict=True)
         ]
-        total, *places = operation.max_box(inside, limits)
+        total, *places = operation.max_box(inside, limits, deadline)
         moved = (place + start for place, start in zip(places, starts * 2, strict=True))
         return (-total, *moved)
 
     least, count = [side[0] for side in sides], arguments.count(k)
-    parts = disjoint(given.values.shape, least, best, count, allow_empty, "boxes")
+    with in_time("disjoint_boxes", time_limit) as deadline:
+        parts = disjoint(given.values.shape, least, best, count, allow_empty, "boxes")
     return [_box(given, -total, places) for total, *places in parts]
 
 

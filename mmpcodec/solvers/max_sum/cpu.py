@@ -1,15 +1,15 @@
 """Operations in C++, on all processor cores; see ``kernels/cpu/solvers/max_sum/max_sum.h``."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from mmpcodec import _cpu
 from mmpcodec._cpu import interval_census, sums_through
-from mmpcodec._cpu import max_rectangle as _max_rectangle
-from mmpcodec._cpu import strip_maxima as _strip_maxima
 from mmpcodec.runtime.machine import processors
 from mmpcodec.solvers.grid import rounded
+from mmpcodec.solvers.limits import OutOfTime, seconds_left
 from mmpcodec.solvers.max_sum.arguments import Limits
 
 __all__ = [
@@ -100,24 +100,33 @@ def _plain(values: np.ndarray) -> np.ndarray:
 
 
 def max_rectangle(
-    values: np.ndarray, heights: Limits, widths: Limits, transposed: bool
+    values: np.ndarray,
+    heights: Limits,
+    widths: Limits,
+    transposed: bool,
+    deadline: float | None = None,
 ) -> tuple[int, int, int, int, int]:
     """See the function in ``reference``."""
-    return _max_rectangle(values, heights, widths, transposed, processors())
+    left = seconds_left(deadline)
+    return _in_time(_cpu.max_rectangle(values, heights, widths, transposed, left, processors()))
 
 
-def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
+def max_box(
+    values: np.ndarray, sides: Sequence[Limits], deadline: float | None = None
+) -> tuple[int, ...]:
     """See the function in ``reference``."""
     volume, axes = _turned(values)
     limits = tuple(sides[axis] for axis in axes)
-    total, starts, stops = _cpu.max_box(volume, axes, limits, processors())
+    left = seconds_left(deadline)
+    total, starts, stops = _in_time(_cpu.max_box(volume, axes, limits, left, processors()))
     return total, *_places(axes, starts, stops)
 
 
-def box_census(values: np.ndarray) -> tuple:
+def box_census(values: np.ndarray, deadline: float | None = None) -> tuple:
     """See the function in ``reference``."""
     volume, axes = _turned(values)
-    total, count, (_, *largest), (_, *smallest) = _cpu.box_census(volume, axes, processors())
+    found = _in_time(_cpu.box_census(volume, axes, seconds_left(deadline), processors()))
+    total, count, (_, *largest), (_, *smallest) = found
     return total, count, _places(axes, *largest), _places(axes, *smallest)
 
 
@@ -136,6 +145,13 @@ def _places(axes: list[int], starts: Sequence[int], stops: Sequence[int]) -> tup
     return (*(starts[axis] for axis in order), *(stops[axis] for axis in order))
 
 
-def strip_maxima(values: np.ndarray) -> np.ndarray:
+def strip_maxima(values: np.ndarray, deadline: float | None = None) -> np.ndarray:
     """See the function in ``reference``."""
-    return _strip_maxima(values, processors())
+    return _in_time(_cpu.strip_maxima(values, seconds_left(deadline), processors()))
+
+
+def _in_time(found: Any) -> Any:
+    """Return an answer of C++, which is None if time has run out."""
+    if found is None:
+        raise OutOfTime
+    return found

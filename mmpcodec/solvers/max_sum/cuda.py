@@ -13,6 +13,7 @@ from mmpcodec.errors import LimitExceeded
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.solvers.grid import on_known_grid
+from mmpcodec.solvers.limits import look
 from mmpcodec.solvers.max_sum import cpu
 from mmpcodec.solvers.max_sum.arguments import Limits
 
@@ -161,10 +162,14 @@ def maximal_intervals(values: Any) -> np.ndarray:
 
 
 def max_rectangle(
-    values: Any, heights: Limits, widths: Limits, transposed: bool
+    values: Any,
+    heights: Limits,
+    widths: Limits,
+    transposed: bool,
+    deadline: float | None = None,
 ) -> tuple[int, int, int, int, int]:
     """See the function in ``reference``."""
-
+    look(deadline)
     values = _aligned(values)
     if widths[0] > 1 or widths[1] < values.shape[1]:
         return _limited_rectangle(values, heights, widths, transposed)
@@ -174,19 +179,20 @@ def max_rectangle(
     return total, top, bottom, left, right
 
 
-def strip_maxima(values: Any) -> np.ndarray:
+def strip_maxima(values: Any, deadline: float | None = None) -> np.ndarray:
     """See the function in ``reference``."""
-
+    look(deadline)
     values = _aligned(values)
     return _Strips(values[None], (1, len(values))).maxima()
 
 
-def max_box(values: Any, sides: Sequence[Limits]) -> tuple[int, ...]:
+def max_box(values: Any, sides: Sequence[Limits], deadline: float | None = None) -> tuple[int, ...]:
     """See the function in ``reference``; with limits, the processor does the work."""
     import cupy
 
     if list(sides) != [(1, side) for side in values.shape]:
-        return cpu.max_box(_on_host(values), sides)
+        return cpu.max_box(_on_host(values), sides, deadline)
+    look(deadline)
     values = cupy.asarray(values)
     # The kernels try all ranges of the two shorter sides and scan along the longest side.
     axes = sorted(range(3), key=lambda axis: values.shape[axis])
@@ -197,9 +203,9 @@ def max_box(values: Any, sides: Sequence[Limits]) -> tuple[int, ...]:
     return (total, *(int(found[name]) for name in order))
 
 
-def box_census(values: Any) -> tuple:
+def box_census(values: Any, deadline: float | None = None) -> tuple:
     """See the function in ``reference``; the processor does the work."""
-    return cpu.box_census(_on_host(values))
+    return cpu.box_census(_on_host(values), deadline)
 
 
 def _on_host(values: Any) -> np.ndarray:

@@ -8,6 +8,7 @@ import numpy as np
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.limits import in_time
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
 from mmpcodec.solvers.max_sum.arguments import Limits
@@ -25,6 +26,7 @@ def max_rectangle(
     min_width: int = 1,
     max_width: int | None = None,
     allow_empty: bool = False,
+    time_limit: float | None = None,
     backend: str = "auto",
 ) -> Rectangle:
     """Find the rectangle of the largest sum.
@@ -38,12 +40,17 @@ def max_rectangle(
         Smallest and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
         Whether the answer is empty if the largest sum is not positive.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``on_grid`` and ``arguments.limits``.
+    LimitExceeded
+        When time runs out.
 
     Examples
     --------
@@ -56,30 +63,37 @@ def max_rectangle(
     heights = arguments.limits("height", min_height, max_height, height)
     widths = arguments.limits("width", min_width, max_width, width)
     operation = dispatch.operations(__package__, backend, given.values)
-    found = best_rectangle(given.values, heights, widths, operation)
+    with in_time("max_rectangle", time_limit) as deadline:
+        found = best_rectangle(given.values, heights, widths, operation, deadline)
     if allow_empty and found[0] <= 0:
         return Rectangle(0, 0, 0, 0, given.number(0))
     return _rectangle(given, found)
 
 
 def best_rectangle(
-    values: np.ndarray, heights: Limits, widths: Limits, operation: Any
+    values: np.ndarray,
+    heights: Limits,
+    widths: Limits,
+    operation: Any,
+    deadline: float | None = None,
 ) -> tuple[int, int, int, int, int]:
     """Return sum, top, left, bottom and right, computed by a backend's operations.
 
-    The arguments are not checked.
+    The arguments are not checked. ``deadline`` is a value of ``time.monotonic``.
     """
     # A backend tries all ranges of rows and scans the columns, so rows are the shorter side.
     if len(values) <= values.shape[1]:
-        found = operation.max_rectangle(values, heights, widths, False)
+        found = operation.max_rectangle(values, heights, widths, False, deadline)
         total, top, bottom, left, right = found
     else:
-        found = operation.max_rectangle(values.T.copy(), widths, heights, True)
+        found = operation.max_rectangle(values.T.copy(), widths, heights, True, deadline)
         total, left, right, top, bottom = found
     return total, top, left, bottom, right
 
 
-def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
+def rectangle_census(
+    values: Any, *, time_limit: float | None = None, backend: str = "auto"
+) -> RectangleCensus:
     """Count the rectangles of the largest sum; find the largest, the smallest and the densest.
 
     Rectangles that differ only by a strip of sum zero count separately.
@@ -87,18 +101,24 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``on_grid``.
+    LimitExceeded
+        When time runs out.
     """
     given = on_grid(values, 2, backend)
     operation = dispatch.operations(__package__, backend, given.values)
     turned = given.values.shape[0] > given.values.shape[1]
     matrix = given.values.T.copy() if turned else given.values
-    maxima = operation.strip_maxima(matrix)
+    with in_time("rectangle_census", time_limit) as deadline:
+        maxima = operation.strip_maxima(matrix, deadline)
     most, count = maxima.max(), 0
     ends: list[Rectangle] = []
     for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
@@ -119,7 +139,9 @@ def rectangle_census(values: Any, *, backend: str = "auto") -> RectangleCensus:
     return RectangleCensus(given.number(most), int(count), largest, smallest, densest)
 
 
-def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rectangle:
+def column_range_rectangle(
+    values: Any, k: int, *, time_limit: float | None = None, backend: str = "auto"
+) -> Rectangle:
     """Find the best rectangle of each range of columns, and return the k-th best of these.
 
     n columns have n (n + 1) / 2 ranges. Equal sums are ordered by (left, right). Of rectangles of
@@ -130,12 +152,17 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
     values : (H, W) array of integers or floating-point numbers
     k : int
         Rank of the answer; 1 is the best.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``on_grid``; also when k exceeds the number of ranges, or for more than 16384 columns.
+    LimitExceeded
+        When time runs out.
     """
     given = on_grid(values, 2, backend)
     operation = dispatch.operations(__package__, backend, given.values)
@@ -145,7 +172,8 @@ def column_range_rectangle(values: Any, k: int, *, backend: str = "auto") -> Rec
             f"values of {columns} columns: at most {MAX_COLUMNS}, because each range is stored"
         )
     turned = given.values.T.copy()
-    maxima = operation.strip_maxima(turned)
+    with in_time("column_range_rectangle", time_limit) as deadline:
+        maxima = operation.strip_maxima(turned, deadline)
     if arguments.count(k) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
     # Equal sums are ordered by (left, right), which partition does not keep.
@@ -167,6 +195,7 @@ def disjoint_rectangles(
     min_width: int = 1,
     max_width: int | None = None,
     allow_empty: bool = False,
+    time_limit: float | None = None,
     backend: str = "auto",
 ) -> list[Rectangle]:
     """Find k disjoint rectangles, best first; each has the largest sum of the remaining values.
@@ -179,12 +208,17 @@ def disjoint_rectangles(
         Smallest and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
         Whether to return fewer than k rectangles if no positive sum is left.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
         See ``on_grid``; also when fewer than k rectangles exist and ``allow_empty`` is False.
+    LimitExceeded
+        When time runs out.
     """
     given = on_grid(values, 2, backend)
     height, width = given.values.shape
@@ -197,11 +231,12 @@ def disjoint_rectangles(
         inside = given.values[top:bottom, left:right].copy()
         tall = heights[0], min(heights[1], bottom - top)
         wide = widths[0], min(widths[1], right - left)
-        total, *found = best_rectangle(inside, tall, wide, operation)
+        total, *found = best_rectangle(inside, tall, wide, operation, deadline)
         return -total, found[0] + top, found[1] + left, found[2] + top, found[3] + left
 
     least, count = (heights[0], widths[0]), arguments.count(k)
-    parts = disjoint((height, width), least, best, count, allow_empty, "rectangles")
+    with in_time("disjoint_rectangles", time_limit) as deadline:
+        parts = disjoint((height, width), least, best, count, allow_empty, "rectangles")
     return [_rectangle(given, (-total, *places)) for total, *places in parts]
 
 

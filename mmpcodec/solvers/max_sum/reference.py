@@ -1,7 +1,8 @@
 """Reference of each operation in NumPy; the other backends must return the same answers.
 
 Functions take int64 arrays; ``max_interval`` and ``maximal_intervals`` take other integers too.
-Intervals and rectangles are tuples of Python integers, sum first.
+Intervals and rectangles are tuples of Python integers, sum first. ``deadline`` is a value of
+``time.monotonic`` after which an operation raises ``OutOfTime``.
 """
 
 import itertools
@@ -10,6 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.solvers.grid import on_known_grid
+from mmpcodec.solvers.limits import look
 from mmpcodec.solvers.max_sum import slabs
 from mmpcodec.solvers.max_sum.arguments import Limits
 
@@ -107,7 +109,11 @@ def maximal_intervals(values: np.ndarray) -> np.ndarray:
 
 
 def max_rectangle(
-    values: np.ndarray, heights: Limits, widths: Limits, transposed: bool
+    values: np.ndarray,
+    heights: Limits,
+    widths: Limits,
+    transposed: bool,
+    deadline: float | None = None,
 ) -> tuple[int, int, int, int, int]:
     """Return sum, top, bottom, left and right of the first best rectangle, half open.
 
@@ -118,6 +124,7 @@ def max_rectangle(
     sums = np.concatenate([np.zeros((1, values.shape[1]), np.int64), np.cumsum(values, axis=0)])
     best = None
     for first in range(rows):
+        look(deadline)
         for last in range(first + heights[0], min(rows, first + heights[1]) + 1):
             total, start, stop = max_interval(sums[last] - sums[first], widths)
             places = (start, first, stop, last) if transposed else (first, start, last, stop)
@@ -130,7 +137,9 @@ def max_rectangle(
     return total, top, bottom, left, right
 
 
-def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
+def max_box(
+    values: np.ndarray, sides: Sequence[Limits], deadline: float | None = None
+) -> tuple[int, ...]:
     """Return sum, front, top, left, back, bottom and right of the first best box.
 
     ``sides`` are the smallest and the largest number of planes, rows and columns.
@@ -139,18 +148,19 @@ def max_box(values: np.ndarray, sides: Sequence[Limits]) -> tuple[int, ...]:
     def best_rectangle(
         slab: np.ndarray, heights: Limits, widths: Limits
     ) -> tuple[int, int, int, int, int]:
-        total, top, bottom, left, right = max_rectangle(slab, heights, widths, False)
+        total, top, bottom, left, right = max_rectangle(slab, heights, widths, False, deadline)
         return total, top, left, bottom, right
 
     return slabs.max_box(values, sides, best_rectangle)
 
 
-def box_census(values: np.ndarray) -> tuple:
+def box_census(values: np.ndarray, deadline: float | None = None) -> tuple:
     """Return the largest sum, the number of its boxes, the largest box and the smallest.
 
     Boxes are tuples of front, top, left, back, bottom and right. Of equal volumes, the first is
     taken.
     """
+    look(deadline)
     ranges = [itertools.combinations(range(side + 1), 2) for side in values.shape]
     boxes = [tuple(zip(*sides, strict=True)) for sides in itertools.product(*ranges)]
     sums = [
@@ -166,20 +176,20 @@ def box_census(values: np.ndarray) -> tuple:
     return most, len(best), largest[1:], min(best)[1:]
 
 
-def strip_maxima(values: np.ndarray) -> np.ndarray:
+def strip_maxima(values: np.ndarray, deadline: float | None = None) -> np.ndarray:
     """Return the largest sum of each range of rows, first to last: (0, 0), (0, 1), ..., (1, 1), ...
 
     The answer is an (H (H + 1) / 2,) int64 array.
     """
     rows = len(values)
     sums = np.concatenate([np.zeros((1, values.shape[1]), np.int64), np.cumsum(values, axis=0)])
-    return np.array(
-        [
-            max_interval(sums[last] - sums[first], (1, values.shape[1]))[0]
-            for first in range(rows)
-            for last in range(first + 1, rows + 1)
-        ]
-    )
+    widths = 1, values.shape[1]
+    maxima = []
+    for first in range(rows):
+        look(deadline)
+        strips = sums[first + 1 :] - sums[first]
+        maxima += [max_interval(strip, widths)[0] for strip in strips]
+    return np.array(maxima)
 
 
 def _comes_first(found: tuple, best: tuple) -> bool:

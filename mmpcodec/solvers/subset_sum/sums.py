@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory
+from mmpcodec.solvers.limits import check_memory, in_time
 from mmpcodec.solvers.subset_sum.arguments import weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
 from mmpcodec.solvers.subset_sum.reduction import reduce
@@ -62,7 +62,6 @@ def all_sums(
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
     capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
-    limits = CallLimits(time_limit, memory_limit)
     memory = check_memory(memory_limit)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)
@@ -72,13 +71,9 @@ def all_sums(
             "Memory of all_sums", f"needs {needed} bytes: must be at most memory_limit = {memory}"
         )
     dense = needs(len(reduced.weights), limit, limit, False)["dense"]
-    arguments = reduced.weights, limit, limits.deadline
-    try:
-        words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments)
-    except OutOfTime:
-        raise LimitExceeded(
-            "Time of all_sums", f"no answer in time_limit = {time_limit} seconds"
-        ) from None
+    arguments = reduced.weights, limit
+    with in_time("all_sums", time_limit) as deadline:
+        words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments, deadline)
     found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
     answer = np.zeros(capacity + 1, bool)
     answer[: limit * reduced.divisor + 1 : reduced.divisor] = found

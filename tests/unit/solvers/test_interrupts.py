@@ -10,6 +10,7 @@ PROGRAM = """
 import _thread, signal, threading
 import numpy as np
 from mmpcodec.solvers.knapsack import knapsack, knapsack_batch, value_curve
+from mmpcodec.solvers.max_sum import max_box, max_rectangle
 from mmpcodec.solvers.subset_sum import subset_sum
 signal.signal(signal.SIGINT, signal.default_int_handler)  # ignored in jobs of a shell's background
 rng = np.random.default_rng(0)
@@ -30,6 +31,8 @@ CALLS = {
     knapsack(circle.astype(int), w, int(w.sum()) // 2, memory_limit=1 << 33)""",
     "batch": """some = [(rng.integers(1, 99, 80), rng.integers(1, 50, (80, 2)), [900, 900])] * 4000
     knapsack_batch(some)""",
+    "rectangle": """max_rectangle(rng.integers(-9, 9, (4000, 20000)), backend="cpu")""",
+    "box": """max_box(rng.integers(-9, 9, (300, 301, 302)), backend="cpu")""",
     "bits": """w = 10 * rng.integers(1, 10**6, 4000) + (np.arange(4000) == 0)
     target = int(w.sum()) // 20 * 10 + 5
     subset_sum(w, target, method="dense", items=False, memory_limit=1 << 33)""",

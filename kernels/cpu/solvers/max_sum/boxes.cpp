@@ -92,7 +92,10 @@ private:
         constexpr int64_t kTasks = 32768;
         const int64_t each = std::max<int64_t>((count + kTasks - 1) / kTasks, 1);
         team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
-            for (int64_t i = task * each; i < std::min(count, (task + 1) * each); ++i) work(i);
+            for (int64_t i = task * each; i < std::min(count, (task + 1) * each); ++i) {
+                team.look();
+                work(i);
+            }
         });
     }
 

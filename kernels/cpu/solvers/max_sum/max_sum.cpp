@@ -53,7 +53,8 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
             if (best.sum == kLowest || better(other, best, transposed)) best = other;
         };
         StripSearch<T> search(sums, columns, widths);
-        for (int64_t top = first_top; top < last_top; top += kTops)
+        for (int64_t top = first_top; top < last_top; top += kTops) {
+            team.look();
             visit_strips(search, rows, top, heights,
                          [&] { return std::max(best.sum, known.load(std::memory_order_relaxed)); },
                          [&](int64_t first, int64_t last, int64_t sum) {
@@ -65,6 +66,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
                              if (sum == best.sum && best.last && later) return;
                              look_at(first, last);
                          });
+        }
         if (!best.last) return;
         const std::lock_guard lock(mutex);
         if (!answer.last || better(best, answer, transposed)) answer = best;
@@ -193,11 +195,13 @@ void strip_maxima(const int64_t* values, int64_t rows, int64_t columns, int64_t*
     const RunningSums<int64_t> sums(values, rows, columns);
     share_tops(rows, team, [&](int64_t first_top, int64_t last_top) {
         StripSearch<int64_t> search(sums, columns, {1, columns});
-        for (int64_t top = first_top; top < last_top; top += kTops)
+        for (int64_t top = first_top; top < last_top; top += kTops) {
+            team.look();
             visit_strips(search, rows, top, {1, rows}, [] { return kLowest; },
                          [&](int64_t first, int64_t last, int64_t sum) {
                              out[first * rows - first * (first - 1) / 2 + last - 1 - first] = sum;
                          });
+        }
     });
 }
 

@@ -1,7 +1,8 @@
 // Maximum-sum intervals and rectangles of integers. mmpcodec/solvers/max_sum defines the
 // answers, ties included.
 //
-// The sum of the magnitudes of all values must be below 2^63; callers check this limit.
+// The sum of the magnitudes of all values must be below 2^63; callers check this limit. Searches
+// with a team throw OutOfTime soon after its deadline.
 #pragma once
 
 #include <stdint.h>
