@@ -120,8 +120,9 @@ def knapsack(
 ) -> ExitCode:
     """Choose items of the largest total profit that fit, or one option of each group.
 
-    With several capacities each item has one weight per capacity. The value is null if nothing is
-    feasible. It is also null, with optimal false, if the search found nothing within --seconds.
+    With several capacities each item has one weight per capacity. The status is optimal, feasible
+    (--seconds ended the search), infeasible, or unknown (--seconds ended it without a choice). The
+    value is null if there is no choice.
     """
     from mmpcodec.solvers import files
     from mmpcodec.solvers import knapsack as solver
@@ -156,6 +157,7 @@ def knapsack(
         "items": list(found.items),
         "names": names if any(part.names is not None for part in parts) else None,
         "weights": None if found.value is None else sums,
+        "status": found.status,
         "optimal": found.optimal,
         "bound": profit(found.bound, problem.decimals),
         "path": found.path,

@@ -73,10 +73,12 @@ from mmpcodec.solvers.knapsack.solve import (
     multiple_choice,
     multiple_choice_batch,
 )
+from mmpcodec.solvers.status import Status
 
 __all__ = [
     "Curve",
     "Solution",
+    "Status",
     "choice_curve",
     "knapsack",
     "knapsack_batch",

@@ -1,11 +1,16 @@
 """The answer of the knapsack solvers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from mmpcodec.solvers.status import Status
 
 
 @dataclass(frozen=True)
 class Solution:
     """A choice, its profit, and an upper bound of the profit.
+
+    Solutions are equal, and hash alike, if they say the same of the problem; how they were found
+    (``path``, ``seconds`` and ``backend``) does not count.
 
     Parameters
     ----------
@@ -32,6 +37,13 @@ class Solution:
     items: tuple[int, ...]
     optimal: bool
     bound: int | None
-    path: str
-    seconds: float
-    backend: str = ""
+    path: str = field(compare=False)
+    seconds: float = field(compare=False)
+    backend: str = field(default="", compare=False)
+
+    @property
+    def status(self) -> Status:
+        """What is known about the choice: ``optimal`` and ``value`` in one word."""
+        if self.optimal:
+            return Status.INFEASIBLE if self.value is None else Status.OPTIMAL
+        return Status.UNKNOWN if self.value is None else Status.FEASIBLE
