@@ -122,3 +122,18 @@ def test_a_known_choice_that_the_root_excludes():
         ([16, -28, 8, -28], [3, 0, 0, 0]),
     ]
     assert branches.solve(of_groups(groups, 3, True), None).bound == 11
+
+
+@pytest.mark.parametrize("budgets", [1, 2])
+def test_bounds_are_near_where_few_of_many_items_fit(budgets):
+    """The prices of all weights together are worth far more than the profits."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(1, 200_000, (300, 1))
+    weights = np.hstack([weights, np.ones_like(weights)])[:, :budgets]
+    profits = rng.integers(1, 200_000, 300)
+    groups = [([0, p], [w * 0, w]) for p, w in zip(profits, weights, strict=True)]
+    problem = of_groups(groups, [10**6, 38][:budgets], False)
+    answer = branches.solve(reduce(problem).problem, None, work=1)
+    # At most two options of the linear programme are not whole.
+    assert answer.bound <= problem.value(answer.choices) + 2 * profits.max()
+    assert branches.solve(reduce(problem).problem, None, work=10**7).proven
