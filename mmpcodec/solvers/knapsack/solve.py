@@ -39,8 +39,11 @@ def knapsack(
     Parameters
     ----------
     profits : (N,) array of integers
+        Lists, tuples, pandas' Series and arrays of floats are taken, too. All floats, here and in
+        weights and capacities, must be integers below 2**53 in magnitude.
     weights : (N,) or (N, M) array of integers from 0 up
-        One column for each capacity.
+        One row for each item and one column for each capacity, the transpose of what OR-Tools'
+        ``KnapsackSolver.init`` takes. If N equals M, a transposed array is not noticed.
     capacities : int or sequence of M int
     exact_fill : bool
         Whether the weights must add up to the capacities exactly.
