@@ -17,7 +17,7 @@ class Solution:
     value : int or None
         Profit of the choice; None if no choice is feasible or no feasible choice was found in time.
     items : tuple of int
-        0-1 knapsack: indices of the items taken, ascending. Multiple-choice knapsack: index of the
+        Indices of the items taken, ascending, each once. Multiple-choice knapsack: index of the
         option of each group.
     optimal : bool
         Whether it is proven that no choice is better or, with value None, that none is feasible.
@@ -31,6 +31,8 @@ class Solution:
         Wall time in seconds; in a batch, the time of the whole batch.
     backend : str
         Name of the backend that ran.
+    counts : tuple of int
+        How often each of ``items`` is taken; by default once.
     """
 
     value: int | None
@@ -40,6 +42,11 @@ class Solution:
     path: str = field(compare=False)
     seconds: float = field(compare=False)
     backend: str = field(default="", compare=False)
+    counts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if len(self.counts) != len(self.items):
+            object.__setattr__(self, "counts", (1,) * len(self.items))
 
     @property
     def status(self) -> Status:

@@ -33,6 +33,8 @@ class Problem:
     exact_fill : bool
     items : (G,) int64 array or None
         Index of the item of each stage; None if the stages have the order of the caller.
+    limits_units : bool
+        Whether a budget limits the number of units taken.
     """
 
     profits: np.ndarray
@@ -41,6 +43,7 @@ class Problem:
     capacities: tuple[int, ...]
     exact_fill: bool
     items: np.ndarray | None = None
+    limits_units: bool = False
 
     @property
     def stages(self) -> int:
@@ -105,11 +108,17 @@ class ItemList:
     weights : (N, M) int64 array
         From 0 up. A weight above the capacity is stored as the capacity plus one.
     capacities : tuple of M int
+    left : (N, M) int64 array or None
+        Weights of the items that are left, of several budgets; None if they have none.
+    limits_units : bool
+        Whether the last budget limits the number of units taken.
     """
 
     profits: np.ndarray
     weights: np.ndarray
     capacities: tuple[int, ...]
+    left: np.ndarray | None = None
+    limits_units: bool = False
 
     def stages(self, exact_fill: bool, around_break: bool = True) -> Problem:
         """Return the items as stages; see ``of_items``."""
@@ -124,8 +133,11 @@ class ItemList:
         both[1::2] = profits
         pairs = np.zeros((2 * count, len(self.capacities)), np.int64)
         pairs[1::2] = columns
+        if self.left is not None:
+            pairs[::2] = self.left
         starts = np.arange(0, 2 * count + 1, 2)
-        return Problem(both, pairs, starts, self.capacities, exact_fill, items)
+        limits = self.limits_units
+        return Problem(both, pairs, starts, self.capacities, exact_fill, items, limits)
 
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
@@ -212,11 +224,11 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
     if not len(given):
         raise ParameterError("capacities = (): must be one or more")
     return tuple(
-        check_int("capacity", _whole("capacity", capacity), 0, MAX_CAPACITY) for capacity in given
+        check_int("capacity", whole("capacity", capacity), 0, MAX_CAPACITY) for capacity in given
     )
 
 
-def _whole(name: str, value: Any) -> Any:
+def whole(name: str, value: Any) -> Any:
     """Return a float that is an integer as an int, and any other value as it is."""
     if not isinstance(value, float | np.floating) or not value.is_integer():
         return value
