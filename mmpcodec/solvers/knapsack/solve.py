@@ -121,11 +121,13 @@ def knapsack_batch(
     ----------
     instances : sequence of (profits, weights, capacities)
         As in ``knapsack``; numbers of items and of capacities may differ between instances.
-    exact_fill, first_choice : bool
+    exact_fill : bool
         As in ``knapsack``, for all instances.
     copies, least_items, most_items
         As in ``knapsack``: None or one number for all instances, or a sequence with an entry for
         each instance.
+    first_choice : bool
+        As in ``knapsack``, for all instances.
     time_limit : float or None
         Seconds for all instances together.
     memory_limit, backend
