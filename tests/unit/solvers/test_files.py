@@ -175,7 +175,7 @@ def test_arrays(data, format, array):
          "p.x: copies: has 2: must have 1, one for each profit, or be one number"),
         (b'{"profits": [7], "weights": [6], "copies": "some"}', "json", 'copies = "some": must'),
         (b'{"profits": [7], "weights": [6], "copies": [0.5]}', "json", r"copies\[0\] = 0.5: must"),
-        (b'{"profits": [7], "weights": [6], "least_items": -1}', "json", "x: least_items = -1: must"),
+        (b'{"profits": [7], "weights": [6], "least_items": -1}', "json", "least_items = -1: must"),
         (b'{"profits": [7], "weights": [6], "most_items": null}', "json", "x: most_items = null:"),
         (b'{"groups": [], "copies": 1}', "json", "p.x: copies: is not one of groups, capacity, ex"),
         (b"name,profit,weight\na,7,6\na,7,6\n", "csv", "p.x:3: name 'a' is also in p.x:2"),
