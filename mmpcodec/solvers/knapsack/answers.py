@@ -45,7 +45,7 @@ class Solution:
     counts: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
-        if len(self.counts) != len(self.items):
+        if self.items and not self.counts:
             object.__setattr__(self, "counts", (1,) * len(self.items))
 
     @property
