@@ -62,7 +62,7 @@ class CorruptStream(FormatError):
 
 
 class LimitExceeded(FormatError):
-    """A picture or a problem needs more memory than the caller's limits or the machine allow."""
+    """A picture or a problem needs more memory or time than limits or the machine allow."""
 
 
 class _NamesFile(MmpError):

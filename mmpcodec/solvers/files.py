@@ -7,6 +7,7 @@ names the file and the field or line. The solvers check everything else.
 import csv
 import io
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
@@ -32,6 +33,8 @@ _PROFITS = (-MAX_CAPACITY, MAX_CAPACITY)
 _WEIGHTS = (0, MAX_CAPACITY)
 _SUMMANDS = (0, MAX_TOTAL)
 _MAX_DEPTH = 32
+ENDLESS = "inf"
+"""Copies of an item without a limit, in files and on the command line."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +68,11 @@ class KnapsackProblem:
     exact_fill : bool
     decimals : int
         The file's profits are these times ``10**-decimals``.
+    copies : int, float or list of them, or None
+        How often each item can be taken, the same for all or one number for each; ``math.inf`` is
+        as often as it fits.
+    least_items, most_items : int or None
+        Limits of the number of items.
     """
 
     items: Choices | None
@@ -73,6 +81,9 @@ class KnapsackProblem:
     capacities: list[int] | None
     exact_fill: bool
     decimals: int = 0
+    copies: int | float | list[int | float] | None = None
+    least_items: int | None = None
+    most_items: int | None = None
 
 
 @dataclass(frozen=True)
@@ -144,8 +155,14 @@ def read_knapsack(
     if not isinstance(exact_fill, bool):
         raise ParameterError(f"{file}: exact_fill = {exact_fill!r}: must be true or false")
     if "groups" not in fields:
+        copies, least, most = _units(fields, file)
         items = _choices(fields, file, "")
-        return KnapsackProblem(items, None, None, capacities, exact_fill)
+        if isinstance(copies, list) and len(copies) != len(items.profits):
+            raise ParameterError(
+                f"{file}: copies: has {len(copies)}: must have {len(items.profits)}, one for each "
+                "profit, or be one number"
+            )
+        return KnapsackProblem(items, None, None, capacities, exact_fill, 0, copies, least, most)
     given = fields.pop("groups")
     _check_rest(fields, file, "", "groups, capacity, exact_fill")
     if not isinstance(given, list) or not all(isinstance(group, dict) for group in given):
@@ -208,6 +225,21 @@ def read_array(data: bytes, file: str, format: str) -> np.ndarray:
         level = level[0] if level else None
     flat = list(_numbers(value, f"{file}: values", shape))
     return _array(flat, file).reshape(shape)
+
+
+def copies_of_text(where: str, text: str) -> int | float:
+    """Return a number of copies; "inf" is infinity.
+
+    Raises
+    ------
+    ParameterError
+        When the text is neither "inf" nor an integer from 0 to 2**62 - 1.
+    """
+    if text.strip() == ENDLESS:
+        return math.inf
+    if not _INTEGER.fullmatch(text.strip()):
+        raise ParameterError(f"{where} = {text[:40]!r}: must be an integer or {ENDLESS}")
+    return _integer(where, int(text), _WEIGHTS)
 
 
 def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
@@ -276,7 +308,7 @@ def _array_of_rows(data: bytes, file: str) -> np.ndarray:
 
 
 def _knapsack_of_rows(data: bytes, file: str) -> KnapsackProblem:
-    columns = ("name", "group", "profit", "weight")
+    columns = ("name", "group", "profit", "weight", "copies")
     table = list(_rows_with_head(data, file, columns, ("profit", "weight"), ("weight",)))
     profits = [
         _integer_text(f"{where}: profit", row["profit"][0], _PROFITS) for where, row in table
@@ -287,7 +319,14 @@ def _knapsack_of_rows(data: bytes, file: str) -> KnapsackProblem:
     ]
     if not table or "group" not in table[0][1]:
         items = Choices(profits, weights, _column(table, "name"))
-        return KnapsackProblem(items, None, None, None, False)
+        copies = None
+        if table and "copies" in table[0][1]:
+            copies = [copies_of_text(f"{where}: copies", row["copies"][0]) for where, row in table]
+        return KnapsackProblem(items, None, None, None, False, copies=copies)
+    if "copies" in table[0][1]:
+        raise ParameterError(
+            f"{file}: column copies: only items have copies, options of groups not"
+        )
     places: dict[str, list[int]] = {}
     for place, (_, row) in enumerate(table):
         places.setdefault(row["group"][0], []).append(place)
@@ -428,7 +467,8 @@ def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
     names = _names_field(fields, file, prefix)
     profits = _list(fields, file, prefix, "profits")
     weights = _list(fields, file, prefix, "weights")
-    known = "profits, weights, names" + (", name" if prefix else ", groups, capacity, exact_fill")
+    more = ", groups, capacity, exact_fill, copies, least_items, most_items"
+    known = "profits, weights, names" + (", name" if prefix else more)
     _check_rest(fields, file, prefix, known)
     where = f"{file}: {prefix}"
     if len(profits) != len(weights):
@@ -460,6 +500,29 @@ def _capacities(fields: dict[str, Any], file: str) -> list[int] | None:
     if isinstance(given, list):
         return [_integer(f"{file}: capacity[{i}]", one, (0,)) for i, one in enumerate(given)]
     return [_integer(f"{file}: capacity", given, (0,))]
+
+
+def _units(
+    fields: dict[str, Any], file: str
+) -> tuple[int | float | list[int | float] | None, int | None, int | None]:
+    """Return copies, least and largest number of items; None for what the file lacks."""
+    copies: int | float | list[int | float] | None = None
+    if "copies" in fields:
+        given = fields.pop("copies")
+        if isinstance(given, list):
+            copies = [_copies(f"{file}: copies[{i}]", one) for i, one in enumerate(given)]
+        else:
+            copies = _copies(f"{file}: copies", given)
+    least, most = (
+        _integer(f"{file}: {name}", fields.pop(name), _WEIGHTS) if name in fields else None
+        for name in ("least_items", "most_items")
+    )
+    return copies, least, most
+
+
+def _copies(where: str, value: Any) -> int | float:
+    """Return a number of copies; "inf" is infinity."""
+    return math.inf if value == ENDLESS else _integer(where, value, _WEIGHTS)
 
 
 def _list(fields: dict[str, Any], file: str, prefix: str, name: str) -> list:

@@ -547,6 +547,22 @@ OPERATIONS: dict[str, Operation] = {
             for count in (5, 40, 90)
         },
     ),
+    "knapsack, copies": solver(
+        partial(knapsack.knapsack, copies=3, first_choice=True),
+        lambda found: (*items_and_value(found), found.counts),
+        **{
+            f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)
+            for count in (5, 40)
+        },
+    ),
+    "knapsack, number of items": solver(
+        partial(knapsack.knapsack, copies=np.inf, least_items=3, most_items=7),
+        lambda found: found.value,
+        **{
+            f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)
+            for count in (5, 40)
+        },
+    ),
 }
 
 

@@ -97,6 +97,21 @@ def knapsack(
         bool,
         typer.Option("--exact-fill", help="The weights must add up to the capacities exactly."),
     ] = False,
+    copies: Annotated[
+        str | None,
+        typer.Option(
+            metavar="N",
+            help="Take each item up to N times, inf: as often as it fits; instead of the file's.",
+        ),
+    ] = None,
+    least_items: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Take at least N items; each copy counts."),
+    ] = None,
+    most_items: Annotated[
+        int | None,
+        typer.Option(min=0, metavar="N", help="Take at most N items; each copy counts."),
+    ] = None,
     first_choice: Annotated[
         bool,
         typer.Option(
@@ -121,8 +136,9 @@ def knapsack(
 ) -> ExitCode:
     """Choose items of the largest total profit that fit, or one option of each group.
 
-    With several capacities each item has one weight per capacity. The value is null if nothing is
-    feasible. It is also null, with optimal false, if the search found nothing within --seconds.
+    With several capacities each item has one weight per capacity. The status is optimal, feasible
+    (--seconds ended the search), infeasible, or unknown (--seconds ended it without a choice). The
+    value is null if there is no choice.
     """
     from mmpcodec.solvers import files
     from mmpcodec.solvers import knapsack as solver
@@ -138,25 +154,37 @@ def knapsack(
         "backend": backend,
     }
     answer: dict[str, Any] = {"solver": "knapsack", "capacity": rooms}
+    of_items = {
+        "copies": problem.copies if copies is None else files.copies_of_text("copies", copies),
+        "least_items": problem.least_items if least_items is None else least_items,
+        "most_items": problem.most_items if most_items is None else most_items,
+    }
     if problem.items is not None:
         items = problem.items
         weights = columns(items.weights, len(rooms))
-        more["first_choice"] = first_choice
+        more |= {"first_choice": first_choice, **of_items}
         found = naming(file, solver.knapsack, items.profits, weights, rooms, **more)
         parts, chosen = [items], [(items, index) for index in found.items]
     else:
         assert problem.groups is not None
+        if unfit := [name for name, given in of_items.items() if given is not None]:
+            raise ParameterError(
+                f"{output.shown(file, 'stdin')}: {unfit[0]}: only for items, not for groups"
+            )
         groups = [(each.profits, columns(each.weights, len(rooms))) for each in problem.groups]
         found = naming(file, solver.multiple_choice, groups, rooms, **more)
         parts, chosen = problem.groups, list(zip(problem.groups, found.items, strict=False))
         answer["groups"] = problem.group_names
-    sums = [sum(part.weights[index][k] for part, index in chosen) for k in range(len(rooms))]
+    units = list(zip(chosen, found.counts, strict=True))
+    sums = [sum(n * part.weights[i][k] for (part, i), n in units) for k in range(len(rooms))]
     names = [part.names[index] if part.names else None for part, index in chosen]
     answer |= {
         "value": profit(found.value, problem.decimals),
         "items": list(found.items),
+        "counts": list(found.counts),
         "names": names if any(part.names is not None for part in parts) else None,
         "weights": None if found.value is None else sums,
+        "status": found.status,
         "optimal": found.optimal,
         "bound": profit(found.bound, problem.decimals),
         "path": found.path,

@@ -2,8 +2,14 @@
 
 *Problems.* A 0-1 knapsack takes each item once or not at all. A multiple-choice knapsack takes one
 option of each group. Both have one or several budgets. Profits are integers of any sign whose
-magnitudes add up to less than 2**61. Weights are integers from 0 up, capacities integers from 0 to
-2**62 - 1. With ``exact_fill``, the weights must add up to the capacities exactly.
+magnitudes, times the copies that fit, add up to less than 2**61. Weights are integers from 0 up,
+capacities integers from 0 to 2**62 - 1. With ``exact_fill``, the weights must add up to the
+capacities exactly.
+
+*Copies and numbers.* A 0-1 knapsack can have several copies of items, or as many as fit, and limits
+of the number of units taken. Items with copies are split into pieces of 1, 2, 4, ... copies, and a
+number is one more budget (see ``units``), so all methods below apply to the pieces, in the order of
+the items. Where the number is limited, branch and bound comes before each table, whatever its size.
 
 *Ties.* Of equally good choices of items of one budget without exact fill, the search returns the
 one that it finds. It takes its steps in one order on the processor, so this choice depends on the
@@ -73,10 +79,12 @@ from mmpcodec.solvers.knapsack.solve import (
     multiple_choice,
     multiple_choice_batch,
 )
+from mmpcodec.solvers.status import Status
 
 __all__ = [
     "Curve",
     "Solution",
+    "Status",
     "choice_curve",
     "knapsack",
     "knapsack_batch",

@@ -1,18 +1,23 @@
 """The answer of the knapsack solvers."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+
+from mmpcodec.solvers.status import Status
 
 
 @dataclass(frozen=True)
 class Solution:
     """A choice, its profit, and an upper bound of the profit.
 
+    Solutions are equal, and hash alike, if they say the same of the problem; how they were found
+    (``path``, ``seconds`` and ``backend``) does not count.
+
     Parameters
     ----------
     value : int or None
         Profit of the choice; None if no choice is feasible or no feasible choice was found in time.
     items : tuple of int
-        0-1 knapsack: indices of the items taken, ascending. Multiple-choice knapsack: index of the
+        Indices of the items taken, ascending, each once. Multiple-choice knapsack: index of the
         option of each group.
     optimal : bool
         Whether it is proven that no choice is better or, with value None, that none is feasible.
@@ -26,12 +31,26 @@ class Solution:
         Wall time in seconds; in a batch, the time of the whole batch.
     backend : str
         Name of the backend that ran.
+    counts : tuple of int
+        How often each of ``items`` is taken; by default once.
     """
 
     value: int | None
     items: tuple[int, ...]
     optimal: bool
     bound: int | None
-    path: str
-    seconds: float
-    backend: str = ""
+    path: str = field(compare=False)
+    seconds: float = field(compare=False)
+    backend: str = field(default="", compare=False)
+    counts: tuple[int, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.items and not self.counts:
+            object.__setattr__(self, "counts", (1,) * len(self.items))
+
+    @property
+    def status(self) -> Status:
+        """What is known about the choice: ``optimal`` and ``value`` in one word."""
+        if self.optimal:
+            return Status.INFEASIBLE if self.value is None else Status.OPTIMAL
+        return Status.UNKNOWN if self.value is None else Status.FEASIBLE

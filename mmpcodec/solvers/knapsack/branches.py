@@ -22,6 +22,9 @@ device in some milliseconds."""
 CELLS_A_STEP = 256
 """Cells of a table for each number of the tableau that may change before the table is filled: a few
 hundredths of the time of a table on the processor."""
+CELLS_A_STEP_OF_UNITS = 32
+"""The same where the number of units is limited: those tables have a second dimension that branch
+and bound hardly needs."""
 MOST_WORK = (1 << 62) - 1
 """Work of a search without a limit."""
 _NONE = -(1 << 63)
@@ -50,12 +53,20 @@ class BranchAnswer:
 
 
 def applies(problem: Problem) -> bool:
-    """Return whether the table of a whole problem is so large that branches come before it.
+    """Return whether branches come before the table of a whole problem, as it is large.
 
-    The answer is the same on every backend, so that they return the same choice.
+    They always do where the number of units is limited. The answer is the same on every backend,
+    so that they return the same choice.
     """
+    if problem.limits_units:
+        return True
     few = len(problem.capacities) < MANY_BUDGETS
     return problem.cells >= (LEAST_CELLS_OF_FEW if few else LEAST_CELLS)
+
+
+def work(problem: Problem, cells: int) -> int:
+    """Return the work after which a table of ``cells`` cells is predicted to be faster."""
+    return cells // (CELLS_A_STEP_OF_UNITS if problem.limits_units else CELLS_A_STEP)
 
 
 def solve(

@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack.problem import Problem, of_groups, of_items
 from mmpcodec.solvers.knapsack.table import Table, table_backend, usable_memory
+from mmpcodec.solvers.limits import CallLimits, OutOfTime
 
 _HOST_BYTES = 17
 
@@ -27,6 +28,7 @@ class Curve:
     def __init__(self, problem: Problem, table: Table, items: bool):
         self._problem, self._table, self._items = problem, table, items
         row, self._pieces = table.fill()
+        table.deadline = None  # for the items of later calls
         values, feasible = table.operation.host_row(row)
         self.values = values.reshape(problem.shape)
         self.feasible = feasible.reshape(problem.shape)
@@ -61,6 +63,7 @@ def value_curve(
     capacities: Any,
     *,
     exact_fill: bool = False,
+    time_limit: float | None = None,
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Curve:
@@ -72,6 +75,8 @@ def value_curve(
     weights : (N,) or (N, M) array of integers
     capacities : int or sequence of M int
     exact_fill : bool
+    time_limit : float or None
+        Seconds for the table; the items of a point are found without a limit.
     memory_limit : int or None
         Bytes for the table; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}
@@ -81,7 +86,8 @@ def value_curve(
     ParameterError
         See ``problem.of_items``.
     LimitExceeded
-        When the table needs more than the memory limit.
+        When the table needs more than the memory limit, or more time than the time limit; a part of
+        a curve is no answer.
 
     Examples
     --------
@@ -91,7 +97,7 @@ def value_curve(
     ([0, 0, 0, 0, 0, 5, 7, 7, 7, 7, 10], (0,), (1, 2))
     """
     problem = of_items(profits, weights, capacities, exact_fill, around_break=False)
-    return _curve(problem, memory_limit, backend, True)
+    return _curve(problem, time_limit, memory_limit, backend, True)
 
 
 def choice_curve(
@@ -99,6 +105,7 @@ def choice_curve(
     capacities: Any,
     *,
     exact_fill: bool = False,
+    time_limit: float | None = None,
     memory_limit: int | None = None,
     backend: str = "auto",
 ) -> Curve:
@@ -114,10 +121,24 @@ def choice_curve(
     (2, 1)
     """
     problem = of_groups(groups, capacities, exact_fill)
-    return _curve(problem, memory_limit, backend, False)
+    return _curve(problem, time_limit, memory_limit, backend, False)
 
 
-def _curve(problem: Problem, memory_limit: int | None, backend: str, items: bool) -> Curve:
+def _curve(
+    problem: Problem,
+    time_limit: float | None,
+    memory_limit: int | None,
+    backend: str,
+    items: bool,
+) -> Curve:
+    limits = CallLimits(time_limit, memory_limit)
     operation = dispatch.operations(__package__, table_backend(backend, problem.cells))
-    memory = usable_memory(memory_limit, operation)
-    return Curve(problem, Table(problem, operation, memory, None, _HOST_BYTES), items)
+    memory = usable_memory(limits.memory, operation)
+    table = Table(problem, operation, memory, limits.deadline, _HOST_BYTES)
+    try:
+        return Curve(problem, table, items)
+    except OutOfTime as error:
+        raise LimitExceeded(
+            "Knapsack time",
+            f"a curve of {problem.cells} cells needs more than time_limit = {time_limit} s",
+        ) from error

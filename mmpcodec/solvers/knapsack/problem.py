@@ -33,6 +33,8 @@ class Problem:
     exact_fill : bool
     items : (G,) int64 array or None
         Index of the item of each stage; None if the stages have the order of the caller.
+    limits_units : bool
+        Whether a budget limits the number of units taken.
     """
 
     profits: np.ndarray
@@ -41,6 +43,7 @@ class Problem:
     capacities: tuple[int, ...]
     exact_fill: bool
     items: np.ndarray | None = None
+    limits_units: bool = False
 
     @property
     def stages(self) -> int:
@@ -105,11 +108,17 @@ class ItemList:
     weights : (N, M) int64 array
         From 0 up. A weight above the capacity is stored as the capacity plus one.
     capacities : tuple of M int
+    left : (N, M) int64 array or None
+        Weights of the items that are left, of several budgets; None if they have none.
+    limits_units : bool
+        Whether the last budget limits the number of units taken.
     """
 
     profits: np.ndarray
     weights: np.ndarray
     capacities: tuple[int, ...]
+    left: np.ndarray | None = None
+    limits_units: bool = False
 
     def stages(self, exact_fill: bool, around_break: bool = True) -> Problem:
         """Return the items as stages; see ``of_items``."""
@@ -124,8 +133,11 @@ class ItemList:
         both[1::2] = profits
         pairs = np.zeros((2 * count, len(self.capacities)), np.int64)
         pairs[1::2] = columns
+        if self.left is not None:
+            pairs[::2] = self.left
         starts = np.arange(0, 2 * count + 1, 2)
-        return Problem(both, pairs, starts, self.capacities, exact_fill, items)
+        limits = self.limits_units
+        return Problem(both, pairs, starts, self.capacities, exact_fill, items, limits)
 
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
@@ -141,8 +153,10 @@ def of_items(
     Parameters
     ----------
     profits : (N,) array of integers
+        Floats are taken if they are integers below 2**53 in magnitude; so are those of weights and
+        capacities.
     weights : (N,) or (N, M) array of integers from 0 up
-        One column for each capacity.
+        One row for each item, one column for each capacity.
     capacities : int or sequence of M int
     exact_fill : bool
     around_break : bool
@@ -209,15 +223,45 @@ def _capacities(capacities: Any) -> tuple[int, ...]:
     given = capacities if np.ndim(capacities) else [capacities]
     if not len(given):
         raise ParameterError("capacities = (): must be one or more")
-    return tuple(check_int("capacity", capacity, 0, MAX_CAPACITY) for capacity in given)
+    return tuple(
+        check_int("capacity", whole("capacity", capacity), 0, MAX_CAPACITY) for capacity in given
+    )
+
+
+def whole(name: str, value: Any) -> Any:
+    """Return a float that is an integer as an int, and any other value as it is."""
+    if not isinstance(value, float | np.floating) or not value.is_integer():
+        return value
+    return int(whole_numbers(name, np.asarray(value)))
+
+
+def whole_numbers(name: str, array: np.ndarray) -> np.ndarray:
+    """Return an array of floats that are integers as int64.
+
+    Raises
+    ------
+    ParameterError
+        When a value is no integer, or so large that its type does not have all integers nearby:
+        2**53 and more for float64.
+    """
+    most = 2.0 ** (np.finfo(array.dtype).nmant + 1)
+    with np.errstate(invalid="ignore"):
+        wrong = np.argwhere((array != np.rint(array)) | ~(np.abs(array) < most))
+    if len(wrong):
+        place = tuple(wrong[0].tolist())
+        raise ParameterError(
+            f"{name}{list(place) or ''} = {array[place]}: must be an integer; "
+            f"floats of type {array.dtype} must be below {most:.0f} in magnitude"
+        )
+    return array.astype(np.int64)
 
 
 def _integers(name: str, values: Any, rank: int) -> np.ndarray:
     array = as_array(name, values)
     if on_device(array):
         array = array.get()
-    if array.size == 0 and array.dtype.kind == "f":
-        array = array.astype(np.int64)
+    if array.dtype.kind == "f":
+        array = whole_numbers(name, array)
     if array.dtype.kind not in "iu":
         raise ParameterError(f"{name} of type {array.dtype}: must be integers of at most 64 bits")
     if array.ndim != rank:
@@ -234,9 +278,12 @@ def _weights(name: str, values: Any, limits: tuple[int, ...], count: int) -> np.
     columns = _integers(name, values, rank)
     columns = columns[:, None] if rank == 1 else columns
     if columns.shape != (count, len(limits)):
+        advice = ""
+        if columns.shape == (len(limits), count):
+            advice = "; it looks transposed, pass weights.T"
         raise ParameterError(
-            f"{name} of shape {np.shape(values)}: must be {count} for each of the "
-            f"{len(limits)} capacities"
+            f"{name} of shape {np.shape(values)}: must be ({count}, {len(limits)}), one row for "
+            f"each item and one column for each capacity{advice}"
         )
     if columns.size and columns.min() < 0:
         raise ParameterError(f"{name}: weight {columns.min()}: must be from 0 up")

@@ -20,6 +20,7 @@ from mmpcodec.solvers.knapsack.table import (
     table_bytes,
     usable_memory,
 )
+from mmpcodec.solvers.knapsack.units import Pieces, split, split_each
 from mmpcodec.solvers.limits import CallLimits, OutOfTime, is_over
 
 
@@ -29,6 +30,9 @@ def knapsack(
     capacities: Any,
     *,
     exact_fill: bool = False,
+    copies: Any = None,
+    least_items: Any = None,
+    most_items: Any = None,
     first_choice: bool = False,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -39,11 +43,20 @@ def knapsack(
     Parameters
     ----------
     profits : (N,) array of integers
+        Lists, tuples, pandas' Series and arrays of floats are taken, too. All floats, here and in
+        weights and capacities, must be integers below 2**53 in magnitude.
     weights : (N,) or (N, M) array of integers from 0 up
-        One column for each capacity.
+        One row for each item and one column for each capacity, the transpose of what OR-Tools'
+        ``KnapsackSolver.init`` takes. If N equals M, a transposed array is not noticed.
     capacities : int or sequence of M int
     exact_fill : bool
         Whether the weights must add up to the capacities exactly.
+    copies : None, a number, or (N,) array
+        How often each item can be taken, the same for all or one number for each: an integer, or
+        ``math.inf`` for as often as it fits, as in ``scipy.optimize.Bounds``. None is once.
+    least_items, most_items : int or None
+        Limits of the number of items taken; each copy counts. If no choice is within the limits,
+        the status of the solution is infeasible.
     first_choice : bool
         Whether to return, of the best choices, the one that ranks first in the order of the
         package. It costs up to three times the time for one capacity without ``exact_fill``;
@@ -63,29 +76,40 @@ def knapsack(
     Raises
     ------
     ParameterError
-        See ``problem.of_items``.
+        See ``problem.of_items``, for copies and their limits ``units.split``.
     LimitExceeded
         When the backend "reference" needs a table larger than the memory limit.
 
     Examples
     --------
+    >>> import math
     >>> from mmpcodec.solvers.knapsack import knapsack
     >>> found = knapsack([7, 5, 5], [6, 5, 5], 10)
     >>> found.value, found.items, found.optimal
     (10, (1, 2), True)
     >>> knapsack([11, 11, 3, 4], [[4, 8], [4, 1], [1, 2], [6, 3]], [10, 10]).items
     (0, 1)
+    >>> found = knapsack([7, 5, 2], [6, 5, 3], 17, copies=math.inf)
+    >>> found.value, found.items, found.counts
+    (19, (0, 1), (2, 1))
+    >>> knapsack([7, 5, 5], [6, 5, 5], 10, most_items=1).items
+    (0,)
     """
     items = checked(profits, weights, capacities)
-    return _solve_items(
-        [items], exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
-    )[0]
+    limits = CallLimits(time_limit, memory_limit)
+    if copies is None and least_items is None and most_items is None:
+        return _solve_items([items], exact_fill, first_choice, limits, backend)[0]
+    pieces = split(items, copies, least_items, most_items, exact_fill)
+    return _solve_pieces([pieces], exact_fill, first_choice, limits, backend)[0]
 
 
 def knapsack_batch(
     instances: Iterable[tuple[Any, Any, Any]],
     *,
     exact_fill: bool = False,
+    copies: Any = None,
+    least_items: Any = None,
+    most_items: Any = None,
     first_choice: bool = False,
     time_limit: float | None = None,
     memory_limit: int | None = None,
@@ -97,7 +121,12 @@ def knapsack_batch(
     ----------
     instances : sequence of (profits, weights, capacities)
         As in ``knapsack``; numbers of items and of capacities may differ between instances.
-    exact_fill, first_choice : bool
+    exact_fill : bool
+        As in ``knapsack``, for all instances.
+    copies, least_items, most_items
+        As in ``knapsack``: None or one number for all instances, or a sequence with an entry for
+        each instance.
+    first_choice : bool
         As in ``knapsack``, for all instances.
     time_limit : float or None
         Seconds for all instances together.
@@ -117,9 +146,11 @@ def knapsack_batch(
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
     every = [checked(p, w, c) for p, w, c in listed]
-    return _solve_items(
-        every, exact_fill, first_choice, CallLimits(time_limit, memory_limit), backend
-    )
+    limits = CallLimits(time_limit, memory_limit)
+    if copies is None and least_items is None and most_items is None:
+        return _solve_items(every, exact_fill, first_choice, limits, backend)
+    pieces = split_each(every, copies, least_items, most_items, exact_fill)
+    return _solve_pieces(pieces, exact_fill, first_choice, limits, backend)
 
 
 def multiple_choice(
@@ -290,6 +321,19 @@ class _Search:
         return Solution(self.value, chosen_items, optimal, self.bound, path, seconds, backend)
 
 
+def _solve_pieces(
+    listed: list[Pieces], exact_fill: bool, first_choice: bool, limits: CallLimits, backend: str
+) -> list[Solution]:
+    """Solve 0-1 knapsacks of pieces; see ``units``."""
+    possible = [pieces.items for pieces in listed if pieces.items is not None]
+    found = iter(_solve_items(possible, exact_fill, first_choice, limits, backend))
+    name = dispatch.resolved(__package__, backend)
+    impossible = Solution(None, (), True, None, "reduction", limits.seconds, name)
+    return [
+        impossible if pieces.items is None else pieces.solution(next(found)) for pieces in listed
+    ]
+
+
 def _solve_items(
     listed: list[ItemList], exact_fill: bool, first_choice: bool, limits: CallLimits, backend: str
 ) -> list[Solution]:
@@ -450,7 +494,7 @@ def _try_branches(
     if not fits(search.rest, operation, usable_memory(memory_limit, operation)):
         _branch(search, deadline)
     elif branches.applies(search.problem):
-        _branch(search, deadline, cells // branches.CELLS_A_STEP)
+        _branch(search, deadline, branches.work(search.problem, cells))
 
 
 def _branch(search: _Search, deadline: float | None, work: int = branches.MOST_WORK) -> None:

@@ -81,6 +81,22 @@ def test_first_choice(mmp):
         assert (found["value"], found["items"]) == (10, [0, 4])
 
 
+def test_copies_and_numbers_of_items(mmp):
+    problem = {"profits": [7, 5], "weights": [6, 5], "capacity": 17, "copies": ["inf", 1]}
+    found = solved(mmp, "knapsack", "-", problem=problem)
+    assert (found["value"], found["items"], found["counts"]) == (19, [0, 1], [2, 1])
+    assert found["weights"] == [17]
+    found = solved(mmp, "knapsack", "-", "--copies", "inf", problem=problem)
+    assert (found["value"], found["status"]) == (19, "optimal")
+    found = solved(mmp, "knapsack", "-", "--copies", 3, problem=problem | {"most_items": 1})
+    assert (found["value"], found["counts"]) == (7, [1])
+    more = ("--least-items", 3, "--most-items", 3)
+    found = solved(mmp, "knapsack", "-", *more, problem=problem | {"most_items": 1})
+    assert found["value"] == 19
+    found = solved(mmp, "knapsack", "-", "--least-items", 4, problem=problem)
+    assert (found["status"], found["value"], found["counts"]) == ("infeasible", None, [])
+
+
 def test_names_stand_beside_what_they_name(mmp):
     groups = [
         {"profits": [1, 2], "weights": [1, 1]},
@@ -203,6 +219,10 @@ def test_answer_in_a_file(mmp, files):
          '"capacity": 1}', "stdin: group 'a': weights: 2 each: must be 1, one a capacity"),
         (["knapsack"], '{"groups": [{"profits": [1], "weights": [1]}], "capacity": [1, 2]}',
          "stdin: groups[0]: weights: 1 each: must be 2, one a capacity"),
+        (["knapsack", "--copies", 2], '{"groups": [], "capacity": 1}',
+         "stdin: copies: only for items, not for groups"),
+        (["knapsack", "--copies", "x"], '{"profits": [1], "weights": [1], "capacity": 1}',
+         "copies = 'x': must be an integer or inf"),
         (["subset-sum", "-c", 1], '{"weights": [9223372036854775808]}', "stdin: weights[0] = 9"),
         (["subset-sum", "-c", 1, "--method", "fast"], '{"weights": [1]}', "stdin: method = 'fast'"),
         (["max-sum"], "[1, NaN]", "stdin: value nan at (1,): must be finite"),

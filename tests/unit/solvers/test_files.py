@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 import re
 
 import numpy as np
@@ -52,6 +53,8 @@ def test_items_in_every_form():
 
 
 def test_names_budgets_and_exact_fill():
+    problem = read_knapsack(b"profit,weight,copies\n7,6,2\n5,5, inf\n", "p", "csv")
+    assert problem.copies == [2, math.inf]
     problem = read_knapsack(b"weight,name,profit,weight\n1,a,7,6\n2,b,-5,5\n", "p", "csv")
     assert problem.items.names == ["a", "b"]
     assert problem.items.weights == [[1, 6], [2, 5]]
@@ -165,6 +168,16 @@ def test_arrays(data, format, array):
          "npy", "p.x: is no NPY file of numbers: "),
         (broken_header("-" * 5000 + "1"), "npy", "p.x: is no NPY file of numbers: "),
         (broken_header("{'descr': '<i8',\n 'fort"), "npy", "p.x: is no NPY file of numbers: "),
+        (b"profit,weight,copies\n7,6,two\n", "csv", "p.x:2: copies = 'two': must be an integer or"),
+        (b"profit,weight,copies\n7,6,-1\n", "csv", "p.x:2: copies = -1: must be an integer from 0"),
+        (b"profit,weight,copies,group\n7,6,1,a\n", "csv", "p.x: column copies: only items have"),
+        (b'{"profits": [7], "weights": [6], "copies": [1, 2]}', "json",
+         "p.x: copies: has 2: must have 1, one for each profit, or be one number"),
+        (b'{"profits": [7], "weights": [6], "copies": "some"}', "json", 'copies = "some": must'),
+        (b'{"profits": [7], "weights": [6], "copies": [0.5]}', "json", r"copies\[0\] = 0.5: must"),
+        (b'{"profits": [7], "weights": [6], "least_items": -1}', "json", "least_items = -1: must"),
+        (b'{"profits": [7], "weights": [6], "most_items": null}', "json", "x: most_items = null:"),
+        (b'{"groups": [], "copies": 1}', "json", "p.x: copies: is not one of groups, capacity, ex"),
         (b"name,profit,weight\na,7,6\na,7,6\n", "csv", "p.x:3: name 'a' is also in p.x:2"),
         (b'profit,weight\n"7,6\n', "csv", "p.x:2: unexpected end of data"),
         (npy(np.ones((2, 2))), "npy", "p.x: type float64: must be integers"),

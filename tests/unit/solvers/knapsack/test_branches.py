@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmpcodec.solvers.knapsack import branches, knapsack, multiple_choice
-from mmpcodec.solvers.knapsack.problem import of_groups
+from mmpcodec.solvers.knapsack.problem import checked, of_groups
 from mmpcodec.solvers.knapsack.reduction import reduce
+from mmpcodec.solvers.knapsack.units import split
 
 # pb2 of the OR-Library: 34 items, 4 budgets, published optimum 3186.
 PB2 = (
@@ -122,3 +123,32 @@ def test_a_known_choice_that_the_root_excludes():
         ([16, -28, 8, -28], [3, 0, 0, 0]),
     ]
     assert branches.solve(of_groups(groups, 3, True), None).bound == 11
+
+
+@pytest.mark.parametrize("budgets", [1, 2])
+def test_bounds_are_near_where_few_of_many_items_fit(budgets):
+    """The prices of all weights together are worth far more than the profits."""
+    rng = np.random.default_rng(7)
+    weights = rng.integers(1, 200_000, (300, 1))
+    weights = np.hstack([weights, np.ones_like(weights)])[:, :budgets]
+    profits = rng.integers(1, 200_000, 300)
+    groups = [([0, p], [w * 0, w]) for p, w in zip(profits, weights, strict=True)]
+    problem = of_groups(groups, [10**6, 38][:budgets], False)
+    answer = branches.solve(reduce(problem).problem, None, work=1)
+    # At most two options of the linear programme are not whole.
+    assert answer.bound <= problem.value(answer.choices) + 2 * profits.max()
+    assert branches.solve(reduce(problem).problem, None, work=10**7).proven
+
+
+def test_exchanges_fill_the_capacity_of_many_items():
+    """All choices of 496 items that fill the capacity are the best; most pairs are not tried."""
+    rng = np.random.default_rng(1000)
+    weights = rng.integers(1, 10_001, 1000)
+    items = checked(weights + 1000, weights, int(weights.sum()) // 4)
+    whole = split(items, None, 496, 496, False).items.stages(False)
+    reduced = reduce(whole)
+    answer = branches.solve(reduced.problem, None, work=10**7)
+    assert answer.proven
+    choices = reduced.choices(answer.choices)
+    assert choices.sum() == 496
+    assert whole.value(choices) == 496 * 1000 + items.capacities[0]

@@ -6,7 +6,8 @@ from importlib import import_module
 import numpy as np
 import pytest
 
-from mmpcodec.solvers.knapsack import knapsack, multiple_choice
+from mmpcodec import LimitExceeded
+from mmpcodec.solvers.knapsack import choice_curve, knapsack, multiple_choice, value_curve
 from mmpcodec.solvers.knapsack.problem import of_items
 from mmpcodec.solvers.limits import OutOfTime
 
@@ -45,3 +46,25 @@ def test_clock_is_looked_at_within_a_stage(backend):
     row = np.zeros(problem.states, np.int32 if backend == "cpu" else np.int64)
     with pytest.raises(OutOfTime):
         operation.sweep(problem, 0, 1, row, False, time.monotonic() + 0.02)
+
+
+@pytest.mark.parametrize("backend", ["cpu", "reference"])
+def test_a_curve_has_all_its_values_or_none(backend):
+    weights = np.arange(1, 401)
+    says = r"a curve of 16000800000 cells needs more than time_limit = 0.05 s"
+    begin = time.monotonic()
+    with pytest.raises(LimitExceeded, match=says):
+        value_curve(weights, weights, 20_000_999, time_limit=0.05, backend=backend)
+    assert time.monotonic() - begin < 2
+    groups = [([0, 5], [0, 3])]
+    with pytest.raises(LimitExceeded, match="cells needs more than time_limit = 0 s"):
+        choice_curve(groups, 9, time_limit=0, backend=backend)
+    assert choice_curve(groups, 9, time_limit=60, backend=backend).values[9] == 5
+
+
+@pytest.mark.parametrize("memory", [None, 90_000])
+def test_items_of_a_curve_are_found_after_its_time(memory):
+    weights = np.random.default_rng(5).integers(1, 60, 600)
+    curve = value_curve(weights, weights, 1501, time_limit=1, memory_limit=memory)
+    time.sleep(1)
+    assert curve.items(1400) == value_curve(weights, weights, 1501).items(1400)

@@ -470,11 +470,11 @@ def test_edges(backend):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (([1.5], [1], 1), "profits of type float64"),
-        (([1], [0.5], 1), "weights of type float64"),
+        (([1.5], [1], 1), r"profits\[0\] = 1.5: must be an integer"),
+        (([1], [0.5], 1), r"weights\[0\] = 0.5: must be an integer"),
         (([1], [-1], 1), "weight -1: must be from 0 up"),
         (([1], [1], -1), "capacity = -1"),
-        (([1], [1], 1.0), "capacity = 1.0: must be an integer"),
+        (([1], [1], 1.5), "capacity = 1.5: must be an integer"),
         (([1], [1], 2**62), "capacity = 4611686018427387904"),
         (([1], [1], []), "must be one or more"),
         (([1, 2], [1], 1), r"weights of shape \(1,\)"),

@@ -1,6 +1,7 @@
 #include "cpu/solvers/knapsack/branches/branches.h"
 
 #include <bit>
+#include <cmath>
 
 #include "cpu/solvers/knapsack/branches/walk.h"
 
@@ -114,6 +115,23 @@ private:
     std::vector<int64_t> chosen_;
 };
 
+// Bits of the largest quotient of the heaviest options of all stages together and a capacity.
+int crowding(const BranchProblem& problem) {
+    const auto budgets = static_cast<int64_t>(problem.capacities.size());
+    double most = 1;
+    for (int64_t i = 0; i < budgets; ++i) {
+        double sum = 0;
+        for (int64_t g = 0; g < problem.stages; ++g) {
+            int64_t heaviest = 0;
+            for (int64_t o = problem.starts[g]; o < problem.starts[g + 1]; ++o)
+                heaviest = std::max(heaviest, problem.weights[o * budgets + i]);
+            sum += static_cast<double>(heaviest);
+        }
+        most = std::max(most, sum / std::max(static_cast<double>(problem.capacities[i]), 1.0));
+    }
+    return std::ilogb(most) + 1;
+}
+
 }  // namespace
 
 BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
@@ -126,13 +144,17 @@ BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
         magnitude += most;
     }
     const int64_t largest = *std::max_element(problem.capacities.begin(), problem.capacities.end());
-    const int bits = static_cast<int>(std::bit_width(magnitude)), spare = 60 - bits;
+    // Prices of all capacities are worth the profits. Prices of all weights are worth more where
+    // the weights exceed the capacity, and must fit as well.
+    const int bits = static_cast<int>(std::bit_width(magnitude)) + crowding(problem);
     // Rounding a price changes the bound by up to half of the capacity.
     const int needed = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)) +
                                         std::bit_width(problem.capacities.size()) + 4);
-    if (needed <= spare)
-        return Searches<int64_t>(problem, known, limits, std::min(spare, needed + 8)).run(choices);
-    return Searches<Int128>(problem, known, limits, std::min(119 - bits, needed)).run(choices);
+    if (needed <= 60 - bits)
+        return Searches<int64_t>(problem, known, limits, std::min(60 - bits, needed + 8))
+            .run(choices);
+    const int shift = std::clamp(119 - bits, 0, needed);
+    return Searches<Int128>(problem, known, limits, shift).run(choices);
 }
 
 }  // namespace mmp

@@ -13,8 +13,15 @@ constexpr double kLeastLoss = 1e-6;  // keeps products of losses apart from 0
 constexpr double kPatience = 0.5;    // share of the gap that a dive may fall below the best node
 constexpr int64_t kWorkBetween = 1 << 18;  // work between two looks at the clock
 constexpr int64_t kSortWork = 16;          // work to sort an option
-constexpr int64_t kMostPairs = 1 << 16;    // most pairs of options that are exchanged
+constexpr size_t kMostPairs = 1 << 16;     // most pairs of options that are exchanged
 constexpr int64_t kMostWaiting = 1 << 22;  // branches of all waiting nodes
+
+// Drops every second option.
+inline void thin(std::vector<int64_t>& options) {
+    size_t kept = 0;
+    for (size_t k = 0; k < options.size(); k += 2) options[kept++] = options[k];
+    options.resize(kept);
+}
 
 // Returns the branch whose two sides lose most, the better side first.
 template <class Wide>
@@ -165,9 +172,8 @@ void Branches<Wide>::exchange(std::vector<int64_t>& chosen, std::vector<int64_t>
             if (alive_[o] && o != chosen[g])
                 (problem_.profits[o] > problem_.profits[chosen[g]] ? up : down).push_back(o);
     }
-    const auto pairs = static_cast<int64_t>(up.size() * down.size());
-    if (pairs > kMostPairs) return;
-    rounding_work_ += pairs;
+    while (up.size() * down.size() > kMostPairs) thin(up.size() > down.size() ? up : down);
+    rounding_work_ += static_cast<int64_t>(up.size() * down.size());
     std::vector<int64_t> left(budgets_);
     for (const int64_t o : up) {
         const int64_t now = chosen[stage_of_[o]];
