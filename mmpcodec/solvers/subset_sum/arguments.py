@@ -7,10 +7,22 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import is_masked, on_device
+from mmpcodec.solvers.whole import whole, whole_numbers
 
 MAX_TOTAL = (1 << 63) - 1
 SAFE = 2.0**62
 """Largest floating-point sum that proves an exact sum of the weights below 2**63."""
+
+
+def check_whole(name: str, value: Any, most: int | None = None) -> int:
+    """Return an integer from 0 to ``most``, also of a float that is one.
+
+    Raises
+    ------
+    ParameterError
+        If it is not one.
+    """
+    return check_int(name, whole(name, value), 0, most)
 
 
 def weights_of(weights: Any) -> np.ndarray:
@@ -19,7 +31,8 @@ def weights_of(weights: Any) -> np.ndarray:
     Raises
     ------
     ParameterError
-        When the weights are no sequence of integers from 0 up with a sum below 2**63.
+        When the weights are no sequence of integers, or floats that are integers, from 0 up with a
+        sum below 2**63.
     """
     if on_device(weights):
         weights = weights.get()
@@ -29,6 +42,8 @@ def weights_of(weights: Any) -> np.ndarray:
     array = weights if isinstance(weights, np.ndarray) else np.asarray(weights, object)
     if array.ndim != 1:
         raise ParameterError(f"weights has {array.ndim} dimensions: must have 1")
+    if array.dtype.kind == "f":
+        array = whole_numbers("weights", array)
     if array.dtype.kind not in "iuO":
         raise ParameterError(f"weights is of type {array.dtype}: must be integers")
     fits = array.dtype != object and (
@@ -37,7 +52,7 @@ def weights_of(weights: Any) -> np.ndarray:
     if not fits:
         values = enumerate(array.tolist())
         array = np.array(
-            [check_int(f"weights[{i}]", one, 0, MAX_TOTAL) for i, one in values], np.int64
+            [check_whole(f"weights[{i}]", one, MAX_TOTAL) for i, one in values], np.int64
         )
     array = array.astype(np.int64)
     total = int(array.astype(object).sum()) if array.astype(np.float64).sum() > SAFE else 0

@@ -5,13 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory, look
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import weights_of
+from mmpcodec.solvers.subset_sum.arguments import check_whole, weights_of
 from mmpcodec.solvers.subset_sum.reduction import Reduced, lighter_side, reduce
 
 MEMORY = 1 << 32
@@ -83,7 +82,7 @@ def solve(
     backend = dispatch.named(backend, weights)
     where = dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = check_int("capacity", capacity, 0)
+    capacity = check_whole("capacity", capacity)
     memory = check_memory(limits.memory)
     if method not in ("auto", *methods.NAMES):
         methods.choose(method, {}, memory)

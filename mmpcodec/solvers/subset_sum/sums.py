@@ -5,11 +5,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.checks import check_int
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.limits import check_memory, in_time
-from mmpcodec.solvers.subset_sum.arguments import weights_of
+from mmpcodec.solvers.subset_sum.arguments import check_whole, weights_of
 from mmpcodec.solvers.subset_sum.methods import needs
 from mmpcodec.solvers.subset_sum.reduction import reduce
 from mmpcodec.solvers.subset_sum.solve import MEMORY
@@ -61,7 +60,7 @@ def all_sums(
     backend = dispatch.named(backend, weights)
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    capacity = int(values.sum()) if capacity is None else check_int("capacity", capacity, 0)
+    capacity = int(values.sum()) if capacity is None else check_whole("capacity", capacity)
     memory = check_memory(memory_limit)
     reduced = reduce(values, capacity)
     limit = min(reduced.total, reduced.capacity)

@@ -6,11 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.checks import check_int
 from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.limits import CallLimits
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.arguments import weights_of
+from mmpcodec.solvers.subset_sum.arguments import check_whole, weights_of
 from mmpcodec.solvers.subset_sum.solve import MEMORY, solve
 
 
@@ -58,7 +57,7 @@ def fill_volumes(
     backend = dispatch.named(backend, weights)
     dispatch.resolved(__package__, backend)
     values = weights_of(weights)
-    rooms = [check_int(f"volumes[{i}]", one, 0) for i, one in enumerate(volumes)]
+    rooms = [check_whole(f"volumes[{i}]", one) for i, one in enumerate(volumes)]
     limits = CallLimits(time_limit, memory_limit)
     left = np.arange(len(values))
     answers = []

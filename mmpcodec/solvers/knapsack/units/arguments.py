@@ -8,7 +8,8 @@ import numpy as np
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, on_device
-from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY, whole, whole_numbers
+from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY
+from mmpcodec.solvers.whole import whole, whole_numbers
 
 NO_END = (1 << 63) - 1
 """Copies of an item without a limit."""

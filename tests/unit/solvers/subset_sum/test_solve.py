@@ -343,7 +343,8 @@ def test_types_of_weights():
         ([1, 2.5], 3, {}, r"weights\[1\] = 2.5: must be"),
         ([1, True], 3, {}, r"weights\[1\] = True: must be"),
         (["1"], 3, {}, r"weights\[0\] = '1': must be"),
-        (np.array([1.0, 2.0]), 3, {}, "weights is of type float64: must be integers"),
+        (np.array([1.0, 2.5]), 3, {}, r"weights\[1\] = 2.5: must be an integer"),
+        (np.array([1.0, 2e16]), 3, {}, r"weights\[1\] = 2e\+16: must be an integer; floats of"),
         (np.array([True]), 3, {}, "weights is of type bool: must be integers"),
         ([[1, 2]], 3, {}, "weights has 2 dimensions: must have 1"),
         (4, 3, {}, "weights has 0 dimensions: must have 1"),
@@ -362,6 +363,14 @@ def test_types_of_weights():
 def test_bad_arguments(weights, capacity, options, message):
     with pytest.raises(ParameterError, match=message):
         subset_sum(weights, capacity, **options)
+
+
+def test_floats_that_are_integers():
+    same = subset_sum([3, 5, 8, 10], 12)
+    assert subset_sum(np.array([3.0, 5.0, 8.0, 10.0]), 12.0) == same
+    assert subset_sum([3, 5.0, np.float32(8), 10], np.float64(12)) == same
+    assert all_sums([2.0, 3.0], 4.0).tolist() == all_sums([2, 3], 4).tolist()
+    assert fill_volumes([3.0, 5.0], [4.0])[0].sum == 3
 
 
 def test_options_of_decisions_and_volumes():
