@@ -24,7 +24,8 @@ int64_t take_while_fitting(const Items& items, int64_t first, int64_t last, int6
     return first;
 }
 
-// Moves the items that come before `middle` to the front; returns the place behind them. `room` gets what they leave, or -1.
+// Moves the items that come before `middle` to the front; returns the place behind them. `room`
+// gets what they leave, or -1.
 template <class Wide>
 int64_t move_better(Items& items, int64_t first, int64_t last, const KnapsackItem& middle,
                     int64_t& room) {

@@ -13,9 +13,9 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShort = 3 << 11;   // states of the lists before the first count
-// States of the lists of each surrogate knapsack, and of those that profit from its bound if it takes
-// more than 1 / kUseful off the gap.
+constexpr int64_t kShort = 3 << 11;   // states of the lists before the surrogate knapsacks
+// States of the lists of each surrogate knapsack, and of those that follow if its bound takes more
+// than 1 / kUseful off the gap.
 constexpr int64_t kSurrogateWork = 1 << 20, kLowered = 1 << 15, kUseful = 8;
 // States of the lists before each further count; a count makes a share of them.
 constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 4;

@@ -15,8 +15,8 @@ namespace {
 using Deadline = std::chrono::steady_clock::time_point;
 
 constexpr int64_t kMostWeight = int64_t{1} << 60;  // exclusive limit of sums of weights
-// A relaxed gap of at most 1 / kMuch of the gap is worth all work, one of at most 1 / kLittle is worth
-// 1 / kShare of it, and a larger one none.
+// A relaxed gap of at most 1 / kMuch of the gap is worth all work, one of at most 1 / kLittle is
+// worth 1 / kShare of it, and a larger one none.
 constexpr int64_t kMuch = 4, kLittle = 2, kShare = 64;
 constexpr int kMostShift = 8;
 constexpr int64_t kFewItems = 64;                  // so many undecided items are not filtered
@@ -37,11 +37,11 @@ public:
             items_.push_back({static_cast<double>(item.profit), static_cast<double>(item.weight)});
     }
 
-    // Returns the largest multiplier from `low` to `high` at which the linear relaxation has at least
-    // the wanted number of items; the number falls with the multiplier. A multiplier is whole, or a
-    // multiple of 2^-shift for the least shift up to `most_shift` that gives less than one item more.
-    // `rate` is the price of weight at multiplier 0. Any multiplier gives a bound, so the search may
-    // end early, at the deadline.
+    // Returns the largest multiplier from `low` to `high` at which the linear relaxation has at
+    // least the wanted number of items; the number falls with the multiplier. A multiplier is
+    // whole, or a multiple of 2^-shift for the least shift up to `most_shift` that gives less than
+    // one item more. `rate` is the price of weight at multiplier 0. Any multiplier gives a bound,
+    // so the search may end early, at the deadline.
     Scaled find(int64_t low, int64_t high, double rate, int most_shift, Deadline deadline) {
         Price below{std::numeric_limits<double>::infinity(), 0, false}, above{0, 0, false};
         if (low == 0) below.weight = rate;
@@ -149,8 +149,8 @@ private:
         return sum_of_first(std::less<>()) <= room && sum_of_first(std::greater<>()) >= room;
     }
 
-    // Settles the items that the relaxation takes, or leaves, at all multipliers of a range. `first`
-    // has the prices of its lowest multiplier, `last` those of its highest.
+    // Settles the items that the relaxation takes, or leaves, at all multipliers of a range.
+    // `first` has the prices of its lowest multiplier, `last` those of its highest.
     void decide(double low, const Price& first, double high, const Price& last) {
         size_t kept = 0;
         for (const Item& item : items_) {

@@ -45,6 +45,12 @@ def test_the_best_value_lies_between(seed, top, work):
     assert value <= best <= bound
 
 
+def test_one_item_more_fits_exactly():
+    profits, weights = np.array([7, 5, 5]), np.array([6, 5, 5])
+    value, bound = relaxed(profits, weights, 10)
+    assert value <= 10 <= bound
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_bound_of_profits_that_are_weights_and_a_fixed_charge(seed):
     """With at most k items, p = w + 100 gains at most the capacity and 100 k."""
