@@ -40,8 +40,8 @@ class Lists {
 public:
     Lists(OpenItems& open, const ListLimits& limits)
         : order_(open), items_(open.items), limits_(limits), break_(open.break_item),
-          room_(open.room), best_(open.best - open.profit), top_(open.bound - open.profit), left_(break_),
-          right_(break_), price_(items_[break_]) {
+          room_(open.room), best_(open.best - open.profit), top_(open.bound - open.profit),
+          left_(break_), right_(break_), price_(items_[break_]) {
         resize(1);
         states()[0] = {0, 0, 0, 0};
         count_ = 1;

@@ -4,7 +4,7 @@
 // these limits is added to the constraint S times: weights are w + S and the capacity is c + S k,
 // with S >= 0, or c + S (k + 1), with S <= 0. At the S taken, the number of items of the linear
 // relaxation crosses the limit, where its bound is least. Lists of states solve the relaxed
-// knapsack. The larger of both values bounds the profit, and a relaxed choice that fits is a choice.
+// knapsack. The larger of both values bounds the profit; a relaxed choice that fits is a choice.
 // Source: S. Martello, D. Pisinger and P. Toth, "Dynamic programming and strong bounds for the 0-1
 // knapsack problem", Management Science 1999.
 #pragma once
