@@ -16,6 +16,7 @@
 #include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
 #include "cpu/solvers/knapsack/solve.h"
+#include "cpu/solvers/knapsack/surrogate.h"
 #include "cpu/solvers/knapsack/sweep.h"
 #include "cpu/bindings/bindings.h"
 
@@ -118,6 +119,26 @@ std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weigh
     return {search.value(), search.bound()};
 }
 
+// Returns the profit of the best choice that settling the items and the surrogate relaxation find,
+// and the bound of the profit; `taken` gets the choice.
+std::pair<int64_t, int64_t> surrogate(const Numbers& profits, const Numbers& weights,
+                                      int64_t capacity, int64_t work, Array<uint8_t> taken) {
+    std::vector<uint8_t> base(profits.size());
+    OpenItems open = open_items(profits.data(), weights.data(), profits.size(), capacity,
+                                base.data(), taken.data());
+    if (open.items.empty()) return {open.best * open.profit_unit, open.bound * open.profit_unit};
+    const SurrogateAnswer answer =
+        surrogate_bound(open, open.best - open.profit, open.bound - open.profit, work,
+                        {INT64_MAX, INT64_MAX, Clock::time_point::max()});
+    if (!answer.taken.empty()) {
+        std::copy(base.begin(), base.end(), taken.data());
+        for (size_t i = 0; i < open.items.size(); ++i)
+            taken.data()[open.items[i].place] = answer.taken[i];
+    }
+    return {(open.profit + answer.best) * open.profit_unit,
+            (open.profit + answer.bound) * open.profit_unit};
+}
+
 // Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
 // 1 and the shape shapes[i]; options are numbered over all problems. feasible[i] says whether
 // problem i has a solution.
@@ -189,6 +210,8 @@ void register_knapsack(nb::module_& module) {
                "limits"_a, "seconds"_a, "outcomes"_a, "values"_a, "bounds"_a, "take"_a,
                "threads"_a);
     module.def("knapsack_bracket", bracket, "profits"_a, "weights"_a, "capacity"_a, "slopes"_a,
+               "taken"_a);
+    module.def("knapsack_surrogate", surrogate, "profits"_a, "weights"_a, "capacity"_a, "work"_a,
                "taken"_a);
     module.def("knapsack_order", order, "profits"_a, "weights"_a, "capacity"_a, "stages"_a);
     module.def("knapsack_cores", cores, "profits"_a, "weights"_a, "offsets"_a, "capacities"_a,

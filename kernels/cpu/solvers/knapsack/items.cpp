@@ -9,7 +9,6 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kSorted = 24;  // a part of at most so many items is sorted at once
-constexpr int64_t kManyForMedian = 256;
 
 using Items = std::vector<KnapsackItem>;
 
@@ -19,65 +18,51 @@ Wide difference(const KnapsackItem& a, const KnapsackItem& b) {
     return Wide{a.profit} * b.weight - Wide{b.profit} * a.weight;
 }
 
-template <class Wide>
-KnapsackItem median(KnapsackItem a, KnapsackItem b, const KnapsackItem& c) {
-    if (difference<Wide>(a, b) < 0) std::swap(a, b);
-    if (difference<Wide>(b, c) >= 0) return b;
-    return difference<Wide>(a, c) < 0 ? a : c;
-}
-
-template <class Wide>
-KnapsackItem pivot(const Items& items, int64_t first, int64_t last) {
-    const auto of_three = [&](int64_t at, int64_t step) {
-        return median<Wide>(items[at - step], items[at], items[at + step]);
-    };
-    const int64_t middle = first + (last - first) / 2, step = (last - first) / 9;
-    if (last - first < kManyForMedian) return of_three(middle, 3 * step);
-    return median<Wide>(of_three(middle - 3 * step, step), of_three(middle, step),
-                        of_three(middle + 3 * step, step));
-}
-
 // Takes the items first to last - 1 in their order while they fit; returns the first that does not.
 int64_t take_while_fitting(const Items& items, int64_t first, int64_t last, int64_t& room) {
     while (first < last && items[first].weight <= room) room -= items[first++].weight;
     return first;
 }
 
+// Moves the items that come before `middle` to the front; returns the place behind them. `room`
+// gets what they leave, or -1.
+template <class Wide>
+int64_t move_better(Items& items, int64_t first, int64_t last, const KnapsackItem& middle,
+                    int64_t& room) {
+    int64_t low = first;
+    for (int64_t at = first; at < last; ++at) {
+        const KnapsackItem item = items[at];
+        const bool better = comes_before<Wide>(item, middle);
+        items[at] = items[low];
+        items[low] = item;
+        low += better;
+        room = std::max<int64_t>(room - (better ? item.weight : 0), -1);
+    }
+    return low;
+}
+
 // Orders the items such that those before the returned place are the break solution and the one at
 // this place is the break item. `room` is the capacity, and gets what the break solution leaves.
 template <class Wide>
-int64_t partition_at_break(Items& items, int64_t& room) {
-    int64_t first = 0, last = static_cast<int64_t>(items.size());
+int64_t partition_at_break(ItemsInParts& in, int64_t& room) {
+    int64_t first = 0, last = static_cast<int64_t>(in.items.size());
     while (last - first > kSorted) {
-        const KnapsackItem middle = pivot<Wide>(items, first, last);
-        // Better items go to the front, worse ones to the back.
-        int64_t low = first, at = first, high = last;
+        const KnapsackItem middle = pivot<Wide>(in.items, first, last);
         int64_t left = room;
-        while (at < high) {
-            const Wide sign = difference<Wide>(items[at], middle);
-            if (sign > 0) {
-                left = items[at].weight <= left ? left - items[at].weight : INT64_MIN;
-                std::swap(items[low++], items[at++]);
-            } else if (sign < 0) {
-                std::swap(items[at], items[--high]);
-            } else {
-                ++at;
-            }
-            if (left < 0) left = -1;
-        }
+        const int64_t place = move_better<Wide>(in.items, first, last, middle, left);
         if (left < 0) {
-            last = low;
-            continue;
+            in.behind.push_back({place, last});
+            last = place;
+        } else {
+            in.before.push_back({first, place});
+            first = place;
+            room = left;
         }
-        std::sort(items.begin() + low, items.begin() + high, comes_before<Wide>);
-        int64_t rest = left;
-        const int64_t place = take_while_fitting(items, low, high, rest);
-        room = rest;
-        if (place < high) return place;
-        first = high;
     }
-    std::sort(items.begin() + first, items.begin() + last, comes_before<Wide>);
-    return take_while_fitting(items, first, last, room);
+    in.sorted_first = first;
+    in.sorted_last = last;
+    std::sort(in.items.begin() + first, in.items.begin() + last, comes_before<Wide>);
+    return take_while_fitting(in.items, first, last, room);
 }
 
 // A profit with at most one item changed beside the break solution and its break item.
@@ -101,26 +86,32 @@ Change best_change(const Items& items, int64_t break_item, int64_t room) {
     return best;
 }
 
-// Keeps the items whose change the bound allows, in order; returns the place of the break item.
+// Keeps the items whose change the bound allows; returns the place of the break item.
 template <class Wide>
-int64_t keep_open(Items& items, int64_t break_item, int64_t room, int64_t best) {
-    const KnapsackItem middle = items[break_item];
+int64_t keep_open(ItemsInParts& in, int64_t break_item, int64_t room, int64_t best) {
+    const KnapsackItem middle = in.items[break_item];
     const Int128 slack = Int128{room} * middle.profit - Int128{best + 1} * middle.weight;
-    size_t kept = 0;
-    int64_t before = 0;
-    for (int64_t i = 0; i < static_cast<int64_t>(items.size()); ++i) {
-        const Wide gain = difference<Wide>(items[i], middle);
-        if ((gain > 0 ? gain : -gain) > slack) continue;
-        before += i < break_item;
-        items[kept++] = items[i];
-    }
-    items.resize(kept);
-    std::sort(items.begin(), items.begin() + before, comes_before<Wide>);
-    std::sort(items.begin() + before, items.end(), comes_before<Wide>);
+    int64_t kept = 0, before = 0;
+    const auto keep = [&](int64_t& first, int64_t& last) {
+        const int64_t start = kept;
+        for (int64_t i = first; i < last; ++i) {
+            const Wide gain = difference<Wide>(in.items[i], middle);
+            if ((gain > 0 ? gain : -gain) > slack) continue;
+            before += i < break_item;
+            in.items[kept++] = in.items[i];
+        }
+        first = start;
+        last = kept;
+    };
+    for (auto& part : in.before) keep(part.first, part.last);
+    keep(in.sorted_first, in.sorted_last);
+    for (auto part = in.behind.rbegin(); part != in.behind.rend(); ++part)
+        keep(part->first, part->last);
+    in.items.resize(kept);
     return before;
 }
 
-// Adds all items that fit to the break solution, in order, for a better first choice.
+// Adds all items that fit to the break solution, by rising place, for a better first choice.
 void improve_in_order(OpenItems& open, int64_t count, const uint8_t* base, uint8_t* take) {
     int64_t room = open.room, profit = open.profit;
     std::vector<int64_t> added;
@@ -136,10 +127,13 @@ void improve_in_order(OpenItems& open, int64_t count, const uint8_t* base, uint8
     for (const int64_t place : added) take[place] = 1;
 }
 
+}  // namespace
+
 template <class Wide>
-void open_around_break(OpenItems& open, int64_t capacity, uint8_t* base, uint8_t* take) {
+void open_around_break(OpenItems& open, int64_t capacity, int64_t best, uint8_t* base,
+                       uint8_t* take) {
     open.room = capacity;
-    open.break_item = partition_at_break<Wide>(open.items, open.room);
+    open.break_item = partition_at_break<Wide>(open, open.room);
     const KnapsackItem middle = open.items[open.break_item];
     int64_t profit = 0;
     for (int64_t i = 0; i < open.break_item; ++i) {
@@ -156,14 +150,16 @@ void open_around_break(OpenItems& open, int64_t capacity, uint8_t* base, uint8_t
     open.profit += profit;
     open.best = open.profit + change.profit;
     open.bound = open.profit + possible;
-    if (open.best == open.bound) {
+    if (std::max(open.best, best) >= open.bound) {
         open.items.clear();
         return;
     }
-    open.break_item = keep_open<Wide>(open.items, open.break_item, open.room, change.profit);
+    open.break_item = keep_open<Wide>(open, open.break_item, open.room,
+                                      std::max(open.best, best) - open.profit);
 }
 
-}  // namespace
+template void open_around_break<int64_t>(OpenItems&, int64_t, int64_t, uint8_t*, uint8_t*);
+template void open_around_break<Int128>(OpenItems&, int64_t, int64_t, uint8_t*, uint8_t*);
 
 OpenItems open_items(const int64_t* profits, const int64_t* weights, int64_t count,
                      int64_t capacity, uint8_t* base, uint8_t* take) {
@@ -209,7 +205,7 @@ OpenItems open_items(const int64_t* profits, const int64_t* weights, int64_t cou
     const int bits = std::bit_width(static_cast<uint64_t>(most)) +
                      std::bit_width(static_cast<uint64_t>(heaviest));
     const auto around = bits <= 62 ? open_around_break<int64_t> : open_around_break<Int128>;
-    around(open, capacity / weight_unit, base, take);
+    around(open, capacity / weight_unit, 0, base, take);
     if (!open.items.empty()) improve_in_order(open, count, base, take);
     if (open.best == open.bound) open.items.clear();
     return open;

@@ -38,10 +38,10 @@ struct LoggedChanges {
 template <class Wide>
 class Lists {
 public:
-    Lists(const OpenItems& open, const ListLimits& limits)
-        : items_(open.items), limits_(limits), break_(open.break_item), room_(open.room),
-          best_(open.best - open.profit), top_(open.bound - open.profit), left_(break_),
-          right_(break_), price_(items_[break_]) {
+    Lists(OpenItems& open, const ListLimits& limits)
+        : order_(open), items_(open.items), limits_(limits), break_(open.break_item),
+          room_(open.room), best_(open.best - open.profit), top_(open.bound - open.profit),
+          left_(break_), right_(break_), price_(items_[break_]) {
         resize(1);
         states()[0] = {0, 0, 0, 0};
         count_ = 1;
@@ -69,6 +69,7 @@ public:
         if (stopped_) return false;
         while (!done()) {
             stop_if_interrupted();
+            if (!sort_further()) break;
             const int64_t place = next_place();
             if (hopeless(items_[place]) || repeats_in_vain(place)) continue;
             stopped_ = !join(place);
@@ -96,7 +97,13 @@ public:
             bits = log_[before].changes;
             before = log_[before].before;
         }
-        if (best_extra_ >= 0) changed[best_extra_] ^= 1;
+        if (best_extra_ >= 0) {
+            const auto extra =
+                std::find_if(items_.begin(), items_.end(), [&](const KnapsackItem& item) {
+                    return item.place == best_extra_;
+                });
+            changed[extra - items_.begin()] ^= 1;
+        }
         return true;
     }
 
@@ -121,13 +128,26 @@ private:
         return static_cast<int64_t>(values.size());
     }
 
-    bool joined_all() const { return left_ == 0 && right_ == size(items_); }
+    bool none_before() const { return left_ == order_.sorted_first; }
+    bool none_behind() const { return right_ == order_.sorted_last; }
+    bool joined_all() const {
+        return none_before() && none_behind() && order_.before.empty() && order_.behind.empty();
+    }
+
+    // Sorts further items on a side that has no more sorted ones. Returns whether there are items
+    // left.
+    bool sort_further() {
+        const auto open = [&](const KnapsackItem& item) { return !hopeless(item); };
+        if (none_before()) order_.template sort_before<Wide>(open);
+        if (none_behind()) order_.template sort_behind<Wide>(open);
+        return !joined_all();
+    }
 
     // Returns the place of the next item: the break item, then in turn the next item before it and
     // the next item after it.
     int64_t next_place() {
         const bool behind =
-            left_ == 0 || (right_ < size(items_) && right_ - break_ <= break_ - left_);
+            none_before() || (!none_behind() && right_ - break_ <= break_ - left_);
         return behind ? right_++ : --left_;
     }
 
@@ -140,7 +160,7 @@ private:
 
     // The test of states that fit: they gain at most the profit per weight of the next item.
     Test of_fitting() const {
-        if (right_ == size(items_)) return {1, 0, Wide{best_} + 1};
+        if (none_behind()) return {1, 0, Wide{best_} + 1};
         const KnapsackItem& next = items_[right_];
         return {next.weight, next.profit,
                 Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
@@ -148,7 +168,7 @@ private:
 
     // The test of states that are too heavy: they lose at least the next item's.
     Test of_heavy() const {
-        if (left_ == 0) return {0, 1, -Wide{room_}};
+        if (none_before()) return {0, 1, -Wide{room_}};
         const KnapsackItem& next = items_[left_ - 1];
         return {next.weight, next.profit,
                 Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
@@ -200,6 +220,7 @@ private:
         }
     }
 
+    // Keeps a state, and the index of one more item among the items of the caller, or -1.
     void note(const State& state, int64_t extra) {
         found_ = true;
         best_state_ = state;
@@ -211,6 +232,7 @@ private:
     bool join(int64_t place) {
         const int64_t number = size(joined_);
         if (number && number % kPart == 0) start_part();
+        sort_further();  // the tests of states need the next item of both sides
         joined_.push_back(place);
         const int64_t sign = place < break_ ? -1 : 1;
         const int64_t profit = sign * items_[place].profit, weight = sign * items_[place].weight;
@@ -289,12 +311,13 @@ private:
                 [](int64_t most, const State& state) { return most < state.weight; });
             if (behind == some || behind[-1].profit + profit <= best_) return;
             best_ = behind[-1].profit + profit;
-            note(behind[-1], place);
+            note(behind[-1], items_[place].place);
         };
         for (int64_t i = right_; i < size(items_); ++i) try_with(i, 1);
         for (int64_t i = left_ - 1; i >= 0; --i) try_with(i, -1);
     }
 
+    ItemsInParts& order_;
     const std::vector<KnapsackItem>& items_;
     const ListLimits limits_;
     const int64_t break_, room_;

@@ -7,12 +7,16 @@
 #include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
 #include "cpu/solvers/knapsack/lists.h"
+#include "cpu/solvers/knapsack/surrogate.h"
 
 namespace mmp {
 
 namespace {
 
-constexpr int64_t kShort = 1 << 12;   // states of the lists before the first count
+constexpr int64_t kShort = 3 << 11;   // states of the lists before the surrogate knapsacks
+// States of the lists of each surrogate knapsack, and of those that follow if its bound takes more
+// than 1 / kUseful off the gap.
+constexpr int64_t kSurrogateWork = 1 << 20, kLowered = 1 << 15, kUseful = 8;
 // States of the lists before each further count; a count makes a share of them.
 constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 4;
 constexpr int64_t kProportionalWork = 1 << 18;  // states of the lists before a subset-sum solver
@@ -54,12 +58,26 @@ private:
             return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kProportional);
         }
         const int64_t most = most_work();
+        if (!open_.proportional) {
+            const SurrogateAnswer relaxed =
+                surrogate_bound(open_, lists.best(), lists.bound(), kSurrogateWork,
+                                {limits_.list, limits_.stored, limits_.deadline});
+            if (!relaxed.taken.empty()) keep(open_.items, relaxed.taken);
+            const int64_t gap = lists.bound() - lists.best();
+            const bool lower = lists.bound() - relaxed.bound > gap / kUseful;
+            lists.learn(relaxed.best, relaxed.bound);
+            if (lists.done()) return finish(lists, SolveOutcome::kBound);
+            if (lower && lists.run(kLowered)) return finish(lists, SolveOutcome::kLists);
+        }
         if (all_weights_ < kMostCounted) {
             CountedItems items;
             Mask taken;
             int64_t before = 0;  // profit of the break solution in the open items
             items.capacity = open_.room;
-            for (const KnapsackItem& item : open_.items) {
+            std::vector<KnapsackItem> sorted = open_.items;
+            // Selections are faster on sorted items.
+            std::sort(sorted.begin(), sorted.end(), comes_before<Wide>);
+            for (const KnapsackItem& item : sorted) {
                 items.profits.push_back(item.profit);
                 items.weights.push_back(item.weight);
                 taken.push_back(base_[item.place]);
@@ -70,8 +88,8 @@ private:
             Counting counting(items, taken, before + lists.best(), before + lists.bound(),
                               limits_.deadline);
             const auto take_over = [&] {
+                if (counting.value() - before > lists.best()) keep(sorted, counting.taken());
                 lists.learn(counting.value() - before, counting.bound() - before);
-                counted_ = counting.taken();
                 return counting.value() == counting.bound();
             };
             counting.narrow();
@@ -87,8 +105,15 @@ private:
         return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kLimit);
     }
 
-    // Takes over the best choice: that of the lists, or else the counted one if it is better than
-    // the first choice.
+    // Keeps a better choice of items that lists did not find.
+    void keep(const std::vector<KnapsackItem>& items, const Mask& taken) {
+        kept_ = taken;
+        kept_places_.clear();
+        for (const KnapsackItem& item : items) kept_places_.push_back(item.place);
+    }
+
+    // Takes over the best choice: that of the lists, or else the kept one if it is better than the
+    // first choice.
     template <class Wide>
     SolveOutcome finish(const Lists<Wide>& lists, SolveOutcome outcome) {
         const int64_t first = open_.best;
@@ -98,9 +123,11 @@ private:
         std::vector<uint8_t> changed;
         const bool listed = lists.changes(changed);
         std::copy_n(base_, count_, take_);
-        for (size_t i = 0; i < open_.items.size(); ++i) {
-            uint8_t& taken = take_[open_.items[i].place];
-            taken = listed ? taken ^ changed[i] : counted_[i];
+        if (listed) {
+            for (size_t i = 0; i < open_.items.size(); ++i)
+                take_[open_.items[i].place] ^= changed[i];
+        } else {
+            for (size_t i = 0; i < kept_.size(); ++i) take_[kept_places_[i]] = kept_[i];
         }
         return outcome;
     }
@@ -121,7 +148,8 @@ private:
     uint8_t* const take_;
     const int64_t states_;
     int64_t all_weights_ = 0;  // of the open items
-    Mask counted_;             // choice of the open items that the counting found
+    Mask kept_;                // best choice of the open items that lists did not find
+    std::vector<int64_t> kept_places_;  // their indices among the items of the caller
 };
 
 }  // namespace

@@ -1,8 +1,8 @@
 // The 0-1 knapsack of one constraint: the best value and the choice that the search finds.
 //
-// Items are settled around the break item (items.h), then lists of states (lists.h) and choices and
-// bounds by the number of items (counting.h) take turns, with growing limits, until the best value
-// meets the bound.
+// Items are settled around the break item (items.h). Short lists of states (lists.h) come first,
+// then a surrogate relaxation (surrogate.h). Then lists, and choices and bounds by the number of
+// items (counting.h), take turns, with growing limits, until the best value meets the bound.
 #pragma once
 
 #include <stdint.h>
