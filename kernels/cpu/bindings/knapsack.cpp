@@ -129,7 +129,7 @@ std::pair<int64_t, int64_t> surrogate(const Numbers& profits, const Numbers& wei
     if (open.items.empty()) return {open.best * open.profit_unit, open.bound * open.profit_unit};
     const SurrogateAnswer answer =
         surrogate_bound(open, open.best - open.profit, open.bound - open.profit, work,
-                        {INT64_MAX, INT64_MAX, Clock::time_point::max()});
+                        {INT64_MAX, INT64_MAX, kNoDeadline});
     if (!answer.taken.empty()) {
         std::copy(base.begin(), base.end(), taken.data());
         for (size_t i = 0; i < open.items.size(); ++i)
