@@ -63,8 +63,9 @@ def knapsack(
         otherwise, and on the backend "reference", the first choice is always returned.
     time_limit : float or None
         Seconds after which the best choice so far and its bound are returned. The limit is tested
-        about every tenth of a second. Checks of the arguments and sorting always finish, and so do
-        the first bounds of several capacities, exact fills and first choices.
+        about every tenth of a second. Checks of the arguments and the partition at the break item
+        always finish, which takes 0.1 s for 10^6 items; so do the first bounds of several
+        capacities, exact fills and first choices.
     memory_limit : int or None
         Bytes for tables; None takes half of the free memory.
     backend : {"auto", "cpu", "cuda", "reference"}

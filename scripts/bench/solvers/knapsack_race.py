@@ -3,8 +3,10 @@
     python scripts/bench/solvers/knapsack_race.py [--count N] [--range R] [--limit SECONDS]
         [--combo LIBRARY] [--minknap PROGRAM] [--noisy FOLDER --files N]
 
-Prints a Markdown table: the least processor time of three runs, peers and ours in turn, all threads
-added. A different value ends the run. The script names the peers that are not there.
+Prints the rows of docs/benchmarks/data/solvers.jsonl, with the least processor time of three runs
+in ms, peers and ours in turn, all threads added. The items of our answer are added up again. A
+peer with a smaller value is wrong, and its cell says so; one with a larger value ends the run. The
+script names the peers that are not there.
 
 - Combo by D. Pisinger: combo.c, as in github.com/SuneGadegaard/SSCFLPsolver, with MAXSTATES raised
   to 150000000 and the function ``long combo_value(long n, const long *p, const long *w, long c)``,
@@ -19,6 +21,8 @@ added. A different value ends the run. The script names the peers that are not t
 
 import argparse
 import ctypes
+import json
+import math
 import os
 import random
 import resource
@@ -39,6 +43,14 @@ from mmpcodec.solvers.knapsack import knapsack
 Solve = Callable[[np.ndarray, np.ndarray, int], int | None]
 """Profits, weights and capacity to the value; None if it is not proven in time."""
 
+OURS = "mmpcodec"
+KEYS = {
+    OURS: "mmp_ms",
+    "Combo": "combo_ms",
+    "minknap": "minknap_ms",
+    "HiGHS": "highs_ms",
+    "CP-SAT": "cpsat_ms",
+}
 RUNS = 3
 LONG, SHORT = 2.0, 0.01
 """A run of more than ``LONG`` seconds is not repeated; after one of less than ``SHORT`` seconds, a
@@ -109,6 +121,9 @@ def by_cp_sat(limit: float) -> Solve:
 def ours(limit: float) -> Solve:
     def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
         found = knapsack(profits, weights, capacity, time_limit=limit, backend="cpu")
+        taken = list(found.items)
+        assert profits[taken].sum() == found.value
+        assert weights[taken].sum() <= capacity
         return found.value if found.optimal else None
 
     return run
@@ -138,13 +153,20 @@ def race(
             seconds = (processor_seconds() - start) / calls
             proven = values[name] is not None
             times[name] = (min(seconds, before or seconds) if run else seconds) if proven else None
-    if len({value for value in values.values() if value is not None}) > 1:
-        raise SystemExit(f"different values: {values}")
+    best = values[OURS]
+    for name, value in values.items():
+        if best is not None and value is not None and value != best:
+            if value > best:
+                raise SystemExit(f"a larger value: {values}")
+            times[name] = math.nan
     return times
 
 
-def shown(seconds: float | None) -> str:
-    return "not proven" if seconds is None else f"{1000 * seconds:.3f}"
+def cell(seconds: float | None) -> float | str:
+    """Return milliseconds with three digits, or a word: without a proof, or with a wrong value."""
+    if seconds is None:
+        return "not proven"
+    return "wrong" if math.isnan(seconds) else float(f"{1000 * seconds:.3g}")
 
 
 def noisy(solvers: dict[str, Solve], folder: str, files: int) -> None:
@@ -178,7 +200,7 @@ def main() -> None:
     parser.add_argument("--noisy")
     parser.add_argument("--files", type=int, default=60)
     options = parser.parse_args()
-    solvers: dict[str, Solve] = {"mmpcodec": ours(options.limit)}
+    solvers: dict[str, Solve] = {OURS: ours(options.limit)}
     if options.combo:
         solvers["Combo"] = by_combo(options.combo)
     if options.minknap:
@@ -192,16 +214,15 @@ def main() -> None:
     if options.noisy:
         noisy(solvers, options.noisy, options.files)
         return
-    print(f"| class | items | range | {' | '.join(f'{name}, ms' for name in solvers)} |")
-    print("|---" * (3 + len(solvers)) + "|")
     for top in options.range:
         for count in options.count:
             for name in options.classes:
                 profits, weights = CLASSES[name](np.random.default_rng(count), count, top)
                 capacity = int(weights.sum()) // 2
                 times = race(solvers, profits, weights, capacity)
-                cells = [shown(times[solver]) for solver in solvers]
-                print(f"| {name} | {count} | {top} | {' | '.join(cells)} |", flush=True)
+                row = {"class": name, "items": count, "range": top}
+                row |= {KEYS[solver]: cell(times[solver]) for solver in solvers}
+                print(json.dumps({"run": "knapsack-race-cpu"} | row), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@
 #include <bit>
 #include <vector>
 
+#include "cpu/runtime/interrupts.h"
 #include "cpu/solvers/knapsack/counting.h"
 #include "cpu/solvers/knapsack/items.h"
 #include "cpu/solvers/knapsack/lists.h"
@@ -57,6 +58,7 @@ private:
             const bool done = lists.run(kProportionalWork);
             return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kProportional);
         }
+        if (is_over(limits_.deadline)) return finish(lists, SolveOutcome::kLimit);
         const int64_t most = most_work();
         if (!open_.proportional) {
             const SurrogateAnswer relaxed =
@@ -69,6 +71,7 @@ private:
             if (lists.done()) return finish(lists, SolveOutcome::kBound);
             if (lower && lists.run(kLowered)) return finish(lists, SolveOutcome::kLists);
         }
+        if (is_over(limits_.deadline)) return finish(lists, SolveOutcome::kLimit);
         if (all_weights_ < kMostCounted) {
             CountedItems items;
             Mask taken;
