@@ -8,6 +8,7 @@ all of them. The memory of lists and log is that of the processor for the same r
 import time
 from dataclasses import dataclass
 from enum import IntEnum
+from itertools import accumulate
 
 import numpy as np
 
@@ -84,8 +85,7 @@ def best_choices(
         Backend of ``subset_sum``.
     """
     threads = min(processors(), len(listed))
-    offsets = np.zeros(len(listed) + 1, np.int64)
-    np.cumsum([len(items.profits) for items in listed], out=offsets[1:])
+    offsets = np.array([*accumulate((len(items.profits) for items in listed), initial=0)], np.int64)
     outcomes = np.zeros(len(listed), np.uint8)
     values, bounds = np.zeros((2, len(listed)), np.int64)
     taken = np.empty(offsets[-1], np.uint8)
