@@ -51,6 +51,14 @@ def test_one_item_more_fits_exactly():
     assert value <= 10 <= bound
 
 
+def test_the_larger_bound_of_both_numbers_of_items_holds():
+    """The best choice has more items than the break solution; fewer items give 519 at most."""
+    profits = np.array([76, 119, 86, 129, 61, 83, 102])
+    weights = np.array([60, 87, 83, 35, 52, 71, 46])
+    value, bound = relaxed(profits, weights, 347)
+    assert value <= 537 <= bound
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_bound_of_profits_that_are_weights_and_a_fixed_charge(seed):
     """With at most k items, p = w + 100 gains at most the capacity and 100 k."""
