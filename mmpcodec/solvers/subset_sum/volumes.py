@@ -33,9 +33,11 @@ def fill_volumes(
         From 0 up, with a sum below 2**63.
     volumes : sequence of int
         Capacities from 0 up.
+    method
+        As in ``subset_sum``.
     time_limit : float or None
         Seconds for all volumes together; see ``subset_sum``.
-    method, memory_limit, backend
+    memory_limit, backend
         As in ``subset_sum``.
 
     Returns
