@@ -79,12 +79,10 @@ def by_minknap(program: str, limit: float) -> Solve:
             command = [program, "--algorithm", "dynamic-programming-primal-dual"]
             command += ["--input", str(file), "--format", "standard", "--time-limit", str(limit)]
             done = subprocess.run(command, capture_output=True, text=True, check=True)
-        lines = [line.split() for line in done.stdout.splitlines()]
-        found = {
-            line[0]: int(line[1]) for line in lines if line and line[0] in ("Value:", "Bound:")
-        }
+        words = [line.split() for line in done.stdout.splitlines()]
+        found = {each[0]: each[1] for each in words if each and each[0] in ("Value:", "Bound:")}
         value = found.get("Value:")
-        return value if value == found.get("Bound:") else None
+        return int(value) if value is not None and value == found.get("Bound:") else None
 
     return run
 
