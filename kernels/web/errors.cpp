@@ -55,9 +55,6 @@ void __cxa_free_exception(void* memory) noexcept { free(memory); }
     fail(kOther, "", type->name());
 }
 
-// The library's own print a message, and bring all that prints along.
-[[noreturn]] void __abort_message(const char*, ...) { abort(); }
-
 }  // extern "C"
 
 // The library's own would end the program without a word.
