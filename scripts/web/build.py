@@ -26,7 +26,7 @@ FLAGS = [
 OF_EXACT = ["-ffp-contract=fast", "-fno-trapping-math"]
 """As in CMakeLists.txt: without traps, __builtin_trunc is one instruction."""
 LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--import-memory"]
-STACK = ["-Wl,-z,stack-size=1048576"]
+STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
 NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"}
 
 
