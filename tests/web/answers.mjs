@@ -1,4 +1,4 @@
-// Answers questions of the tests, one line of JSON for each line of JSON; see conftest.py.
+// Answers questions of the tests, one line of JSON for each line of JSON; see support/web_decoder.py.
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
 // maybe region, limits, starts, workers, abort (ms) or times (decode so often). An answer has the
@@ -35,7 +35,7 @@ function facts({ width, height, form, planes, depth, samples, metadata }) {
 
 async function answer({ path, url, data, region, limits, starts = [], workers, abort, open }) {
   const decoder = decoderWith(workers);
-  const file = url ?? (data ? Buffer.from(data, "base64") : readFileSync(path));
+  const file = url ?? (data !== undefined ? Buffer.from(data, "base64") : readFileSync(path));
   const signal = abort === undefined ? undefined : AbortSignal.timeout(abort);
   const options = { limits, signal, starts: starts.map((each) => Buffer.from(each, "base64")) };
   const began = performance.now();
