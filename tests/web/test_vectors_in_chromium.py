@@ -10,7 +10,8 @@ from support.web_decoder import WEB, missing
 SECONDS = 240
 SCRIPT = """
 import { createDecoder } from "/web/decoder/index.js";
-const hex = (bytes) => [...new Uint8Array(bytes)].map((b) => b.toString(16).padStart(2, "0")).join("");
+const digits = (byte) => byte.toString(16).padStart(2, "0");
+const hex = (bytes) => [...new Uint8Array(bytes)].map(digits).join("");
 const swapped = (samples) => {
   const bytes = new DataView(new ArrayBuffer(2 * samples.length));
   samples.forEach((sample, at) => bytes.setUint16(2 * at, sample));

@@ -12,7 +12,9 @@ import gzip
 import json
 import subprocess
 import tempfile
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from chromium import chromium, run_page
 
@@ -23,7 +25,7 @@ from mmpcodec.bench.timing import median_seconds
 ROOT = Path(__file__).resolve().parents[3]
 WEB = ROOT / "mmpcodec" / "web"
 TIMES = Path(__file__).with_name("times.js")
-CASES: dict[str, dict] = {
+CASES: dict[str, dict[str, Any]] = {
     "default": {},
     "default, version 2": {"version": 2},
     "photo": {"preset": "photo"},
@@ -98,7 +100,7 @@ def main() -> None:
     runs = options.runs
     columns = {
         "cpu": {
-            name: 1000 * median_seconds(lambda data=data: mmpcodec.decode(data, threads=1), runs)
+            name: 1000 * median_seconds(partial(mmpcodec.decode, data, threads=1), runs)
             for name, data in files.items()
         },
         "Node": in_node(files, runs, 0),
@@ -108,10 +110,10 @@ def main() -> None:
     print("| picture | " + " | ".join(["case", "bytes", *columns]) + " |")
     print("|---|---|" + "--:|" * (1 + len(columns)))
     for path in options.pictures:
-        for number, case in enumerate(CASES):
+        for number, title in enumerate(CASES):
             name = f"{path.stem}-{number}"
             shown = [f"{own[name]:.1f}" if name in own else "" for own in columns.values()]
-            print(f"| {path.stem} | {case} | {len(files[name])} | " + " | ".join(shown) + " |")
+            print(f"| {path.stem} | {title} | {len(files[name])} | " + " | ".join(shown) + " |")
     module = (WEB / "mmp.wasm").read_bytes()
     print(f"\nmmp.wasm: {len(module)} bytes, {len(gzip.compress(module, 9))} by gzip -9")
 
