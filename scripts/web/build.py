@@ -19,6 +19,7 @@ OBJECTS = ROOT / "build" / "web"
 COMPILER = [sys.executable, "-m", "ziglang", "c++", "-target", "wasm32-wasi"]
 FLAGS = [
     *("-std=c++20", "-O2", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
+    *("-Wno-missing-field-initializers", "-Wno-unused-private-field"),
     *("-fno-stack-protector", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"),
     "-fexceptions",  # kernels/web/errors.cpp says what a throw does
     *("-I", str(KERNELS), "-include", str(KERNELS / "web" / "one_thread.h")),
@@ -69,7 +70,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="compilers at once")
     options = parser.parse_args()
     OBJECTS.mkdir(parents=True, exist_ok=True)
-    newest = max(newest_header(), Path(__file__).stat().st_mtime)
+    newest = newest_header()
     with ThreadPoolExecutor(options.jobs) as pool:
         objects = list(pool.map(lambda source: compiled(source, newest), sources()))
     run([*COMPILER, *LINKED, *STACK, *map(str, objects), "-o", str(options.out)])
