@@ -70,7 +70,7 @@ def main() -> None:
     parser.add_argument("--jobs", type=int, default=1, help="compilers at once")
     options = parser.parse_args()
     OBJECTS.mkdir(parents=True, exist_ok=True)
-    newest = newest_header()
+    newest = max(newest_header(), Path(__file__).stat().st_mtime)
     with ThreadPoolExecutor(options.jobs) as pool:
         objects = list(pool.map(lambda source: compiled(source, newest), sources()))
     run([*COMPILER, *LINKED, *STACK, *map(str, objects), "-o", str(options.out)])
