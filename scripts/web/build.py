@@ -19,6 +19,7 @@ OBJECTS = ROOT / "build" / "web"
 COMPILER = [sys.executable, "-m", "ziglang", "c++", "-target", "wasm32-wasi"]
 FLAGS = [
     *("-std=c++20", "-O2", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
+    *("-Wno-missing-field-initializers", "-Wno-unused-private-field"),
     *("-fno-stack-protector", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"),
     "-fexceptions",  # kernels/web/errors.cpp says what a throw does
     *("-I", str(KERNELS), "-include", str(KERNELS / "web" / "one_thread.h")),
