@@ -4,9 +4,8 @@ import random
 import zlib
 from dataclasses import replace
 
-import numpy as np
 import pytest
-from support.tiled import repeated, samples_of
+from support.tiled import samples_of
 from support.vectors import FOLDER
 from support.web_decoder import Node, missing
 
@@ -128,10 +127,25 @@ def test_memory_does_not_grow_with_damaged_files():
     assert max(seen[60:]) < max(seen[:60]) + (256 << 20)
 
 
-def test_a_signal_ends_the_work(node):
-    data = repeated(mmpcodec.encode(samples_of((256, 256), 1, 8), 0, preset="exact"), 4096)
-    found = node.ask(data, workers=2, abort=150)
+def test_an_instance_takes_no_more_memory_than_its_limit(node):
+    limit = 64 << 20
+    found = node.ask(room=limit // 4, maxMemory=limit)
+    assert limit // 4 < found["size"] <= limit
+    refused = node.ask(room=limit, maxMemory=limit)
+    assert refused["error"] == "LimitExceeded"
+    assert "memory" in refused["message"]
+
+
+def test_a_signal_ends_the_work():
+    if reason := missing():
+        pytest.skip(reason)
+    # In one tile: a worker that is not ended goes on for a second or more.
+    data = mmpcodec.encode(samples_of((1200, 1200), 1, 8), 0, preset="exact", version=2)
+    node = Node()
+    found = node.ask(data, workers=1, abort=200, settle=700)
+    again = node.ask(data[:200], workers=1)
+    node.end()
     assert found["error"] == "TimeoutError"
-    assert found["ms"] < 2000
-    again = node.ask(data, workers=2, region=(0, 0, 256, 256))
-    assert again["count"] == np.prod((256, 256))
+    assert found["ms"] < 700
+    assert found["busy"] < 350
+    assert again["error"] == "TruncatedStream"
