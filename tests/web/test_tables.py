@@ -1,4 +1,4 @@
-"""What the decoder in JavaScript holds besides the code of Python: tools, and estimates of memory."""
+"""What the decoder in JavaScript has of the code of Python: tools, and estimates of memory."""
 
 import re
 
