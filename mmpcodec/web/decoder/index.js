@@ -10,7 +10,18 @@ import { FIRST_READ, merged, sourceOf } from "./source.js";
 import { areaText, checkedRegion, copyTile, tilesTouching } from "./tiles.js";
 import { compiled } from "./wasm.js";
 
-export * from "./errors.js";
+export {
+  BadMagic,
+  CorruptStream,
+  DecoderFault,
+  FormatError,
+  LimitExceeded,
+  MmpError,
+  ParameterError,
+  SourceError,
+  TruncatedStream,
+  UnsupportedVersion,
+} from "./errors.js";
 
 /** @typedef {import("./tiles.js").Area} Area */
 /** @typedef {import("./container.js").Header} Header */

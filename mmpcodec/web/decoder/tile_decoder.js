@@ -170,7 +170,9 @@ function decodeLayer(instance, layer, planes, tile, before, states) {
       coding === EXACT
         ? exact(instance, "mmp_exact", payload, planes, tile, depth, [])
         : exact2(instance, payload, planes, tile, depth, tools);
-    return shownOrder(depth <= 8 ? found.map((plane) => Uint8Array.from(plane)) : found);
+    /** @type {Plane[]} */
+    const own = depth <= 8 ? found.map((plane) => Uint8Array.from(plane)) : found;
+    return shownOrder(own);
   }
   const { width, height } = tile;
   const sampleBytes = depth > 8 ? 2 : 1;
