@@ -2,7 +2,7 @@
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
 // maybe region, limits, starts, workers, abort (ms), open (regions) or settle (ms to wait at the end).
-// The question table asks for a table of tools.js, room asks an instance of the module with maxMemory for so many bytes. An answer has
+// The question room asks an instance of the module with maxMemory for so many bytes. An answer has
 // the picture with the SHA-256 of its samples, or name and message of an error; also ms, memory of
 // the process in bytes, and busy, the processor time in ms that passes while it settles.
 import { createHash } from "node:crypto";
@@ -11,7 +11,6 @@ import { createInterface } from "node:readline";
 
 const { createDecoder } = await import(process.argv[2]);
 const { Instance } = await import(new URL("wasm.js", process.argv[2]));
-const tools = await import(new URL("tools.js", process.argv[2]));
 const decoders = new Map();
 
 function decoderWith(workers = 0) {
@@ -60,8 +59,7 @@ async function answer(question) {
   const began = performance.now();
   let found;
   try {
-    if (question.table) found = { rows: tools[question.table] };
-    else found = await (question.room ? roomOf(question) : pictureOf(question));
+    found = await (question.room ? roomOf(question) : pictureOf(question));
   } catch (error) {
     const { name, message, stack } = error;
     found = { error: name, message, stack };
