@@ -67,6 +67,7 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cpu/postfilter": ("shared", "cpu/runtime"),
     "cpu/solvers/*": ("shared", "cpu/runtime"),
     "cpu/bindings": ("shared", "cpu"),
+    "web": ("shared", "cpu"),
     "cuda/device": ("shared",),
     "cuda/trees": ("shared", "cuda/device"),
     "cuda/blocks": ("shared", "cuda/device", "cuda/trees"),
