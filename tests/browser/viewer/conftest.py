@@ -1,32 +1,12 @@
 """Pages and servers of the viewer, with a stand-in for the decoder."""
 
-import json
 import threading
 from pathlib import Path
 
-import numpy as np
 import pytest
+from support.viewer import STANDIN, until_drawn
 
 from mmpcodec.web.server import PageServer, ServedFile
-
-STANDIN = Path(__file__).parent.joinpath("standin.js").read_text()
-
-
-def standin_file(path, samples, *, tile=0, depth=8, damaged=(), **header):
-    """Write a file that the stand-in opens: a header of 256 bytes, and raw tiles."""
-    height, width = samples.shape[:2]
-    planes = samples[0, 0].size
-    form = ("gray", "gray with alpha", "RGB", "RGB with alpha")[planes - 1]
-    facts = {"width": width, "height": height, "tileSize": tile, "planes": planes, "depth": depth}
-    facts |= {"form": form, "damaged": list(damaged), **header}
-    side = tile or max(width, height)
-    with open(path, "wb") as stream:
-        stream.write(json.dumps(facts).encode().ljust(255) + b"\n")
-        for top in range(0, height, side):
-            for left in range(0, width, side):
-                own = samples[top : top + side, left : left + side]
-                stream.write(np.ascontiguousarray(own).tobytes())
-    return path
 
 
 @pytest.fixture
@@ -61,7 +41,7 @@ def viewing(browser):
         page.on("request", lambda request: requests.append(request.url))
         page.goto(address)
         if wait:
-            settled(page)
+            until_drawn(page)
         return page
 
     open_page.requests = requests
@@ -71,9 +51,3 @@ def viewing(browser):
     assert problems == []
     own = ("http://127.0.0.1:", "file:", "data:", "blob:")
     assert [url for url in requests if not url.startswith(own)] == []
-
-
-def settled(page):
-    """Wait until all tiles in view are drawn."""
-    page.wait_for_function("document.getElementById('canvas').dataset.waiting === '0'")
-    page.wait_for_timeout(50)
