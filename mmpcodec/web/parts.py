@@ -6,7 +6,10 @@ import mmpcodec
 from mmpcodec.errors import MissingExtra
 
 FOLDER = resources.files(mmpcodec).joinpath("web")
-WASM = "mmp.wasm"
+DECODER = "decoder.js"
+"""The compiled decoder as one script, which ``make web`` builds. It defines ``decoder`` with
+``open(source)``, of an address, a File or bytes. The result has ``header`` (width, height, form,
+depth, white, tileSize) and ``tile(number, {signal})``, which gives ``{samples}``, interleaved."""
 
 
 def shared(name: str) -> str:
@@ -27,9 +30,9 @@ def check_decoder(command: str) -> None:
     MissingExtra
         If it was not. The message names the command, and what builds the decoder.
     """
-    if not FOLDER.joinpath(WASM).is_file():
+    if not FOLDER.joinpath(DECODER).is_file():
         raise MissingExtra(
-            f"{command}: needs the decoder for browsers, {WASM}, which was not built; in a "
+            f"{command}: needs the decoder for browsers, {DECODER}, which was not built; in a "
             "checkout of mmpcodec, make web builds it"
         )
 
@@ -43,4 +46,4 @@ def decoder_script() -> str:
         If it was not built.
     """
     check_decoder("view")
-    raise NotImplementedError
+    return FOLDER.joinpath(DECODER).read_text(encoding="utf-8")

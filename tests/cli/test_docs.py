@@ -103,7 +103,7 @@ def lacking(line):
             return "needs two CUDA devices"
     if line.startswith("mmp view "):
         return "runs until Ctrl-C"
-    if line.startswith("mmp page ") and not parts.FOLDER.joinpath(parts.WASM).is_file():
+    if line.startswith("mmp page ") and not parts.FOLDER.joinpath(parts.DECODER).is_file():
         return "the decoder for browsers was not built"
     packages = {
         "hevc": "av",

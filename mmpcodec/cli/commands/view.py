@@ -88,8 +88,8 @@ def view(
 
     Serves a page for the default browser of this machine until Ctrl-C. The page shows pictures to
     the pixel, with the samples under the pointer, beside each other or with a wipe. Layers show how
-    a file was coded. Of a picture in tiles, only the tiles in view are read. Nobody else can read
-    the page, and nothing else is asked of the network.
+    a file was coded. Of a picture in tiles, only the tiles in view are read. Other machines and
+    other sites cannot read the page, and nothing else is asked of the network.
     """
     from mmpcodec.web import parts
 

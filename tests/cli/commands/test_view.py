@@ -122,8 +122,8 @@ def test_without_the_decoder(mmp, missing, encoded, files, arguments):
     result = mmp(*arguments, encoded)
     assert result.exit_code == 1
     assert result.stderr == (
-        f"mmp: {arguments[0]}: needs the decoder for browsers, mmp.wasm, which was not built; in a "
-        "checkout of mmpcodec, make web builds it\n"
+        f"mmp: {arguments[0]}: needs the decoder for browsers, decoder.js, which was not built; in "
+        "a checkout of mmpcodec, make web builds it\n"
     )
     assert files() == ["a.mmp"]
 

@@ -106,5 +106,11 @@ def test_titles():
 
 def test_without_the_decoder(monkeypatch, tmp_path):
     monkeypatch.setattr(parts, "FOLDER", tmp_path)
-    with pytest.raises(MissingExtra, match=r"^view: needs .* mmp\.wasm, .* make web builds it$"):
+    with pytest.raises(MissingExtra, match=r"^view: needs .* decoder\.js, .* make web builds it$"):
         parts.check_decoder("view")
+
+
+def test_the_decoder_is_the_built_script(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
+    (tmp_path / parts.DECODER).write_text(DECODER)
+    assert parts.decoder_script() == DECODER
