@@ -3,6 +3,7 @@
 import random
 import zlib
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from support.tiled import samples_of
@@ -20,6 +21,7 @@ SOURCES = [
     "v2/filter-bank-20", "v2/fine",
 ]  # fmt: skip
 """Vectors of each coding and filter."""
+FINDINGS = sorted((Path(__file__).parents[1] / "fuzz" / "findings").glob("*.mmp"))
 FLIPS = 30
 """Flips of a byte of each vector, half of them with checksums that match."""
 
@@ -50,6 +52,13 @@ def check_ends(found):
     assert found["ms"] < 1000 * MOST_SECONDS
     if "error" in found:
         assert found["error"] in NAMES, found
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+def test_findings_of_fuzzing_end_as_in_python(node, path):
+    found = node.ask(path=path, limits={"maxSamples": 1 << 20})
+    check_ends(found)
+    assert found.get("error") == error_in_python(path.read_bytes())
 
 
 @pytest.mark.parametrize("name", SOURCES)
