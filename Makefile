@@ -69,8 +69,9 @@ test-browser: $(TEST) $(BROWSER) ## Click through report and viewer in Chromium,
 	$(BIN)/pytest -m browser -n 0
 
 .PHONY: web
-web: $(WEB) ## Build the decoder for browsers and Node, mmpcodec/web/mmp.wasm
+web: $(WEB) ## Build the decoder for browsers and Node: mmp.wasm and decoder.js in mmpcodec/web
 	$(BIN)/python scripts/web/build.py
+	$(BIN)/python scripts/web/script.py
 
 .PHONY: test-web
 test-web: $(TEST) web ## Test this decoder in Node and Chromium, or say why not

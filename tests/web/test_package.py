@@ -51,7 +51,7 @@ def test_version_and_license_are_those_of_the_python_package():
 def test_npm_packs_the_decoder_and_nothing_else():
     run = ["npm", "pack", "--dry-run", "--json", "--offline"]
     packed = json.loads(subprocess.run(run, check=True, capture_output=True, cwd=WEB).stdout)
-    scripts = {f"decoder/{path.name}" for path in (WEB / "decoder").glob("*.js")}
+    scripts = {path.relative_to(WEB).as_posix() for path in (WEB / "decoder").rglob("*.js")}
     beside = {"LICENSE", "README.md", "index.d.ts", "mmp.wasm", "package.json"}
     assert {file["path"] for file in packed[0]["files"]} == scripts | beside
 
@@ -88,7 +88,7 @@ def test_types_fit():
 @with_node
 def test_tables_of_tools_are_those_of_python():
     tables = node(
-        "const t = await import('./decoder/tools.js');"
+        "const t = await import('./decoder/format/tools.js');"
         "console.log(JSON.stringify({ trees: t.TREE_TOOLS, blocks: t.BLOCK_TOOLS,"
         " later: t.LATER_BLOCK_TOOLS, exact: t.EXACT_TOOLS }))"
     )

@@ -1,15 +1,15 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
 // The numbers are those of mmpcodec/codec/memory.py.
-import { CONTAINER } from "./container.js";
+import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
-import { TOGETHER } from "./layers.js";
-import { fragmentsIn, paddedSamples } from "./tiles.js";
-import { EXACT, EXACT_2, TREES } from "./tools.js";
+import { TOGETHER } from "./format/layers.js";
+import { fragmentsIn, paddedSamples } from "./format/tiles.js";
+import { EXACT, EXACT_2, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSamplesPerByte: number }} Limits */
-/** @typedef {import("./tiles.js").Tile} Tile */
-/** @typedef {import("./layers.js").TileStream} TileStream */
+/** @typedef {import("./format/tiles.js").Tile} Tile */
+/** @typedef {import("./format/layers.js").TileStream} TileStream */
 
 /** @type {Limits} */
 export const DEFAULT_LIMITS = {
@@ -61,8 +61,8 @@ function check(limits, name, value, unit, what) {
 
 /**
  * Compares the area to decode with the limits, and returns the samples in its fragments.
- * @param {import("./container.js").Header} header
- * @param {import("./tiles.js").Area} area
+ * @param {import("./format/container.js").Header} header
+ * @param {import("./format/tiles.js").Area} area
  * @param {boolean} whole
  * @param {Limits} limits
  */
@@ -114,7 +114,7 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
 /**
  * Returns the bytes for models, tables, sums and dictionaries of a layer of some planes.
  * @param {number} coding
- * @param {import("./tools.js").ToolValues} tools
+ * @param {import("./format/tools.js").ToolValues} tools
  * @param {Tile} tile
  * @param {number} planes
  */

@@ -72,6 +72,7 @@ export class Pool {
     /** @type {Thread[]} */
     this.idle = [];
     this.count = 0;
+    this.isClosed = false;
     /** @type {Job[]} */
     this.waiting = [];
     /** @type {Map<Job, Thread>} */
@@ -91,6 +92,7 @@ export class Pool {
    */
   async run(task, signal) {
     signal?.throwIfAborted();
+    if (this.isClosed) throw new DecoderFault("the decoder was closed");
     if (this.own) return this.own.decode(task);
     /** @type {() => void} */
     let stop = () => {};
@@ -113,9 +115,8 @@ export class Pool {
   close() {
     const reason = new DecoderFault("the decoder was closed");
     for (const job of [...this.waiting, ...this.running.keys()]) this.#abort(job, reason);
-    for (const thread of this.idle) thread.end();
-    this.count -= this.idle.length;
-    this.idle = [];
+    for (const thread of [...this.idle]) this.#drop(thread);
+    this.isClosed = true;
   }
 
   /**
@@ -132,6 +133,17 @@ export class Pool {
     }
     job.reject(reason);
     this.#next();
+  }
+
+  /**
+   * Ends an idle worker.
+   * @param {Thread} thread
+   */
+  #drop(thread) {
+    if (!this.idle.includes(thread)) return;
+    this.idle = this.idle.filter((other) => other !== thread);
+    --this.count;
+    thread.end();
   }
 
   /** Gives waiting jobs to idle workers, or to new ones. */
@@ -159,8 +171,9 @@ export class Pool {
       this.#next();
     };
     const onFault = (/** @type {string} */ reason) => {
-      const job = jobOf() ?? this.waiting[0];
+      const job = jobOf();
       if (job) this.#abort(job, new DecoderFault(`a worker stopped: ${reason}`));
+      else this.#drop(thread);
     };
     try {
       thread = await started(this.source, onAnswer, onFault);
@@ -172,6 +185,7 @@ export class Pool {
     }
     thread.hold(false);
     this.idle.push(thread);
+    if (this.isClosed) this.#drop(thread);
     this.#next();
   }
 

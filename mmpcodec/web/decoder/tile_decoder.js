@@ -1,9 +1,9 @@
 // Decoding of a tile: palette and layers, then the samples of all planes.
 import { bytesOf, fromFineLuma, fromLuma, interleave, narrow, newSamples } from "./colour.js";
 import { CorruptStream, FormatError } from "./errors.js";
-import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./layers.js";
-import { crc32, crcText } from "./numbers.js";
-import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./palette.js";
+import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./format/layers.js";
+import { crc32, crcText } from "./format/numbers.js";
+import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./format/palette.js";
 import {
   BLOCK_TOOLS,
   EXACT,
@@ -13,12 +13,12 @@ import {
   TREE_TOOLS,
   inOrder,
   isExact,
-} from "./tools.js";
+} from "./format/tools.js";
 import { Instance } from "./wasm.js";
 
 /** @typedef {import("./colour.js").Plane} Plane */
-/** @typedef {import("./layers.js").Layer} Layer */
-/** @typedef {import("./container.js").Context} Context */
+/** @typedef {import("./format/layers.js").Layer} Layer */
+/** @typedef {import("./format/container.js").Context} Context */
 /**
  * @typedef {object} TileTask
  * @property {Context} context
@@ -82,6 +82,7 @@ function within(part, work) {
  */
 function decodeTile(instance, { context, tile, data, offset, states }) {
   const { planes, depth } = context;
+  checkStates(instance, context.start, states);
   const stream = readTile(data, offset, context);
   const count = tile.width * tile.height;
   const { palette } = stream;
@@ -121,9 +122,22 @@ function decodeTile(instance, { context, tile, data, offset, states }) {
 }
 
 /**
+ * Checks that the states of a start are as many as the models have.
+ * @param {Instance} instance
+ * @param {string} name
+ * @param {Uint8Array | null} states
+ */
+function checkStates(instance, name, states) {
+  const size = instance.call("mmp_start_bytes");
+  if (!states || states.length === size) return;
+  const says = `the start ${name} has ${states.length} bytes of states`;
+  throw new CorruptStream("Starts", `${says}, allowed is ${size}`);
+}
+
+/**
  * Returns the samples of all planes, from the planes of the layers.
  * @param {Plane[]} decoded
- * @param {import("./layers.js").TileStream} stream
+ * @param {import("./format/layers.js").TileStream} stream
  * @param {Context} context
  * @param {number} count pixels
  */
@@ -226,7 +240,7 @@ const int32 = (numbers) => Int32Array.from(numbers);
  * @param {number} planes
  * @param {{ width: number, height: number }} size
  * @param {number} depth
- * @param {import("./tools.js").ToolValues} tools
+ * @param {import("./format/tools.js").ToolValues} tools
  */
 function exact2(instance, payload, planes, size, depth, tools) {
   const own = instance.put(int32(inOrder(tools, EXACT_TOOLS)));
@@ -256,7 +270,7 @@ function exact(instance, name, payload, planes, { width, height }, depth, more) 
 /**
  * Filters a plane by the filter bank.
  * @param {Instance} instance
- * @param {import("./tools.js").ToolValues} tools
+ * @param {import("./format/tools.js").ToolValues} tools
  * @param {{ width: number, height: number }} tile
  * @param {number} changes pointer to the step changes
  * @param {number[]} plane samples, height, width, depth

@@ -1,6 +1,6 @@
 // The bytes of a tile: checksums, layout, palette, and layers with their tools and payloads.
 // Source: section "Layers" of docs/format/format.md.
-import { CorruptStream, TruncatedStream } from "./errors.js";
+import { CorruptStream, TruncatedStream } from "../errors.js";
 import { Fields, crc32, crcText } from "./numbers.js";
 import { faultOfLayout, readPalette } from "./palette.js";
 import {

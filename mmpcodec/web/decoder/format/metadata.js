@@ -1,5 +1,5 @@
 // Chunks of metadata. Source: section "Metadata" of docs/format/format.md.
-import { CorruptStream } from "./errors.js";
+import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";

@@ -1,6 +1,6 @@
 // Tiles: rectangles of a picture that are coded independently. Source: section "Tiles" of
 // docs/format/format.md.
-import { ParameterError } from "./errors.js";
+import { ParameterError } from "../errors.js";
 
 /** @typedef {{ x: number, y: number, width: number, height: number }} Area in pixels */
 /** @typedef {Area & { number: number }} Tile an area, and its place in raster order */

@@ -1,6 +1,6 @@
 // The fields of tools. Source: sections "Layers" and "Tool sets" of docs/format/format.md. A test
 // compares the tables with mmpcodec/tools.py.
-import { CorruptStream } from "./errors.js";
+import { CorruptStream } from "../errors.js";
 
 /** @typedef {import("./numbers.js").Fields} Fields */
 /** @typedef {Record<string, number>} ToolValues */

@@ -1,5 +1,5 @@
 // The header of a file. Source: section "Container" of docs/format/format.md.
-import { BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion } from "./errors.js";
+import { BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion } from "../errors.js";
 import { readMetadata } from "./metadata.js";
 import { Fields, crc32, crcText, hex } from "./numbers.js";
 import { tileCount } from "./tiles.js";
@@ -20,10 +20,11 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
  * @property {number} depth
  * @property {number[]} crcBytes bytes that a tile has of its stream CRC and of its samples CRC
  * @property {import("./tools.js").ToolValues[]} toolSets
+ * @property {string} start name of the start that the file needs, or ""
  */
 /**
  * @typedef {Context & {
- *   form: string, width: number, height: number, tileSize: number, start: string,
+ *   form: string, width: number, height: number, tileSize: number,
  *   metadata: ReturnType<typeof readMetadata>, tileCount: number, tileOffsets: Float64Array,
  *   size: number
  * }} Header `tileOffsets` ends with the size of the file, `size` is that of the header in bytes.

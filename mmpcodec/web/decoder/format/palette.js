@@ -1,6 +1,6 @@
 // Palettes: their fields, and drawing them over the samples of the layers. Source: section
 // "Palette" of docs/format/format.md.
-import { CorruptStream } from "./errors.js";
+import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 import { PALETTE, readExactSwitches } from "./tools.js";
 

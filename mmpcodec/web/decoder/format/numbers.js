@@ -1,6 +1,6 @@
 // Numbers of variable length, checksums, and a reader of fields. Source: section "Container" of
 // docs/format/format.md.
-import { CorruptStream, TruncatedStream } from "./errors.js";
+import { CorruptStream, TruncatedStream } from "../errors.js";
 
 /** Largest number of a file; a BigInt, because a double holds 53 bits. */
 export const MOST_NUMBER = (1n << 62n) - 1n;
