@@ -18,7 +18,7 @@ KERNELS = ROOT / "kernels"
 OBJECTS = ROOT / "build" / "web"
 COMPILER = [sys.executable, "-m", "ziglang", "c++", "-target", "wasm32-wasi"]
 FLAGS = [
-    *("-std=c++20", "-O2", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
+    *("-std=c++20", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
     *("-Wno-missing-field-initializers", "-Wno-unused-private-field"),
     *("-fno-stack-protector", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"),
     "-fexceptions",  # kernels/web/errors.cpp says what a throw does
@@ -26,6 +26,7 @@ FLAGS = [
 ]
 OF_EXACT = ["-ffp-contract=fast", "-fno-trapping-math"]
 """As in CMakeLists.txt: without traps, __builtin_trunc is one instruction."""
+FILTERS = ("filter_bank", "planes_filter", "postfilter")
 LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--import-memory"]
 STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
 NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"}
@@ -36,9 +37,15 @@ def sources() -> Iterator[Path]:
     cpu = KERNELS / "cpu"
     for folder in ("blocks", "blocks/products", "entropy", "exact", "trees", "trees/search"):
         yield from (p for p in sorted((cpu / folder).glob("*.cpp")) if p.name not in NOT_DECODING)
-    for name in ("filter_bank", "planes_filter", "postfilter"):
+    for name in FILTERS:
         yield cpu / f"{name}.cpp"
     yield from sorted((KERNELS / "web").glob("*.cpp"))
+
+
+def level(source: Path) -> str:
+    """Return the level of optimisation: for size where time depends little on it."""
+    small = source.parent.name == "blocks" or source.stem in (*FILTERS, "codec_2")
+    return "-Os" if small else "-O2"
 
 
 def newest_header() -> float:
@@ -58,7 +65,7 @@ def compiled(source: Path, newer_than: float) -> Path:
     made = OBJECTS / "-".join(parts)
     if made.exists() and made.stat().st_mtime > max(newer_than, source.stat().st_mtime):
         return made
-    flags = [*FLAGS, *(OF_EXACT if source.parent.name == "exact" else [])]
+    flags = [*FLAGS, level(source), *(OF_EXACT if source.parent.name == "exact" else [])]
     run([*COMPILER, *flags, "-c", str(source), "-o", str(made)])
     return made
 

@@ -1,30 +1,31 @@
-"""Files for the viewer's page, which a stand-in for the decoder opens."""
+"""Files for the viewer's page, which the decoder of ``make web`` opens, or a stand-in for it.
 
-import json
+The stand-in is for pictures that no file can make: each tile a level of its own in 2^28 pixels.
+"""
+
 import time
 from pathlib import Path
 
-import numpy as np
+import pytest
+
+import mmpcodec
+from support.web_decoder import WEB
 
 STANDIN = Path(__file__).parents[1].joinpath("browser", "viewer", "standin.js").read_text()
-FORMS = ("gray", "gray with alpha", "RGB", "RGB with alpha")
 HEADER = 256
-"""Bytes before the samples."""
+"""Bytes before the samples of a file that the stand-in opens."""
 
 
-def standin_file(path, samples, *, tile=0, depth=8, damaged=(), **header):
-    """Write a header and raw tiles. The numbers in ``damaged`` are those of tiles that fail."""
-    height, width = samples.shape[:2]
-    planes = samples[0, 0].size
-    facts = {"width": width, "height": height, "tileSize": tile, "planes": planes, "depth": depth}
-    facts |= {"form": FORMS[planes - 1], "damaged": list(damaged), **header}
-    side = tile or max(width, height)
-    with open(path, "wb") as stream:
-        stream.write(json.dumps(facts).encode().ljust(HEADER - 1) + b"\n")
-        for top in range(0, height, side):
-            for left in range(0, width, side):
-                own = samples[top : top + side, left : left + side]
-                stream.write(np.ascontiguousarray(own).tobytes())
+def real_decoder():
+    """The script of the decoder in the checkout; the test is skipped where it was not built."""
+    if not (WEB / "decoder.js").exists():
+        pytest.skip("mmpcodec/web/decoder.js is not built: make web builds it")
+    return (WEB / "decoder.js").read_text()
+
+
+def mmp_file(path, samples, **options):
+    """Write an mmp file, lossless unless the options say otherwise, and return its path."""
+    path.write_bytes(mmpcodec.encode(samples, **{"lam": 0, "preset": "exact", **options}))
     return path
 
 

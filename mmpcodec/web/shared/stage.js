@@ -182,7 +182,9 @@ class Stage {
       this.#drag(event);
       this.hover(this.#place(event));
     });
-    hear("pointerleave", () => this.hover(null));
+    hear("pointerleave", event => {
+      if (event.pointerType !== "touch") this.hover(null); // what a finger touched can be read after
+    });
     hear("pointerup", event => {
       this.#pointers.delete(event.pointerId);
       if (this.#travel < 6) this.tap();

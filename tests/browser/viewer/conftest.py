@@ -1,10 +1,10 @@
-"""Pages and servers of the viewer, with a stand-in for the decoder."""
+"""Pages and servers of the viewer."""
 
 import threading
 from pathlib import Path
 
 import pytest
-from support.viewer import STANDIN, until_drawn
+from support.viewer import real_decoder, until_drawn
 
 from mmpcodec.web.server import PageServer, ServedFile
 
@@ -16,7 +16,7 @@ def served():
 
     def serve(*paths, **options):
         files = [ServedFile(str(path), Path(path).name) for path in paths]
-        server = PageServer(files, decoder=STANDIN, **options)
+        server = PageServer(files, decoder=real_decoder(), **options)
         servers.append(server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         return server

@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from support.viewer import STANDIN, standin_file, until, until_drawn
+from support.tiled import damaged
+from support.viewer import mmp_file, real_decoder, until, until_drawn
 
 import mmpcodec
 from mmpcodec import pictures
@@ -33,9 +34,9 @@ def waves():
 @pytest.fixture
 def folder(tmp_path, waves):
     """Pictures of 128x96 samples: a gray one, its negative, one in colour and a deep one."""
-    standin_file(tmp_path / "gray.mmp", waves, tile=64)
-    standin_file(tmp_path / "negative.mmp", 255 - waves)
-    standin_file(tmp_path / "deep.mmp", 4 * waves.astype(np.uint16) + 1000, tile=64, depth=12)
+    mmp_file(tmp_path / "gray.mmp", waves, tile_size=64)
+    mmp_file(tmp_path / "negative.mmp", 255 - waves)
+    mmp_file(tmp_path / "deep.mmp", 4 * waves.astype(np.uint16) + 1000, tile_size=64, depth=12)
     pictures.write(np.stack([waves, waves // 2, 255 - waves], axis=2), tmp_path / "colour.png")
     return tmp_path
 
@@ -235,7 +236,7 @@ def test_alpha_shows_squares(viewing, served, tmp_path):
     samples = np.zeros((64, 64, 4), np.uint8)
     samples[:, :, 0] = 200
     samples[:, 32:, 3] = 255
-    viewer = viewing(served(standin_file(tmp_path / "a.mmp", samples)).address, **DESK)
+    viewer = viewing(served(mmp_file(tmp_path / "a.mmp", samples)).address, **DESK)
     opaque, clear = (place_of(viewer, column, 30, (64, 64)) for column in (50, 10))
     assert colour_at(viewer, *opaque) == [200, 0, 0]
     red, green, blue = colour_at(viewer, *clear)
@@ -246,14 +247,21 @@ def test_alpha_shows_squares(viewing, served, tmp_path):
 
 def test_what_cannot_be_opened_says_why(viewing, served, folder, waves):
     (folder / "bad.mmp").write_bytes(b"nothing" * 99)
-    standin_file(folder / "holes.mmp", waves, tile=64, damaged=[2])
+    (folder / "holes.mmp").write_bytes(damaged((folder / "gray.mmp").read_bytes(), 2))
     names = ("gray.mmp", "bad.mmp", "holes.mmp")
     viewer = viewing(served(*(folder / name for name in names)).address, **DESK)
     viewer.locator("#side-a").select_option("bad.mmp")
-    assert viewer.get_by_role("alert").text_content().startswith("bad.mmp: BadMagic: magic")
+    assert (
+        viewer.get_by_role("alert")
+        .text_content()
+        .startswith("bad.mmp: BadMagic: Container at byte 0: magic is 6e")
+    )
     viewer.locator("#side-a").select_option("holes.mmp")
-    until(viewer, "document.getElementById('progress').textContent.includes('BadMagic')")
-    assert "holes.mmp: BadMagic: tile 2: is damaged" in viewer.locator("#progress").text_content()
+    until(viewer, "document.getElementById('progress').textContent.includes('CorruptStream')")
+    said = viewer.locator("#progress").text_content()
+    assert re.search(
+        r"holes\.mmp: CorruptStream: Layers at byte \d+: tile 2, 64x32 at \(0, 64\): ", said
+    )
     assert viewer.get_by_role("alert").count() == 0
 
 
@@ -262,7 +270,7 @@ def embedded(path, files, facts=None):
     entries = [
         PageEntry(name, len(data), data=lambda data=data: data, facts=facts) for name, data in files
     ]
-    path.write_text("".join(page(entries, STANDIN, "a title", asks=False)))
+    path.write_text("".join(page(entries, real_decoder(), "a title", asks=False)))
     return path.as_uri()
 
 
@@ -293,15 +301,14 @@ def test_files_can_be_given(viewing, served, folder, waves):
 
 @pytest.fixture
 def coded(waves):
-    """A page's files with the facts of a real one, whose decoded samples the stand-in has."""
+    """A file of predicted blocks, and its facts."""
     data = mmpcodec.encode(waves, preset="photo", lam=30)
-    return mmpcodec.decode(data), facts_of(data, "coded.mmp")
+    return data, facts_of(data, "coded.mmp")
 
 
 def test_layers_and_regions(viewing, folder, coded):
-    samples, facts = coded
-    standin_file(folder / "coded.mmp", samples)
-    files = [("coded.mmp", (folder / "coded.mmp").read_bytes())]
+    data, facts = coded
+    files = [("coded.mmp", data)]
     viewer = viewing(embedded(folder / "page.html", files, lambda: facts), **DESK)
 
     def picture():
@@ -353,8 +360,8 @@ def test_axe_finds_nothing(viewing, folder, coded, device, theme):
     axe = pytest.importorskip(
         "axe_playwright_python.sync_playwright", reason="axe is not installed"
     )
-    samples, facts = coded
-    standin_file(folder / "coded.mmp", samples)
+    data, facts = coded
+    (folder / "coded.mmp").write_bytes(data)
     names = ("coded.mmp", "deep.mmp", "colour.png")
     files = [(name, (folder / name).read_bytes()) for name in names]
     address = embedded(folder / "page.html", files, lambda: facts)

@@ -2,17 +2,27 @@
 
 import re
 import threading
+from contextlib import contextmanager
+from pathlib import Path
 
 import numpy as np
 import pytest
-from support.viewer import HEADER, STANDIN, standin_file, until, until_drawn
+from support.tiled import repeated
+from support.viewer import HEADER, STANDIN, mmp_file, real_decoder, until, until_drawn
 
+import mmpcodec
+from mmpcodec import pictures
 from mmpcodec.web.server import PageServer, ServedFile, _Handler
 
 pytestmark = pytest.mark.browser
 
 SIDE, TILE = 1 << 14, 512
 ACROSS = SIDE // TILE
+PHOTO = Path(__file__).parents[3] / "images" / "camera.pgm"
+SIDE_28 = 256
+"""Side of the tiles of a real file of 2^28 pixels, which are all the same."""
+MOST_FETCHED = 2 << 20
+"""Bytes that are fetched until something of such a file is seen."""
 
 
 class Counting(PageServer):
@@ -30,6 +40,18 @@ class Counting(PageServer):
         _Handler._file(handler, number)
 
 
+@contextmanager
+def serving(path, decoder):
+    """Serve a file, and note what is asked for."""
+    server = Counting([ServedFile(str(path), "giant.mmp")], decoder=decoder)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        server.server_close()
+
+
 @pytest.fixture
 def giant(tmp_path):
     """A picture of 2^28 pixels, black but for its middle, where tile k has the level k % 251."""
@@ -45,11 +67,8 @@ def giant(tmp_path):
             if all(abs(each - ACROSS / 2) < 5 for each in divmod(tile, ACROSS)):
                 stream.seek(HEADER + tile * TILE * TILE)
                 stream.write(bytes([tile % 251]) * (TILE * TILE))
-    server = Counting([ServedFile(str(path), "giant.mmp")], decoder=STANDIN)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield server
-    server.shutdown()
-    server.server_close()
+    with serving(path, STANDIN) as server:
+        yield server
 
 
 def tiles(server):
@@ -88,8 +107,30 @@ def test_a_gigantic_picture_is_seen_at_once(viewing, giant):
     assert sample == (row // TILE * ACROSS + column // TILE) % 251
 
 
+def test_the_first_view_of_2_to_the_28_pixels_needs_less_than_2_megabytes(viewing, tmp_path):
+    photo = pictures.read(PHOTO).samples[:SIDE_28, :SIDE_28]
+    one = mmpcodec.encode(photo, quality=85)
+    path = tmp_path / "giant.mmp"
+    path.write_bytes(repeated(one, SIDE))
+    with serving(path, real_decoder()) as server:
+        viewer = viewing(server.address, wait=False, viewport={"width": 1000, "height": 900})
+        until(viewer, "document.getElementById('progress').textContent.match(/overview, [1-9]/)")
+        first = sum(stop - start for start, stop in server.asked)
+        viewer.locator("#zoom-one").click()
+        until(viewer, "document.getElementById('canvas').dataset.zoom === '1'")
+        server.asked.clear()
+        until_drawn(viewer)
+        detail = sum(stop - start for start, stop in server.asked)
+        viewer.mouse.move(500, 500)
+        text = viewer.locator("#values").text_content()
+    assert first < MOST_FETCHED < path.stat().st_size // 8
+    assert detail < MOST_FETCHED
+    column, row, sample = map(int, re.findall(r"column (\d+), row (\d+) · (\d+)", text)[0])
+    assert sample == mmpcodec.decode(one)[row % SIDE_28, column % SIDE_28]
+
+
 def test_the_cache_is_limited_and_keeps_what_is_in_view(viewing, served, tmp_path):
-    path = standin_file(tmp_path / "a.mmp", np.zeros((9, 9), np.uint8))
+    path = mmp_file(tmp_path / "a.mmp", np.zeros((9, 9), np.uint8))
     viewer = viewing(served(path).address)
     found = viewer.evaluate("""() => {
         const cache = new TileCache(1000), put = (key, frame) => {
@@ -107,7 +148,8 @@ def test_the_cache_is_limited_and_keeps_what_is_in_view(viewing, served, tmp_pat
 
 def test_zooming_out_again_fetches_nothing_twice(viewing, tmp_path, served):
     rows, columns = np.indices((1024, 1024))
-    path = standin_file(tmp_path / "a.mmp", ((rows + columns) % 256).astype(np.uint8), tile=256)
+    samples = ((rows + columns) % 256).astype(np.uint8)
+    path = mmp_file(tmp_path / "a.mmp", samples, tile_size=256)
     server = served(path)
     viewer = viewing(server.address, viewport={"width": 1000, "height": 900})
     before = len(viewing.requests)
