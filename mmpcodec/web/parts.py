@@ -9,7 +9,8 @@ FOLDER = resources.files(mmpcodec).joinpath("web")
 DECODER = "decoder.js"
 """The compiled decoder as one script, which ``make web`` builds. It defines ``decoder`` with
 ``open(source)``, of an address, a File or bytes. The result has ``header`` (width, height, form,
-depth, white, whiteNamed, tileSize) and ``tile(number, {signal})``, which gives ``{samples}``, interleaved."""
+depth, white, whiteNamed, tileSize) and ``tile(number, {signal})``, which gives ``{samples}``,
+interleaved."""
 
 
 def shared(name: str) -> str:

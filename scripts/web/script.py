@@ -1,4 +1,4 @@
-"""Write mmpcodec/web/decoder.js: the decoder as one script, for pages without a server.
+"""Write decoder.js into mmpcodec/web: the decoder as one script, for pages without a server.
 
     python scripts/web/script.py [--wasm FILE] [--out FILE]
 

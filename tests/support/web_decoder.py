@@ -1,4 +1,8 @@
-"""The decoder of mmpcodec/web in Node, which answers questions of the tests."""
+"""The decoder of mmpcodec/web: in Node, which answers questions of the tests, and in the viewer.
+
+In the viewer a stand-in takes its place for a picture that no file can make: 2^28 pixels, each tile
+with a level of its own.
+"""
 
 import base64
 import json
@@ -6,13 +10,21 @@ import os
 import select
 import shutil
 import subprocess
+import time
 from pathlib import Path
+
+import pytest
+
+import mmpcodec
 
 WEB = Path(__file__).parents[2] / "mmpcodec" / "web"
 """The decoder in the checkout: the installed package has it only if it was built before."""
 ANSWERS = Path(__file__).parents[1] / "web" / "answers.mjs"
 MOST_SECONDS = 60
 """A question that takes longer hangs."""
+STANDIN = Path(__file__).parents[1].joinpath("browser", "viewer", "standin.js").read_text()
+HEADER = 256
+"""Bytes before the samples of a file that the stand-in opens."""
 
 
 def missing() -> str | None:
@@ -58,3 +70,32 @@ class Node:
         """End the process."""
         self._process.kill()
         self._process.communicate()
+
+
+def real_decoder():
+    """The script of the decoder in the checkout; the test is skipped where it was not built."""
+    if not (WEB / "decoder.js").exists():
+        pytest.skip("mmpcodec/web/decoder.js is not built: make web builds it")
+    return (WEB / "decoder.js").read_text()
+
+
+def mmp_file(path, samples, **options):
+    """Write an mmp file, lossless unless the options say otherwise, and return its path."""
+    path.write_bytes(mmpcodec.encode(samples, **{"lam": 0, "preset": "exact", **options}))
+    return path
+
+
+def until(page, expression, seconds=20):
+    """Wait until an expression of JavaScript is true.
+
+    Playwright's own way needs ``eval``, which the policy of the page forbids.
+    """
+    end = time.monotonic() + seconds
+    while not page.evaluate(expression):
+        assert time.monotonic() < end, f"{expression} is not true after {seconds} s"
+        page.wait_for_timeout(20)
+
+
+def until_drawn(page, seconds=20):
+    """Wait until all tiles in view are drawn."""
+    until(page, "document.getElementById('canvas').dataset.waiting === '0'", seconds)

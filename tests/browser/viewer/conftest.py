@@ -4,7 +4,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from support.viewer import real_decoder, until_drawn
+from support.web_decoder import real_decoder, until_drawn
 
 from mmpcodec.web.server import PageServer, ServedFile
 

@@ -6,7 +6,7 @@ import re
 import numpy as np
 import pytest
 from support.tiled import damaged
-from support.viewer import mmp_file, real_decoder, until, until_drawn
+from support.web_decoder import mmp_file, real_decoder, until, until_drawn
 
 import mmpcodec
 from mmpcodec import pictures

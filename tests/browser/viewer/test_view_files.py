@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from support.viewer import real_decoder, until, until_drawn
+from support.web_decoder import real_decoder, until, until_drawn
 
 import mmpcodec
 from mmpcodec.metadata import Metadata
