@@ -108,11 +108,11 @@ def view(
         raise FileError.from_os(str(place), error) from error
     with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        if no_open or not webbrowser.open(server.address):
-            print(server.address, flush=True)
-        elif not quiet:
-            print(f"{counted(len(files), 'file')} at {server.address}; Ctrl-C ends", flush=True)
         try:
+            if no_open or not webbrowser.open(server.address):
+                print(server.address, flush=True)
+            elif not quiet:
+                print(f"{counted(len(files), 'file')} at {server.address}; Ctrl-C ends", flush=True)
             threading.Event().wait()
         except KeyboardInterrupt as interrupt:
             if type(interrupt) is not KeyboardInterrupt:  # SIGTERM
