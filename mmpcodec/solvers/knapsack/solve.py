@@ -413,8 +413,10 @@ def _solve(
                 _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
     of_tables = table_backend(backend, sum(search.rest.cells for search in left))
-    operation = dispatch.operations(__package__, of_tables)
-    _fill_tables(left, operation, usable_memory(limits.memory, operation), deadline)
+    if of_tables != name:
+        operation = dispatch.operations(__package__, of_tables)
+        memory = usable_memory(limits.memory, operation)
+    _fill_tables(left, operation, memory, deadline)
     in_tables, seconds = set(left), limits.seconds
     return [
         search.solution(items, seconds, of_tables if search in in_tables else name)
