@@ -19,6 +19,8 @@ second."""
 LEAST_CELLS_OF_FEW = 1 << 31
 """Least number of cells for fewer budgets; the processor fills 2**31 in a second or two, a CUDA
 device in some milliseconds."""
+LEAST_CELLS_OF_GROUPS = 1 << 33
+"""The same if a stage has three options or more: each such stage adds a row to the tableau."""
 CELLS_A_STEP = 256
 """Cells of a table for each number of the tableau that may change before the table is filled: a few
 hundredths of the time of a table on the processor."""
@@ -60,8 +62,12 @@ def applies(problem: Problem) -> bool:
     """
     if problem.limits_units:
         return True
-    few = len(problem.capacities) < MANY_BUDGETS
-    return problem.cells >= (LEAST_CELLS_OF_FEW if few else LEAST_CELLS)
+    if len(problem.capacities) >= MANY_BUDGETS:
+        return problem.cells >= LEAST_CELLS
+    if problem.cells < LEAST_CELLS_OF_FEW:
+        return False
+    has_groups = int(problem.options.max(initial=1)) > 2
+    return not has_groups or problem.cells >= LEAST_CELLS_OF_GROUPS
 
 
 def work(problem: Problem, cells: int) -> int:

@@ -264,7 +264,8 @@ def host_row(row: Any) -> tuple[np.ndarray, np.ndarray]:
 def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, np.ndarray]]:
     """See the function in ``reference``."""
     answers: list[Any] = [None] * len(problems)
-    kinds = [(value_bytes(problem), problem.states) for problem in problems]
+    sizes = _value_bytes_each(problems)
+    kinds = [(size, problem.states) for size, problem in zip(sizes, problems, strict=True)]
     # Number of decision planes of each problem.
     counts = np.concatenate([problem.options for problem in problems])
     planes = np.concatenate([[0], np.cumsum(decision_bits(counts))])
@@ -286,6 +287,20 @@ def solve_many(problems: list[Problem], memory: int) -> list[tuple[int | None, n
     if some:
         _solve_similar(problems, some, answers)
     return answers
+
+
+def _value_bytes_each(problems: list[Problem]) -> list[int]:
+    """Return ``value_bytes`` of each problem; one pass over all profits tells most of them."""
+    counts = [len(problem.profits) for problem in problems]
+    if not all(counts):
+        return [value_bytes(problem) for problem in problems]
+    # Sums of float64 are close enough to tell totals below half of the limit.
+    magnitudes = abs(np.concatenate([problem.profits for problem in problems]).astype(np.float64))
+    totals = np.add.reduceat(magnitudes, np.cumsum([0, *counts[:-1]]))
+    return [
+        4 if total < SMALL_PROFITS / 2 else value_bytes(problem)
+        for total, problem in zip(totals.tolist(), problems, strict=True)
+    ]
 
 
 def _solve_similar(problems: list[Problem], some: list[int], answers: list) -> None:

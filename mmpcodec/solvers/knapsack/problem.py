@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ class Problem:
     def states(self) -> int:
         return math.prod(self.shape)
 
-    @property
+    @cached_property
     def cells(self) -> int:
         """States times options, the number of steps to fill a table."""
         return self.states * len(self.profits)
@@ -136,9 +136,16 @@ class ItemList:
         pairs[1::2] = columns
         if self.left is not None:
             pairs[::2] = self.left
-        starts = np.arange(0, 2 * count + 1, 2)
+        starts = _starts_of_items(count)
         limits = self.limits_units
         return Problem(both, pairs, starts, self.capacities, exact_fill, items, limits)
+
+
+@lru_cache(maxsize=16)
+def _starts_of_items(count: int) -> np.ndarray:
+    starts = np.arange(0, 2 * count + 1, 2)
+    starts.flags.writeable = False
+    return starts
 
 
 def decision_bits(options: np.ndarray) -> np.ndarray:
@@ -183,6 +190,48 @@ def checked(profits: Any, weights: Any, capacities: Any) -> "ItemList":
     if most * len(profits) > MAX_PROFITS:
         _check_profits(sum(map(abs, profits.tolist())))
     return ItemList(profits, columns, limits)
+
+
+def checked_each(instances: Sequence[Sequence]) -> list["ItemList"]:
+    """Return the items of several 0-1 knapsacks after the checks of ``of_items``.
+
+    Parameters
+    ----------
+    instances : sequence of (profits, weights, capacities)
+        Arrays of equal shapes are checked together.
+    """
+    stacked = _stacked(instances) if len(instances) > 1 else None
+    return stacked or [checked(*instance) for instance in instances]
+
+
+def _stacked(instances: Sequence[Sequence]) -> list["ItemList"] | None:
+    """Check instances of equal shapes together; None if one may be invalid or must be converted."""
+    profits, weights, capacities = zip(*instances, strict=True)
+    for arrays in (profits, weights):
+        if not all(isinstance(a, np.ndarray) and a.dtype.kind in "iu" for a in arrays):
+            return None
+        if len({a.shape for a in arrays}) > 1:
+            return None
+    if not all(isinstance(some, list | tuple) for some in capacities):
+        return None
+    budgets = len(capacities[0])
+    if not budgets or any(len(some) != budgets for some in capacities):
+        return None
+    if not all(type(capacity) is int for some in capacities for capacity in some):
+        return None
+    if not all(0 <= capacity < MAX_CAPACITY for some in capacities for capacity in some):
+        return None
+    count = len(profits[0]) if profits[0].ndim else 0
+    if not count or profits[0].shape != (count,) or weights[0].shape != (count, budgets):
+        return None
+    rows, columns = np.stack(profits), np.stack(weights)
+    most = max(int(rows.max()), -int(rows.min()))
+    if most * count > MAX_PROFITS or int(columns.max()) > MAX_CAPACITY or int(columns.min()) < 0:
+        return None
+    limits = np.array(capacities, np.int64)
+    columns = np.minimum(columns.astype(np.int64, copy=False), limits[:, None] + 1)
+    rows = rows.astype(np.int64, copy=False)
+    return [ItemList(*parts) for parts in zip(rows, columns, map(tuple, capacities), strict=True)]
 
 
 def of_groups(groups: Any, capacities: Any, exact_fill: bool) -> Problem:

@@ -10,7 +10,7 @@ from mmpcodec.solvers import dispatch
 from mmpcodec.solvers.knapsack import branches, core, counting, enumeration, reference
 from mmpcodec.solvers.knapsack.answers import Solution
 from mmpcodec.solvers.knapsack.bounds import greedy, relax
-from mmpcodec.solvers.knapsack.problem import ItemList, Problem, checked, of_groups
+from mmpcodec.solvers.knapsack.problem import ItemList, Problem, checked, checked_each, of_groups
 from mmpcodec.solvers.knapsack.reduction import Reduced, exclude, reduce
 from mmpcodec.solvers.knapsack.search import AnyBest, best_choices
 from mmpcodec.solvers.knapsack.table import (
@@ -18,6 +18,7 @@ from mmpcodec.solvers.knapsack.table import (
     fits,
     table_backend,
     table_bytes,
+    table_fits,
     usable_memory,
 )
 from mmpcodec.solvers.knapsack.units import Pieces, split, split_each
@@ -146,7 +147,7 @@ def knapsack_batch(
     [4, 5]
     """
     listed = _checked(instances, "profits, weights and capacities", 3)
-    every = [checked(p, w, c) for p, w, c in listed]
+    every = checked_each(listed)
     limits = CallLimits(time_limit, memory_limit)
     if copies is None and least_items is None and most_items is None:
         return _solve_items(every, exact_fill, first_choice, limits, backend)
@@ -258,7 +259,7 @@ class _Search:
             self.rest.items is None
             and self.rest.cells <= operation.DIRECT_CELLS
             and not branches.applies(self.problem)
-            and table_bytes(self.rest, operation) <= memory
+            and table_fits(self.rest, operation, memory)
         )
         return self.direct
 
@@ -273,12 +274,18 @@ class _Search:
             self.good = whole
         self.known = value if self.known is None else max(value, self.known)
 
-    def settle(self, choices: np.ndarray | None, path: str) -> None:
-        """Record the best choice of the reduced problem; None if no choice is feasible."""
+    def settle(self, choices: np.ndarray | None, path: str, value: int | None = None) -> None:
+        """Record the best choice of the reduced problem; None if no choice is feasible.
+
+        ``value`` is its profit, if known.
+        """
         self.path = path
-        if choices is not None:
-            self.choices = self.whole(choices)
-            self.value = self.bound = self.problem.value(self.choices)
+        if choices is None:
+            return
+        self.choices = self.whole(choices)
+        if value is None or self.reduced is not None:
+            value = self.problem.value(self.choices)
+        self.value = self.bound = value
 
     def finish(self, path: str) -> None:
         """Record that the best known choice is the best; no choice is feasible without one."""
@@ -315,7 +322,7 @@ class _Search:
         assert path is not None
         optimal = path != "greedy" or self.value == self.bound is not None
         chosen = np.zeros(0, np.int64) if self.choices is None else self.choices
-        indices = np.flatnonzero(chosen) if items else chosen
+        indices = chosen.nonzero()[0] if items else chosen
         if items and self.problem.items is not None:
             indices = np.sort(self.problem.items[indices])
         chosen_items = tuple(indices.tolist())
@@ -406,8 +413,10 @@ def _solve(
                 _try_few(search, deadline)
     left = [search for search in searches if search.path is None]
     of_tables = table_backend(backend, sum(search.rest.cells for search in left))
-    operation = dispatch.operations(__package__, of_tables)
-    _fill_tables(left, operation, usable_memory(limits.memory, operation), deadline)
+    if of_tables != name:
+        operation = dispatch.operations(__package__, of_tables)
+        memory = usable_memory(limits.memory, operation)
+    _fill_tables(left, operation, memory, deadline)
     in_tables, seconds = set(left), limits.seconds
     return [
         search.solution(items, seconds, of_tables if search in in_tables else name)
@@ -565,7 +574,7 @@ def _fill_tables(
                 continue
             answers = operation.solve_many([search.rest for search in some], memory)
             for search, (value, choices) in zip(some, answers, strict=True):
-                search.settle(None if value is None else choices, "dense")
+                search.settle(None if value is None else choices, "dense", value)
 
 
 def _shares(searches: list[_Search], most: int) -> list[list[_Search]]:

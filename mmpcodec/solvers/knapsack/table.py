@@ -13,11 +13,13 @@ import numpy as np
 
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.knapsack.problem import Problem
+from mmpcodec.solvers.knapsack.problem import MAX_OPTIONS, Problem
 from mmpcodec.solvers.limits import check_memory, look
 
 AUTO_CELLS = 1 << 32
 """Cells of tables from which on "auto" starts a device; the processor needs a second or more."""
+MAX_BITS = (MAX_OPTIONS - 1).bit_length()
+"""Most bits of a decision."""
 
 
 def table_backend(backend: str, cells: int) -> str:
@@ -46,6 +48,12 @@ def table_bytes(problem: Problem, operation: Any, halvings: int = 0, extra: int 
     bits = (int(problem.options.max(initial=1)) - 1).bit_length()
     a_stage = bits * operation.plane_bytes(problem)
     return rows + _part(problem, halvings) * a_stage + extra * problem.states
+
+
+def table_fits(problem: Problem, operation: Any, memory: int) -> bool:
+    """Return whether ``table_bytes`` are at most ``memory``, from a simple bound if that tells."""
+    most = 3 * 8 * problem.states + problem.stages * MAX_BITS * operation.plane_bytes(problem)
+    return most <= memory or table_bytes(problem, operation) <= memory
 
 
 def fits(problem: Problem, operation: Any, memory: int) -> bool:

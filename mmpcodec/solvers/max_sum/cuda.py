@@ -1,7 +1,7 @@
 """Operations on a CUDA device, with values in host or device memory.
 
-The kernels are in ``kernels/cuda/solvers/max_sum``. The host breaks ties, finds disjoint intervals
-and joins runs into maximal intervals.
+The kernels are in ``kernels/cuda/solvers/max_sum``. The host breaks ties and finds disjoint
+intervals.
 """
 
 from collections.abc import Sequence
@@ -29,6 +29,8 @@ LINE = 128
 BLOCKS_A_PROCESSOR = 4
 LIMITED_BLOCKS = 4096
 RUNNING_TILE = 2048
+CHILDREN = 16
+TREE_LEVELS = 12
 ROWS_TILE = 64
 COLUMNS_TILE = 32
 
@@ -40,6 +42,9 @@ def _record(*names: str) -> np.dtype:
 
 SHAPE = _record("planes", "rows", "columns", "padded_columns", "pitch", "min_rows", "max_rows")
 LIMITS = _record("rows", "columns", "min_rows", "max_rows", "min_columns", "max_columns")
+TREE = np.dtype(
+    [(name, np.int64, TREE_LEVELS) for name in ("lows", "highs", "count")] + [("top", np.int64)]
+)
 PLACE_NAMES = "front", "top", "left", "back", "bottom", "right"
 PLACES = _record(*PLACE_NAMES)
 
@@ -148,17 +153,46 @@ def sums_through(values: Any) -> Any:
 
 
 def maximal_intervals(values: Any) -> np.ndarray:
-    """See the function in ``reference``; the device only adds up runs of values of one sign."""
+    """See the function in ``reference``."""
     import cupy
 
     values = cupy.asarray(values)
     positive = values > 0
-    turns = cupy.flatnonzero(positive[1:] != positive[:-1]) + 1
-    bounds = cupy.concatenate([cupy.zeros(1, turns.dtype), turns, cupy.full(1, len(values))])
-    sums = _running_sums(values)[bounds]
-    starts, stops, totals = cpu.maximal_intervals(cupy.diff(sums).get())
-    places = bounds.get()
-    return np.stack([places[starts], places[stops], totals])
+    positive[1:] &= values[:-1] <= 0
+    starts = cupy.flatnonzero(positive)
+    sums = _running_sums(values)
+    stops = cupy.empty_like(starts)
+    count = len(starts)
+    if count:
+        tree, _levels = _tree(sums)
+        arguments = tree, starts, np.int64(count), stops
+        _kernel("maximal", "reach_of_starts")((-(-count // THREADS),), arguments)
+        # An interval is maximal if no earlier one stops later.
+        before = -_running_lowest(-stops, 1)[0][:-1]
+        is_maximal = cupy.ones(count, bool)
+        is_maximal[1:] = stops[1:] > before
+        starts, stops = starts[is_maximal], stops[is_maximal]
+    return cupy.stack([starts, stops, sums[stops] - sums[starts]]).get()
+
+
+def _tree(sums: Any) -> tuple[Any, list]:
+    """Return the kernel's ``Tree`` of running sums, and the arrays whose addresses it holds."""
+    import cupy
+
+    levels = [(sums, sums)]
+    while len(levels[-1][0]) > 1:
+        lows, highs = levels[-1]
+        nodes = -(-len(lows) // CHILDREN)
+        joined = cupy.empty(nodes, np.int64), cupy.empty(nodes, np.int64)
+        arguments = lows, highs, np.int64(len(lows)), *joined
+        _kernel("maximal", "join_nodes")((-(-nodes // THREADS),), arguments)
+        levels.append(joined)
+    tree = np.zeros((), TREE)
+    for level, (lows, highs) in enumerate(levels):
+        tree["lows"][level], tree["highs"][level] = lows.data.ptr, highs.data.ptr
+        tree["count"][level] = len(lows)
+    tree["top"] = len(levels) - 1
+    return tree[()], levels
 
 
 def max_rectangle(
@@ -222,11 +256,13 @@ class _Strips:
 
         self.cupy = cupy
         planes, self.rows, columns = volume.shape
+        # One more row than the values have: the sum of no row.
         tiles = self.rows // ROWS_TILE + 1
         groups = -(-columns // COLUMNS_TILE)
         sizes = planes, self.rows, columns, groups * COLUMNS_TILE, tiles * ROWS_TILE, *heights
         self.shape = np.array(sizes, SHAPE)[()]
-        self.blocks = tiles * (tiles + 1) // 2 * (planes * (planes + 1) // 2)
+        of_strips = -(-self.rows // ROWS_TILE)
+        self.blocks = of_strips * (of_strips + 1) // 2 * (planes * (planes + 1) // 2)
         self.found = cupy.asarray(np.array([0, np.iinfo(np.int64).min, 0]))
         self.defines: tuple[str, ...] = (f"MMP_VALUE={kernels.c_type(volume.dtype)}",)
         grid = groups, tiles, planes
@@ -243,7 +279,8 @@ class _Strips:
         free = free_bytes()
         if needed > free:
             raise LimitExceeded("Device memory", f"sums need {needed} bytes, {free} are free")
-        self.sums = cupy.empty(planes * places, self.sum_type)
+        # The bottoms of the last tile may reach one place further.
+        self.sums = cupy.empty(planes * places + 1, self.sum_type)
         self._kernel("sum_rows")(grid, (volume, self.shape, tile_sums, self.sums))
         if planes > 1:
             self._kernel("sum_planes")((-(-places // THREADS),), (self.shape, self.sums))

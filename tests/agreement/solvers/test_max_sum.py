@@ -33,8 +33,19 @@ def test_equal_sums_of_intervals(values):
     on_both(max_sum.max_interval, -abs(values))
 
 
+@pytest.mark.parametrize("drift", [-3, -1, 0, 1])
+@pytest.mark.parametrize("size", [2, 15, 16, 17, 255, 256, 257, 65_537, 3_000_000])
+def test_maximal_intervals_of_drifting_values(size, drift):
+    values = np.random.default_rng(size).integers(-9, 10, size) + drift
+    on_both(max_sum.maximal_intervals, values)
+    on_both(max_sum.maximal_intervals, values[::-1])
+    on_both(max_sum.maximal_intervals, np.sort(values))
+
+
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 300), (63, 64), (64, 63), (65, 33), (200, 129)])
+@pytest.mark.parametrize(
+    "shape", [(1, 1), (1, 300), (63, 64), (64, 63), (65, 33), (128, 32), (200, 129)]
+)
 def test_rectangles(shape, dtype):
     values = values_of(shape, dtype)
     on_both(max_sum.max_rectangle, values)
@@ -58,7 +69,7 @@ def test_equal_sums_of_rectangles(shape):
 
 
 @pytest.mark.parametrize("dtype", TYPES)
-@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 70, 40), (40, 5, 20), (33, 34, 12)])
+@pytest.mark.parametrize("shape", [(1, 1, 1), (3, 70, 40), (40, 5, 20), (33, 34, 12), (64, 64, 64)])
 def test_boxes(shape, dtype):
     on_both(max_sum.max_box, values_of(shape, dtype))
     on_both(max_sum.max_box, values_of(shape, dtype), max_depth=2, max_width=9)

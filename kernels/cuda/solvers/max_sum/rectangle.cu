@@ -3,9 +3,10 @@
 //
 // A matrix has one plane. `sums` holds running sums over planes and rows: for each plane and all
 // planes before it, a matrix of padded columns x pitch. The sum of the first r rows of column c is
-// at c * pitch + r, so rows are contiguous. A block of 256 threads takes 64 tops and 64 bottoms of
-// one range of planes, a thread 4 tops and 4 bottoms. The kernels are compiled for sums of int or
-// long long (-DMMP_SUM) and for the type of the values (-DMMP_VALUE).
+// at c * pitch + r, so rows are contiguous, with room for the sum of all rows. A block of 256 threads
+// takes 64 tops and 64 bottoms of one range of planes, a thread 4 tops and 4 bottoms. Bottoms start at
+// 1, since a strip has a row. The kernels are compiled for sums of int or long long (-DMMP_SUM) and
+// for the type of the values (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_SUM
@@ -49,6 +50,12 @@ struct alignas(4 * sizeof(Sum)) Four {
     Sum of[kEach];
 };
 
+// Reads the sums of four rows, the first of which is a multiple of four (tops) or follows one.
+__device__ inline Four four_at(const Sum* sums, bool is_top) {
+    if (is_top) return *reinterpret_cast<const Four*>(sums);
+    return {sums[0], sums[1], sums[2], sums[3]};
+}
+
 // Running sums at the block's tops and bottoms, for kColumns columns.
 struct Stage {
     Four of[kColumns][kQuads];
@@ -72,11 +79,11 @@ __device__ inline void pair_at(int64_t t, int size, int& first, int& last) {
 
 // Returns the task of a block. Blocks are ordered by ranges of planes, then by pairs of tiles.
 __device__ inline Task task_of(int64_t block, const Shape& shape) {
-    const int tiles = shape.pitch / kTile, pairs = tiles * (tiles + 1) / 2;
+    const int tiles = (shape.rows + kTile - 1) / kTile, pairs = tiles * (tiles + 1) / 2;
     int front, last_plane, top, bottom;
     pair_at(block / pairs, shape.planes, front, last_plane);
     pair_at(block % pairs, tiles, top, bottom);
-    return {front, last_plane + 1, top * kTile, bottom * kTile};
+    return {front, last_plane + 1, top * kTile, bottom * kTile + 1};
 }
 
 __device__ inline int64_t plane_size(const Shape& shape) {
@@ -116,8 +123,9 @@ __device__ inline bool strip_allowed(const Shape& shape, int top, int bottom) {
 __device__ inline void search_strips(const Sum* sums, const Shape& shape, const Task& task,
                                      Stage& stage, Sum (&most)[kEach][kEach]) {
     const int quad = threadIdx.x % kQuads, first_column = threadIdx.x / kQuads;
-    const int row = quad < kQuads / 2 ? task.first_top + quad * kEach
-                                      : task.first_bottom + (quad - kQuads / 2) * kEach;
+    const bool is_top = quad < kQuads / 2;
+    const int row = is_top ? task.first_top + quad * kEach
+                           : task.first_bottom + (quad - kQuads / 2) * kEach;
     const int64_t place = int64_t{first_column} * shape.pitch + row;
     const Sum* near = sums_before(sums, shape, task.front);
     const Sum* far = sums_before(sums, shape, task.back);
@@ -132,9 +140,9 @@ __device__ inline void search_strips(const Sum* sums, const Shape& shape, const 
 #pragma unroll
         for (int i = 0; i < kColumns; i += kThreads / kQuads) {
             const int64_t at = place + int64_t{first + i} * shape.pitch;
-            Four four = *reinterpret_cast<const Four*>(far + at);
+            Four four = four_at(far + at, is_top);
             if (near) {
-                const Four less = *reinterpret_cast<const Four*>(near + at);
+                const Four less = four_at(near + at, is_top);
                 for (int k = 0; k < kEach; ++k) four.of[k] -= less.of[k];
             }
             stage.of[first_column + i][quad] = four;

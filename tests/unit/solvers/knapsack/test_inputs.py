@@ -6,7 +6,13 @@ import numpy as np
 import pytest
 
 from mmpcodec import ParameterError
-from mmpcodec.solvers.knapsack import choice_curve, knapsack, multiple_choice, value_curve
+from mmpcodec.solvers.knapsack import (
+    choice_curve,
+    knapsack,
+    knapsack_batch,
+    multiple_choice,
+    value_curve,
+)
 
 PROFITS, WEIGHTS, CAPACITIES = [11, 11, 3, 4], [[4, 8], [4, 1], [1, 2], [6, 3]], [10, 10]
 
@@ -79,3 +85,35 @@ def test_transposed_weights_are_noticed():
         multiple_choice([(PROFITS, np.transpose(WEIGHTS))], CAPACITIES)
     with pytest.raises(ParameterError, match=r"of shape \(4, 2\): must be \(4, 3\), .*capacity$"):
         knapsack(PROFITS, WEIGHTS, [1, 1, 1])
+
+
+def test_batches_of_equal_shapes_are_answered_like_single_problems():
+    rng = np.random.default_rng(8)
+    for dtype, budgets in (("i8", 1), ("u1", 2), ("i4", 3), ("u8", 2)):
+        profits = rng.integers(0, 100, (9, 12)).astype(dtype)
+        weights = rng.integers(0, 100, (9, 12, budgets)).astype(dtype)
+        limits = [[int(some) for some in row] for row in rng.integers(0, 300, (9, budgets))]
+        batch = list(zip(profits, weights, limits, strict=True))
+        assert knapsack_batch(batch) == [knapsack(*instance) for instance in batch]
+
+
+@pytest.mark.parametrize(
+    ("place", "bad", "message"),
+    [
+        (0, np.full(4, 2**60), "add up to"),
+        (0, np.array([1.5, 1, 1, 1]), "profits"),
+        (0, np.ones((4, 1), int), "profits of shape"),
+        (1, np.array([[1, 1], [1, 1], [1, 1], [1, -1]]), "weight -1"),
+        (1, np.ones((2, 4), int), "transposed"),
+        (2, [3, -1], "capacity = -1"),
+        (2, [3, 2**63], "capacity"),
+        (2, [3], "must be"),
+        (2, [], "capacities"),
+    ],
+)
+def test_a_bad_problem_of_a_batch_of_equal_shapes_is_named(place, bad, message):
+    good = [np.arange(4), np.ones((4, 2), int), [3, 3]]
+    wrong = list(good)
+    wrong[place] = bad
+    with pytest.raises(ParameterError, match=message):
+        knapsack_batch([tuple(good), tuple(wrong)])
