@@ -19,6 +19,7 @@ LINT := $(VENV)/lint-installed
 FUZZ := $(VENV)/fuzz-installed
 BROWSER := $(VENV)/browser-installed
 BENCH := $(VENV)/bench-installed
+WEB := $(VENV)/web-installed
 WHEEL := $(VENV)/wheel-installed
 DOCS := $(VENV)/docs-installed
 
@@ -64,8 +65,17 @@ test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
 	$(BIN)/pytest -m gpu -n 0
 
 .PHONY: test-browser
-test-browser: $(TEST) $(BROWSER) ## Click through a report in Chromium, or say why not
+test-browser: $(TEST) $(BROWSER) ## Click through report and viewer in Chromium, or say why not
 	$(BIN)/pytest -m browser -n 0
+
+.PHONY: web
+web: $(WEB) ## Build the decoder for browsers and Node: mmp.wasm and decoder.js in mmpcodec/web
+	$(BIN)/python scripts/web/build.py
+	$(BIN)/python scripts/web/script.py
+
+.PHONY: test-web
+test-web: $(TEST) web ## Test this decoder in Node and Chromium, or say why not
+	$(BIN)/pytest tests/web
 
 .PHONY: lint
 lint: $(LINT) ## Check style, types, spelling and layers
@@ -175,6 +185,6 @@ $(PACKAGE): $(SOURCE_LIST) $(SOURCES)
 # The package is there already: naming its extra installs only what the extra asks for. The tests
 # compile the CUDA kernels, with NVRTC where there is no nvcc.
 $(TEST): WITH := $(if $(shell command -v nvcc),,$(comma)nvrtc)
-$(TEST) $(MINIMUM) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WHEEL) $(DOCS): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
+$(TEST) $(MINIMUM) $(LINT) $(FUZZ) $(BROWSER) $(BENCH) $(WEB) $(WHEEL) $(DOCS): $(VENV)/%-installed: pyproject.toml | $(PACKAGE)
 	$(PIP) install 'mmpcodec[$*$(WITH)]'
 	@touch $@

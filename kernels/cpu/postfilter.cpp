@@ -153,7 +153,8 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTa
     out += range.first * width;
     for (int64_t row = range.first; row < range.last; ++row, out += width) {
         rows.next();
-        const auto *around = rows.around(), *x = rows.samples();
+        const auto* around = rows.around();
+        const auto* x = rows.samples();
         std::fill_n(weighted, width, 0);
         for (int i = 0; i < kFilterTaps; ++i) {
             const int16_t w[] = {table[0][i], table[1][i], table[2][i], table[3][i]};
@@ -173,7 +174,8 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
     std::vector<ClassBlock<Value, Sample>> blocks(kFilterClasses);
     for (int64_t row = range.first; row < range.last; ++row) {
         rows.next();
-        const auto *around = rows.around(), *x = rows.samples();
+        const auto* around = rows.around();
+        const auto* x = rows.samples();
         const Sample* wanted = source + row * picture.width;
         for (int64_t c = 0; c < picture.width; ++c) {
             const int k = filter_class(around[c]);

@@ -37,13 +37,15 @@ from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import MissingExtra, install
 from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import written_whole
+from mmpcodec.web.parts import shared
 
 PAGE = "report.html"
 SCRIPTS = (
     *("drawing.js", "legend.js", "chart.js"),
-    *("images.js", "stage.js", "tree.js", "maps.js", "viewer.js"),
+    *("images.js", "maps.js", "viewer.js"),
     *("tables.js", "address.js", "main.js"),
 )
+SHARED_SCRIPTS = ("stage.js", "tree.js")
 VIEWS = 2
 
 _POINT = (
@@ -146,10 +148,13 @@ def write_page(
     chunks = template.generate(
         version=mmpcodec.__version__,
         anchor=anchors_text(anchors),
-        style=page.joinpath("report.css").read_text(),
+        style=shared("base.css") + page.joinpath("report.css").read_text(),
         palettes={"light": plot.COLOURS, "dark": plot.DARK_COLOURS},
-        theme=page.joinpath("theme.js").read_text(),
-        scripts=[page.joinpath(name).read_text() for name in SCRIPTS],
+        theme=shared("theme.js"),
+        scripts=[
+            *map(shared, SHARED_SCRIPTS),
+            *(page.joinpath(name).read_text() for name in SCRIPTS),
+        ],
         settings=_settings(pictures),
         pictures=pictures,
         data={

@@ -18,6 +18,8 @@ COMMANDS = {
         "encode": "Encode pictures to mmp files.",
         "decode": "Decode mmp files to pictures.",
         "info": "Show what mmp files hold, and what takes their bits.",
+        "view": "Show pictures in the browser.",
+        "page": "Write pictures and their viewer into one HTML file.",
     },
     "Measuring": {
         "compare": "Measure how two pictures differ, to the eye and in numbers.",

@@ -20,6 +20,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.web import parts
 
 ROOT = Path(__file__).parents[2]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -100,6 +101,10 @@ def lacking(line):
             return reason
         if "--device 0,1" in line and backends.get("cuda").device_count() < 2:
             return "needs two CUDA devices"
+    if line.startswith("mmp view "):
+        return "runs until Ctrl-C"
+    if line.startswith("mmp page ") and not parts.FOLDER.joinpath(parts.DECODER).is_file():
+        return "the decoder for browsers was not built"
     packages = {
         "hevc": "av",
         ".dcm": "pydicom",

@@ -9,7 +9,6 @@ import numpy as np
 import mmpcodec
 from mmpcodec.codec import regions
 from mmpcodec.format import container
-from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import tiles_of
 
 TILE = 64
@@ -54,12 +53,18 @@ def with_wrong_samples(data, number):
 def large(side=20000, tile_size=1000):
     """The file of a gray picture of side x side samples whose tiles are all the same."""
     tile = samples_of((tile_size, tile_size), 1, 1)
-    file = mmpcodec.encode(tile, 0, preset="exact", depth=1)
-    part = file[mmpcodec.inspect(file).header.size :]
-    header = Header(side, side, depth=1, tile_size=tile_size)
-    count = len(list(tiles_of(side, side, tile_size)))
-    header = replace(header, tile_bytes=(len(part),) * count)
-    return container.write(header, [part] * count), tile
+    return repeated(mmpcodec.encode(tile, 0, preset="exact", depth=1), side), tile
+
+
+def repeated(file, side):
+    """The file of a square picture whose tiles are all the one of a square file of one tile."""
+    own = mmpcodec.inspect(file).header
+    part = file[own.size :]
+    count = len(list(tiles_of(side, side, own.width)))
+    header = replace(
+        own, width=side, height=side, tile_size=own.width, tile_bytes=(len(part),) * count
+    )
+    return container.write(header, [part] * count)
 
 
 def tiles_decoded(monkeypatch):

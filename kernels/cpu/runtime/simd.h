@@ -113,6 +113,8 @@ MMP_INLINE Joined joined(Part low, Part high) {
 MMP_INLINE Ints4 sums_of_pairs(Shorts8 a, Shorts8 b) {
 #ifdef __SSE2__
     return reinterpret_cast<Ints4>(__builtin_ia32_pmaddwd128(a, b));
+#elif defined(__wasm_simd128__)
+    return __builtin_wasm_dot_s_i32x4_i16x8(a, b);
 #else
     const Ints8 products = __builtin_convertvector(a, Ints8) * __builtin_convertvector(b, Ints8);
     return Ints4{products[0] + products[1], products[2] + products[3], products[4] + products[5],
@@ -167,6 +169,8 @@ MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
 #ifdef __SSE2__
     return static_cast<uint32_t>(
         __builtin_ia32_pmovmskb128(__builtin_ia32_packsswb128(first, second)));
+#elif defined(__wasm_simd128__)
+    return __builtin_wasm_bitmask_i8x16(__builtin_wasm_narrow_s_i8x16_i16x8(first, second));
 #else
     uint32_t bits = 0;
     for (int lane = 0; lane < 8; ++lane)
@@ -182,6 +186,9 @@ MMP_INLINE uint32_t lane_bits(Comparison comparison) {
     typedef char Characters __attribute__((vector_size(16)));
     return static_cast<uint32_t>(
         __builtin_ia32_pmovmskb128(reinterpret_cast<Characters>(comparison)));
+#elif defined(__wasm_simd128__)
+    typedef signed char SignedBytes __attribute__((vector_size(16)));
+    return __builtin_wasm_bitmask_i8x16(reinterpret_cast<SignedBytes>(comparison));
 #else
     uint32_t bits = 0;
     for (int lane = 0; lane < 16; ++lane) bits |= uint32_t{comparison[lane] != 0} << lane;

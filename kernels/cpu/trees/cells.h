@@ -47,9 +47,8 @@ public:
         else
             place = cell.oldest, cell.oldest = static_cast<uint8_t>((place + 1) % kCellSize);
         // Whole vectors, because a load of a vector waits for earlier stores into parts of it.
-        Bytes16 lanes;
-        for (int lane = 0; lane < kCellSize; ++lane) lanes[lane] = static_cast<uint8_t>(lane);
-        const auto new_lane = lanes == static_cast<uint8_t>(place);
+        constexpr Bytes16 kLanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+        const auto new_lane = kLanes == static_cast<uint8_t>(place);
         for (int part = 0; part < kParts; ++part) {
             Bytes16 means;
             __builtin_memcpy(&means, cell.means[part], sizeof means);

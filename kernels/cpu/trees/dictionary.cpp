@@ -36,6 +36,19 @@ MMP_INLINE bool equal(const uint8_t* x, const uint8_t* y) {
 template <int Area>
 MMP_INLINE int distance(const uint8_t* x, const uint8_t* y) {
     int sum = 0;
+#ifdef __wasm_simd128__
+    if constexpr (Area >= 8) {
+        Ints4 sums{};
+        for (int i = 0; i < Area; i += 8) {
+            const auto lanes = [i](const uint8_t* samples) {
+                return __builtin_convertvector(loaded<Bytes8>(samples + i), Shorts8);
+            };
+            const Shorts8 difference = lanes(x) - lanes(y);
+            sums += sums_of_pairs(difference, difference);
+        }
+        return sums[0] + sums[1] + sums[2] + sums[3];
+    }
+#endif
     for (int i = 0; i < Area; ++i) sum += (x[i] - y[i]) * (x[i] - y[i]);
     return sum;
 }

@@ -51,7 +51,11 @@ MMP_INLINE Lanes widened(Bytes16 row) {
 
 // The samples of a row at the given places.
 MMP_INLINE Bytes16 picked(Bytes16 row, Bytes16 places) {
-#ifdef __clang__
+#if defined(__wasm_simd128__)
+    typedef signed char SignedBytes __attribute__((vector_size(16)));
+    return reinterpret_cast<Bytes16>(__builtin_wasm_swizzle_i8x16(
+        reinterpret_cast<SignedBytes>(row), reinterpret_cast<SignedBytes>(places)));
+#elif defined(__clang__)
     for (int lane = 0; lane < 16; ++lane) places[lane] = row[places[lane]];
     return places;
 #else

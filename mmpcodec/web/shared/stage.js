@@ -1,19 +1,27 @@
-// A canvas that shows a part of a picture: fingers, mouse, wheel and keys move and zoom it.
+// A canvas that shows a part of a picture: fingers, mouse, wheel and keys move and zoom it. It can
+// have several panes, which show the same part of different pictures.
 class Stage {
   static GROUND = "#30363d";
   static MAX_ZOOM = 32;
+  static GLIDE = 140; // milliseconds of a zoom by keys and buttons
   picture = null; // its width and height
+  columns = 1; // panes
+  rows = 1;
   zoom = 1; // pixels of the canvas for each sample
   left = 0; // samples
   top = 0;
   fitted = true;
   #pointers = new Map();
   #travel = 0; // pixels of the canvas since the first finger came down
+  #gliding = 0;
 
-  // draw: paints the canvas; tap: a press that moves nothing; moved: after each movement.
-  constructor(canvas, {draw, tap, moved}) {
-    Object.assign(this, {canvas, tap, moved, pen: canvas.getContext("2d")});
-    this.draw = () => {
+  // draw: paints the canvas; tap: a press that moves nothing; moved: after each movement; hover: mouse
+  // or finger are at a point of the canvas, or nowhere (null); height: pixels of the page for a width;
+  // later: runs the drawing, which may come with the next frame.
+  constructor(canvas, {draw, tap, moved, hover = () => {}, height = null, later = null}) {
+    Object.assign(this, {canvas, tap, moved, hover, pen: canvas.getContext("2d")});
+    if (height) this.height = height;
+    const paint = () => {
       if (!this.picture) return;
       canvas.dataset.zoom = this.zoom;
       canvas.style.touchAction = this.fitted ? "pan-y" : "none"; // a finger moves page or picture
@@ -21,7 +29,19 @@ class Stage {
       this.pen.fillRect(0, 0, canvas.width, canvas.height);
       draw();
     };
+    this.draw = later ? () => later(paint) : paint;
     this.#listen();
+  }
+
+  height(width) {
+    const shape = this.picture.height / this.picture.width;
+    return Math.round(Math.min(width * shape, window.innerHeight * 0.8));
+  }
+
+  // Pixels of the canvas of a pane.
+  get pane() {
+    const {canvas, columns, rows} = this;
+    return {width: Math.floor(canvas.width / columns), height: Math.floor(canvas.height / rows)};
   }
 
   setPicture(picture) {
@@ -31,21 +51,34 @@ class Stage {
   }
 
   fit() {
-    const {width, height} = this.picture, {canvas} = this;
+    const {width, height} = this.picture, {pane} = this;
     this.fitted = true;
-    this.zoom = Math.min(canvas.width / width, canvas.height / height);
-    this.left = (width - canvas.width / this.zoom) / 2;
-    this.top = (height - canvas.height / this.zoom) / 2;
+    this.zoom = Math.min(pane.width / width, pane.height / height);
+    this.left = (width - pane.width / this.zoom) / 2;
+    this.top = (height - pane.height / this.zoom) / 2;
     this.draw();
   }
 
-  // The point of the picture under (x, y) of the canvas stays there.
-  zoomTo(wanted, x = this.canvas.width / 2, y = this.canvas.height / 2) {
-    const {width, height} = this.picture;
-    const least = Math.min(1, this.canvas.width / width, this.canvas.height / height) / 2;
+  // The point of the picture under (x, y) of the pane stays there.
+  zoomTo(wanted, x = this.pane.width / 2, y = this.pane.height / 2) {
+    const {width, height} = this.picture, {pane} = this;
+    const least = Math.min(1, pane.width / width, pane.height / height) / 2;
     const next = Math.min(Stage.MAX_ZOOM, Math.max(least, wanted)), before = this.zoom;
     this.zoom = next;
     this.move(x / before - x / next, y / before - y / next);
+  }
+
+  // Zooms in small steps, frame by frame, unless the reader wants no motion.
+  glideTo(wanted, x, y) {
+    const from = this.zoom, begin = performance.now();
+    cancelAnimationFrame(this.#gliding);
+    if (matchMedia("(prefers-reduced-motion: reduce)").matches) return this.zoomTo(wanted, x, y);
+    const step = now => {
+      const part = Math.min(1, Math.max(0, now - begin) / Stage.GLIDE);
+      this.zoomTo(from * (wanted / from) ** part, x, y);
+      if (part < 1) this.#gliding = requestAnimationFrame(step);
+    };
+    this.#gliding = requestAnimationFrame(step);
   }
 
   // Moves the window by so many samples.
@@ -63,15 +96,15 @@ class Stage {
 
   // Pixels of the screen for each sample, and the sample in the middle.
   get look() {
-    const {canvas, zoom} = this;
-    const middle = [this.left + canvas.width / zoom / 2, this.top + canvas.height / zoom / 2];
+    const {pane, zoom} = this;
+    const middle = [this.left + pane.width / zoom / 2, this.top + pane.height / zoom / 2];
     return {scale: zoom / this.pixelRatio, middle};
   }
 
   set look({scale, middle: [x, y]}) {
     this.zoom = Math.min(scale * this.pixelRatio, Stage.MAX_ZOOM);
-    this.left = x - this.canvas.width / this.zoom / 2;
-    this.top = y - this.canvas.height / this.zoom / 2;
+    this.left = x - this.pane.width / this.zoom / 2;
+    this.top = y - this.pane.height / this.zoom / 2;
     this.fitted = false;
     this.draw();
   }
@@ -79,8 +112,7 @@ class Stage {
   resize() {
     const {canvas, look} = this, width = canvas.clientWidth;
     if (!this.picture || !width) return;
-    const shape = this.picture.height / this.picture.width;
-    const height = Math.round(Math.min(width * shape, window.innerHeight * 0.8));
+    const height = this.height(width);
     canvas.style.height = `${height}px`;
     canvas.width = Math.round(width * this.pixelRatio);
     canvas.height = Math.round(height * this.pixelRatio);
@@ -107,6 +139,22 @@ class Stage {
     return [(event.clientX - box.left) * unit, (event.clientY - box.top) * unit];
   }
 
+  // The point of its pane, from a point of the canvas.
+  #inPane([x, y]) {
+    return [x % this.pane.width, y % this.pane.height];
+  }
+
+  // The point of its pane where something happened.
+  pointOf(event) {
+    return this.#inPane(this.#place(event));
+  }
+
+  // The point of the picture, in samples, under a point of the canvas.
+  sampleAt(point) {
+    const [x, y] = this.#inPane(point);
+    return [this.left + x / this.zoom, this.top + y / this.zoom];
+  }
+
   #drag(event) {
     if (!this.#pointers.has(event.pointerId)) return;
     const [x0, y0] = this.#pointers.get(event.pointerId), [x, y] = this.#place(event);
@@ -117,7 +165,7 @@ class Stage {
     if (!other) return this.move((x0 - x) / this.zoom, (y0 - y) / this.zoom);
     const [ox, oy] = other, before = Math.hypot(x0 - ox, y0 - oy);
     const wanted = this.zoom * Math.hypot(x - ox, y - oy) / before;
-    if (before > 0) this.zoomTo(wanted, (x0 + ox) / 2, (y0 + oy) / 2);
+    if (before > 0) this.zoomTo(wanted, ...this.#inPane([(x0 + ox) / 2, (y0 + oy) / 2]));
     this.move((x0 - x) / 2 / this.zoom, (y0 - y) / 2 / this.zoom); // with the fingers' middle
   }
 
@@ -128,8 +176,15 @@ class Stage {
       canvas.setPointerCapture(event.pointerId);
       this.#pointers.set(event.pointerId, this.#place(event));
       if (this.#pointers.size === 1) this.#travel = 0;
+      this.hover(this.#place(event));
     });
-    hear("pointermove", event => this.#drag(event));
+    hear("pointermove", event => {
+      this.#drag(event);
+      this.hover(this.#place(event));
+    });
+    hear("pointerleave", event => {
+      if (event.pointerType !== "touch") this.hover(null); // what a finger touched can be read after
+    });
     hear("pointerup", event => {
       this.#pointers.delete(event.pointerId);
       if (this.#travel < 6) this.tap();
@@ -140,7 +195,8 @@ class Stage {
     }, false);
     hear("wheel", event => {
       event.preventDefault();
-      this.zoomTo(this.zoom * 2 ** (-event.deltaY / 250), ...this.#place(event));
+      cancelAnimationFrame(this.#gliding);
+      this.zoomTo(this.zoom * 2 ** (-event.deltaY / 250), ...this.pointOf(event));
     }, false);
     hear("keydown", event => {
       const step = 40 / this.zoom, moves = {

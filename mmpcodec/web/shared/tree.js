@@ -1,9 +1,9 @@
 // Leaves or blocks of a picture on the stage, in lines one pixel wide; fragments have another colour.
 function drawTree(stage, tree) {
-  const FRAGMENT = 16, {pen, canvas, zoom, left, top} = stage;
+  const FRAGMENT = 16, {pen, pane, zoom, left, top} = stage;
   const x0 = Math.max(0, Math.floor(left)), y0 = Math.max(0, Math.floor(top));
-  const x1 = Math.min(tree.width, Math.ceil(left + canvas.width / zoom));
-  const y1 = Math.min(tree.height, Math.ceil(top + canvas.height / zoom));
+  const x1 = Math.min(tree.width, Math.ceil(left + pane.width / zoom));
+  const y1 = Math.min(tree.height, Math.ceil(top + pane.height / zoom));
   const toX = x => Math.round((x - left) * zoom) + 0.5;
   const toY = y => Math.round((y - top) * zoom) + 0.5;
   pen.lineWidth = 1;

@@ -1,0 +1,96 @@
+"""``mmp page``: write pictures and their viewer into one HTML file."""
+
+from functools import partial
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from mmpcodec.cli import options, output
+from mmpcodec.cli.commands.highlight import Offset
+from mmpcodec.cli.commands.view import RegionCount, Viewed, viewed
+from mmpcodec.cli.completion import files as files_ending
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.jobs import Job, check
+from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.errors import ParameterError
+from mmpcodec.runtime.files import STANDARD, printable
+
+SUFFIXES = (".html", ".htm")
+
+
+class WrittenPage(NamedTuple):
+    """A page that was written."""
+
+    output: str
+    files: int
+    bytes: int
+
+    def as_dict(self) -> dict[str, Any]:
+        return self._asdict()
+
+    def text(self, verbose: bool) -> str:
+        shown = output.shown(self.output, "stdout")
+        return f"{shown}: {counted(self.files, 'file')}, {self.bytes / 1e6:.2f} MB"
+
+
+def page(
+    inputs: Viewed,
+    out: Annotated[
+        str,
+        typer.Option(
+            "--output",
+            "-o",
+            metavar="HTML",
+            help="Page to write; - is standard output.",
+            rich_help_panel=OUTPUT,
+            autocompletion=files_ending(SUFFIXES),
+        ),
+    ],
+    title: Annotated[
+        str | None, typer.Option(metavar="TEXT", help="Title; by default the names of the files.")
+    ] = None,
+    no_layers: Annotated[
+        bool,
+        typer.Option(
+            "--no-layers", help="Leave out layers and bright regions, for a smaller page."
+        ),
+    ] = False,
+    regions: RegionCount = 3,
+    offset: Offset = "0.5",
+    force: options.Force = False,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Write pictures and their viewer into one HTML file.
+
+    The page holds the files and a decoder. It needs neither a server nor a network, so it can be
+    sent to anybody who has a browser. It shows what `mmp view` shows.
+    """
+    from mmpcodec.web import parts
+
+    parts.check_decoder("page")
+
+    from mmpcodec.web import pages
+    from mmpcodec.web.facts import RegionSearch, facts_of
+
+    if out != STANDARD and not out.lower().endswith(SUFFIXES):
+        raise ParameterError(f"-o: {out} must end in .html or .htm, or be {STANDARD}")
+    jobs = viewed(inputs, offset)
+    check([*jobs, Job("-o", out)], force=force)
+    search = RegionSearch(regions, offset)
+
+    def entry(job: Job) -> pages.PageEntry:
+        name = printable(job.below)
+        data = partial(output.read, job.source)
+        facts = None if no_layers else lambda: facts_of(data(), name, search)
+        return pages.PageEntry(name, output.size_of(job.source), data=data, facts=facts)
+
+    entries = [entry(job) for job in jobs]
+    shown = title or pages.title_of([entry.name for entry in entries])
+    size = 0
+    with output.opened(out, force=force) as stream:
+        for piece in pages.page(entries, parts.decoder_script(), shown, asks=False):
+            size += stream.write(piece.encode())
+    Printer(as_json, quiet, False, out == STANDARD).show(WrittenPage(out, len(entries), size))
+    return ExitCode.DONE

@@ -1,0 +1,122 @@
+"""``mmp view``: show pictures in the browser, from a server of this machine."""
+
+import threading
+import webbrowser
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+
+from mmpcodec.cli import options
+from mmpcodec.cli.commands.highlight import Offset, check_offset
+from mmpcodec.cli.completion import files as files_ending
+from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.help import RUNNING
+from mmpcodec.cli.jobs import InputKind, Job, inputs_together
+from mmpcodec.cli.printing import counted
+from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.runtime.files import STANDARD, printable
+
+VIEWED = (".mmp", ".png", ".jpg", ".jpeg", ".webp")
+"""Suffixes of the files that pages show."""
+
+Viewed = Annotated[
+    list[str],
+    typer.Argument(
+        metavar="IN",
+        help="mmp files, pictures that browsers show (PNG, JPEG, WebP), and folders of them.",
+        autocompletion=files_ending(VIEWED),
+    ),
+]
+RegionCount = Annotated[
+    int,
+    typer.Option(
+        "--regions",
+        "-k",
+        min=0,
+        metavar="K",
+        help="Largest number of bright regions of a picture; 0 searches none.",
+    ),
+]
+
+
+def viewed(inputs: Sequence[str], offset: str) -> list[Job]:
+    """Return the files to show, and check the offset of bright regions.
+
+    Raises
+    ------
+    ParameterError
+        If an input is standard input or a file of another kind, or comes twice, or the offset is
+        invalid.
+    FileError
+        If an input cannot be found.
+    """
+    check_offset(offset)
+    if STANDARD in inputs:
+        raise ParameterError(f"{STANDARD}: standard input cannot be shown; give files or folders")
+    kind = InputKind("picture that a browser shows", VIEWED)
+    jobs = inputs_together(inputs, kind)
+    for job in jobs:
+        if not kind.holds(job.below):
+            raise ParameterError(f"{job.name}: must end in {', '.join(VIEWED)}")
+    return jobs
+
+
+def view(
+    inputs: Viewed,
+    regions: RegionCount = 3,
+    offset: Offset = "0.5",
+    port: Annotated[
+        int,
+        typer.Option(
+            min=0,
+            max=65535,
+            metavar="N",
+            help="Port of the server; 0 takes a free one.",
+            rich_help_panel=RUNNING,
+        ),
+    ] = 0,
+    no_open: Annotated[
+        bool,
+        typer.Option(
+            "--no-open", help="Print the address, open no browser.", rich_help_panel=RUNNING
+        ),
+    ] = False,
+    quiet: options.Quiet = False,
+) -> ExitCode:
+    """Show pictures in the browser.
+
+    Serves a page for the default browser of this machine until Ctrl-C. The page shows pictures to
+    the pixel, with the samples under the pointer, beside each other or with a wipe. Layers show how
+    a file was coded. Of a picture in tiles, only the tiles in view are read. Other machines and
+    other sites cannot read the page, and nothing else is asked of the network.
+    """
+    from mmpcodec.web import parts
+
+    parts.check_decoder("view")
+
+    from mmpcodec.web.facts import RegionSearch
+    from mmpcodec.web.server import HOST, PageServer, ServedFile
+
+    files = [ServedFile(job.source, printable(job.below)) for job in viewed(inputs, offset)]
+    try:
+        server = PageServer(files, port, RegionSearch(regions, offset))
+    except FileError:
+        raise
+    except OSError as error:
+        place = error.filename or f"{HOST}, port {port}"
+        raise FileError.from_os(str(place), error) from error
+    with server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            if no_open or not webbrowser.open(server.address):
+                print(server.address, flush=True)
+            elif not quiet:
+                print(f"{counted(len(files), 'file')} at {server.address}; Ctrl-C ends", flush=True)
+            threading.Event().wait()
+        except KeyboardInterrupt as interrupt:
+            if type(interrupt) is not KeyboardInterrupt:  # SIGTERM
+                raise
+        finally:
+            server.shutdown()
+    return ExitCode.DONE

@@ -1,0 +1,172 @@
+// The header of a file. Source: section "Container" of docs/format/format.md.
+import { BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion } from "../errors.js";
+import { readMetadata } from "./metadata.js";
+import { Fields, crc32, crcText, hex } from "./numbers.js";
+import { tileCount } from "./tiles.js";
+import { BLOCKS_2, readTools } from "./tools.js";
+
+export const CONTAINER = "Container";
+const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
+const MOST_DIMENSION = 1 << 24;
+const MOST_TOOL_SETS = 16;
+const START_NAME_BYTES = 8;
+export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
+
+/**
+ * What a decoder of a tile needs of the header.
+ * @typedef {object} Context
+ * @property {number} version
+ * @property {number} planes samples of a pixel
+ * @property {number} depth
+ * @property {number[]} crcBytes bytes that a tile has of its stream CRC and of its samples CRC
+ * @property {import("./tools.js").ToolValues[]} toolSets
+ * @property {string} start name of the start that the file needs, or ""
+ */
+/**
+ * @typedef {Context & {
+ *   form: string, width: number, height: number, tileSize: number,
+ *   metadata: ReturnType<typeof readMetadata>, tileCount: number, tileOffsets: Float64Array,
+ *   size: number
+ * }} Header `tileOffsets` ends with the size of the file, `size` is that of the header in bytes.
+ */
+
+/**
+ * Returns how many bytes a tile has of its stream CRC and of its samples CRC.
+ * @param {number} version
+ * @param {number} tileSize
+ */
+function crcBytesOf(version, tileSize) {
+  if (version > 1 && tileSize > 0) {
+    if (tileSize < 128) return [1, 1];
+    if (tileSize < 257) return [2, 1];
+  }
+  return [4, 4];
+}
+
+/** @param {Fields} fields */
+function readVersion(fields) {
+  const { data } = fields;
+  if (!data.length) throw new TruncatedStream(CONTAINER, "file is empty", 0);
+  const magic = data.subarray(0, MAGIC.length);
+  if (magic.some((byte, at) => byte !== MAGIC[at])) {
+    throw new BadMagic(CONTAINER, `magic is ${hex(magic, " ")}, not ${hex(MAGIC, " ")}`, 0);
+  }
+  fields.bytes("magic", MAGIC.length);
+  const version = fields.fixed("version", 1);
+  if (version !== 1 && version !== 2) {
+    const reason = version === 0 ? "; files of version 0 were never meant to last" : "";
+    const says = `version is ${version}, allowed is 1 or 2${reason}`;
+    throw new UnsupportedVersion(CONTAINER, says, MAGIC.length);
+  }
+  return version;
+}
+
+/**
+ * Reads the fields of version 2: the name of the start, and the tool sets.
+ * @param {Fields} fields
+ */
+function readLaterFields(fields) {
+  let start = "";
+  if (fields.number("start", 0, 1)) start = hex(fields.bytes("name of the start", START_NAME_BYTES));
+  fields.section = "Tool sets";
+  const toolSets = [];
+  for (let left = fields.number("number of tool sets", 0, MOST_TOOL_SETS); left > 0; --left) {
+    toolSets.push(readTools(fields, BLOCKS_2));
+  }
+  fields.section = CONTAINER;
+  return { start, toolSets };
+}
+
+/**
+ * Reads and checks the header of a file.
+ * @param {Uint8Array} data the file, or a beginning of it that has the header
+ * @param {number} [total] bytes of the file; Infinity if they are not known
+ * @returns {Header}
+ */
+export function readHeader(data, total = data.length) {
+  const fields = new Fields(data, CONTAINER);
+  const version = readVersion(fields);
+  const form = fields.number("form", 0, FORMS.length - 1);
+  const depth = fields.number("depth", 1, 16);
+  const width = fields.number("width", 1, MOST_DIMENSION);
+  const height = fields.number("height", 1, MOST_DIMENSION);
+  const at = fields.offset;
+  const tileSize = fields.number("tile size", 0, MOST_DIMENSION);
+  if (tileSize > 0 && tileSize < 64) {
+    const says = `tile size is ${tileSize}, allowed is 0 or 64 to ${MOST_DIMENSION}`;
+    throw new CorruptStream(CONTAINER, says, at);
+  }
+  const { start, toolSets } = version > 1 ? readLaterFields(fields) : { start: "", toolSets: [] };
+  const metadata = readMetadata(fields, depth);
+  const count = tileCount({ width, height, tileSize });
+  if (count > (version === 1 ? fields.left : 8 * fields.left)) {
+    const says = `only ${fields.left} bytes for the sizes of ${count} tiles`;
+    throw new TruncatedStream(CONTAINER, says, data.length);
+  }
+  const crcBytes = crcBytesOf(version, tileSize);
+  const least = crcBytes[0] + crcBytes[1] + (version > 1 ? 1 : 2);
+  if (version > 1 && count * least > total) {
+    const says = `file has ${total} bytes, its ${count} tiles have at least ${count * least}`;
+    throw new TruncatedStream(CONTAINER, says, total);
+  }
+  const sizes = readTileBytes(fields, version, count, least);
+  const checked = crc32(data.subarray(0, fields.place));
+  const crcAt = fields.offset;
+  const stored = fields.fixed("header CRC", 4);
+  if (stored !== checked) {
+    const says = `header CRC is ${crcText(stored, 4)}, header has ${crcText(checked, 4)}`;
+    throw new CorruptStream(CONTAINER, says, crcAt);
+  }
+  const tileOffsets = new Float64Array(count + 1);
+  tileOffsets[0] = fields.place;
+  for (let tile = 0; tile < count; ++tile) tileOffsets[tile + 1] = tileOffsets[tile] + sizes[tile];
+  return {
+    version,
+    form: FORMS[form],
+    planes: form + 1,
+    depth,
+    width,
+    height,
+    tileSize,
+    crcBytes,
+    start,
+    toolSets,
+    metadata,
+    tileCount: count,
+    tileOffsets,
+    size: fields.place,
+  };
+}
+
+/**
+ * @param {Fields} fields
+ * @param {number} version
+ * @param {number} count
+ * @param {number} least bytes of the smallest tile
+ * @returns {number[]}
+ */
+function readTileBytes(fields, version, count, least) {
+  if (version === 1 || count === 1) {
+    return Array.from({ length: count }, () => fields.number("tile bytes", least));
+  }
+  return fields.remainders("tile bytes", count).map((more) => least + more);
+}
+
+/**
+ * Returns the error for a file of so many bytes that needs others.
+ * @param {number} size
+ * @param {number} end
+ */
+export const cutAt = (size, end) =>
+  new TruncatedStream(CONTAINER, `file has ${size} of ${end} bytes`, size);
+
+/**
+ * Checks that a file of so many bytes ends with its last tile.
+ * @param {Header} header
+ * @param {number} size
+ */
+export function checkSize(header, size) {
+  const end = header.tileOffsets[header.tileCount];
+  if (size < end) throw cutAt(size, end);
+  if (size > end) throw new CorruptStream(CONTAINER, `${size - end} bytes follow the last tile`, end);
+}

@@ -1,0 +1,81 @@
+// Chunks of metadata. Source: section "Metadata" of docs/format/format.md.
+import { CorruptStream } from "../errors.js";
+import { Fields } from "./numbers.js";
+
+const METADATA = "Metadata";
+const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE] = [1, 2, 3, 4, 5, 6];
+/** @type {Record<number, string>} Names of the kinds that occur at most once. */
+const ONCE = {
+  [ICC]: "ICC",
+  [EXIF]: "EXIF",
+  [XMP]: "XMP",
+  [RESOLUTION]: "resolution",
+  [WHITE]: "white",
+};
+const UNITS = ["none", "inch", "centimetre", "metre"];
+const MOST_CHUNKS = 1 << 16;
+const MOST_FRACTION = 2 ** 32 - 1;
+
+/**
+ * Reads metadata; chunks of unknown kinds are skipped.
+ * @param {Fields} fields at the first byte of the metadata
+ * @param {number} depth bits of a sample
+ */
+export function readMetadata(fields, depth) {
+  /** @type {Record<number, Uint8Array>} */
+  const found = {};
+  const text = [];
+  let resolution = null;
+  let white = null;
+  for (let left = fields.number("chunks", 0, MOST_CHUNKS); left > 0; --left) {
+    const kind = fields.number("kind of a chunk");
+    const size = fields.number("size of a chunk");
+    const start = fields.offset;
+    const data = fields.bytes("chunk", size);
+    const name = ONCE[kind];
+    if (name && found[kind]) throw new CorruptStream(METADATA, `a second chunk of ${name}`, start);
+    const inner = new Fields(data, METADATA, start);
+    if (kind === TEXT) {
+      text.push(readText(inner));
+      continue;
+    }
+    if (!name) continue;
+    found[kind] = data.slice();
+    if (kind <= XMP && !size) throw new CorruptStream(METADATA, `${name} has no bytes`, start);
+    if (kind === RESOLUTION) resolution = readResolution(inner);
+    if (kind === WHITE) white = inner.number("white", 1, 2 ** depth - 1);
+    if (kind >= RESOLUTION && inner.left) {
+      throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
+    }
+  }
+  return {
+    icc: found[ICC] ?? null,
+    exif: found[EXIF] ?? null,
+    xmp: found[XMP] ?? null,
+    resolution,
+    text,
+    white,
+  };
+}
+
+/** @param {Fields} fields */
+function readResolution(fields) {
+  const unit = UNITS[fields.number("unit", 0, UNITS.length - 1)];
+  const fraction = () => [
+    fields.number("samples", 1, MOST_FRACTION),
+    fields.number("units", 1, MOST_FRACTION),
+  ];
+  return { x: fraction(), y: fraction(), unit };
+}
+
+/** @param {Fields} fields */
+function readText(fields) {
+  const key = fields.bytes("key", fields.number("size of a key"));
+  const value = fields.bytes("value", fields.left);
+  const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+  try {
+    return [utf8.decode(key), utf8.decode(value)];
+  } catch {
+    throw new CorruptStream(METADATA, "text is not UTF-8", fields.start);
+  }
+}

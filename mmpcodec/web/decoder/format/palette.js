@@ -1,0 +1,97 @@
+// Palettes: their fields, and drawing them over the samples of the layers. Source: section
+// "Palette" of docs/format/format.md.
+import { CorruptStream } from "../errors.js";
+import { Fields } from "./numbers.js";
+import { PALETTE, readExactSwitches } from "./tools.js";
+
+/**
+ * @typedef {object} Palette
+ * @property {import("./tools.js").ToolValues} tools of the stream of the numbers
+ * @property {number} entries number of colours
+ * @property {boolean} clear whether pixels can have the number `entries` and show the layers
+ * @property {number} largest the largest number of a pixel
+ * @property {number} depth bits of a number
+ * @property {Uint8Array} colours the stream of the colours
+ * @property {Uint8Array} numbers the stream of the numbers
+ * @property {number} offset of the payload in the file
+ */
+
+export const PALETTE_SECTION = "Palette";
+const MOST_ENTRIES = 4096;
+/** Tools of the stream of the colours. */
+export const COLOUR_TOOLS = { predictors: 1, models: 8, weight_sets: 1, last_stage: 0, max_error: 0 };
+
+/**
+ * Reads the palette of a tile; null, and nothing read, if the tile has none.
+ * @param {Fields} fields
+ * @param {number} planes samples of a pixel
+ * @returns {Palette | null}
+ */
+export function readPalette(fields, planes) {
+  if (fields.data[fields.place] !== PALETTE) return null;
+  const { section } = fields;
+  fields.section = PALETTE_SECTION;
+  fields.number("coding", PALETTE, PALETTE);
+  const tools = readExactSwitches(fields);
+  const coded = fields.number("entries", 0, 2 * MOST_ENTRIES - 1);
+  const entries = (coded >> 1) + 1;
+  const clear = (coded & 1) > 0;
+  const isLast = !clear && (planes === 1 || planes === 3);
+  const size = isLast ? fields.left : fields.number("payload bytes");
+  const offset = fields.offset;
+  const streams = new Fields(fields.bytes("payload", size), PALETTE_SECTION, offset);
+  fields.section = section;
+  const colours = streams.bytes("colours", streams.number("colour bytes"));
+  const numbers = streams.bytes("numbers", streams.left);
+  const largest = entries - 1 + Number(clear);
+  const depth = Math.max(1, 32 - Math.clz32(largest));
+  return { tools, entries, clear, largest, depth, colours, numbers, offset };
+}
+
+/**
+ * Says which layouts a tile with this palette can have, or returns "".
+ * @param {Palette} palette
+ * @param {number} layout
+ * @param {number} planes
+ * @param {number} depth of the picture
+ */
+export function faultOfLayout(palette, layout, planes, depth) {
+  if (planes === 1) return "";
+  let most = 1;
+  if (palette.clear && planes >= 3) most = Math.max(depth, 8) + 2 <= 16 ? 3 : 2;
+  if (1 <= layout && layout <= most) return "";
+  const withClear = palette.clear ? "" : " without clear";
+  const which = most > 1 ? `1 to ${most}` : "1";
+  return `layout is ${layout}, allowed with a palette${withClear} is ${which}`;
+}
+
+/**
+ * Checks the numbers of the pixels.
+ * @param {Palette} palette
+ * @param {Uint16Array} numbers
+ */
+export function checkNumbers(palette, numbers) {
+  const { largest } = palette;
+  for (let at = 0; at < numbers.length; ++at) {
+    if (numbers[at] > largest) {
+      const says = `number of a pixel is ${numbers[at]}, allowed is 0 to ${largest}`;
+      throw new CorruptStream(PALETTE_SECTION, says, palette.offset);
+    }
+  }
+}
+
+/**
+ * Draws a palette over the samples of a tile, and leaves alpha.
+ * @param {Uint8Array | Uint16Array} samples of all planes
+ * @param {number} planes
+ * @param {Palette} palette
+ * @param {Uint16Array[]} colours planes of the colours: gray, or red, green, blue
+ * @param {Uint16Array} numbers
+ */
+export function drawPalette(samples, planes, palette, colours, numbers) {
+  colours.forEach((plane, channel) => {
+    for (let at = 0, to = channel; at < numbers.length; ++at, to += planes) {
+      if (numbers[at] < palette.entries) samples[to] = plane[numbers[at]];
+    }
+  });
+}

@@ -1,0 +1,194 @@
+// The fields of tools. Source: sections "Layers" and "Tool sets" of docs/format/format.md. A test
+// compares the tables with mmpcodec/tools.py.
+import { CorruptStream } from "../errors.js";
+
+/** @typedef {import("./numbers.js").Fields} Fields */
+/** @typedef {Record<string, number>} ToolValues */
+/**
+ * Name, least and largest value in a file, the allowed values if they are not all of these, and
+ * the bits of the tool in switches, if it is there.
+ * @typedef {{ name: string, low: number, high: number, values?: number[], bits?: number }} Tool
+ */
+
+export const [TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2, PALETTE] = [0, 1, 2, 3, 4, 5];
+const CODING_NAMES = [
+  "trees",
+  "predicted blocks",
+  "exact samples",
+  "predicted blocks 2",
+  "exact samples 2",
+];
+
+/** @param {string} name @returns {Tool} */
+const flag = (name) => ({ name, low: 0, high: 1, bits: 1 });
+
+/** @type {Tool[]} */
+export const TREE_TOOLS = [
+  flag("partition"),
+  flag("index_classes"),
+  flag("flag_contexts"),
+  { name: "copy_radius", low: 0, high: 8 },
+  { name: "dictionary_limit", low: 256, high: 65536 },
+  { name: "displaced_blocks", low: 0, high: 4 },
+  { name: "redundancy_radius", low: 0, high: 65535 },
+  flag("replacement"),
+];
+
+/** @type {Tool[]} */
+export const BLOCK_TOOLS = [
+  { name: "fragment_size", low: 16, high: 64, values: [16, 32, 64], bits: 2 },
+  flag("least_squares"),
+  { name: "templates", low: 0, high: 4, bits: 3 },
+  { name: "step", low: 1, high: 65535 },
+  flag("dictionary"),
+];
+
+/** @type {Tool[]} */
+export const LATER_BLOCK_TOOLS = [
+  flag("pdpc"),
+  flag("trained_start"),
+  { name: "earlier_planes", low: 0, high: 2, bits: 2 },
+  { name: "filter_bank", low: 0, high: 16383 },
+  flag("dependent"),
+  flag("ternary"),
+  flag("fine_contexts"),
+  flag("step_changes"),
+  flag("trained_transforms"),
+  flag("derived_modes"),
+  flag("border_sines"),
+  { name: "frequency_weights", low: 0, high: 15, bits: 4 },
+];
+
+/** @type {Tool[]} */
+export const EXACT_TOOLS = [
+  { name: "predictors", low: 1, high: 3, bits: 2 },
+  { name: "models", low: 2, high: 16, values: [2, 8, 16], bits: 2 },
+  { name: "weight_sets", low: 1, high: 4, values: [1, 4], bits: 1 },
+  flag("last_stage"),
+  { name: "max_error", low: 0, high: 32767 },
+];
+
+export const FILTER_BANK = LATER_BLOCK_TOOLS[3];
+const FEWEST_MODELS = 2;
+
+/** @param {Tool} tool */
+const title = (tool) => tool.name.replaceAll("_", " ");
+
+/** @param {number} coding */
+export const isExact = (coding) => coding === EXACT || coding === EXACT_2;
+
+/** @param {number} coding */
+export const isBlocks = (coding) => coding === BLOCKS || coding === BLOCKS_2;
+
+/**
+ * Returns the name of a coding. A layer of the coding of version 2 without any of its later tools
+ * is named as that of version 1, as the Python package names it.
+ * @param {number} coding
+ * @param {ToolValues} tools
+ */
+export function codingName(coding, tools) {
+  const later = LATER_BLOCK_TOOLS.some((tool) => tools[tool.name]);
+  return CODING_NAMES[coding === BLOCKS_2 && !later ? BLOCKS : coding];
+}
+
+/**
+ * Reads the value of a tool.
+ * @param {Fields} fields
+ * @param {Tool} tool
+ */
+export function readTool(fields, tool) {
+  const at = fields.offset;
+  const value = fields.number(title(tool), tool.low, tool.high);
+  if (tool.values && !tool.values.includes(value)) {
+    throw new CorruptStream(
+      fields.section,
+      `${title(tool)} is ${value}, allowed with prediction is ${tool.values.join(" or ")}`,
+      at,
+    );
+  }
+  return value;
+}
+
+/**
+ * Reads the number that holds several tools, the lowest bits first.
+ * @param {Fields} fields
+ * @param {Tool[]} tools those without bits are not in it
+ */
+function readSwitches(fields, tools) {
+  const own = tools.filter((tool) => tool.bits);
+  const at = fields.offset;
+  const sum = own.reduce((bits, tool) => bits + (tool.bits ?? 0), 0);
+  let left = fields.number("switches", 0, 2 ** sum - 1);
+  /** @type {ToolValues} */
+  const values = {};
+  for (const tool of own) {
+    const count = 2 ** (tool.bits ?? 0);
+    const value = left % count;
+    left = Math.floor(left / count);
+    const most = tool.values ? tool.values.length - 1 : tool.high - tool.low;
+    if (value > most) {
+      throw new CorruptStream(
+        fields.section,
+        `${title(tool)} in switches is ${value}, allowed is 0 to ${most}`,
+        at,
+      );
+    }
+    values[tool.name] = tool.values ? tool.values[value] : value + tool.low;
+  }
+  return values;
+}
+
+/**
+ * Reads the switches of exact samples 2.
+ * @param {Fields} fields
+ */
+export function readExactSwitches(fields) {
+  const at = fields.offset;
+  const values = readSwitches(fields, EXACT_TOOLS);
+  if (values.models === FEWEST_MODELS) {
+    let fault = "";
+    if (values.last_stage) fault = "last_stage = True: must be False";
+    if (values.weight_sets !== 1) fault = `weight_sets = ${values.weight_sets}: must be 1`;
+    if (values.predictors !== 1) fault = `predictors = ${values.predictors}: must be 1`;
+    if (fault) {
+      const says = `${fault} with models = ${FEWEST_MODELS}`;
+      throw new CorruptStream(fields.section, says, at);
+    }
+  }
+  return { ...values, max_error: 0 };
+}
+
+/**
+ * Reads the tools of a coding; tools that it lacks are not among them.
+ * @param {Fields} fields
+ * @param {number} coding
+ * @returns {ToolValues}
+ */
+export function readTools(fields, coding) {
+  if (coding === EXACT) return {};
+  if (coding === EXACT_2) {
+    const values = readExactSwitches(fields);
+    return { ...values, max_error: readTool(fields, EXACT_TOOLS[4]) };
+  }
+  /** @type {ToolValues} */
+  let values = {};
+  let tools = coding === TREES ? TREE_TOOLS : BLOCK_TOOLS;
+  if (coding === BLOCKS_2) {
+    tools = [...BLOCK_TOOLS, ...LATER_BLOCK_TOOLS];
+    values = readSwitches(fields, tools);
+  }
+  for (const tool of tools) {
+    if (!(tool.name in values)) values[tool.name] = readTool(fields, tool);
+  }
+  if (values.dictionary) {
+    for (const tool of TREE_TOOLS) values[tool.name] = readTool(fields, tool);
+  }
+  return values;
+}
+
+/**
+ * Returns the values of tools in the order of a table, 0 for those that the coding lacks.
+ * @param {ToolValues} values
+ * @param {Tool[]} tools
+ */
+export const inOrder = (values, tools) => tools.map((tool) => values[tool.name] ?? 0);

@@ -1,0 +1,57 @@
+// What decoder.js, the decoder as one script, offers to the pages that `mmp` writes. Nothing is
+// fetched: scripts/web/script.py puts the module of WebAssembly and the worker's script into it.
+import { DecoderFault } from "./errors.js";
+import { openPicture } from "./picture.js";
+import { PROCESSORS, Pool } from "./pool.js";
+import { compiled } from "./wasm.js";
+
+/** @typedef {Parameters<typeof openPicture>[0]} File */
+
+/**
+ * Returns the bytes of a text in base64 that were compressed by gzip.
+ * @param {string} text
+ */
+function unpacked(text) {
+  /** @type {any} */
+  const { DecompressionStream } = globalThis;
+  if (!DecompressionStream) throw new DecoderFault("this browser lacks DecompressionStream");
+  const bytes = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));
+  return new Response(stream).arrayBuffer();
+}
+
+/**
+ * Returns the decoder of a page.
+ * @param {string} wasm the module, by gzip and in base64
+ * @param {string} script of a worker
+ */
+export function decoderOfPage(wasm, script) {
+  /** @type {Promise<Pool> | null} */
+  let pool = null;
+  const started = async () => {
+    const module = await compiled(await unpacked(wasm));
+    const address = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
+    return new Pool(module, PROCESSORS, () => new Worker(address));
+  };
+
+  /**
+   * Reads the header of a file; `tile` decodes a tile by its number.
+   * @param {File} file
+   * @param {import("./picture.js").Options} [options]
+   */
+  const open = async (file, options) => {
+    const picture = await openPicture(file, () => (pool ??= started()), options);
+    const { form, width, height, depth, tileSize, metadata } = picture.header;
+    const white = metadata.white ?? 2 ** depth - 1;
+    return {
+      header: { form, width, height, depth, tileSize, white, whiteNamed: metadata.white !== null },
+      traffic: () => picture.traffic,
+      /**
+       * @param {number} number
+       * @param {{ signal?: AbortSignal }} [choice]
+       */
+      tile: (number, choice) => picture.tile(number, choice),
+    };
+  };
+  return { open };
+}

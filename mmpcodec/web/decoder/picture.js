@@ -1,0 +1,234 @@
+// A picture whose header is read: which tiles a region needs, their bytes, and their samples.
+import { newSamples } from "./colour.js";
+import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
+import { checkSize, cutAt, readHeader } from "./format/container.js";
+import { readTile } from "./format/layers.js";
+import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
+import { checkArea, checkMemory, checkWork, checkedLimits } from "./limits.js";
+import { FIRST_READ, merged, sourceOf } from "./source.js";
+import { statesOf } from "./starts.js";
+
+/** @typedef {import("./format/tiles.js").Area} Area */
+/** @typedef {import("./format/container.js").Header} Header */
+/** @typedef {import("./pool.js").Pool} Pool */
+/** @typedef {{ signal?: AbortSignal, limits?: Partial<import("./limits.js").Limits>,
+ *              starts?: Uint8Array[], requestInit?: RequestInit }} Options */
+
+/** Requests of one region that are under way at the same time. */
+const MOST_REQUESTS = 6;
+
+/**
+ * Calls `work` for each item, so many at a time. After an error no further ones begin; then the
+ * error of the first item that has one is thrown, whatever the order in which they end.
+ * @template Item, Result
+ * @param {Item[]} items
+ * @param {number} atOnce
+ * @param {(item: Item) => Promise<Result>} work
+ * @returns {Promise<Result[]>}
+ */
+async function eachOf(items, atOnce, work) {
+  /** @type {Result[]} */
+  const results = new Array(items.length);
+  /** @type {Map<number, unknown>} */
+  const errors = new Map();
+  let next = 0;
+  const serve = async () => {
+    while (next < items.length && !errors.size) {
+      const own = next++;
+      try {
+        results[own] = await work(items[own]);
+      } catch (error) {
+        errors.set(own, error);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(atOnce, items.length) }, serve));
+  if (errors.size) throw errors.get(Math.min(...errors.keys()));
+  return results;
+}
+
+/** A picture of which parts can be decoded. */
+export class Picture {
+  /**
+   * @param {ReturnType<typeof sourceOf>} source
+   * @param {Header} header
+   * @param {() => Promise<Pool>} pool
+   * @param {Options} options
+   */
+  constructor(source, header, pool, options) {
+    this.header = header;
+    this.source = source;
+    this.pool = pool;
+    this.limits = checkedLimits(options.limits);
+    this.starts = options.starts ?? [];
+    /** @type {Promise<Uint8Array | null> | null} */
+    this.states = null;
+  }
+
+  get width() {
+    return this.header.width;
+  }
+
+  get height() {
+    return this.header.height;
+  }
+
+  /** Bytes that were fetched from a server, and the number of requests. */
+  get traffic() {
+    return { bytes: this.source.fetched, requests: this.source.requests };
+  }
+
+  /**
+   * Returns the tiles that a region touches: place, size and number.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   */
+  tilesTouching(x, y, width, height) {
+    return tilesTouching(checkedRegion([x, y, width, height], this.header), this.header);
+  }
+
+  /**
+   * Decodes a region.
+   * @param {number} x
+   * @param {number} y
+   * @param {number} width
+   * @param {number} height
+   * @param {{ signal?: AbortSignal }} [options]
+   */
+  async region(x, y, width, height, options = {}) {
+    return this.#decoded(checkedRegion([x, y, width, height], this.header), false, options.signal);
+  }
+
+  /**
+   * Decodes a tile.
+   * @param {number} number place in raster order, from 0
+   * @param {{ signal?: AbortSignal }} [options]
+   */
+  async tile(number, options = {}) {
+    const { header } = this;
+    if (!Number.isInteger(number) || number < 0 || number >= header.tileCount) {
+      throw new ParameterError(`tile = ${number}: must be 0 to ${header.tileCount - 1}`);
+    }
+    const side = header.tileSize;
+    const along = across(header.width, side);
+    const at = { x: (number % along) * side, y: Math.floor(number / along) * side };
+    const [tile] = tilesTouching({ ...at, width: 1, height: 1 }, header);
+    return this.#decoded(tile, false, options.signal);
+  }
+
+  /**
+   * Decodes the whole picture.
+   * @param {{ signal?: AbortSignal }} [options]
+   */
+  async decode(options = {}) {
+    const { header, source } = this;
+    if (source.size !== Infinity) checkSize(header, source.size);
+    const { width, height } = header;
+    return this.#decoded({ x: 0, y: 0, width, height }, true, options.signal);
+  }
+
+  /**
+   * @param {Area} area
+   * @param {boolean} whole
+   * @param {AbortSignal} [signal]
+   */
+  async #decoded(area, whole, signal) {
+    signal?.throwIfAborted();
+    const { header, limits } = this;
+    const { planes, depth, form, metadata } = header;
+    const padded = checkArea(header, area, whole, limits);
+    const wanted = tilesTouching(area, header);
+    const sizeOf = (/** @type {number} */ tile) =>
+      header.tileOffsets[tile + 1] - header.tileOffsets[tile];
+    checkWork(padded, wanted.reduce((sum, tile) => sum + sizeOf(tile.number), 0), limits);
+    const parts = await this.#fetched(wanted, signal);
+    const pool = await this.pool();
+    checkMemory(parts, planes, padded, pool.atOnce, limits);
+    this.states ??= statesOf(header, this.starts);
+    const states = await this.states;
+    const { version, crcBytes, toolSets, start } = header;
+    const context = { version, planes, depth, crcBytes, toolSets, start };
+    const samples = newSamples(depth, area.width * area.height * planes);
+    await eachOf(parts, pool.atOnce, async ({ tile, data, offset }) => {
+      const { maxMemory } = limits;
+      const task = { context, tile, data: data.slice(), offset, states, maxMemory };
+      const own = await this.#named(tile, () => pool.run(task, signal));
+      copyTile(samples, area, own, tile, planes);
+    });
+    const { width, height } = area;
+    return { width, height, form, planes, depth, samples, metadata };
+  }
+
+  /**
+   * Fetches the bytes of tiles and reads what needs no decoding.
+   * @param {import("./format/tiles.js").Tile[]} tiles
+   * @param {AbortSignal} [signal]
+   */
+  async #fetched(tiles, signal) {
+    const { tileOffsets } = this.header;
+    const spans = tiles.map((tile) => ({
+      tile,
+      start: tileOffsets[tile.number],
+      end: tileOffsets[tile.number + 1],
+    }));
+    const groups = await eachOf(merged(spans), MOST_REQUESTS, async (group) => ({
+      ...group,
+      data: await this.source.read(group.start, group.end, signal),
+    }));
+    const parts = groups.flatMap(({ start, data, spans: own }) =>
+      own.map((span) => ({ ...span, data: data.subarray(span.start - start, span.end - start) })),
+    );
+    return eachOf(parts, 1, ({ tile, start, end, data }) =>
+      this.#named(tile, async () => {
+        if (end > this.source.size) throw cutAt(this.source.size, end);
+        if (data.length < end - start) throw cutAt(start + data.length, end);
+        return { tile, data, offset: start, stream: readTile(data, start, this.header) };
+      }),
+    );
+  }
+
+  /**
+   * Calls `work`; its errors name the tile if the picture has several.
+   * @template T
+   * @param {import("./format/tiles.js").Tile} tile
+   * @param {() => Promise<T>} work
+   */
+  async #named(tile, work) {
+    try {
+      return await work();
+    } catch (error) {
+      if (this.header.tileCount === 1 || !(error instanceof FormatError)) throw error;
+      throw error.within(`tile ${tile.number}, ${areaText(tile)}`);
+    }
+  }
+}
+
+/**
+ * Reads the header from as few bytes of a file as it needs.
+ * @param {ReturnType<typeof sourceOf>} source
+ * @param {AbortSignal} [signal]
+ */
+async function headerOf(source, signal) {
+  for (let size = FIRST_READ; ; size *= 8) {
+    const data = await source.read(0, size, signal);
+    const isAll = data.length < size || data.length >= source.size;
+    try {
+      return readHeader(data, isAll ? data.length : source.size);
+    } catch (error) {
+      if (isAll || !(error instanceof TruncatedStream)) throw error;
+    }
+  }
+}
+
+/**
+ * Reads the header of a file.
+ * @param {Parameters<typeof sourceOf>[0]} file
+ * @param {() => Promise<Pool>} pool
+ * @param {Options} [options]
+ */
+export async function openPicture(file, pool, options = {}) {
+  const source = sourceOf(file, options.requestInit);
+  return new Picture(source, await headerOf(source, options.signal), pool, options);
+}

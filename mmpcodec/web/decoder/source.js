@@ -1,0 +1,170 @@
+// The bytes of a file: in memory, of a File, or of a server, of which parts are fetched.
+import { ParameterError, SourceError } from "./errors.js";
+
+/** Bytes that are fetched of a file at first; its header is rarely longer. */
+export const FIRST_READ = 1 << 16;
+/** Parts of a file that lie at most so many bytes apart are fetched together. */
+const MOST_GAP = 4096;
+/** A request asks for no more, unless one tile has more. */
+const MOST_REQUEST = 8 << 20;
+
+/** A file in memory. */
+export class BytesSource {
+  /** @param {Uint8Array} data */
+  constructor(data) {
+    this.data = data;
+    this.size = data.length;
+    this.fetched = 0;
+    this.requests = 0;
+  }
+
+  /**
+   * Returns the bytes from `start` to `end - 1`, fewer at the end of the file.
+   * @param {number} start
+   * @param {number} end
+   */
+  async read(start, end) {
+    return this.data.subarray(start, end);
+  }
+}
+
+/** A File or Blob. */
+export class BlobSource extends BytesSource {
+  /** @param {Blob} blob */
+  constructor(blob) {
+    super(new Uint8Array(0));
+    this.blob = blob;
+    this.size = blob.size;
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} end
+   */
+  async read(start, end) {
+    return new Uint8Array(await this.blob.slice(start, end).arrayBuffer());
+  }
+}
+
+/** A file of a server. One that ignores ranges sends the whole file, which is then kept. */
+export class HttpSource extends BytesSource {
+  /**
+   * @param {string} url
+   * @param {RequestInit} init
+   */
+  constructor(url, init) {
+    super(new Uint8Array(0));
+    this.url = url;
+    this.init = init;
+    this.size = Infinity; // until a server says it
+    this.isWhole = false;
+    /** @type {string | null} */
+    this.version = null;
+    this.known = false;
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} end
+   * @param {AbortSignal} [signal]
+   */
+  async read(start, end, signal) {
+    if (this.isWhole) return this.data.subarray(start, end);
+    const last = Math.min(end, this.size) - 1;
+    if (last < start) return new Uint8Array(0);
+    const headers = new Headers(this.init.headers);
+    headers.set("Range", `bytes=${start}-${last}`);
+    let response;
+    let bytes;
+    try {
+      response = await fetch(this.url, { ...this.init, headers, signal });
+      this.#check(response);
+      bytes = new Uint8Array(await response.arrayBuffer());
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof SourceError) throw error;
+      throw new SourceError(`${this.url}: ${/** @type {Error} */ (error).message}`);
+    }
+    ++this.requests;
+    this.fetched += bytes.length;
+    if (response.status === 416) {
+      if (start === 0) this.size = 0;
+      return new Uint8Array(0);
+    }
+    if (response.status === 200) {
+      [this.data, this.size, this.isWhole] = [bytes, bytes.length, true];
+      return bytes.subarray(start, end);
+    }
+    this.#learnSize(response, start, last, bytes);
+    return bytes;
+  }
+
+  /** @param {Response} response */
+  #check(response) {
+    const { status } = response;
+    if (![200, 206, 416].includes(status)) {
+      throw new SourceError(`${this.url}: the server answered ${status} ${response.statusText}`);
+    }
+    const version = response.headers.get("ETag") ?? response.headers.get("Last-Modified");
+    if (this.known && status !== 416 && version !== this.version) {
+      throw new SourceError(`${this.url}: the file changed on the server; open it again`);
+    }
+    if (status !== 416) [this.version, this.known] = [version, true];
+  }
+
+  /**
+   * Learns the size of the file; a server of another origin may hide it.
+   * @param {Response} response
+   * @param {number} start
+   * @param {number} last
+   * @param {Uint8Array} bytes
+   */
+  #learnSize(response, start, last, bytes) {
+    const range = response.headers.get("Content-Range");
+    const said = range?.match(/^bytes (\d+)-(\d+)\/(\d+|\*)$/);
+    if (range && (!said || Number(said[1]) !== start || Number(said[2]) > last)) {
+      throw new SourceError(`${this.url}: the server sent the range ${range}, not ${start}-${last}`);
+    }
+    if (bytes.length > last - start + 1) {
+      throw new SourceError(`${this.url}: the server sent more bytes than were asked for`);
+    }
+    if (said && said[3] !== "*") this.size = Number(said[3]);
+    else if (bytes.length < last - start + 1) this.size = start + bytes.length;
+  }
+}
+
+/**
+ * Returns the source of what a caller gives.
+ * @param {string | URL | Blob | ArrayBuffer | ArrayBufferView} given
+ * @param {RequestInit} [init] of requests
+ */
+export function sourceOf(given, init = {}) {
+  if (typeof given === "string" || given instanceof URL) return new HttpSource(String(given), init);
+  if (typeof Blob === "function" && given instanceof Blob) return new BlobSource(given);
+  if (ArrayBuffer.isView(given)) {
+    return new BytesSource(new Uint8Array(given.buffer, given.byteOffset, given.byteLength));
+  }
+  if (given instanceof ArrayBuffer) return new BytesSource(new Uint8Array(given));
+  throw new ParameterError("file: must be bytes, a File or Blob, or a URL");
+}
+
+/**
+ * Groups tiles whose bytes lie beside each other, or nearly.
+ * @template {{ start: number, end: number }} Span
+ * @param {Span[]} spans in ascending order
+ * @returns {{ start: number, end: number, spans: Span[] }[]}
+ */
+export function merged(spans) {
+  /** @type {{ start: number, end: number, spans: Span[] }[]} */
+  const found = [];
+  for (const span of spans) {
+    const last = found.at(-1);
+    if (last && span.start - last.end <= MOST_GAP && span.end - last.start <= MOST_REQUEST) {
+      last.end = span.end;
+      last.spans.push(span);
+    } else {
+      found.push({ start: span.start, end: span.end, spans: [span] });
+    }
+  }
+  return found;
+}

@@ -1,0 +1,269 @@
+"""What a page shows of a file beside its pixels: layers of its coding, and bright regions.
+
+A browser draws each layer over the picture: a PNG of its size in a few colours. They are made from
+the traces of ``mmpcodec.inspect``, so they are true for every coding.
+"""
+
+import base64
+import io
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.analysis.drawings.blocks import PALETTE
+from mmpcodec.analysis.drawings.file import outlined
+from mmpcodec.analysis.regions import find_regions
+from mmpcodec.codec.decoder import Inspection, read_header
+from mmpcodec.errors import MmpError
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import Picture
+from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
+from mmpcodec.runtime.files import LazyBytes
+
+MOST_PIXELS = 1 << 24
+"""Pixels of a picture. Of larger ones neither layers nor regions are computed, because that decodes
+the whole file."""
+MMP_SUFFIX = ".mmp"
+
+CELL = 16
+"""Height and width of the cells of ``Trace.cell_rates``, in samples."""
+BIT = 1 << 12
+"""Units of ``Trace.cell_rates`` for a bit."""
+
+MODE_COLOURS: dict[str, tuple[int, int, int]] = {
+    "constant": (120, 120, 120),
+    "average": (86, 180, 233),
+    "planar": (0, 158, 115),
+    "angle": (230, 159, 0),
+    "least squares": (213, 94, 0),
+    "templates": (204, 121, 167),
+    "planes": (240, 228, 66),
+    "wide planes": (0, 114, 178),
+    "tree": (130, 60, 200),
+}
+"""Colours of the modes, and of blocks that are trees. Most are of the palette of Okabe and Ito,
+https://jfly.uni-koeln.de/color/, which people with weak colour vision can tell apart."""
+MODE_OPACITY, RATE_OPACITY = 150, 190
+"""Of 255."""
+RAMP = ((20, 20, 70), (160, 40, 110), (240, 120, 50), (255, 245, 160))
+"""Colours from no bits to the most."""
+RAMP_LEVELS = 64
+PARTS_NAMED = 4
+"""Colours of the ramp that the legend names beside the first."""
+
+
+class RegionSearch(NamedTuple):
+    """How bright regions are searched: the largest number of them, and the offset; 0 finds none."""
+
+    most: int = 3
+    offset: str = "0.5"
+
+
+def facts_of(
+    data: bytes | LazyBytes, name: str, search: RegionSearch | None = None
+) -> dict[str, Any]:
+    """Return layers and regions of a file as JSON can hold them.
+
+    Parameters
+    ----------
+    data : bytes or LazyBytes
+        The file. Of LazyBytes, only the header is read if the picture is too large.
+    name : str
+        Its name; a name that ends in .mmp is that of an mmp file.
+    search : RegionSearch or None
+        None searches with the defaults.
+
+    Returns
+    -------
+    dict
+        ``layers``, a list; ``regions``, or None; ``problem``, why there are none, or None.
+    """
+    search = search or RegionSearch()
+    limits = DecodeLimits(max_samples=4 * (MOST_PIXELS + (1 << 20)))
+    try:
+        if not name.lower().endswith(MMP_SUFFIX):
+            picture = pictures.from_bytes(bytes(data[:]), name, limits=limits)
+            return {"layers": [], "regions": _regions(picture, search), "problem": None}
+        view = data if isinstance(data, LazyBytes) else memoryview(data)
+        header = read_header(view)
+        if header.width * header.height > MOST_PIXELS:
+            return _nothing(
+                f"{name}: has {header.width * header.height} pixels; layers and regions are "
+                f"computed of at most {MOST_PIXELS}"
+            )
+        found = mmpcodec.inspect(data, decode=True, limits=limits)
+        assert found.samples is not None
+        picture = Picture(found.samples, header.depth, header.metadata)
+        regions = _regions(picture, search)
+        return {"layers": layers_of(found), "regions": regions, "problem": None}
+    except MmpError as error:
+        return _nothing(str(error))
+
+
+def _nothing(problem: str) -> dict[str, Any]:
+    return {"layers": [], "regions": None, "problem": problem}
+
+
+def layers_of(found: Inspection) -> list[dict[str, Any]]:
+    """Return the layers of a decoded file: outlines, modes and bits, as far as its coding has them.
+
+    Outlines and modes are those of the first layer of each tile, as in drawings of ``mmp info``.
+
+    Parameters
+    ----------
+    found : Inspection
+        Inspection of a whole file, with ``decode=True``.
+
+    Returns
+    -------
+    list of dict
+        ``key``, ``meaning``, ``colours`` (pairs of name and CSS colour), and ``png`` in Base64, of
+        the size of the picture.
+    """
+    return [layer for layer in (_edges(found), _modes(found), _bits(found)) if layer is not None]
+
+
+def _edges(found: Inspection) -> dict[str, Any] | None:
+    """Return the outlines: level 1 in first rows, 2 in first columns, 3 in both."""
+    header, first = found.header, outlined(found.layers)
+    levels = np.zeros((header.height, header.width), np.uint8)
+    known = False
+    for tile in header.tiles:
+        layer = first.get(tile.number)
+        edges = None if layer is None or layer.trace is None else layer.trace.edges()
+        if edges is not None:
+            own = levels[tile.slices]
+            top, left = (edge[: own.shape[0], : own.shape[1]] for edge in edges)
+            own[:] = top + 2 * left.astype(np.uint8)
+            known = True
+    if not known:
+        return None
+    return {
+        "key": "edges",
+        "meaning": "Outlines of leaves or blocks of the first layer of each tile, in blue; those "
+        "on multiples of 16 samples in red. Zoom in if there are too many of them.",
+        "colours": [],
+        "png": _base64(Image.fromarray(levels)),
+    }
+
+
+def _modes(found: Inspection) -> dict[str, Any] | None:
+    """Return the modes of predicted blocks, and the pixels that palettes draw."""
+    header, first = found.header, outlined(found.layers)
+    names = list(MODE_COLOURS)
+    numbers = np.array([names.index(mode_name(mode)) + 1 for mode in range(max(MODE_NAMES) + 1)])
+    levels = np.zeros((header.height, header.width), np.uint8)
+    for tile in header.tiles:
+        layer, own = first.get(tile.number), levels[tile.slices]
+        units = None if layer is None or layer.trace is None else layer.trace.units
+        if units is not None:
+            is_tree = units[..., 3] == TREE
+            tree = names.index(KIND_NAMES[TREE]) + 1
+            modes = np.where(is_tree, tree, numbers[np.where(is_tree, 0, units[..., 2])])
+            own[:] = _enlarged(modes.astype(np.uint8), UNIT, own.shape)
+    drawn = len(names) + 1
+    for layer in found.layers:
+        if layer.trace is not None and layer.trace.drawn is not None:
+            tile = header.tiles[layer.tile]
+            levels[tile.slices][layer.trace.drawn] = drawn
+    there = np.unique(levels[levels > 0]).tolist()
+    if not there:
+        return None
+    colours = {**MODE_COLOURS, "palette": PALETTE.rgb}
+    shown = list(colours.items())
+    return {
+        "key": "modes",
+        "meaning": "Prediction of each block of the first layer of each tile.",
+        "colours": [(shown[level - 1][0], _css(shown[level - 1][1])) for level in there],
+        "png": _tinted(levels, list(colours.values()), MODE_OPACITY),
+    }
+
+
+def _bits(found: Inspection) -> dict[str, Any] | None:
+    """Return the bits of each pixel, all layers together, in cells of 16x16 samples."""
+    header = found.header
+    rates = np.zeros((header.height, header.width), np.float32)
+    known = False
+    for layer in found.layers:
+        cells = None if layer.trace is None else layer.trace.cell_rates
+        if cells is not None:
+            own = rates[header.tiles[layer.tile].slices]
+            own += _enlarged(_per_pixel(cells, own.shape), CELL, own.shape)
+            known = True
+    if not known:
+        return None
+    top = float(rates.max())
+    share = rates / top if top else rates
+    levels = 1 + np.rint((RAMP_LEVELS - 1) * share).astype(np.uint8)
+    ramp = _ramp()
+    named = [round(k * (RAMP_LEVELS - 1) / PARTS_NAMED) for k in range(PARTS_NAMED + 1)]
+    return {
+        "key": "bits",
+        "meaning": f"Bits per pixel in cells of {CELL}x{CELL} samples, of all layers together.",
+        "colours": [
+            (f"{top * level / (RAMP_LEVELS - 1):.3g}", _css(ramp[level])) for level in named
+        ],
+        "png": _tinted(levels, ramp, RATE_OPACITY),
+    }
+
+
+def _per_pixel(cells: NDArray[np.int64], shape: tuple[int, ...]) -> NDArray[np.float32]:
+    """Divide the rates of cells by their pixels; cells at the border may have fewer of them."""
+    heights, widths = (
+        np.minimum(side - CELL * np.arange(count), CELL)
+        for side, count in zip(shape, cells.shape, strict=True)
+    )
+    return (cells / (BIT * heights[:, None] * widths)).astype(np.float32)
+
+
+def _enlarged(values: np.ndarray, side: int, shape: tuple[int, ...]) -> np.ndarray:
+    """Repeat each value in a square, and cut the result to a shape."""
+    return values.repeat(side, axis=0).repeat(side, axis=1)[: shape[0], : shape[1]]
+
+
+def _ramp() -> list[tuple[int, int, int]]:
+    """Return the colours of the levels of a ramp."""
+    places = np.linspace(0, len(RAMP) - 1, RAMP_LEVELS)
+    parts = [
+        np.interp(places, np.arange(len(RAMP)), [colour[part] for colour in RAMP])
+        for part in range(3)
+    ]
+    return [(int(r), int(g), int(b)) for r, g, b in zip(*parts, strict=True)]
+
+
+def _tinted(
+    levels: NDArray[np.uint8], colours: Sequence[tuple[int, int, int]], opacity: int
+) -> str:
+    """Return a PNG whose level 0 is transparent, and level k the colour k - 1."""
+    image = Image.fromarray(levels).convert("L")
+    image.putpalette([0, 0, 0, *(part for colour in colours for part in colour)])
+    return _base64(image, transparency=bytes([0, *[opacity] * len(colours)]))
+
+
+def _css(colour: tuple[int, int, int]) -> str:
+    return f"rgb({colour[0]} {colour[1]} {colour[2]})"
+
+
+def _base64(image: Image.Image, **options: Any) -> str:
+    stream = io.BytesIO()
+    image.save(stream, "PNG", **options)
+    return base64.b64encode(stream.getvalue()).decode()
+
+
+def _regions(picture: Picture, search: RegionSearch) -> dict[str, Any] | None:
+    """Return the bright regions of a picture, without alpha."""
+    if search.most == 0:
+        return None
+    opaque = picture.without_alpha()
+    found = find_regions(opaque, offset=search.offset, k=search.most, backend="cpu")
+    names = ("rank", "left", "top", "width", "height", "sum", "mean", "deviation")
+    return {
+        "offset": found.offset,
+        "white": opaque.white,
+        "rows": [{name: getattr(region, name) for name in names} for region in found.regions],
+    }

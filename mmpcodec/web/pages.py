@@ -1,0 +1,130 @@
+"""The page that shows pictures: one HTML text with all its scripts.
+
+The policy of the page lets a browser run the scripts of the page only, by their hashes, and ask
+nothing but the server that sent it; a page in a file asks nothing at all.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from string import Template
+from typing import Any
+
+from mmpcodec.web import parts
+
+SHARED_SCRIPTS = ("stage.js", "tree.js")
+SCRIPTS = (
+    *("picture.js", "levels.js", "tiles.js", "layers.js", "regions.js", "compare.js"),
+    *("files.js", "keys.js", "window.js", "main.js"),
+)
+MMP_SUFFIX = ".mmp"
+
+
+@dataclass(frozen=True)
+class PageEntry:
+    """A file of a page.
+
+    Parameters
+    ----------
+    name : str
+        As it is shown. A name that ends in .mmp is that of an mmp file; the browser decodes others.
+    size : int
+        Bytes.
+    address, facts_address : str or None
+        Where a server has the file, and what ``facts.facts_of`` returns, from the page's address.
+    data, facts : callable or None
+        Return both, if they are to be in the page. They are called when their part of the page is
+        written.
+    """
+
+    name: str
+    size: int
+    address: str | None = None
+    facts_address: str | None = None
+    data: Callable[[], bytes] | None = None
+    facts: Callable[[], dict[str, Any]] | None = None
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return what the scripts of the page know of the file."""
+        return {
+            "name": self.name,
+            "bytes": self.size,
+            "isMmp": self.name.lower().endswith(MMP_SUFFIX),
+            "address": self.address,
+            "factsAddress": self.facts_address,
+        }
+
+
+def page(entries: Sequence[PageEntry], decoder: str, title: str, *, asks: bool) -> Iterator[str]:
+    """Yield the text of the page, in pieces, one file at a time.
+
+    Parameters
+    ----------
+    entries : sequence of PageEntry
+    decoder : str
+        Script that defines ``decoder``, as ``parts.decoder_script`` returns it.
+    title : str
+    asks : bool
+        Whether the page may ask its server.
+    """
+    scripts = [parts.shared(name) for name in SHARED_SCRIPTS] + list(map(parts.viewer, SCRIPTS))
+    script = "\n".join(['"use strict";', decoder, *scripts])
+    theme = f'"use strict";\n{parts.shared("theme.js")}'
+    style = parts.shared("base.css") + parts.viewer("viewer.css")
+    template = Template(parts.viewer("page.html")).substitute(
+        policy=policy([theme, script], style, asks=asks),
+        title=html.escape(title),
+        style=style,
+        theme=theme,
+        script=script,
+        data=SPLIT,
+    )
+    before, after = template.split(SPLIT)
+    yield before
+    yield _json("files", [entry.as_dict() for entry in entries])
+    for number, entry in enumerate(entries):
+        if entry.data is not None:
+            data = base64.b64encode(entry.data()).decode()
+            yield f'<script type="text/plain" id="file-{number}">{data}</script>\n'
+        if entry.facts is not None:
+            yield _json(f"facts-{number}", entry.facts())
+    yield after
+
+
+SPLIT = "<!-- files -->"
+"""Place of the files in the page."""
+
+
+def policy(scripts: Sequence[str], style: str, *, asks: bool) -> str:
+    """Return the Content-Security-Policy of a page with these scripts and this style."""
+    hashes = " ".join(_hash(script) for script in scripts)
+    return "; ".join(
+        (
+            "default-src 'none'",
+            f"script-src {hashes} 'wasm-unsafe-eval'",
+            f"style-src {_hash(style)}",
+            "img-src data: blob:",
+            "worker-src blob:",
+            "connect-src 'self'" if asks else "connect-src 'none'",
+            "base-uri 'none'",
+            "form-action 'none'",
+        )
+    )
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    return f"'sha256-{digest}'"
+
+
+def _json(name: str, value: Any) -> str:
+    text = json.dumps(value).replace("<", "\\u003c")
+    return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+
+def title_of(names: Sequence[str]) -> str:
+    """Return the title of a page of these files."""
+    return names[0] if len(names) == 1 else f"{names[0]} and {len(names) - 1} more"

@@ -1,0 +1,264 @@
+"""The server of ``mmp view``: one page and some files, for browsers of this machine only.
+
+It listens on 127.0.0.1. Each address begins with a secret token, so other programs, and the pages
+of other sites, cannot guess it; and it answers only to its own name, so that no site can lead a
+browser here under another name. Files have numbers. No address names a path.
+"""
+
+import contextlib
+import json
+import re
+import secrets
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from http import HTTPStatus
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, NamedTuple
+
+from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.runtime import stores
+from mmpcodec.runtime.files import FileBytes, LazyBytes
+from mmpcodec.web import parts
+from mmpcodec.web.facts import RegionSearch, facts_of
+from mmpcodec.web.pages import PageEntry, page, title_of
+
+HOST = "127.0.0.1"
+PIECE = 1 << 20
+"""Most bytes that are read and sent at once."""
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "X-Frame-Options": "DENY",
+}
+_RANGE = re.compile(r"bytes=(\d*)-(\d*)", re.ASCII)
+
+
+class ServedFile(NamedTuple):
+    """A file that the server gives.
+
+    Parameters
+    ----------
+    source : str
+        Path or URL.
+    name : str
+        As the page shows it.
+    """
+
+    source: str
+    name: str
+
+    def opened(self) -> LazyBytes:
+        """Open the file.
+
+        Raises
+        ------
+        OSError, MmpError
+            If it cannot be opened.
+        """
+        if stores.is_url(self.source):
+            return stores.UrlBytes(self.source)
+        with open(self.source, "rb") as stream:
+            return FileBytes(stream)
+
+
+class PageServer(ThreadingHTTPServer):
+    """Serves a page of files until ``shutdown``.
+
+    Parameters
+    ----------
+    files : sequence of ServedFile
+    port : int
+        0 takes a free one.
+    search : RegionSearch or None
+        How bright regions are searched.
+    decoder : str or None
+        Script of the decoder; None takes that of the package.
+
+    Raises
+    ------
+    OSError
+        If the port cannot be used.
+    MmpError, OSError
+        If a file cannot be opened.
+
+    Attributes
+    ----------
+    address : str
+        Address of the page.
+    """
+
+    daemon_threads = True
+    allow_reuse_address = True
+
+    def __init__(
+        self,
+        files: Sequence[ServedFile],
+        port: int = 0,
+        search: RegionSearch | None = None,
+        decoder: str | None = None,
+    ):
+        self.files = files
+        self._search = search
+        self._facts: dict[int, bytes] = {}
+        self._computing = threading.Lock()
+        sizes = []
+        for file in files:
+            with _closing(file.opened()) as data:
+                sizes.append(len(data))
+        entries = [
+            PageEntry(file.name, size, f"files/{number}", f"facts/{number}")
+            for number, (file, size) in enumerate(zip(files, sizes, strict=True))
+        ]
+        script = parts.decoder_script() if decoder is None else decoder
+        title = title_of([file.name for file in files])
+        self.page = "".join(page(entries, script, title, asks=True)).encode()
+        super().__init__((HOST, port), _Handler)
+        self.token = secrets.token_urlsafe(24)
+        self.address = f"http://{HOST}:{self.server_address[1]}/{self.token}/"
+
+    def facts(self, number: int) -> bytes:
+        """Return layers and regions of a file as JSON; they are computed once, one at a time."""
+        with self._computing:
+            if number not in self._facts:
+                file = self.files[number]
+                with _closing(file.opened()) as data:
+                    found = facts_of(data, file.name, self._search)
+                self._facts[number] = json.dumps(found).encode()
+            return self._facts[number]
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of browsers that have closed a connection."""
+
+
+@contextlib.contextmanager
+def _closing(data: LazyBytes) -> Iterator[LazyBytes]:
+    """Close what ``ServedFile.opened`` returned, if it is a file."""
+    with data if isinstance(data, FileBytes) else contextlib.nullcontext():
+        yield data
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """Answers one connection."""
+
+    protocol_version = "HTTP/1.1"
+    server_version = "mmp"
+    sys_version = ""
+    timeout = 60
+    server: PageServer
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Print nothing: addresses hold the token."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_HEAD(self) -> None:
+        self._answer()
+
+    def _answer(self) -> None:
+        server = self.server
+        names = (f"{HOST}:{server.server_address[1]}", f"localhost:{server.server_address[1]}")
+        path = self.path.partition("?")[0]
+        given, _, rest = path.removeprefix("/").partition("/")
+        mine = secrets.compare_digest(given.encode(), server.token.encode())
+        if self.headers.get("Host") not in names or not mine:
+            return self._text(HTTPStatus.NOT_FOUND, "there is no such page")
+        if rest == "":
+            return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
+        kind, _, number = rest.partition("/")
+        answer = {"files": self._file, "facts": self._facts}.get(kind)
+        known = number.isascii() and number.isdecimal() and len(number) < 10
+        if answer is None or not known or int(number) >= len(server.files):
+            return self._text(HTTPStatus.NOT_FOUND, "there is no such file")
+        return self._tried(answer, int(number))
+
+    def _tried(self, answer: Callable[[int], None], number: int) -> None:
+        """Answer, or say why that cannot be done."""
+        name = self.server.files[number].name
+        try:
+            answer(number)
+        except MmpError as error:
+            self._text(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
+        except ConnectionError:
+            self.close_connection = True  # the browser does not wait for it any more
+        except OSError as error:
+            self._text(HTTPStatus.INTERNAL_SERVER_ERROR, str(PictureError.from_os(name, error)))
+
+    def _facts(self, number: int) -> None:
+        self._send(HTTPStatus.OK, "application/json", self.server.facts(number))
+
+    def _file(self, number: int) -> None:
+        """Send a file, or the range of it that the browser asks for."""
+        with _closing(self.server.files[number].opened()) as data:
+            size = len(data)
+            asked = self.headers.get("Range")
+            span = None if asked is None else range_of(asked, size)
+            if asked is not None and span is None:
+                extra = {"Content-Range": f"bytes */{size}"}
+                status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
+                return self._text(status, f"{asked}: the file has {size} bytes", extra)
+            start, stop = span or (0, size)
+            extra = {"Accept-Ranges": "bytes"}
+            if span is not None:
+                extra["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
+            status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT
+            self._head(status, "application/octet-stream", stop - start, extra)
+            self._pieces(data, start, stop)
+
+    def _pieces(self, data: LazyBytes, start: int, stop: int) -> None:
+        """Send bytes whose headers are sent: an error can only close the connection now."""
+        if self.command == "HEAD":
+            return
+        try:
+            for place in range(start, stop, PIECE):
+                piece = data[place : min(place + PIECE, stop)]
+                self.wfile.write(piece)
+                if len(piece) < min(PIECE, stop - place):  # the file has become shorter
+                    self.close_connection = True
+                    return
+        except (MmpError, OSError):
+            self.close_connection = True
+
+    def _text(self, status: HTTPStatus, text: str, extra: dict[str, str] | None = None) -> None:
+        self._send(status, "text/plain; charset=utf-8", text.encode(errors="replace"), extra)
+
+    def _send(
+        self, status: HTTPStatus, kind: str, body: bytes, extra: dict[str, str] | None = None
+    ) -> None:
+        self._head(status, kind, len(body), extra or {})
+        if self.command != "HEAD":
+            self.wfile.write(body)
+
+    def _head(self, status: HTTPStatus, kind: str, size: int, extra: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in {"Content-Type": kind, **HEADERS, **extra}.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(size))
+        self.end_headers()
+
+
+def range_of(text: str, size: int) -> tuple[int, int] | None:
+    """Return start and end of the bytes that a Range header asks for; None if there are none.
+
+    One range is understood, as in ``bytes=0-99``, ``bytes=100-`` and ``bytes=-100``. Source: RFC
+    9110, section 14.1.2.
+
+    Examples
+    --------
+    >>> from mmpcodec.web.server import range_of
+    >>> range_of("bytes=100-", 250), range_of("bytes=-100", 250), range_of("bytes=250-", 250)
+    ((100, 250), (150, 250), None)
+    """
+    found = _RANGE.fullmatch(text.strip())
+    if found is None or found.groups() == ("", ""):
+        return None
+    first, last = found.groups()
+    if len(first) > 18 or len(last) > 18:
+        return None
+    if first == "":
+        start, stop = max(0, size - int(last)), size
+    else:
+        start, stop = int(first), min(size, int(last) + 1 if last else size)
+    return (start, stop) if start < stop else None

@@ -1,0 +1,48 @@
+// The files of the page: in the page itself, at the server, or given by the reader.
+class PageFile {
+  // entry: what the page says of a file: its name, bytes, whether it is an mmp file, and addresses.
+  constructor(entry, number) {
+    Object.assign(this, entry, {number});
+  }
+
+  static given(file) {
+    const isMmp = file.name.toLowerCase().endsWith(".mmp");
+    return new PageFile({name: file.name, bytes: file.size, isMmp, given: file}, null);
+  }
+
+  // What the decoder opens: a File, an address, or bytes.
+  source() {
+    return this.given || (this.address ? this.#url(this.address) : this.#stored());
+  }
+
+  async blob() {
+    if (this.given) return this.given;
+    if (!this.address) return new Blob([this.#stored()]);
+    return (await this.#fetched(this.address)).blob();
+  }
+
+  async facts() {
+    if (this.given) throw new Error("Layers and regions are known of files that `mmp view` serves.");
+    if (this.factsAddress) return (await this.#fetched(this.factsAddress)).json();
+    const stored = document.getElementById(`facts-${this.number}`);
+    if (!stored) throw new Error("The page was made without layers and regions.");
+    return JSON.parse(stored.textContent);
+  }
+
+  #url(address) {
+    return new URL(address, location.href).href;
+  }
+
+  async #fetched(address) {
+    const answer = await fetch(this.#url(address));
+    if (!answer.ok) throw new Error(`${this.name}: the server says ${await answer.text()}`);
+    return answer;
+  }
+
+  #stored() {
+    const text = atob(document.getElementById(`file-${this.number}`).textContent);
+    const bytes = new Uint8Array(text.length);
+    for (let k = 0; k < bytes.length; k++) bytes[k] = text.charCodeAt(k);
+    return bytes;
+  }
+}

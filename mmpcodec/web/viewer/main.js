@@ -1,0 +1,313 @@
+// Joins files, stage, tiles, layers and controls.
+class Viewer {
+  #at = id => document.getElementById(id);
+  #views = new Map(); // promises of TileView by file, and what they became
+  #levels = new Map(); // by depth and white, so that pictures which are compared look alike
+  #cache = new TileCache();
+  #compare = new Compare();
+  #point = null; // of the canvas, under the mouse
+  #frame = 0;
+
+  constructor(entries, decoder) {
+    this.decoder = decoder;
+    this.files = entries.map((entry, number) => new PageFile(entry, number));
+    this.facts = new Map();
+    this.stage = new Stage(this.#at("canvas"), {
+      draw: () => this.#paint(),
+      tap: () => {},
+      moved: () => {},
+      hover: point => this.#hover(point),
+      height: () => this.#height(),
+      later: paint => {
+        this.#frame ||= requestAnimationFrame(() => {
+          this.#frame = 0;
+          paint();
+        });
+      },
+    });
+    this.layers = new Layers(() => this.stage.draw());
+    this.regions = new RegionBoxes({
+      table: this.#at("region-table"), note: this.#at("region-note"), box: this.#at("region-box"),
+    }, region => this.#zoomTo(region));
+    this.controls = new LevelControls(() => this.stage.draw());
+    this.#listen();
+    this.#offer();
+    this.#choose();
+  }
+
+  // At least half of the window, and all of it that is left below the controls.
+  #height() {
+    const {canvas} = this.stage, top = canvas.getBoundingClientRect().top + window.scrollY;
+    const below = 7 * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
+    return Math.round(Math.max(window.innerHeight * 0.5, window.innerHeight - top - below));
+  }
+
+  get #a() {
+    return Math.max(0, this.#at("side-a").selectedIndex);
+  }
+
+  get #b() {
+    return Math.max(0, this.#at("side-b").selectedIndex);
+  }
+
+  get #shown() {
+    return this.#compare.shown(this.#a, this.#b, this.files.length)
+      .map(number => this.files[number]).filter(Boolean);
+  }
+
+  // Lists the files as A and B, whose choices stay.
+  #offer() {
+    const chosen = [this.#at("side-a").selectedIndex, this.#at("side-b").selectedIndex];
+    for (const [k, id] of ["side-a", "side-b"].entries()) {
+      this.#at(id).replaceChildren(...this.files.map(file => new Option(file.name)));
+      const usual = Math.min(k, this.files.length - 1);
+      this.#at(id).selectedIndex = chosen[k] < 0 ? usual : chosen[k];
+    }
+    this.#at("b").hidden = this.#at("ways").hidden = this.files.length < 2;
+    this.#at("all").hidden = this.files.length < 3;
+  }
+
+  // Opens a file once; draws when it is open.
+  #open(file) {
+    if (this.#views.has(file)) return this.#views.get(file);
+    const entry = {view: null, problem: null};
+    this.#views.set(file, entry);
+    entry.opening = OpenPicture.open(file, this.decoder).then(picture => {
+      const key = `${picture.depth}/${picture.white}`;
+      entry.view = new TileView(picture, this.#cache, this.#levels.get(key), () => this.stage.draw());
+      this.#levels.set(key, entry.view.levels);
+    }, error => {
+      entry.problem = `${file.name}: ${error.name}: ${error.message}`;
+    }).then(() => this.#arrange());
+    return entry;
+  }
+
+  #factsOf(file) {
+    if (!this.facts.has(file)) this.facts.set(file, new Facts(file));
+    return this.facts.get(file);
+  }
+
+  // Facts take a while, so they are asked for when they are wanted.
+  #wantFacts() {
+    if (!this.layers.chosen && !this.regions.wanted) return;
+    for (const file of this.#shown) {
+      const facts = this.#factsOf(file);
+      if (!facts.there) facts.load().then(() => this.stage.draw());
+    }
+  }
+
+  // A choice of files, or of how they are compared, has changed.
+  #choose() {
+    for (const file of this.#shown) this.#open(file);
+    for (const [file, {view}] of this.#views) if (view && !this.#shown.includes(file)) view.stop();
+    for (const way of Compare.WAYS)
+      this.#at(way).setAttribute("aria-pressed", way === this.#compare.way);
+    this.#at("divider").hidden = this.#compare.way !== "wipe";
+    this.#arrange();
+  }
+
+  // Fits panes and size of the stage to the pictures that are open.
+  #arrange() {
+    const entries = this.#shown.map(file => this.#open(file));
+    const open = entries.map(entry => entry.view && entry.view.picture).filter(Boolean);
+    const problems = entries.map(entry => entry.problem).filter(Boolean);
+    this.#at("problem").hidden = !problems.length;
+    this.#at("problem").textContent = problems.join("\n");
+    this.#caption(entries);
+    this.#wantFacts();
+    if (!open.length) return;
+    const {stage} = this, {canvas} = stage;
+    const grid = this.#compare.grid(this.#shown.length, {
+      width: canvas.clientWidth, height: this.#height(),
+    });
+    const size = {
+      width: Math.max(...open.map(picture => picture.width)),
+      height: Math.max(...open.map(picture => picture.height)),
+    };
+    const {look} = stage, same = stage.picture && stage.picture.width === size.width
+      && stage.picture.height === size.height;
+    const moved = grid[0] !== stage.columns || grid[1] !== stage.rows;
+    [stage.columns, stage.rows] = grid;
+    if (!same) return stage.setPicture(size);
+    if (moved && stage.fitted) stage.fit();
+    else if (moved) stage.look = look;
+    else stage.draw();
+  }
+
+  #caption(entries) {
+    const {way, showsB} = this.#compare;
+    const labels = way === "one" ? [showsB ? "B" : "A"] : ["A", "B"];
+    const texts = entries.map((entry, place) => {
+      const node = document.createElement("p"), name = document.createElement("strong");
+      const label = this.files.length < 2 || way === "all" ? "" : `${labels[place]}: `;
+      name.textContent = label + this.#shown[place].name;
+      const {view, problem} = entry;
+      node.append(name, problem ? "cannot be shown" : view ? view.picture.facts : "opening …");
+      return node;
+    });
+    this.#at("captions").replaceChildren(...texts);
+    const names = this.#shown.map(file => file.name).join(", ");
+    this.stage.canvas.setAttribute("aria-label", `Pictures: ${names}`);
+  }
+
+  #paint() {
+    const {stage} = this, shown = this.#shown;
+    const entries = shown.map(file => this.#open(file));
+    this.#cache.frame++;
+    this.#compare.draw(stage, shown, place => {
+      const {view} = entries[place], facts = this.#factsOf(shown[place]).there;
+      if (!view) return;
+      view.draw(stage);
+      this.layers.draw(stage, facts);
+      this.regions.draw(stage, facts);
+    });
+    const views = entries.map(entry => entry.view).filter(Boolean);
+    const progress = views.map(view => view.progress).filter(Boolean).join(" · ");
+    this.#write("progress", progress);
+    this.controls.show(views.find(view => view.levels.deep) || null);
+    this.layers.showLegend(this.#at("legend"), shown.map(file => this.#factsOf(file)));
+    this.regions.show(shown[0].name, this.#factsOf(shown[0]).there);
+    this.#tellValues();
+    Object.assign(stage.canvas.dataset, {
+      shown: shown.map(file => file.name).join("|"),
+      waiting: views.reduce((sum, view) => sum + view.waiting, 0) + entries.length - views.length,
+    });
+  }
+
+  #write(id, text) {
+    const node = this.#at(id);
+    if (node.textContent !== text) node.textContent = text;
+  }
+
+  #hover(point) {
+    this.#point = point;
+    this.#tellValues();
+  }
+
+  // Coordinates and samples at a point of the canvas, in words.
+  #valuesAt(point) {
+    const {stage} = this, [x, y] = stage.sampleAt(point).map(Math.floor);
+    const texts = this.#shown.flatMap(file => {
+      const {view} = this.#open(file), found = view ? view.at(x, y) : null;
+      if (found === null) return [];
+      return [`${this.#shown.length > 1 ? `${file.name}: ` : ""}${found ? found.join(" ") : "…"}`];
+    });
+    return texts.length ? `column ${x}, row ${y} · ${texts.join(" · ")}` : "";
+  }
+
+  #tellValues() {
+    const {picture, pane, zoom, pixelRatio} = this.stage;
+    if (!picture) return;
+    const scale = `${(100 * zoom / pixelRatio).toPrecision(3)} %`;
+    const point = this.#point || [pane.width / 2, pane.height / 2];
+    const values = this.#valuesAt(point);
+    this.#write("values", [scale, values && (this.#point ? values : `middle: ${values}`)]
+      .filter(Boolean).join(" · "));
+  }
+
+  #zoomTo({left, top, width, height}) {
+    const {stage} = this, {pane} = stage;
+    const zoom = 0.6 * Math.min(pane.width / width, pane.height / height);
+    stage.look = {
+      scale: zoom / stage.pixelRatio, middle: [left + width / 2, top + height / 2],
+    };
+    stage.canvas.focus({preventScroll: true});
+    stage.canvas.scrollIntoView({block: "nearest"});
+  }
+
+  #setWay(way) {
+    this.#compare.way = way;
+    this.#compare.showsB = false;
+    this.#choose();
+  }
+
+  #flip() {
+    if (this.files.length < 2) return;
+    const showsB = this.#compare.way === "one" && !this.#compare.showsB;
+    Object.assign(this.#compare, {way: "one", showsB});
+    this.#choose();
+    this.#at("said").textContent = this.#shown[0].name;
+  }
+
+  #step(by) {
+    const select = this.#at("side-a"), count = this.files.length;
+    select.selectedIndex = (select.selectedIndex + by + count) % count;
+    this.#compare.showsB = false;
+    this.#choose();
+    this.#at("said").textContent = this.files[select.selectedIndex].name;
+  }
+
+  #add(list) {
+    const given = [...list].map(PageFile.given);
+    if (!given.length) return;
+    this.files.push(...given);
+    this.#offer();
+    this.#at("side-a").selectedIndex = this.files.length - given.length;
+    this.#choose();
+  }
+
+  #listen() {
+    const {stage} = this, {canvas} = stage;
+    const on = (id, kind, action) => this.#at(id).addEventListener(kind, action);
+    for (const way of Compare.WAYS) on(way, "click", () => this.#setWay(way));
+    for (const id of ["side-a", "side-b"]) on(id, "change", () => this.#choose());
+    on("zoom-in", "click", () => stage.glideTo(stage.zoom * 1.5));
+    on("zoom-out", "click", () => stage.glideTo(stage.zoom / 1.5));
+    on("zoom-one", "click", () => stage.glideTo(stage.pixelRatio));
+    on("zoom-fit", "click", () => stage.fit());
+    on("divider", "input", () => {
+      this.#compare.split = this.#at("divider").value / 1000;
+      stage.draw();
+    });
+    on("layer", "change", () => this.#setLayer(this.#at("layer").value));
+    on("regions", "change", () => this.#setRegions(this.#at("regions").checked));
+    this.#at("theme").value = theme.chosen() || "system";
+    on("theme", "change", () => theme.choose(this.#at("theme").value));
+    on("open", "change", () => this.#add(this.#at("open").files));
+    canvas.addEventListener("dblclick", event =>
+      stage.glideTo(stage.zoom * 2, ...stage.pointOf(event)));
+    const dropping = shows => document.body.classList.toggle("dropping", shows);
+    for (const kind of ["dragover", "dragleave", "drop"])
+      window.addEventListener(kind, event => {
+        event.preventDefault();
+        dropping(kind === "dragover");
+        if (kind === "drop") this.#add(event.dataTransfer.files);
+      });
+    this.#listenToKeys();
+  }
+
+  #setLayer(key) {
+    this.#at("layer").value = this.layers.chosen = key;
+    this.#wantFacts();
+    this.stage.draw();
+  }
+
+  #setRegions(wanted) {
+    this.#at("regions").checked = this.regions.wanted = wanted;
+    this.#wantFacts();
+    this.stage.draw();
+  }
+
+  #listenToKeys() {
+    const {stage} = this, key = (key, name, text, action) => ({key, name, text, action});
+    const layers = ["", ...Object.keys(Layers.NAMES)];
+    listenToKeys(stage.canvas, this.#at("keys"), [
+      key("0", "0", "fit the picture into the window", () => stage.fit()),
+      key("1", "1", "one sample for each pixel of the screen", () => stage.glideTo(stage.pixelRatio)),
+      key(" ", "space", "flip between A and B", () => this.#flip()),
+      key("PageDown", "Page down", "next file", () => this.#step(1)),
+      key("PageUp", "Page up", "previous file", () => this.#step(-1)),
+      key("s", "s", "side by side", () => this.files.length > 1 && this.#setWay("side")),
+      key("w", "w", "wipe", () => this.files.length > 1 && this.#setWay("wipe")),
+      key("l", "l", "next layer", () =>
+        this.#setLayer(layers[(layers.indexOf(this.layers.chosen) + 1) % layers.length])),
+      key("r", "r", "bright regions", () => this.#setRegions(!this.regions.wanted)),
+      key("Enter", "Enter", "say the samples in the middle of the view", () => {
+        const {pane} = stage, text = this.#valuesAt([pane.width / 2, pane.height / 2]);
+        this.#at("said").textContent = text || "outside of the picture";
+      }),
+    ]);
+  }
+}
+
+new Viewer(JSON.parse(document.getElementById("files").textContent), decoder);

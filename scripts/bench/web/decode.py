@@ -1,0 +1,122 @@
+"""Times of the decoder of mmpcodec/web in Node and Chromium, beside the cpu backend.
+
+    PYTHONPATH=scripts/web python scripts/bench/web/decode.py PICTURE... [--runs N]
+
+The script prints a Markdown table: median wall times in ms of decoding from bytes to samples, after
+two runs that do not count, and the bytes of the module of WebAssembly. Each decoder has one thread,
+unless the column says workers.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import tempfile
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from chromium import chromium, run_page
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.bench.timing import median_seconds
+
+ROOT = Path(__file__).resolve().parents[3]
+WEB = ROOT / "mmpcodec" / "web"
+TIMES = Path(__file__).with_name("times.js")
+CASES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "default, version 2": {"version": 2},
+    "photo": {"preset": "photo"},
+    "text": {"preset": "text"},
+    "mixed": {"preset": "mixed"},
+    "exact": {"preset": "exact", "lam": 0},
+    "exact, version 2": {"preset": "exact", "lam": 0, "version": 2},
+}
+IN_NODE = """
+import { readFileSync } from "node:fs";
+const { createDecoder } = await import(DECODER);
+const { timesOf } = await import(TIMES);
+const files = Object.fromEntries(NAMES.map((name) => [name, new Uint8Array(readFileSync(name))]));
+console.log(JSON.stringify(await timesOf(createDecoder, files, RUNS, WORKERS)));
+"""
+IN_PAGE = """
+import { createDecoder } from "/web/decoder/index.js";
+import { timesOf } from "/bench/times.js";
+export default async function () {
+  const files = {};
+  for (const name of NAMES)
+    files[name] = new Uint8Array(await (await fetch(`/files/${name}`)).arrayBuffer());
+  return timesOf(createDecoder, files, RUNS, WORKERS);
+}
+"""
+
+
+def filled(script: str, **values: object) -> str:
+    """Return a script with values for its words in capitals."""
+    for word, value in values.items():
+        script = script.replace(word, json.dumps(value))
+    return script
+
+
+def in_node(files: dict[str, bytes], runs: int, workers: int) -> dict[str, float]:
+    """Return the times of files in Node."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, data in files.items():
+            (Path(folder) / name).write_bytes(data)
+        script = filled(
+            IN_NODE,
+            DECODER=(WEB / "decoder" / "index.js").as_uri(),
+            TIMES=TIMES.as_uri(),
+            NAMES=list(files),
+            RUNS=runs,
+            WORKERS=workers,
+        )
+        command = ["node", "--input-type=module", "-e", script]
+        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return json.loads(done.stdout)
+
+
+def in_page(files: dict[str, bytes], runs: int, workers: int) -> dict[str, float]:
+    """Return the times of files in a page of Chromium; none without Chromium."""
+    if chromium() is None:
+        return {}
+    script = filled(IN_PAGE, NAMES=list(files), RUNS=runs, WORKERS=workers)
+    return run_page(script, {"web": WEB, "bench": TIMES.parent}, files, 500)
+
+
+def main() -> None:
+    """Encode the pictures, and print the table."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--runs", type=int, default=9)
+    options = parser.parse_args()
+    files = {}
+    for path in options.pictures:
+        samples = pictures.read(path).samples
+        for number, case in enumerate(CASES.values()):
+            files[f"{path.stem}-{number}"] = mmpcodec.encode(samples, **case)
+    runs = options.runs
+    columns = {
+        "cpu": {
+            name: 1000 * median_seconds(partial(mmpcodec.decode, data, threads=1), runs)
+            for name, data in files.items()
+        },
+        "Node": in_node(files, runs, 0),
+        "Chromium": in_page(files, runs, 0),
+        "Chromium, workers": in_page(files, runs, 2),
+    }
+    print("| picture | " + " | ".join(["case", "bytes", *columns]) + " |")
+    print("|---|---|" + "--:|" * (1 + len(columns)))
+    for path in options.pictures:
+        for number, title in enumerate(CASES):
+            name = f"{path.stem}-{number}"
+            shown = [f"{own[name]:.1f}" if name in own else "" for own in columns.values()]
+            print(f"| {path.stem} | {title} | {len(files[name])} | " + " | ".join(shown) + " |")
+    module = (WEB / "mmp.wasm").read_bytes()
+    print(f"\nmmp.wasm: {len(module)} bytes, {len(gzip.compress(module, 9))} by gzip -9")
+
+
+if __name__ == "__main__":
+    main()

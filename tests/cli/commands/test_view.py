@@ -1,0 +1,163 @@
+"""``mmp view`` and ``mmp page``, with a stand-in for the decoder of browsers."""
+
+import base64
+import json
+import re
+import signal
+import threading
+import urllib.request
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from mmpcodec import pictures
+from mmpcodec.web import parts
+
+PATCHED = """
+from mmpcodec.web import parts
+parts.check_decoder = lambda command: None
+parts.decoder_script = lambda: "const decoder = {};"
+"""
+
+
+@pytest.fixture
+def decoder(monkeypatch):
+    """A decoder that is there, and does nothing."""
+    monkeypatch.setattr(parts, "check_decoder", lambda command: None)
+    monkeypatch.setattr(parts, "decoder_script", lambda: "const decoder = {};")
+
+
+@pytest.fixture
+def missing(monkeypatch, tmp_path):
+    monkeypatch.setattr(parts, "FOLDER", tmp_path)
+
+
+def contents(page, name):
+    """Content of a block of data of a page."""
+    return re.search(f'<script type="[a-z/]+" id="{name}">(.*?)</script>', page, re.DOTALL)[1]
+
+
+def test_a_page_holds_its_files(mmp, decoder, encoded, picture):
+    result = mmp("page", encoded, picture, "-o", "page.html")
+    page = Path("page.html").read_text()
+    size = Path("page.html").stat().st_size
+    assert result.output == f"page.html: 2 files, {size / 1e6:.2f} MB\n"
+    for number, name in enumerate((encoded, picture)):
+        data = base64.b64decode(contents(page, f"file-{number}"))
+        assert data == Path(name).read_bytes()
+    facts = [json.loads(contents(page, f"facts-{number}")) for number in (0, 1)]
+    assert [layer["key"] for layer in facts[0]["layers"]] == ["edges", "bits"]
+    assert facts[1]["layers"] == []
+    assert [each["regions"]["offset"] for each in facts] == [127.5, 127.5]
+    assert "<title>a.mmp and 1 more</title>" in page
+    assert "connect-src 'none'" in page
+
+
+def test_options_of_a_page(mmp, decoder, encoded):
+    options = ("--title", "Scans & more", "--no-layers", "--json")
+    result = mmp("page", encoded, "-o", "p.htm", *options)
+    page = Path("p.htm").read_text()
+    facts = {"output": "p.htm", "files": 1, "bytes": len(page.encode())}
+    assert json.loads(result.stdout) == facts
+    assert "<title>Scans &amp; more</title>" in page
+    assert "facts-0" not in page
+    assert mmp("page", encoded, "-o", "p.htm", "-q", "-f", "-k", 0).output == ""
+    assert json.loads(contents(Path("p.htm").read_text(), "facts-0"))["regions"] is None
+    result = mmp("page", encoded, "-o", "-", "--offset", "100")
+    assert json.loads(contents(result.stdout, "facts-0"))["regions"]["offset"] == 100
+    assert result.stderr.startswith("stdout: 1 file, ")
+
+
+def test_a_folder_gives_what_browsers_show(mmp, decoder, encoded, folder):
+    (folder / "scans" / "old").mkdir(parents=True)
+    samples = np.zeros((9, 9), np.uint8)
+    for name in ("a.png", "b.pgm", "old/c.webp"):
+        pictures.write(samples, folder / "scans" / name)
+    mmp("page", "scans", encoded, "-o", "page.html")
+    listed = json.loads(contents(Path("page.html").read_text(), "files"))
+    assert [entry["name"] for entry in listed] == ["a.png", "old/c.webp", "a.mmp"]
+    assert [entry["isMmp"] for entry in listed] == [False, False, True]
+
+
+@pytest.mark.parametrize("command", ["page", "view"])
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        (["none.mmp"], 1, "none.mmp: No such file or directory"),
+        (["-"], 2, "-: standard input cannot be shown; give files or folders"),
+        (["a.pgm"], 2, "a.pgm: must end in .mmp, .png, .jpg, .jpeg, .webp"),
+        (["a.mmp", "./a.mmp"], 2, "./a.mmp: comes twice, also as a.mmp"),
+        (["empty"], 1, "empty: holds no picture that a browser shows"),
+        (["a.mmp", "--offset", "x"], 2, "offset = 'x': must be a part of white"),
+        (["a.mmp", "--regions", "-1"], 2, "-1 is not in the range"),
+    ],
+)
+def test_wrong_inputs(mmp, decoder, encoded, samples, files, command, arguments, code, message):
+    Path("empty").mkdir()
+    pictures.write(samples, "a.pgm")
+    target = ["-o", "page.html"] if command == "page" else ["--no-open"]
+    result = mmp(command, *arguments, *target)
+    assert (result.exit_code, "page.html" in files()) == (code, False)
+    assert message in result.stderr
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "message"),
+    [
+        ("page.txt", 2, "-o: page.txt must end in .html or .htm, or be -"),
+        ("there.html", 1, "there.html: exists; -f overwrites it"),
+        ("no/page.html", 1, "no: is no such folder"),
+    ],
+)
+def test_wrong_targets(mmp, decoder, encoded, target, code, message):
+    Path("there.html").write_text("there")
+    result = mmp("page", encoded, "-o", target)
+    assert (result.exit_code, result.stderr) == (code, f"mmp: {message}\n")
+    assert Path("there.html").read_text() == "there"
+
+
+@pytest.mark.parametrize("arguments", [["page", "-o", "page.html"], ["view", "--no-open"]])
+def test_without_the_decoder(mmp, missing, encoded, files, arguments):
+    result = mmp(*arguments, encoded)
+    assert result.exit_code == 1
+    assert result.stderr == (
+        f"mmp: {arguments[0]}: needs the decoder for browsers, decoder.js, which was not built; in "
+        "a checkout of mmpcodec, make web builds it\n"
+    )
+    assert files() == ["a.mmp"]
+
+
+@pytest.mark.parametrize(
+    ("number", "code", "said"),
+    [(signal.SIGINT, 0, b""), (signal.SIGTERM, 143, b"mmp: terminated\n")],
+)
+def test_a_view_lasts_until_it_is_ended(process, encoded, number, code, said):
+    child = process("view", encoded, "--no-open", before=PATCHED)
+    address = child.stdout.readline().decode().strip()
+    assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{32}/", address)
+    with urllib.request.urlopen(address, timeout=30) as answer:
+        assert b"a.mmp" in answer.read()
+    with urllib.request.urlopen(f"{address}files/0", timeout=30) as answer:
+        assert answer.read() == Path(encoded).read_bytes()
+    child.send_signal(number)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out, errors) == (code, b"", said)
+
+
+def test_a_view_opens_the_browser(process, encoded):
+    opens = PATCHED + "import webbrowser; webbrowser.open = lambda url: print('opened', url) or 1\n"
+    child = process("view", encoded, before=opens)
+    address = child.stdout.readline().decode().removeprefix("opened ").strip()
+    assert child.stdout.readline().decode() == f"1 file at {address}; Ctrl-C ends\n"
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 0
+
+
+def test_a_port_that_is_taken(mmp, decoder, encoded, process):
+    child = process("view", encoded, "--no-open", before=PATCHED)
+    port = child.stdout.readline().decode().split(":")[2].split("/")[0]
+    before = threading.active_count()
+    result = mmp("view", encoded, "--no-open", "--port", port)
+    assert (result.exit_code, threading.active_count()) == (1, before)
+    assert f"127.0.0.1, port {port}: Address already in use" in result.stderr

@@ -1,0 +1,183 @@
+"""The server of ``mmp view``: ranges, only the named files, the token, the name of the host."""
+
+import http.client
+import json
+import threading
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mmpcodec
+from mmpcodec import pictures
+from mmpcodec.web.facts import RegionSearch
+from mmpcodec.web.server import PIECE, PageServer, ServedFile, range_of
+
+CONTENT = bytes(range(256)) * 40
+
+
+@pytest.fixture
+def server(tmp_path):
+    """Serves a file of 10240 bytes, and a file of random bytes that is not a picture."""
+    (tmp_path / "secret.txt").write_text("secret")
+    (tmp_path / "a.mmp").write_bytes(CONTENT)
+    samples = np.zeros((40, 50), np.uint8)
+    samples[10:20, 5:25] = 200
+    pictures.write(samples, tmp_path / "b.png")
+    (tmp_path / "c.mmp").write_bytes(mmpcodec.encode(samples, preset="plain"))
+    files = [ServedFile(str(tmp_path / name), name) for name in ("a.mmp", "b.png", "c.mmp")]
+    with PageServer(files, search=RegionSearch(2, "0.25"), decoder="const decoder = {};") as found:
+        threading.Thread(target=found.serve_forever, daemon=True).start()
+        yield found
+        found.shutdown()
+
+
+def ask(server, path, method="GET", **headers):
+    """Status, headers and body of an answer; ``path`` begins after the token."""
+    return ask_whole(server, f"/{server.token}/{path}", method, **headers)
+
+
+def ask_whole(server, path, method="GET", **headers):
+    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=20)
+    try:
+        connection.request(method, path, headers=headers)
+        answer = connection.getresponse()
+        return answer.status, dict(answer.getheaders()), answer.read()
+    finally:
+        connection.close()
+
+
+def test_the_page_names_files_by_number(server):
+    status, headers, body = ask(server, "")
+    assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
+    text = body.decode()
+    assert all(name in text for name in ("a.mmp", "b.png", '"files/0"', '"facts/1"'))
+    assert str(server.files[0].source) not in text
+    assert headers["Cache-Control"] == "no-store"
+    assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
+    assert "Access-Control-Allow-Origin" not in headers
+
+
+def test_it_listens_on_this_machine_only(server):
+    assert server.server_address[0] == "127.0.0.1"
+    assert server.address.startswith("http://127.0.0.1:")
+    assert len(server.token) >= 32
+
+
+@pytest.mark.parametrize(
+    ("asked", "start", "stop"),
+    [
+        ("bytes=0-0", 0, 1),
+        ("bytes=100-199", 100, 200),
+        ("bytes=10000-", 10000, 10240),
+        ("bytes=-7", 10233, 10240),
+        ("bytes=-99999", 0, 10240),
+        ("bytes=10000-99999", 10000, 10240),
+    ],
+)
+def test_ranges(server, asked, start, stop):
+    status, headers, body = ask(server, "files/0", Range=asked)
+    assert (status, body) == (206, CONTENT[start:stop])
+    assert headers["Content-Range"] == f"bytes {start}-{stop - 1}/10240"
+    assert headers["Content-Length"] == str(stop - start)
+
+
+@pytest.mark.parametrize(
+    "asked", ["bytes=10240-", "bytes=9-8", "bytes=-0", "bytes=-", "items=0-1", "bytes=0-1,4-5", "x"]
+)
+def test_ranges_outside_of_the_file(server, asked):
+    status, headers, _ = ask(server, "files/0", Range=asked)
+    assert (status, headers["Content-Range"]) == (416, "bytes */10240")
+
+
+def test_whole_files_and_heads(server):
+    status, headers, body = ask(server, "files/0")
+    assert (status, body, headers["Accept-Ranges"]) == (200, CONTENT, "bytes")
+    status, headers, body = ask(server, "files/0", "HEAD")
+    assert (status, body, headers["Content-Length"]) == (200, b"", "10240")
+
+
+def test_a_file_of_several_pieces(tmp_path, server):
+    data = np.random.default_rng(1).bytes(2 * PIECE + 5)
+    server.files[0].opened().close()
+    (tmp_path / "a.mmp").write_bytes(data)
+    assert ask(server, "files/0")[2] == data
+    part = ask(server, "files/0", Range=f"bytes=7-{PIECE + 9}")[2]
+    assert part == data[7 : PIECE + 10]
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        *("files/3", "files/-1", "files/", "files/00000000001", "files/a.mmp", "files/0/"),
+        *("files/../secret.txt", "../secret.txt", "secret.txt", "files/%2e%2e/secret.txt", "a.mmp"),
+        *("facts/9", "facts", "files/%D9%A1"),
+    ],
+)
+def test_nothing_but_the_named_files(server, path):
+    status, _, body = ask(server, path)
+    assert status == 404
+    assert b"secret" not in body
+
+
+def test_wrong_tokens(server):
+    wrong = server.token[:-1] + ("A" if server.token[-1] != "A" else "B")
+    for path in ("/", "/files/0", f"/{wrong}/", f"/{wrong}/files/0", "/%00/"):
+        status, _, body = ask_whole(server, path)
+        assert (status, body) == (404, b"there is no such page"), path
+
+
+def test_other_names_of_the_host_and_methods(server):
+    port = server.server_address[1]
+    for host in ("example.org", f"example.org:{port}", "127.0.0.1", f"127.0.0.2:{port}"):
+        assert ask(server, "", Host=host)[0] == 404, host
+    assert ask(server, "", Host=f"localhost:{port}")[0] == 200
+    assert ask(server, "files/0", "POST")[0] == 501
+    assert ask(server, "files/0", "PUT")[0] == 501
+
+
+def test_facts(server):
+    status, headers, body = ask(server, "facts/1")
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    found = json.loads(body)
+    assert found["layers"] == []
+    assert found["regions"]["offset"] == 64
+    (region,) = found["regions"]["rows"]
+    places = [region[name] for name in ("left", "top", "width", "height", "mean")]
+    assert places == [5, 10, 20, 10, 200]
+    coded = json.loads(ask(server, "facts/2")[2])
+    assert [layer["key"] for layer in coded["layers"]] == ["edges", "bits"]
+    assert json.loads(ask(server, "facts/0")[2])["problem"]
+
+
+def test_a_file_that_is_gone(server, tmp_path):
+    (tmp_path / "a.mmp").unlink()
+    status, _, body = ask(server, "files/0")
+    assert (status, body) == (500, b"a.mmp: No such file or directory")
+    assert ask(server, "files/1")[0] == 200
+
+
+def test_a_file_that_became_shorter_ends_the_connection(server, tmp_path, monkeypatch):
+    class Shorter(bytes):
+        def __len__(self):
+            return 2 * super().__len__()
+
+    monkeypatch.setattr(ServedFile, "opened", lambda self: Shorter(CONTENT))
+    with pytest.raises(http.client.IncompleteRead):
+        ask(server, "files/0")
+
+
+def test_a_missing_file_is_no_server(tmp_path):
+    with pytest.raises(FileNotFoundError):
+        PageServer([ServedFile(str(tmp_path / "none.mmp"), "none.mmp")], decoder="")
+
+
+@given(st.integers(0, 300), st.integers(0, 300), st.integers(0, 250))
+def test_a_range_is_a_part_of_the_file(first, last, size):
+    data = bytes(range(size))
+    span = range_of(f"bytes={first}-{last}", size)
+    expected = data[first : last + 1] if first <= last else b""
+    assert (b"" if span is None else data[slice(*span)]) == expected
+    tail = range_of(f"bytes=-{first}", size)
+    assert (b"" if tail is None else data[slice(*tail)]) == (data[-first:] if first else b"")

@@ -1,0 +1,77 @@
+// Answers questions of the tests, one line of JSON for each line of JSON; see support/web_decoder.py.
+//
+// The first argument is the address of the decoder's index.js. A question has a path or url, and
+// maybe region, limits, starts, workers, abort (ms), open (regions) or settle (ms to wait at the end).
+// The question room asks an instance of the module with maxMemory for so many bytes. An answer has
+// the picture with the SHA-256 of its samples, or name and message of an error; also ms, memory of
+// the process in bytes, and busy, the processor time in ms that passes while it settles.
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createInterface } from "node:readline";
+
+const { createDecoder } = await import(process.argv[2]);
+const { Instance } = await import(new URL("wasm.js", process.argv[2]));
+const decoders = new Map();
+
+function decoderWith(workers = 0) {
+  if (!decoders.has(workers)) decoders.set(workers, createDecoder({ workers }));
+  return decoders.get(workers);
+}
+
+const hex = (bytes) => Buffer.from(bytes ?? []).toString("hex");
+
+function shaOf(samples) {
+  const bytes = Buffer.from(samples.slice().buffer);
+  return createHash("sha256").update(samples.BYTES_PER_ELEMENT > 1 ? bytes.swap16() : bytes)
+    .digest("hex");
+}
+
+function facts({ width, height, form, planes, depth, samples, metadata }) {
+  const { icc, exif, xmp, resolution, text, white } = metadata;
+  return {
+    width, height, form, planes, depth, sha: shaOf(samples), count: samples.length,
+    type: samples.constructor.name,
+    metadata: { icc: hex(icc), exif: hex(exif), xmp: hex(xmp), resolution, text, white },
+  };
+}
+
+async function roomOf({ room, maxMemory }) {
+  const bytes = readFileSync(new URL("../mmp.wasm", process.argv[2]));
+  const instance = new Instance(await WebAssembly.compile(bytes), maxMemory);
+  instance.take(room);
+  return { size: instance.size };
+}
+
+async function pictureOf({ path, url, data, region, limits, starts = [], workers, abort, open }) {
+  const decoder = decoderWith(workers);
+  const file = url ?? (data !== undefined ? Buffer.from(data, "base64") : readFileSync(path));
+  const signal = abort === undefined ? undefined : AbortSignal.timeout(abort);
+  const options = { limits, signal, starts: starts.map((each) => Buffer.from(each, "base64")) };
+  if (!open) return facts(await decoder.decode(file, { ...options, region }));
+  const picture = await decoder.open(file, options);
+  const regions = [];
+  for (const part of open) regions.push(facts(await picture.region(...part, options)));
+  const header = { width: picture.width, height: picture.height };
+  return { header, regions, traffic: picture.traffic };
+}
+
+async function answer(question) {
+  const began = performance.now();
+  let found;
+  try {
+    found = await (question.room ? roomOf(question) : pictureOf(question));
+  } catch (error) {
+    const { name, message, stack } = error;
+    found = { error: name, message, stack };
+  }
+  const ms = performance.now() - began;
+  const before = process.cpuUsage();
+  await new Promise((resolve) => setTimeout(resolve, question.settle ?? 0));
+  const { user, system } = process.cpuUsage(before);
+  return { ...found, ms, busy: (user + system) / 1000, memory: process.memoryUsage().rss };
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  process.stdout.write(`${JSON.stringify(await answer(JSON.parse(line)))}\n`);
+}
+process.exit(0);

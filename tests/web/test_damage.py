@@ -1,0 +1,160 @@
+"""Damaged files and absurd sizes end in named errors in Node: soon, and within the memory limit."""
+
+import random
+import zlib
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from support.tiled import samples_of
+from support.vectors import FOLDER
+from support.web_decoder import Node, missing
+
+import mmpcodec
+from mmpcodec.format import container
+
+MOST_SECONDS = 1.0
+NAMES = {"BadMagic", "UnsupportedVersion", "TruncatedStream", "CorruptStream", "LimitExceeded"}
+SOURCES = [
+    "v1/camera", "v1/text-preset", "v1/rgb-photo", "v1/mixed-preset", "v1/exact-text",
+    "v1/tiles-photo", "v2/planes-2", "v2/palette-gray", "v2/exact-2-gray-6", "v2/ternary-all",
+    "v2/filter-bank-20", "v2/fine",
+]  # fmt: skip
+"""Vectors of each coding and filter."""
+FINDINGS = sorted((Path(__file__).parents[1] / "fuzz" / "findings").glob("*.mmp"))
+FLIPS = 30
+"""Flips of a byte of each vector, half of them with checksums that match."""
+
+
+def with_checksums(data):
+    """Return a file of one tile with stream and header checksums that match, or the bytes as is."""
+    try:
+        header = container.read_header(memoryview(data))
+    except mmpcodec.FormatError:
+        return data
+    if len(header.tile_bytes) > 1:
+        return data
+    rest = data[header.size + 4 :]
+    return data[: header.size] + zlib.crc32(rest).to_bytes(4, "big") + rest
+
+
+def error_in_python(data):
+    """Return the name of the error of Python for a file, or None."""
+    try:
+        mmpcodec.decode(data, limits=mmpcodec.DecodeLimits(max_samples=1 << 20))
+    except mmpcodec.FormatError as error:
+        return type(error).__name__
+    return None
+
+
+def check_ends(found):
+    """Check that an answer came soon: a picture, or an error of a file."""
+    assert found["ms"] < 1000 * MOST_SECONDS
+    if "error" in found:
+        assert found["error"] in NAMES, found
+
+
+@pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
+def test_findings_of_fuzzing_end_as_in_python(node, path):
+    found = node.ask(path=path, limits={"maxSamples": 1 << 20})
+    check_ends(found)
+    assert found.get("error") == error_in_python(path.read_bytes())
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_truncations_are_refused_as_in_python(node, name):
+    data = (FOLDER / name / "stream.mmp").read_bytes()
+    for size in {0, 3, 9, len(data) // 3, len(data) // 2, len(data) - 1}:
+        found = node.ask(data[:size])
+        check_ends(found)
+        with pytest.raises(mmpcodec.FormatError) as caught:
+            mmpcodec.decode(data[:size])
+        assert (found["error"], found["message"]) == (
+            type(caught.value).__name__,
+            str(caught.value),
+        )
+
+
+@pytest.mark.parametrize("name", SOURCES)
+def test_flips_end_as_in_python(node, name):
+    data = (FOLDER / name / "stream.mmp").read_bytes()
+    draw = random.Random(name)
+    for number in range(FLIPS):
+        at = draw.randrange(len(data))
+        flipped = data[:at] + bytes([data[at] ^ 1 << draw.randrange(8)]) + data[at + 1 :]
+        if number % 2:
+            flipped = with_checksums(flipped)
+        found = node.ask(flipped, limits={"maxSamples": 1 << 20})
+        check_ends(found)
+        assert found.get("error") == error_in_python(flipped), (at, found)
+
+
+@pytest.mark.parametrize(
+    ("limits", "words"),
+    [
+        ({"maxSamples": 1000}, "maxSamples raises it"),
+        ({"maxDimension": 10}, "maxDimension raises it"),
+        ({"maxMemory": 1 << 20}, "maxMemory raises it"),
+        ({"maxSamplesPerByte": 1}, "maxSamplesPerByte raises it"),
+    ],
+)
+def test_limits_are_named_in_the_error(node, limits, words):
+    found = node.ask(path=FOLDER / "v1" / "text-preset" / "stream.mmp", limits=limits)
+    assert found["error"] == "LimitExceeded"
+    assert words in found["message"]
+
+
+@pytest.mark.parametrize("limits", [{"maxSample": 1}, {"maxSamples": 0}, {"maxMemory": "1"}])
+def test_wrong_limits_are_refused(node, limits):
+    found = node.ask(path=FOLDER / "v1" / "camera" / "stream.mmp", limits=limits)
+    assert found["error"] == "ParameterError"
+    assert next(iter(limits)) in found["message"]
+
+
+def test_an_absurd_size_is_refused_before_memory_is_taken():
+    if reason := missing():
+        pytest.skip(reason)
+    data = (FOLDER / "v1" / "camera" / "stream.mmp").read_bytes()
+    header = mmpcodec.inspect(data).header
+    absurd = replace(header, width=1 << 24, height=1 << 24)
+    node = Node()
+    before = node.ask(data)["memory"]
+    found = node.ask(container.write(absurd, [data[header.size :]]))
+    node.end()
+    assert found["error"] == "LimitExceeded"
+    assert found["memory"] < before + (64 << 20)
+
+
+def test_memory_does_not_grow_with_damaged_files():
+    """An instance that an error leaves is thrown away, and its memory with it."""
+    if reason := missing():
+        pytest.skip(reason)
+    data = (FOLDER / "v2" / "bad-exact-2-cut" / "stream.mmp").read_bytes()
+    node = Node("--expose-gc")
+    seen = [node.ask(data)["memory"] for _ in range(120)]
+    node.end()
+    assert max(seen[60:]) < max(seen[:60]) + (256 << 20)
+
+
+def test_an_instance_takes_no_more_memory_than_its_limit(node):
+    limit = 64 << 20
+    found = node.ask(room=limit // 4, maxMemory=limit)
+    assert limit // 4 < found["size"] <= limit
+    refused = node.ask(room=limit, maxMemory=limit)
+    assert refused["error"] == "LimitExceeded"
+    assert "memory" in refused["message"]
+
+
+def test_a_signal_ends_the_work():
+    if reason := missing():
+        pytest.skip(reason)
+    # In one tile: a worker that is not ended goes on for a second or more.
+    data = mmpcodec.encode(samples_of((1200, 1200), 1, 8), 0, preset="exact", version=2)
+    node = Node()
+    found = node.ask(data, workers=1, abort=200, settle=700)
+    again = node.ask(data[:200], workers=1)
+    node.end()
+    assert found["error"] == "TimeoutError"
+    assert found["ms"] < 700
+    assert found["busy"] < 350
+    assert again["error"] == "TruncatedStream"
