@@ -256,7 +256,7 @@ def bench_device() -> None:
     print("\n| 2^24 values, on the device | ms |\n|---|---|")
     print(f"| sums through each value | {median_ms(partial(sums_through, there)):.2f} |")
     print(f"| census | {median_ms(partial(interval_census, there)):.2f} |")
-    print(f"| all maximal intervals | {median_ms(partial(maximal_intervals, there), 3):.0f} |")
+    print(f"| all maximal intervals | {median_ms(partial(maximal_intervals, there), 3):.1f} |")
     print("\n| volume | on the device ms | cell steps/s |\n|---|---|---|")
     for side in (32, 64, 128, 256):
         values = noise(side, side, side).astype(np.int16)
