@@ -78,7 +78,7 @@ MMP_SIMD_LEVELS int end_above(const int16_t* values, const uint16_t* numbers, in
         Shorts16 value, number;
         memcpy(&value, values + i, sizeof value);
         memcpy(&number, numbers + i, sizeof number);
-        number = (value > upper) | (value < -upper) ? number : Shorts16{};
+        number = ((value > upper) | (value < -upper)) ? number : Shorts16{};
         ends = number > ends ? number : ends;
     }
     int16_t end = 0;
