@@ -126,8 +126,15 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
     assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 5
 
 
-@pytest.mark.parametrize("planes", [1, 2])
-@pytest.mark.parametrize(("preset", "height", "width"), [("photo", 66, 30), ("mixed", 17, 30)])
+@pytest.mark.parametrize(
+    ("preset", "height", "width", "planes"),
+    [
+        pytest.param("photo", 66, 30, 1, marks=pytest.mark.slow),
+        ("photo", 66, 30, 2),
+        ("mixed", 17, 30, 1),
+        ("mixed", 17, 30, 2),
+    ],
+)
 def test_earlier_planes(preset, height, width, planes):
     luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)

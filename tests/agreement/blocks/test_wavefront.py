@@ -16,7 +16,10 @@ def params_of(effort, fragment_size=64):
     )
 
 
-@pytest.mark.parametrize(("fragment_size", "height", "width"), [(16, 37, 175), (32, 37, 170)])
+@pytest.mark.parametrize(
+    ("fragment_size", "height", "width"),
+    [(16, 37, 175), pytest.param(32, 37, 170, marks=pytest.mark.slow)],
+)
 def test_models_merge_as_in_the_reference(fragment_size, height, width):
     """Rows of more fragments than the distance between rows."""
     picture = CONTENT["natural"](np.random.default_rng(width), height, width)

@@ -306,6 +306,7 @@ def test_a_run_goes_on_after_its_end(process, cluster, undisturbed, who):
     )
 
 
+@pytest.mark.slow
 def test_a_disk_that_is_full(process, cluster, whole, undisturbed):
     """The limit of the size of files stands for a full disk: writing ends with an error."""
     sizes = {name: (whole / name).stat().st_size for name in undisturbed}

@@ -65,7 +65,7 @@ def photograph():
     return read(IMAGES / "camera.pgm").samples[100:228, 100:228]
 
 
-@pytest.mark.parametrize("effort", [2, 6])
+@pytest.mark.parametrize("effort", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_reserve_costs_little(monkeypatch, photograph, effort):
     short = cost(photograph, encoded(photograph, effort))
     without = replace(LATER_EFFORTS[effort], reserve=0, again=0)

@@ -192,7 +192,7 @@ def test_tiles_have_their_own_palettes(window):
 
 
 def test_the_reference_writes_the_same_palette():
-    picture = page(16, 40, RGB[:, :1])[..., 0].astype(np.uint8)
+    picture = page(16, 24, RGB[:, :1])[..., 0].astype(np.uint8)
     options = {"preset": "photo", "palette": True}
     found, reference = (
         encoded(picture, 60, backend=backend, **options) for backend in ("cpu", "reference")
@@ -202,8 +202,9 @@ def test_the_reference_writes_the_same_palette():
 
 
 def test_a_target_is_kept(window):
-    data = mmpcodec.encode(window, target_size=6000, version=2, effort=1)
-    assert 5000 < len(data) <= 6000
+    part = window[:64, :112]
+    data = mmpcodec.encode(part, target_size=1500, version=2, effort=1)
+    assert 1250 < len(data) <= 1500
     assert mmpcodec.inspect(data).layers[0].name == "palette"
 
 
