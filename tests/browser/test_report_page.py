@@ -9,6 +9,7 @@ from urllib.parse import parse_qsl, urlsplit
 import numpy as np
 import pytest
 from PIL import Image
+from support.web_decoder import until, until_drawn
 
 from mmpcodec import pictures
 from mmpcodec.bench.codecs.ours import ours
@@ -135,7 +136,7 @@ def test_light_and_dark(opened):
     page = opened(**DESK, color_scheme="light")
     assert colours_of_curves(page) == light
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    until(page, "document.documentElement.dataset.theme === 'dark'")
     assert colours_of_curves(page) == dark
     page.locator("#theme").select_option("light")
     assert colours_of_curves(page) == light
@@ -467,7 +468,7 @@ def test_the_address_keeps_the_state(opened):
         "tree": "1",
     }
     page.reload()
-    page.wait_for_function("document.getElementById('canvas').dataset.shown")
+    until_drawn(page)
     after = visible(page)
     assert after[:4] == before[:4]
     assert after[4] == pytest.approx(before[4], abs=1e-3)
