@@ -1,14 +1,11 @@
 """A report in Chromium: read off, sorted, flipped, zoomed, on a desk and on a phone."""
 
-import base64
-import io
 import json
 import re
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from PIL import Image
 from support.web_decoder import until, until_drawn
 
 from mmpcodec import pictures
@@ -306,16 +303,16 @@ def test_other_pictures_and_rates(opened):
 
 def versions(report, codec):
     """Original and decoded samples of a codec in the first view of the first picture."""
-    page = report.read_text()
-    (data,) = re.findall(r'id="data">(.*?)</script>', page)
-    picture = json.loads(data)["pictures"][0]
-    keys = [view["key"] for view in picture["views"][0] if view["codec"] == codec]
-    found = []
-    for key in (picture["id"], *keys):
-        (text,) = re.findall(f'id="image-{key}">(.*?)</script>', page)
-        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
-            found.append(np.asarray(image).astype(int))
-    return found
+    results = Results(report.parent)
+    (data,) = re.findall(r'id="data">(.*?)</script>', report.read_text())
+    (key,) = (
+        view["key"]
+        for view in json.loads(data)["pictures"][0]["views"][0]
+        if view["codec"] == codec
+    )
+    sha256 = next(row["picture"] for row in results.rows() if key_of(row) == key)
+    paths = results.original(sha256), results.decoded(key)
+    return [pictures.read(path).samples.astype(int) for path in paths]
 
 
 def middle(page, side):
