@@ -1,7 +1,8 @@
 """The images of a report's page: files as they were coded, or PNGs of what they decode to.
 
 A page shows a file as it was coded if a browser can decode it: an mmp file by the decoder in the
-page, a peer's file by the browser itself. Alpha is left out, as it is by the metrics.
+page, a peer's file by the browser itself. The original is a PNG. Alpha is left out, as it is by the
+metrics.
 """
 
 import base64
@@ -13,7 +14,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from PIL import Image
 
-import mmpcodec
 from mmpcodec import pictures as files
 from mmpcodec.bench.codecs.base import MMP_SUFFIX
 from mmpcodec.bench.map_images import map_images
@@ -110,7 +110,7 @@ def images_of(
     sha256, depth = rows[0]["picture"], rows[0].get("depth", BYTE)
     white = rows[0].get("white", most(depth))
     original = results.original(sha256)
-    yield _original(original, depth, white, decodes=decodes).named(sha256[:16])
+    yield _as_png(original, depth, white).named(sha256[:16])
     for key, row in own.items():
         path = coded_file(row, results, decodes=decodes)
         if path is None:
@@ -126,16 +126,6 @@ def images_of(
         for key, levels in found.levels.items():
             image = PageImage(_png(levels)).named(f"{key}-{kind.metric.key}")
             yield {**image, "top": found.top}
-
-
-def _original(path: Path, depth: int, white: int, *, decodes: bool) -> PageImage:
-    """Return the original as a PNG or as a lossless mmp file, whichever is smaller."""
-    png = _as_png(path, depth, white)
-    if not decodes:
-        return png
-    picture = _opaque(path)
-    data = mmpcodec.encode(picture.samples, 0, depth=picture.depth, preset="exact")
-    return PageImage(data, white, MMP) if len(data) < len(png.data) else png
 
 
 def _opaque(path: Path) -> Picture:
