@@ -37,6 +37,20 @@ def waves(planes, depth):
     return levels.astype(np.uint16 if depth > 8 else np.uint8).squeeze()
 
 
+HOLD = """
+const post = Worker.prototype.postMessage, held = [];
+Worker.prototype.postMessage = function (...all) {
+    held.push(() => post.apply(this, all));
+};
+window.release = () => held.splice(0).forEach(each => each());
+window.held = held;
+window.ended = 0;
+const end = Worker.prototype.terminate;
+Worker.prototype.terminate = function () { window.ended++; end.call(this); };
+"""
+"""Workers get their tasks when the test says so, and count when they are ended."""
+
+
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory):
     """Writes the page of a picture by mmpcodec and peers, with the real decoder or without."""
@@ -212,17 +226,9 @@ def test_a_broken_file_says_so_and_the_rest_works(opened, report, codec, change,
 
 
 def test_the_page_says_that_it_decodes(browser, report):
-    """Workers get their tasks when the test says so."""
     context = browser.new_context(**DESK)
     page = context.new_page()
-    page.add_init_script("""
-        const post = Worker.prototype.postMessage, held = [];
-        Worker.prototype.postMessage = function (...all) {
-            held.push(() => post.apply(this, all));
-        };
-        window.release = () => held.splice(0).forEach(each => each());
-        window.held = held;
-    """)
+    page.add_init_script(HOLD)
     page.goto(report.as_uri() + "#by=flip")
     until(page, "held.length > 0")
     assert said(page) == f"Decoding {OURS} …"
@@ -232,6 +238,32 @@ def test_the_page_says_that_it_decodes(browser, report):
     until_drawn(page)
     assert said(page) == ""
     assert page.evaluate("held.length") == 0
+    context.close()
+
+
+def test_leaving_a_picture_ends_its_decoding(browser, tmp_path):
+    pytest.importorskip("jinja2")
+    results = Results(tmp_path, create=True)
+    for number, samples in enumerate((waves(1, 8), waves(1, 8)[::-1])):
+        list(sweep(Original(f"{number}.png", samples), [ours({"preset": "photo"}, [32])], results))
+    path = tmp_path / "report.html"
+    write_page(grouped(results.rows()), results, path, OURS, decoder=real_decoder())
+    context = browser.new_context(**DESK)
+    page = context.new_page()
+    page.add_init_script(HOLD)
+    page.goto(path.as_uri() + "#by=flip&side=a")
+    until(page, "held.length === 1")
+    page.locator("#picture").select_option(index=1)
+    until(page, "held.length === 2")
+    assert page.evaluate("ended") == 1
+    page.evaluate("release()")
+    until_drawn(page)
+    assert said(page) == ""
+    page.locator("#picture").select_option(index=0)
+    until(page, "held.length === 1")
+    page.evaluate("release()")
+    until_drawn(page)
+    assert said(page) == ""
     context.close()
 
 

@@ -26,7 +26,10 @@ class Viewer {
   }
 
   show(picture, rate = 0, wanted = undefined) {
-    if (picture !== this.#picture) this.images.clear(picture);
+    if (picture !== this.#picture) {
+      this.images.clear(picture);
+      this.#sides = {a: null, b: null}; // else those of the last picture are decoded again
+    }
     this.#picture = picture;
     this.#at("viewer").hidden = !picture.views.length;
     if (!picture.views.length) return;
