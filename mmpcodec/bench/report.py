@@ -3,8 +3,6 @@
 Pictures are read and written one after the other, so memory does not grow with their number.
 """
 
-import base64
-import io
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -12,9 +10,6 @@ from dataclasses import asdict
 from importlib import resources
 from pathlib import Path
 from typing import Any
-
-import numpy as np
-from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures as files
@@ -29,23 +24,25 @@ from mmpcodec.bench.curves import (
     codecs_in,
     mean_delta,
 )
-from mmpcodec.bench.map_images import fits, map_images, ramp
+from mmpcodec.bench.map_images import fits, ramp
 from mmpcodec.bench.metrics import METRICS, MetricMap
+from mmpcodec.bench.page_images import has_mmp, images_of, notes
 from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import better_text, common, deltas, heading, mean_title, metrics_in
-from mmpcodec.depth import BYTE, most
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import MissingExtra, install
 from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import written_whole
+from mmpcodec.web.pages import SHARED_SCRIPTS, policy
 from mmpcodec.web.parts import shared
 
 PAGE = "report.html"
 SCRIPTS = (
     *("drawing.js", "legend.js", "chart.js"),
-    *("images.js", "maps.js", "viewer.js"),
+    *("decoding.js", "images.js", "maps.js", "viewer.js"),
     *("tables.js", "address.js", "main.js"),
 )
-SHARED_SCRIPTS = ("stage.js", "tree.js")
+FOLDER = resources.files(mmpcodec).joinpath("bench", "page")
 VIEWS = 2
 
 _POINT = (
@@ -109,6 +106,7 @@ def write_page(
     views: int = VIEWS,
     limits: Range | None = None,
     maps: Sequence[MetricMap] = (),
+    decoder: str | None = None,
 ) -> None:
     """Write the HTML page.
 
@@ -128,6 +126,9 @@ def write_page(
         Least and largest value of ``metric`` that its BD-rates count.
     maps : sequence of MetricMap
         Maps that the page can show over the decoded pictures.
+    decoder : str or None
+        Script that decodes mmp files, as ``mmpcodec.web.parts.decoder_script`` returns it. None
+        shows what they decode to. Pages without mmp files leave it out.
 
     Raises
     ------
@@ -138,23 +139,25 @@ def write_page(
         from jinja2 import Environment, StrictUndefined
     except ImportError as error:
         raise MissingExtra(f"report: needs jinja2; {install('bench')}") from error
-    page = resources.files(mmpcodec).joinpath("bench", "page")
     environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.policies["json.dumps_kwargs"] = {"sort_keys": False}
-    template = environment.from_string(page.joinpath("report.html").read_text())
+    template = environment.from_string(FOLDER.joinpath("report.html").read_text())
     anchors, numbers = anchors_in(pictures, anchor), _numbers(pictures)
     there = {metric, *(each.key for each in metrics_in(pictures))}
     keys = [key for key in METRICS if key in there]
+    shown = [(each, shown_rows(each, results, views)) for each in pictures]
+    rows = [row for _, own in shown for row in own]
+    decodes = decoder is not None and has_mmp(rows, results)
+    theme = f'"use strict";\n{shared("theme.js")}'
+    style, script = _style(), _script(decoder if decodes else None)
     chunks = template.generate(
         version=mmpcodec.__version__,
         anchor=anchors_text(anchors),
-        style=shared("base.css") + page.joinpath("report.css").read_text(),
-        palettes={"light": plot.COLOURS, "dark": plot.DARK_COLOURS},
-        theme=shared("theme.js"),
-        scripts=[
-            *map(shared, SHARED_SCRIPTS),
-            *(page.joinpath(name).read_text() for name in SCRIPTS),
-        ],
+        policy=policy([theme, script], style, asks=False),
+        style=style,
+        theme=theme,
+        script=script,
+        notes=notes(rows, results, decodes=decodes),
         settings=_settings(pictures),
         pictures=pictures,
         data={
@@ -185,7 +188,7 @@ def write_page(
                 for key in keys
             },
         },
-        images=_images(pictures, results, views, maps),
+        images=_images(shown, results, maps, decodes=decodes),
     )
     with written_whole(target) as stream:
         for chunk in chunks:
@@ -348,71 +351,48 @@ def chosen_views(picture: PictureCurves, results: Results, views: int) -> list[l
     return [[row, *nearest(row)] for row in best]
 
 
+def shown_rows(picture: PictureCurves, results: Results, views: int) -> list[Row]:
+    """Return the results of all views of a picture, see ``chosen_views``."""
+    return list(itertools.chain(*chosen_views(picture, results, views)))
+
+
+def shows_mmp(pictures: Sequence[PictureCurves], results: Results, views: int) -> bool:
+    """Return whether a page with the decoder of mmp files would show some."""
+    return any(has_mmp(shown_rows(picture, results, views), results) for picture in pictures)
+
+
 def _mismatch(a: Row, b: Row) -> float:
     """Return the absolute logarithm of the ratio of two files' bytes."""
     return abs(math.log(a["bytes"] / b["bytes"]))
 
 
 def _images(
-    pictures: Sequence[PictureCurves], results: Results, views: int, maps: Sequence[MetricMap]
+    shown: Sequence[tuple[PictureCurves, Sequence[Row]]],
+    results: Results,
+    maps: Sequence[MetricMap],
+    *,
+    decodes: bool,
 ) -> Iterator[dict[str, Any]]:
-    """Yield the name and Base64 data of each image of the page, one file at a time.
-
-    Alpha is left out, as it is by the metrics.
-    """
-    for picture in pictures:
-        row = picture.curves[0].rows[0]
-        depth = row.get("depth", BYTE)
-        white = row.get("white", most(depth))
-        plain = (depth, white) == (BYTE, most(BYTE))
-        decoded: dict[str, Path] = {}
-        trees: dict[str, Path] = {}
-        for key in map(key_of, itertools.chain(*chosen_views(picture, results, views))):
-            decoded[key] = results.decoded(key)
-            if results.tree(key).is_file():
-                trees[f"{key}-tree"] = results.tree(key)
-        if not decoded:
-            continue
-        original = results.original(picture.sha256)
-        for name, path in {picture.sha256[:16]: original, **decoded}.items():
-            yield {
-                "name": name,
-                **(_of_bytes(path) if plain else _in_bytes(path, white)),
-            }
-        for name, path in trees.items():
-            yield {"name": name, **_stored(path.read_bytes())}
-        for kind in _own_maps(picture, maps):
-            found = map_images(kind, original, decoded, white)
-            for key, levels in found.levels.items():
-                name = f"{key}-{kind.metric.key}"
-                yield {"name": name, "top": found.top, **_stored(_png(levels))}
+    """Yield name and contents of each image of the page, one file at a time."""
+    for picture, rows in shown:
+        if rows:
+            yield from images_of(rows, results, _own_maps(picture, maps), decodes=decodes)
 
 
-def _stored(data: bytes, white: int = 0) -> dict[str, str | int]:
-    return {"data": base64.b64encode(data).decode(), "white": white}
+def _style() -> str:
+    """Return the style of the page, with the colours of curves on light and dark pages."""
+    page = FOLDER.joinpath("report.css").read_text(encoding="utf-8")
+    light, dark = (
+        " ".join(f"--curve-{number}: {colour};" for number, colour in enumerate(colours))
+        for colours in (plot.COLOURS, plot.DARK_COLOURS)
+    )
+    return (
+        f"{shared('base.css')}{page}:root {{ {light} }}\n"
+        f'@media screen {{ :root[data-theme="dark"] {{ {dark} }} }}\n'
+    )
 
 
-def _png(samples: np.ndarray) -> bytes:
-    stream = io.BytesIO()
-    Image.fromarray(samples).save(stream, "PNG", optimize=True)
-    return stream.getvalue()
-
-
-def _of_bytes(path: Path) -> dict[str, str | int]:
-    """Return the data of an image whose samples go from 0 to 255: the file, but without alpha."""
-    data = path.read_bytes()
-    picture = files.from_bytes(data, str(path), limits=UNLIMITED)
-    opaque = picture.without_alpha()
-    return _stored(data if opaque is picture else files.to_bytes(opaque, "png"))
-
-
-def _in_bytes(path: Path, white: int) -> dict[str, str | int]:
-    """Return the data of an image whose samples do not go from 0 to 255, and its level of white.
-
-    A browser narrows samples to 8 bits. So the image has all upper bytes, and below them all lower
-    bytes.
-    """
-    picture = files.read(path, limits=UNLIMITED).without_alpha()
-    samples = picture.samples.astype(np.uint16)
-    halves = np.concatenate([samples >> 8, samples & 255]).astype(np.uint8)
-    return _stored(_png(halves), white)
+def _script(decoder: str | None) -> str:
+    """Return the script of the page, with the decoder of mmp files if it has one."""
+    own = (FOLDER.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS)
+    return "\n".join(['"use strict";', decoder or "", *map(shared, SHARED_SCRIPTS), *own])

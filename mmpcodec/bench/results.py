@@ -5,6 +5,7 @@
     results.jsonl            one line for each result; the last line of an operating point counts
     claims                   locks of running measurements; always empty
     pictures/SHA.png         originals
+    coded/KEY.mmp            files of mmpcodec, and those of peers that browsers decode: .jpg, ...
     decoded/KEY.png          decoded pictures
     decoded/KEY.tree.png     edges of leaves or blocks: 1 first row, 2 first column, 3 both
 
@@ -69,7 +70,7 @@ class Results:
         self.done: dict[str, Row] = {}
         self._read_to = 0
         if create:
-            for name in ("pictures", "decoded"):
+            for name in ("pictures", "coded", "decoded"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
             self.path.touch()
         elif not self.path.is_file():
@@ -137,6 +138,18 @@ class Results:
     def decoded(self, key: str) -> Path:
         """Return the path of the decoded picture of a result."""
         return self.folder / "decoded" / f"{key}.png"
+
+    def coded(self, row: Row) -> Path | None:
+        """Return the path of the file of a result, or None if its sweep did not keep it."""
+        if row.get("suffix") is None:
+            return None
+        path = self.folder / "coded" / f"{key_of(row)}{row['suffix']}"
+        return path if path.is_file() else None
+
+    def keep_coded(self, key: str, suffix: str, data: bytes) -> None:
+        """Keep the file of a result, whole or not at all."""
+        with written_whole(self.folder / "coded" / f"{key}{suffix}") as stream:
+            stream.write(data)
 
     def tree(self, key: str) -> Path:
         """Return the path of the edges of leaves or blocks of a result; it may not exist."""

@@ -245,6 +245,8 @@ def _outcome(
         reason = " ".join(str(error).split())
         return {"error": f"{type(error).__name__}: {reason}" if reason else type(error).__name__}
     save_png(results.decoded(key), found.decoded)
+    if codec.suffix is not None:
+        results.keep_coded(key, codec.suffix, found.data)
     height, width = picture.samples.shape[:2]
     if edges is not None:
         top, left = (edge[:height, :width] for edge in edges)
@@ -252,6 +254,7 @@ def _outcome(
     megapixels = height * width / 1e6
     return {
         "bytes": len(found.data),
+        "suffix": codec.suffix,
         "bpp": 8 * len(found.data) / (height * width),
         **found.quality.as_dict(),
         "alpha_error": found.alpha_error,

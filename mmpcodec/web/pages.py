@@ -15,7 +15,7 @@ from typing import Any
 
 from mmpcodec.web import parts
 
-SHARED_SCRIPTS = ("stage.js", "tree.js")
+SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
     *("picture.js", "levels.js", "tiles.js", "layers.js", "regions.js", "compare.js"),
     *("files.js", "keys.js", "window.js", "main.js"),

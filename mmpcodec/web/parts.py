@@ -10,7 +10,11 @@ DECODER = "decoder.js"
 """The compiled decoder as one script, which ``make web`` builds. It defines ``decoder`` with
 ``open(source)``, of an address, a File or bytes. The result has ``header`` (width, height, form,
 depth, white, whiteNamed, tileSize) and ``tile(number, {signal})``, which gives ``{samples}``,
-interleaved."""
+interleaved, and ``decode({signal})``, which gives ``{width, height, planes, samples}``."""
+NOT_BUILT = (
+    f"the decoder for browsers, {DECODER}, which was not built; in a checkout of mmpcodec, make "
+    "web builds it"
+)
 
 
 def shared(name: str) -> str:
@@ -23,6 +27,11 @@ def viewer(name: str) -> str:
     return FOLDER.joinpath("viewer", name).read_text(encoding="utf-8")
 
 
+def has_decoder() -> bool:
+    """Return whether the decoder for browsers was built."""
+    return FOLDER.joinpath(DECODER).is_file()
+
+
 def check_decoder(command: str) -> None:
     """Check that the decoder for browsers was built.
 
@@ -31,11 +40,8 @@ def check_decoder(command: str) -> None:
     MissingExtra
         If it was not. The message names the command, and what builds the decoder.
     """
-    if not FOLDER.joinpath(DECODER).is_file():
-        raise MissingExtra(
-            f"{command}: needs the decoder for browsers, {DECODER}, which was not built; in a "
-            "checkout of mmpcodec, make web builds it"
-        )
+    if not has_decoder():
+        raise MissingExtra(f"{command}: needs {NOT_BUILT}")
 
 
 def decoder_script() -> str:

@@ -4,6 +4,7 @@ import os
 import shutil
 
 import pytest
+from support.web_decoder import until_drawn
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 QUIET = (
@@ -37,7 +38,7 @@ def opened(browser, report):
         page.on("console", lambda said: problems.append(said.text) if said.type == "error" else 0)
         page.on("request", lambda request: requests.append(request.url))
         page.goto(path.as_uri() + hash)
-        page.wait_for_function("document.getElementById('canvas').dataset.shown")
+        until_drawn(page)
         page.wait_for_timeout(200)
         return page
 
@@ -45,4 +46,4 @@ def opened(browser, report):
     for context in contexts:
         context.close()
     assert problems == []
-    assert [url for url in requests if not url.startswith(("file:", "data:"))] == []
+    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []

@@ -1,14 +1,12 @@
 """A report in Chromium: read off, sorted, flipped, zoomed, on a desk and on a phone."""
 
-import base64
-import io
 import json
 import re
 from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from PIL import Image
+from support.web_decoder import until, until_drawn
 
 from mmpcodec import pictures
 from mmpcodec.bench.codecs.ours import ours
@@ -135,7 +133,7 @@ def test_light_and_dark(opened):
     page = opened(**DESK, color_scheme="light")
     assert colours_of_curves(page) == light
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function("document.documentElement.dataset.theme === 'dark'")
+    until(page, "document.documentElement.dataset.theme === 'dark'")
     assert colours_of_curves(page) == dark
     page.locator("#theme").select_option("light")
     assert colours_of_curves(page) == light
@@ -305,16 +303,16 @@ def test_other_pictures_and_rates(opened):
 
 def versions(report, codec):
     """Original and decoded samples of a codec in the first view of the first picture."""
-    page = report.read_text()
-    (data,) = re.findall(r'id="data">(.*?)</script>', page)
-    picture = json.loads(data)["pictures"][0]
-    keys = [view["key"] for view in picture["views"][0] if view["codec"] == codec]
-    found = []
-    for key in (picture["id"], *keys):
-        (text,) = re.findall(f'id="image-{key}">(.*?)</script>', page)
-        with Image.open(io.BytesIO(base64.b64decode(text))) as image:
-            found.append(np.asarray(image).astype(int))
-    return found
+    results = Results(report.parent)
+    (data,) = re.findall(r'id="data">(.*?)</script>', report.read_text())
+    (key,) = (
+        view["key"]
+        for view in json.loads(data)["pictures"][0]["views"][0]
+        if view["codec"] == codec
+    )
+    sha256 = next(row["picture"] for row in results.rows() if key_of(row) == key)
+    paths = results.original(sha256), results.decoded(key)
+    return [pictures.read(path).samples.astype(int) for path in paths]
 
 
 def middle(page, side):
@@ -467,7 +465,7 @@ def test_the_address_keeps_the_state(opened):
         "tree": "1",
     }
     page.reload()
-    page.wait_for_function("document.getElementById('canvas').dataset.shown")
+    until_drawn(page)
     after = visible(page)
     assert after[:4] == before[:4]
     assert after[4] == pytest.approx(before[4], abs=1e-3)

@@ -20,6 +20,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.samples import Form
 
 OURS = "mmp"
+MMP_SUFFIX = ".mmp"
 CHROMA = "chroma"
 """Option of the codecs that code RGB at 4:4:4 and at 4:2:0."""
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)
@@ -92,6 +93,9 @@ class Codec:
         ``edges(data)`` returns two bool arrays, of the samples in the first row and in the first
         column of a leaf or block of the first layer, or None. None if the codec has neither leaves
         nor blocks.
+    suffix : str or None
+        Suffix of the files, if a page can decode them to the samples that ``decode`` returns: that
+        of mmp, or of a format that all browsers know. A sweep keeps such files.
     """
 
     name: str
@@ -105,6 +109,7 @@ class Codec:
     edges: Callable[[bytes], tuple[np.ndarray, np.ndarray] | None] | None = field(
         default=None, compare=False
     )
+    suffix: str | None = None
 
 
 def refusing(codec: Codec, reason: str) -> Codec:

@@ -25,6 +25,9 @@ QUALITIES_OF_AVIF = (15.0, 30.0, 45.0, 60.0, 75.0, 90.0)
 SUBSAMPLINGS = {"444": "4:4:4", "420": "4:2:0"}
 """Values of the option chroma, as Pillow writes them."""
 
+SUFFIXES = {"JPEG": ".jpg", "WEBP": ".webp", "AVIF": ".avif"}
+"""Suffixes of the formats that all browsers decode."""
+
 _MODES = ("L", "LA", "RGB", "RGBA")
 
 
@@ -62,7 +65,9 @@ def codec(
 
     versions = {"pillow": pillow_version, settings.name: str(features.version(feature))}
     name, described = settings.spelled(), described + scaling(kind.depth, BYTE)
-    return Codec(name, knob, ladder, described, versions, encode, decode)
+    # A canvas has no colours below transparent pixels, and other depths are scaled.
+    suffix = SUFFIXES.get(format) if kind.depth == BYTE and not kind.alpha else None
+    return Codec(name, knob, ladder, described, versions, encode, decode, suffix=suffix)
 
 
 def jpeg(settings: Settings, kind: SampleKind) -> Codec:

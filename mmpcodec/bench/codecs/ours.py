@@ -11,6 +11,7 @@ from mmpcodec.bench.codecs.base import (
     _SWITCH,
     GRAY,
     LAMBDAS,
+    MMP_SUFFIX,
     OURS,
     Codec,
     SampleKind,
@@ -109,6 +110,7 @@ def ours(
         decode=lambda data: mmpcodec.decode(data, backend=decoder, threads=count),
         backend=f"{backend.name} ({backend.describe()})",
         edges=edges,
+        suffix=MMP_SUFFIX,
     )
     try:
         for each in params:

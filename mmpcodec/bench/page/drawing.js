@@ -15,9 +15,10 @@ const SHAPES = { // of the points, by matplotlib's names, with a radius of about
   ">": "M1.2,0L-0.9,-1.15V1.15Z",
 };
 
-function addSvg(parent, name, attributes, text) {
+function addSvg(parent, name, {style, ...attributes}, text) {
   const node = document.createElementNS(SVG, name);
   for (const key in attributes) node.setAttribute(key, attributes[key]);
+  if (style) node.style.cssText = style; // the policy of the page forbids the attribute
   if (text !== undefined) node.textContent = text;
   return parent.appendChild(node);
 }

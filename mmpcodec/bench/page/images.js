@@ -1,69 +1,44 @@
 // The pictures of the page: what is drawn, the samples, their differences, and the edges of leaves
-// or blocks. An image with a level of white has two bytes a sample: all upper, below them all lower.
+// or blocks.
 function makeImages(ready) {
   const known = new Map();
-  let last = {}, levels = null; // the least and the largest level of the original
+  let last = {}, shown = null, leaving = new AbortController();
 
+  // The entry of an image, which is decoded when it is first asked for.
   function load(name) {
     if (known.has(name)) return known.get(name);
-    const stored = document.getElementById(`image-${name}`), image = new Image();
-    const deep = "white" in stored.dataset, white = Number(deep ? stored.dataset.white : 255);
-    const entry = {image, deep, white, drawn: null};
+    const id = `image-${name}`, {kind, white} = document.getElementById(id).dataset;
+    const deep = !kind && white !== undefined;
+    const entry = {id, kind, deep, white: Number(white || 255), drawn: null, problem: null};
     known.set(name, entry);
-    image.onload = () => {
-      if (known.get(name) !== entry) return;
-      entry.width = image.naturalWidth;
-      entry.height = entry.deep ? image.naturalHeight / 2 : image.naturalHeight;
-      entry.drawn = entry.deep ? narrowed(entry) : image;
-      ready();
-    };
-    image.src = `data:image/png;base64,${stored.textContent}`;
+    decodeImage(entry, shown, leaving.signal).then(() => {
+      entry.drawn = entry.deep || kind === "mmp" ? narrowed(entry) : entry.image;
+    }).catch(error => {
+      entry.problem = error.message;
+    }).then(() => {
+      if (known.get(name) === entry) ready();
+    });
     return entry;
   }
 
-  function sheet(width, height) {
-    const canvas = document.createElement("canvas");
-    canvas.width = width;
-    canvas.height = height;
-    return [canvas, canvas.getContext("2d", {willReadFrequently: true})];
-  }
-
-  function bytes(image) {
-    const [canvas, pen] = sheet(image.naturalWidth, image.naturalHeight);
-    pen.drawImage(image, 0, 0);
-    return pen.getImageData(0, 0, canvas.width, canvas.height).data;
-  }
-
-  // Red, green, blue and opacity of each pixel.
-  function samplesOf(entry) {
-    if (entry.samples) return entry.samples;
-    const stored = bytes(entry.image);
-    if (entry.deep) {
-      entry.samples = new Uint16Array(stored.length / 2);
-      const {length} = entry.samples;
-      for (let k = 0; k < length; k++) entry.samples[k] = 256 * stored[k] + stored[length + k];
-    } else entry.samples = stored;
-    return entry.samples;
-  }
-
-  // A canvas whose bytes (k => byte) gives; each fourth byte is opaque.
-  function painted(width, height, byte) {
-    const [canvas, pen] = sheet(width, height), pixels = pen.createImageData(width, height);
-    for (let k = 0; k < pixels.data.length; k++) pixels.data[k] = k % 4 === 3 ? 255 : byte(k);
-    pen.putImageData(pixels, 0, 0);
-    return canvas;
-  }
-
   function narrowed(entry) {
-    const samples = samplesOf(entry), [low, high] = levels || [0, entry.white];
+    const samples = samplesOf(entry), [low, high] = shown.levels || [0, entry.white];
     return painted(entry.width, entry.height, k => (samples[k] - low) * 255 / (high - low));
   }
 
   return {
-    // Forgets the images of another picture; samples of more than 8 bits show its levels.
-    clear(shown) {
+    // Forgets the images of another picture; samples of more than 8 bits show the levels of this one.
+    clear(picture) {
+      leaving.abort();
+      leaving = new AbortController();
       known.clear();
-      levels = shown;
+      shown = picture;
+    },
+
+    // Whether an image is being decoded, and why it cannot be.
+    state(name) {
+      const {drawn, problem} = load(name);
+      return {waiting: !drawn && problem === null, problem};
     },
 
     drawn: name => load(name).drawn,

@@ -26,7 +26,10 @@ class Viewer {
   }
 
   show(picture, rate = 0, wanted = undefined) {
-    if (picture !== this.#picture) this.images.clear(picture.levels);
+    if (picture !== this.#picture) {
+      this.images.clear(picture);
+      this.#sides = {a: null, b: null}; // else those of the last picture are decoded again
+    }
     this.#picture = picture;
     this.#at("viewer").hidden = !picture.views.length;
     if (!picture.views.length) return;
@@ -86,6 +89,7 @@ class Viewer {
     if (shown === "both") this.#drawWipe(a, b);
     else if (shown === "difference") this.#drawDifference(a, b);
     else this.#drawSide(this.#sides[shown], 0, canvas.width);
+    this.#sayState(shown === "a" || shown === "b" ? [this.#sides[shown]] : [...new Set([a, b])]);
     this.#at("caption-a").classList.toggle("away", shown === "b");
     this.#at("caption-b").classList.toggle("away", shown === "a");
     canvas.dataset.shown = shown;
@@ -94,6 +98,19 @@ class Viewer {
   #drawSide(side, from, to) {
     const mapped = this.maps.canvas(side), image = mapped || this.images.drawn(side.key);
     this.stage.paint(image, from, to, () => this.#drawTree(side));
+  }
+
+  // Says which of the pictures in view are being decoded, and which cannot be.
+  #sayState(sides) {
+    const texts = [], found = sides.map(({key}) => this.images.state(key));
+    found.forEach(({waiting, problem}, k) => {
+      if (waiting) texts.push(`Decoding ${sides[k].label} …`);
+      if (problem) texts.push(`${sides[k].label} cannot be shown: ${problem}`);
+    });
+    const node = this.#at("decoding"), text = texts.join("\n");
+    if (node.textContent !== text) node.textContent = text;
+    node.classList.toggle("late", !found.some(({problem}) => problem)); // no flash of a short wait
+    this.stage.canvas.dataset.waiting = found.filter(({waiting}) => waiting).length;
   }
 
   #drawTree(side) {

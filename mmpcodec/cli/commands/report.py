@@ -98,6 +98,7 @@ def report(
     from mmpcodec.bench.curves import anchors_in, grouped, without_container
     from mmpcodec.bench.metrics import check_libraries, maps_of, metric_of
     from mmpcodec.bench.results import Results
+    from mmpcodec.web import parts
 
     chosen, shown = metric_of(metric), maps_of(maps)
     check_libraries([each.metric for each in shown])
@@ -114,14 +115,7 @@ def report(
         )
     against = pages.anchors_text(anchors_in(pictures, anchor))
     printer = Printer(quiet=quiet)
-    if markdown:
-        if folder is not None:
-            printer.note("-O: has no effect with --markdown, which writes nothing")
-        if views != pages.VIEWS:
-            printer.note("--views: has no effect with --markdown, which shows no pictures")
-    if shown and (markdown or not views):
-        other = "--markdown" if markdown else "--views 0"
-        printer.note(f"--maps: has no effect with {other}, which shows no pictures")
+    _note_unused(printer, folder, views, bool(shown), markdown)
     if markdown:
         print(tables.markdown(pictures, anchor, chosen.key, limits), end="")
         return ExitCode.DONE
@@ -133,15 +127,36 @@ def report(
         for stem in pages.write_curves(pictures, Path(target), chosen.key):
             printer.note(f"{os.path.join(target, stem)}.png and .svg")
         page = Path(target, pages.PAGE)
+        if not parts.has_decoder() and pages.shows_mmp(pictures, found, views):
+            printer.note(f"{page}: shows mmp files as PNGs; else it needs {parts.NOT_BUILT}")
         pages.write_page(
-            pictures, found, page, anchor, chosen.key, views=views, limits=limits, maps=shown
+            *(pictures, found, page, anchor, chosen.key),
+            views=views,
+            limits=limits,
+            maps=shown,
+            decoder=parts.decoder_script() if parts.has_decoder() else None,
         )
-        size = page.stat().st_size
+        size = page.stat().st_size / 1e6
     except OSError as error:
         raise FileError.from_os(error.filename or target, error) from error
     if not quiet:
-        print(f"{page}: {counted(len(pictures), 'picture')}, anchor {against}, {size / 1e6:.1f} MB")
+        print(f"{page}: {counted(len(pictures), 'picture')}, anchor {against}, {size:.1f} MB")
     return ExitCode.DONE
+
+
+def _note_unused(
+    printer: Printer, folder: str | None, views: int, maps: bool, markdown: bool
+) -> None:
+    """Say which options have no effect."""
+    from mmpcodec.bench.report import VIEWS
+
+    if markdown and folder is not None:
+        printer.note("-O: has no effect with --markdown, which writes nothing")
+    if markdown and views != VIEWS:
+        printer.note("--views: has no effect with --markdown, which shows no pictures")
+    if maps and (markdown or not views):
+        other = "--markdown" if markdown else "--views 0"
+        printer.note(f"--maps: has no effect with {other}, which shows no pictures")
 
 
 def containers_of(texts: list[str]) -> dict[str, int]:

@@ -35,7 +35,7 @@ export function decoderOfPage(wasm, script) {
   };
 
   /**
-   * Reads the header of a file; `tile` decodes a tile by its number.
+   * Reads the header of a file; `tile` decodes a tile by its number, `decode` the whole picture.
    * @param {File} file
    * @param {import("./picture.js").Options} [options]
    */
@@ -51,6 +51,8 @@ export function decoderOfPage(wasm, script) {
        * @param {{ signal?: AbortSignal }} [choice]
        */
       tile: (number, choice) => picture.tile(number, choice),
+      /** @param {{ signal?: AbortSignal }} [choice] */
+      decode: (choice) => picture.decode(choice),
     };
   };
   return { open };

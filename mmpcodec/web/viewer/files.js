@@ -40,9 +40,6 @@ class PageFile {
   }
 
   #stored() {
-    const text = atob(document.getElementById(`file-${this.number}`).textContent);
-    const bytes = new Uint8Array(text.length);
-    for (let k = 0; k < bytes.length; k++) bytes[k] = text.charCodeAt(k);
-    return bytes;
+    return storedBytes(`file-${this.number}`);
   }
 }

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import pictures
+from mmpcodec.web import parts
 
 CODECS = (
     *("--codec", "mmp:preset=plain,lambda=8/32/128/512"),
@@ -35,6 +36,22 @@ def test_writes_page_and_curves(mmp, swept, files):
     assert "out/report.html: exists; -f overwrites it" in again.stderr
     assert mmp("report", swept, "-f", "--metric", "ssim", "--views", 0).exit_code == 0
     assert "SSIM" in Path("out/curves-waves-pgm.svg").read_text()
+
+
+def test_says_that_the_decoder_is_missing(mmp, swept, monkeypatch):
+    note = (
+        "out/report.html: shows mmp files as PNGs; else it needs the decoder for browsers, "
+        "decoder.js, which was not built; in a checkout of mmpcodec, make web builds it"
+    )
+    monkeypatch.setattr(parts, "has_decoder", lambda: False)
+    result = mmp("report", swept)
+    assert (result.exit_code, result.stderr.count(note)) == (0, 1)
+    assert "shows mmp files as PNGs" not in mmp("report", swept, "-f", "--views", 0).stderr
+    assert mmp("report", swept, "-f", "--quiet").stderr == ""
+    monkeypatch.setattr(parts, "has_decoder", lambda: True)
+    monkeypatch.setattr(parts, "decoder_script", lambda: "const decoder = {};")
+    assert "shows mmp files as PNGs" not in mmp("report", swept, "-f").stderr
+    assert "const decoder = {};" in Path("out/report.html").read_text()
 
 
 def test_metric_and_range(mmp, swept):

@@ -37,6 +37,24 @@ def test_strings():
     assert operating_points("lambda", "32, 8,8", ",") == (8, 32)
 
 
+@pytest.mark.parametrize(
+    ("form", "depth", "kept"),
+    [
+        (Form.GRAY, 8, {"jpeg": ".jpg", "webp": ".webp", "avif": ".avif", "jpeg2000": None}),
+        (Form.RGB, 8, {"jpeg": ".jpg", "webp": ".webp", "avif": ".avif", "jpeg2000": None}),
+        (Form.RGB_ALPHA, 8, {"webp": None, "avif": None, "jpeg2000": None}),
+        (Form.GRAY, 4, {"jpeg": None, "webp": None, "avif": None}),
+        (Form.GRAY, 12, {"jpeg2000": None}),
+    ],
+)
+def test_files_that_browsers_decode_are_kept(form, depth, kept):
+    """What a browser shows of the others is not what was measured."""
+    kind = SampleKind(form, depth)
+    for name, suffix in kept.items():
+        assert {codec.suffix for codec in peers(name, kind)} == {suffix}
+    assert ours({"preset": "exact"}, [0], kind).suffix == ".mmp"
+
+
 @pytest.mark.parametrize("text", ["mmp:preset", "mmp:=x", "mmp:preset=", "mmp:a=1,a=2"])
 def test_bad_strings(text):
     with pytest.raises(ParameterError, match=f"codec '{text}': option"):

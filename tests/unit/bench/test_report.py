@@ -1,6 +1,8 @@
 """The page of a report: what is in it, and that memory does not grow with the pictures."""
 
 import base64
+import hashlib
+import html
 import io
 import json
 import re
@@ -25,6 +27,8 @@ from mmpcodec.bench.sweep import Original, sweep
 from mmpcodec.errors import MissingExtra
 from mmpcodec.metadata import Metadata
 
+DECODER = "const decoder = {};"
+"""In place of the decoder of mmp files: its text is in the page."""
 NASTY = "</script><b>&'.pgm"
 
 
@@ -60,11 +64,20 @@ def page_of(pictures, results, **options):
 
 def blocks(page):
     """Contents of the page's blocks of data by name."""
-    return dict(re.findall(r'<script type="[a-z/]+" id="([^"]+)">(.*?)</script>', page, re.DOTALL))
+    return dict(
+        re.findall(r'<script type="[a-z/]+" id="([^"]+)"[^>]*>(.*?)</script>', page, re.DOTALL)
+    )
 
 
-def test_page_holds_everything(swept, results):
-    page = page_of(swept, results)
+def kinds(page):
+    """What the page calls the file of each image, by the name of the image; None for PNG."""
+    found = re.findall(r'id="(image-[0-9a-f]+)"(?: data-kind="([^"]+)")?', page)
+    return {name: kind or None for name, kind in found}
+
+
+@pytest.mark.parametrize("decoder", [None, DECODER])
+def test_page_holds_everything(swept, results, decoder):
+    page = page_of(swept, results, decoder=decoder)
     found = blocks(page)
     data = json.loads(found["data"])
     (picture,) = data["pictures"]
@@ -72,13 +85,20 @@ def test_page_holds_everything(swept, results):
     assert [curve["codec"] for curve in picture["curves"]] == ["mmp:preset=plain", "jpeg", "bad"]
     assert picture["curves"][2]["points"][0]["error"] == "RuntimeError: <i>no</i>"
     assert [len(view) for view in picture["views"]] == [2, 2]
+    by_key = {key_of(row): row for row in results.rows()}
     for view in picture["views"]:
         for shown in view:
-            expected = results.decoded(shown["key"]).read_bytes()
-            assert base64.b64decode(found[f"image-{shown['key']}"]) == expected
+            row = by_key[shown["key"]]
+            assert results.coded(row).stat().st_size == row["bytes"]
+            own = shown["codec"] == "mmp:preset=plain"
+            path = results.decoded(shown["key"]) if own and not decoder else results.coded(row)
+            assert base64.b64decode(found[f"image-{shown['key']}"]) == path.read_bytes()
+            kind = "image/jpeg" if not own else "mmp" if decoder else None
+            assert kinds(page)[f"image-{shown['key']}"] == kind
             assert (f"image-{shown['key']}-tree" in found) == (shown["codec"] != "jpeg")
-    original = results.original(swept[0].sha256).read_bytes()
-    assert base64.b64decode(found[f"image-{picture['id']}"]) == original
+    original = results.original(swept[0].sha256)
+    assert kinds(page)[f"image-{picture['id']}"] is None
+    assert base64.b64decode(found[f"image-{picture['id']}"]) == original.read_bytes()
     mean, each, *others = data["deltas"]["psnr"]
     assert (mean["picture"], mean["mean"]) == ("mean", True)
     assert mean["rate"] == each["rate"]
@@ -87,6 +107,67 @@ def test_page_holds_everything(swept, results):
         "fewer than 4 points",
     ]
     assert [d["bugs"] for d in data["deltas"]["psnr"]] == [0, 0, 1, 1]
+
+
+def notes(page):
+    """What the page says of its pictures."""
+    found = re.search(r'id="notes">(.*?)</p>', page)
+    return found and found[1]
+
+
+def test_page_says_how_pictures_are_shown(swept, results):
+    decodes = page_of(swept, results, decoder=DECODER)
+    assert DECODER in decodes
+    assert notes(decodes) == (
+        "This page decodes the mmp files themselves. The browser decodes the files of jpeg."
+    )
+    assert notes(page_of(swept, results)) == (
+        "The browser decodes the files of jpeg. Of mmp, it shows PNGs of what the sweep decoded. "
+        "To show mmp files, mmp report needs the decoder for browsers, decoder.js, which was not "
+        "built; in a checkout of mmpcodec, make web builds it."
+    )
+    for path in (results.folder / "coded").iterdir():
+        path.unlink()  # as in the results of earlier versions
+    old = page_of(swept, results, decoder=DECODER)
+    assert DECODER not in old
+    assert notes(old) == "Of jpeg, mmp, it shows PNGs of what the sweep decoded."
+    assert set(kinds(old).values()) == {None}
+    none = page_of(swept, results, decoder=DECODER, views=0)
+    assert (DECODER in none, notes(none), kinds(none)) == (False, None, {})
+
+
+def test_the_policy_allows_the_scripts_of_the_page_only(swept, results):
+    page = page_of(swept, results, decoder=DECODER)
+    policy = html.unescape(re.search(r'Content-Security-Policy" content="([^"]+)"', page)[1])
+    rules = dict(each.split(" ", 1) for each in policy.split("; "))
+    assert (rules["default-src"], rules["connect-src"]) == ("'none'", "'none'")
+    assert (rules["img-src"], rules["worker-src"]) == ("data: blob:", "blob:")
+    scripts = re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
+    (style,) = re.findall(r"<style>(.*?)</style>", page, re.DOTALL)
+    digests = [base64.b64encode(hashlib.sha256(each.encode()).digest()) for each in scripts]
+    expected = [f"'sha256-{digest.decode()}'" for digest in digests]
+    assert rules["script-src"].split() == [*expected, "'wasm-unsafe-eval'"]
+    digest = base64.b64encode(hashlib.sha256(style.encode()).digest()).decode()
+    assert rules["style-src"] == f"'sha256-{digest}'"
+    assert "style=" not in page.replace(style, "").split("<script>")[0]
+
+
+def test_smaller_than_with_pngs(results):
+    """With several peers, the files have a part of the bytes of PNGs."""
+    samples = np.random.default_rng(3).normal(128, 20, (160, 200, 3)).cumsum(1) % 256
+    picture = Original("rgb.png", samples.astype(np.uint8))
+    codecs = [
+        ours({"preset": "photo"}, [64, 256], picture.kind),
+        *peers("jpeg:quality=10/30", picture.kind),
+        *peers("webp:quality=10/30", picture.kind),
+    ]
+    list(sweep(picture, codecs, results))
+    swept = grouped(results.rows())
+    small = len(page_of(swept, results, decoder=DECODER))
+    large = len(page_of(swept, results))
+    for path in (results.folder / "coded").iterdir():
+        path.unlink()
+    assert small < large < len(page_of(swept, results))
 
 
 def test_names_cannot_break_the_page(swept, results):

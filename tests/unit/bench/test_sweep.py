@@ -74,6 +74,8 @@ def test_a_row_says_everything(picture, results):
     assert "core" in row["machine"]
     assert (pictures.read(results.decoded(key_of(row))).samples == decoded).all()
     assert (pictures.read(results.original(row["picture"])).samples == picture.samples).all()
+    assert results.coded(row).name == f"{key_of(row)}.mmp"
+    assert results.coded(row).read_bytes() == data
     trace = mmpcodec.inspect(data, decode=True).trace
     top, left = leaf_edges(trace.leaf_scales[:24, :40])
     assert (pictures.read(results.tree(key_of(row))).samples == top + 2 * left).all()
