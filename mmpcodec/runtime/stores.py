@@ -204,7 +204,8 @@ def read(url: str) -> bytes:
 class UrlBytes(LazyBytes):
     """The bytes of a file in a store, read when they are asked for; slices are as of a memoryview.
 
-    ``state`` is the state of the file when it was opened; see ``Stored``.
+    ``state`` is the state of the file when it was opened; see ``Stored``. A server may ignore the
+    range of a request and send the whole file; then it is kept, and ``is_whole`` is True.
 
     Raises
     ------
@@ -219,6 +220,12 @@ class UrlBytes(LazyBytes):
             found = self._system.info(self._path)
             self._size = int(found["size"])
             self.state = _entry(found).state
+        self._whole: memoryview | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the server has sent the whole file in place of a part of it."""
+        return self._whole is not None
 
     def __len__(self) -> int:
         return self._size
@@ -227,8 +234,19 @@ class UrlBytes(LazyBytes):
         start, stop, _ = part.indices(self._size)
         if start >= stop:
             return memoryview(b"")
+        if self._whole is not None:
+            return self._whole[start:stop]
         with _named(self._url):
-            return memoryview(self._system.cat_file(self._path, start=start, end=stop))
+            found = memoryview(self._system.cat_file(self._path, start=start, end=stop))
+        if len(found) <= stop - start:
+            return found
+        if len(found) != self._size:
+            raise FileError(
+                f"{self._url}: the server sent {len(found)} bytes, not the {stop - start} that "
+                f"were asked for, nor the whole file of {self._size}"
+            )
+        self._whole = found
+        return found[start:stop]
 
 
 @contextlib.contextmanager

@@ -190,7 +190,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, "application/json", self.server.facts(number))
 
     def _file(self, number: int) -> None:
-        """Send a file, or the range of it that the browser asks for."""
+        """Send a file, or the range of it that the browser asks for.
+
+        A file whose own server ignores ranges is sent whole, so that it is fetched only once.
+        """
         with _closing(self.server.files[number].opened()) as data:
             size = len(data)
             asked = self.headers.get("Range")
@@ -200,20 +203,23 @@ class _Handler(BaseHTTPRequestHandler):
                 status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
                 return self._text(status, f"{asked}: the file has {size} bytes", extra)
             start, stop = span or (0, size)
+            first = data[start : min(start + PIECE, stop)]  # an error can still be told
+            if isinstance(data, stores.UrlBytes) and data.is_whole:
+                span, start, stop, first = None, 0, size, data[:PIECE]
             extra = {"Accept-Ranges": "bytes"}
             if span is not None:
                 extra["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
             status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT
             self._head(status, "application/octet-stream", stop - start, extra)
-            self._pieces(data, start, stop)
+            self._pieces(data, start, stop, first)
 
-    def _pieces(self, data: LazyBytes, start: int, stop: int) -> None:
+    def _pieces(self, data: LazyBytes, start: int, stop: int, first: memoryview) -> None:
         """Send bytes whose headers are sent: an error can only close the connection now."""
         if self.command == "HEAD":
             return
         try:
             for place in range(start, stop, PIECE):
-                piece = data[place : min(place + PIECE, stop)]
+                piece = first if place == start else data[place : min(place + PIECE, stop)]
                 self.wfile.write(piece)
                 if len(piece) < min(PIECE, stop - place):  # the file has become shorter
                     self.close_connection = True

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from support.range_server import RangeServer
 
 from mmpcodec.errors import FileError
 from mmpcodec.runtime import stores
@@ -70,3 +71,18 @@ def test_what_is_missing(name):
     with pytest.raises(FileError, match=r"none\.zarr: ") as caught:
         stores.state_of(name)
     assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_parts_of_a_file_whose_server_ignores_ranges():
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    data = bytes(range(100))
+    with RangeServer({"a.bin": data}, ranges=False).running() as server:
+        found = stores.UrlBytes(server.url("a.bin"))
+        server.sent.clear()
+        assert bytes(found[5:7]) == data[5:7]
+        assert bytes(found[90:200]) == data[90:]
+        assert server.sent == [100]
+        other = stores.UrlBytes(server.url("a.bin"))
+        server.files["a.bin"] = bytes(50)
+        with pytest.raises(FileError, match="sent 50 bytes, not the 2 that were asked for"):
+            other[5:7]

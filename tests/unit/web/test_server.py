@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures
@@ -31,6 +32,22 @@ def server(tmp_path):
         threading.Thread(target=found.serve_forever, daemon=True).start()
         yield found
         found.shutdown()
+
+
+@pytest.fixture
+def serving():
+    """Serves files until the end of the test, and gives the server."""
+    servers = []
+
+    def serve(*files):
+        servers.append(PageServer(files, decoder="const decoder = {};"))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return servers[-1]
+
+    yield serve
+    for each in servers:
+        each.shutdown()
+        each.server_close()
 
 
 def ask(server, path, method="GET", **headers):
@@ -105,6 +122,26 @@ def test_a_file_of_several_pieces(tmp_path, server):
     assert ask(server, "files/0")[2] == data
     part = ask(server, "files/0", Range=f"bytes=7-{PIECE + 9}")[2]
     assert part == data[7 : PIECE + 10]
+
+
+def test_a_url_whose_server_ignores_ranges(serving):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp": CONTENT}, ranges=False).running() as other:
+        own = serving(ServedFile(other.url("a.mmp"), "a.mmp"))
+        other.sent.clear()
+        status, headers, body = ask(own, "files/0", Range="bytes=1000-1999")
+    assert (status, body) == (200, CONTENT)
+    assert "Content-Range" not in headers
+    assert other.sent[-1:] == [len(CONTENT)]
+
+
+def test_a_url_whose_server_sends_ranges(serving):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp": CONTENT}).running() as other:
+        own = serving(ServedFile(other.url("a.mmp"), "a.mmp"))
+        status, _, body = ask(own, "files/0", Range="bytes=1000-1999")
+    assert (status, body) == (206, CONTENT[1000:2000])
+    assert other.sent[-1:] == [1000]
 
 
 @pytest.mark.parametrize(
