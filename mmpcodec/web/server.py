@@ -6,6 +6,7 @@ browser here under another name. Files have numbers. No address names a path.
 """
 
 import contextlib
+import hashlib
 import json
 import re
 import secrets
@@ -139,6 +140,12 @@ def _closing(data: LazyBytes) -> Iterator[LazyBytes]:
         yield data
 
 
+def _tag(data: LazyBytes) -> str:
+    """Return the ETag of a file, by which the decoder sees that it was changed."""
+    state = data.state() if isinstance(data, FileBytes) else getattr(data, "state", "")
+    return f'"{hashlib.sha256(str(state).encode()).hexdigest()[:32]}"'
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
@@ -165,6 +172,12 @@ class _Handler(BaseHTTPRequestHandler):
         mine = secrets.compare_digest(given.encode(), server.token.encode())
         if self.headers.get("Host") not in names or not mine:
             return self._text(HTTPStatus.NOT_FOUND, "there is no such page")
+        if path.strip("/") == given and not path.endswith("/"):  # files are named from the page
+            return self._text(
+                HTTPStatus.PERMANENT_REDIRECT,
+                "the page has a / at its end",
+                {"Location": f"{path}/"},
+            )
         if rest == "":
             return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
         kind, _, number = rest.partition("/")
@@ -206,7 +219,7 @@ class _Handler(BaseHTTPRequestHandler):
             first = data[start : min(start + PIECE, stop)]  # an error can still be told
             if isinstance(data, stores.UrlBytes) and data.is_whole:
                 span, start, stop, first = None, 0, size, data[:PIECE]
-            extra = {"Accept-Ranges": "bytes"}
+            extra = {"Accept-Ranges": "bytes", "ETag": _tag(data)}
             if span is not None:
                 extra["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
             status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT

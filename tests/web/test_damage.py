@@ -11,8 +11,7 @@ from support.vectors import FOLDER
 from support.web_decoder import Node, missing
 
 import mmpcodec
-from mmpcodec.format import container
-from mmpcodec.format.numbers import number
+from mmpcodec.format import container, numbers
 
 MOST_SECONDS = 1.0
 NAMES = {"BadMagic", "UnsupportedVersion", "TruncatedStream", "CorruptStream", "LimitExceeded"}
@@ -98,7 +97,7 @@ def test_sizes_of_more_than_32_bits_end_as_in_python(node):
     said = set()
     for at in range(header.size + 4, len(data)):
         if data[at] < 128:
-            size = number(data[at] + 2**32)
+            size = numbers.number(data[at] + 2**32)
             rest = data[header.size + 4 : at] + size + data[at + 1 :]
             tile = zlib.crc32(rest).to_bytes(4, "big") + rest
             grown = container.write(replace(header, tile_bytes=(len(tile),)), [tile])

@@ -2,6 +2,7 @@
 
 import http.client
 import json
+import os
 import threading
 
 import numpy as np
@@ -113,6 +114,19 @@ def test_whole_files_and_heads(server):
     assert (status, body, headers["Accept-Ranges"]) == (200, CONTENT, "bytes")
     status, headers, body = ask(server, "files/0", "HEAD")
     assert (status, body, headers["Content-Length"]) == (200, b"", "10240")
+
+
+def test_an_address_without_its_last_slash_leads_to_the_page(server):
+    status, headers, _ = ask_whole(server, f"/{server.token}")
+    assert (status, headers["Location"]) == (308, f"/{server.token}/")
+
+
+def test_a_file_that_changes_has_another_tag(tmp_path, server):
+    tag = ask(server, "files/0")[1]["ETag"]
+    assert ask(server, "files/0", Range="bytes=0-9")[1]["ETag"] == tag
+    assert ask(server, "files/1")[1]["ETag"] != tag
+    os.utime(tmp_path / "a.mmp", ns=(1, 1))
+    assert ask(server, "files/0", Range="bytes=0-9")[1]["ETag"] != tag
 
 
 def test_a_file_of_several_pieces(tmp_path, server):
