@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.range_server import RangeServer
 
 from mmpcodec import pictures
 from mmpcodec.web import parts
@@ -52,6 +53,16 @@ def test_a_page_holds_its_files(mmp, decoder, encoded, picture):
     assert [each["regions"]["offset"] for each in facts] == [127.5, 127.5]
     assert "<title>a.mmp and 1 more</title>" in page
     assert "connect-src 'none'" in page
+
+
+def test_an_address_with_a_query(mmp, decoder, encoded):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp?key=1": Path(encoded).read_bytes()}).running() as server:
+        result = mmp("page", server.url("a.mmp?key=1"), "-o", "page.html", "--no-layers")
+    assert result.exit_code == 0, result.stderr
+    page = Path("page.html").read_text()
+    assert "<title>a.mmp</title>" in page
+    assert base64.b64decode(contents(page, "file-0")) == Path(encoded).read_bytes()
 
 
 def test_options_of_a_page(mmp, decoder, encoded):

@@ -86,3 +86,16 @@ def test_parts_of_a_file_whose_server_ignores_ranges():
         server.files["a.bin"] = bytes(50)
         with pytest.raises(FileError, match="sent 50 bytes, not the 2 that were asked for"):
             other[5:7]
+
+
+def test_a_server_that_cannot_be_asked_is_no_missing_file():
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({}).running() as server:
+        url = server.url("a.bin")
+        assert stores.entry(url) is None
+        with pytest.raises(FileError, match="No such file") as missing:
+            stores.UrlBytes(url)
+    assert isinstance(missing.value, FileNotFoundError)
+    for ask in (stores.entry, stores.UrlBytes, stores.read):
+        with pytest.raises(FileError, match=rf"^{url}: Connect call failed"):
+            ask(url)
