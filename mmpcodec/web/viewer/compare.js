@@ -22,6 +22,12 @@ class Compare {
     return [a, b];
   }
 
+  // How pictures of different sizes lie on each other; "" if their sizes are equal.
+  static note(pictures) {
+    const sizes = new Set(pictures.map(({width, height}) => `${width}×${height}`));
+    return sizes.size > 1 ? "sizes differ: all pictures begin at column 0, row 0" : "";
+  }
+
   // Calls paint(place) for each shown picture, with the stage's pen clipped to its part. The origin
   // of the pen is the pane's, so each pane draws as if it were alone.
   draw(stage, shown, paint) {

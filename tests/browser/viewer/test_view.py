@@ -257,12 +257,45 @@ def test_what_cannot_be_opened_says_why(viewing, served, folder, waves):
         .startswith("bad.mmp: BadMagic: Container at byte 0: magic is 6e")
     )
     viewer.locator("#side-a").select_option("holes.mmp")
-    until(viewer, "document.getElementById('progress').textContent.includes('CorruptStream')")
-    said = viewer.locator("#progress").text_content()
+    until(viewer, "document.getElementById('problem').textContent.includes('CorruptStream')")
     assert re.search(
-        r"holes\.mmp: CorruptStream: Layers at byte \d+: tile 2, 64x32 at \(0, 64\): ", said
+        r"^holes\.mmp: CorruptStream: Layers at byte \d+: tile 2, 64x32 at \(0, 64\): ",
+        viewer.get_by_role("alert").text_content(),
     )
+    settle(viewer)
+    assert viewer.locator("#progress").text_content() == ""
+    assert colour_at(viewer, *place_of(viewer, 100, 90)) == [waves[90, 100]] * 3  # another tile
+    viewer.locator("#side-a").select_option("gray.mmp")
+    settle(viewer)
     assert viewer.get_by_role("alert").count() == 0
+
+
+def test_all_tiles_but_the_damaged_ones_are_shown(viewing, served, tmp_path):
+    samples = np.full((640, 640), 77, np.uint8)
+    path = mmp_file(tmp_path / "a.mmp", samples, tile_size=64)
+    data = path.read_bytes()
+    offsets = mmpcodec.inspect(data).header.tile_offsets
+    path.write_bytes(data[: offsets[40]] + bytes(offsets[60] - offsets[40]) + data[offsets[60] :])
+    viewer = viewing(served(path).address, **DESK)
+    assert viewer.get_by_role("alert").text_content().endswith("; 20 tiles cannot be decoded")
+    for number, good in ((39, True), (40, False), (59, False), (60, True)):
+        place = place_of(viewer, number % 10 * 64 + 9, number // 10 * 64 + 9, (640, 640))
+        assert (colour_at(viewer, *place) == [77] * 3) == good
+
+
+def test_pictures_of_different_sizes(viewing, served, tmp_path):
+    large = mmp_file(tmp_path / "large.mmp", np.full((90, 120), 200, np.uint8))
+    small = mmp_file(tmp_path / "small.mmp", np.full((30, 40), 50, np.uint8))
+    viewer = viewing(served(large, small).address, **DESK)
+    said = viewer.locator("#progress")
+    assert said.text_content() == ""
+    viewer.locator("#wipe").click()
+    settle(viewer)
+    assert said.text_content() == "sizes differ: all pictures begin at column 0, row 0"
+    viewer.locator("#divider").fill("100")
+    settle(viewer)
+    assert colour_at(viewer, *place_of(viewer, 39, 29, (120, 90))) == [50] * 3
+    assert colour_at(viewer, *place_of(viewer, 41, 31, (120, 90))) == [48, 54, 61]  # nothing
 
 
 def embedded(path, files, facts=None):
