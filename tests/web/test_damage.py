@@ -124,7 +124,9 @@ def test_limits_are_named_in_the_error(node, limits, words):
     assert words in found["message"]
 
 
-@pytest.mark.parametrize("limits", [{"maxSample": 1}, {"maxSamples": 0}, {"maxMemory": "1"}])
+@pytest.mark.parametrize(
+    "limits", [{"maxSample": 1}, {"toString": 1}, {"maxSamples": 0}, {"maxMemory": "1"}]
+)
 def test_wrong_limits_are_refused(node, limits):
     found = node.ask(path=FOLDER / "v1" / "camera" / "stream.mmp", limits=limits)
     assert found["error"] == "ParameterError"

@@ -46,7 +46,16 @@ export class BlobSource extends BytesSource {
   }
 }
 
-/** A file of a server. One that ignores ranges sends the whole file, which is then kept. */
+/**
+ * Returns why a request failed; Node says it in the cause of the error.
+ * @param {any} error
+ */
+function reasonOf({ message, cause }) {
+  const more = cause?.message || cause?.code;
+  return more ? `${message}: ${more}` : message;
+}
+
+/** A file of a server; what a first request has of a small file is kept. One that ignores ranges sends the whole file, which is then kept. */
 export class HttpSource extends BytesSource {
   /**
    * @param {string} url
@@ -83,7 +92,7 @@ export class HttpSource extends BytesSource {
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof SourceError) throw error;
-      throw new SourceError(`${this.url}: ${/** @type {Error} */ (error).message}`);
+      throw new SourceError(`${this.url}: ${reasonOf(error)}`);
     }
     ++this.requests;
     this.fetched += bytes.length;
@@ -96,6 +105,7 @@ export class HttpSource extends BytesSource {
       return bytes.subarray(start, end);
     }
     this.#learnSize(response, start, last, bytes);
+    if (start === 0 && bytes.length === this.size) [this.data, this.isWhole] = [bytes, true];
     return bytes;
   }
 
