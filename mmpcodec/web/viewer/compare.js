@@ -22,10 +22,13 @@ class Compare {
     return [a, b];
   }
 
-  // How pictures of different sizes lie on each other; "" if their sizes are equal.
-  static note(pictures) {
-    const sizes = new Set(pictures.map(({width, height}) => `${width}×${height}`));
-    return sizes.size > 1 ? "sizes differ: all pictures begin at column 0, row 0" : "";
+  // What a reader should know of the pictures on the stage, out of so many files, in words.
+  notes(pictures, count) {
+    const sizes = new Set(pictures.map(({width, height}) => `${width}×${height}`)), notes = [];
+    if (sizes.size > 1) notes.push("sizes differ: all pictures begin at column 0, row 0");
+    if (this.way === "all" && count > Compare.MOST)
+      notes.push(`the first ${Compare.MOST} of ${count} files`);
+    return notes;
   }
 
   // Calls paint(place) for each shown picture, with the stage's pen clipped to its part. The origin

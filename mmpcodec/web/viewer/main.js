@@ -168,8 +168,9 @@ class Viewer {
       this.regions.draw(stage, facts);
     });
     const views = entries.map(entry => entry.view).filter(Boolean);
-    const notes = [...views.map(view => view.progress), Compare.note(views.map(view => view.picture))];
-    this.#write("progress", notes.filter(Boolean).join(" · "));
+    const notes = this.#compare.notes(views.map(view => view.picture), this.files.length);
+    const progress = [...views.map(view => view.progress), ...notes].filter(Boolean);
+    this.#write("progress", progress.join(" · "));
     this.#tellProblems(entries);
     this.controls.show(views.find(view => view.levels.deep) || null);
     this.layers.showLegend(this.#at("legend"), shown.map(file => this.#factsOf(file)));

@@ -283,6 +283,41 @@ def test_all_tiles_but_the_damaged_ones_are_shown(viewing, served, tmp_path):
         assert (colour_at(viewer, *place) == [77] * 3) == good
 
 
+def test_a_grid_says_that_it_has_the_first_files_only(viewing, served, tmp_path):
+    paths = [mmp_file(tmp_path / f"{k}.mmp", np.full((20, 20), k, np.uint8)) for k in range(10)]
+    viewer = viewing(served(*paths).address, **DESK)
+    viewer.locator("#all").click()
+    settle(viewer)
+    assert shown(viewer) == [f"{k}.mmp" for k in range(9)]
+    assert viewer.locator("#progress").text_content() == "the first 9 of 10 files"
+
+
+def test_a_file_that_vanishes_says_so(viewing, served, tmp_path):
+    path = mmp_file(tmp_path / "a.mmp", np.full((20, 20), 9, np.uint8))
+    other = mmp_file(tmp_path / "b.mmp", np.full((20, 20), 9, np.uint8))
+    viewer = viewing(served(path, other).address, **DESK)
+    other.unlink()
+    viewing.expected.append("500")
+    viewer.locator("#side-a").select_option("b.mmp")
+    assert (
+        viewer.get_by_role("alert")
+        .text_content()
+        .endswith("the server answered 500 Internal Server Error: b.mmp: No such file or directory")
+    )
+
+
+def test_an_empty_level_changes_nothing(viewing, served, tmp_path):
+    samples = np.arange(4096, dtype=np.uint16).reshape(64, 64)
+    path = mmp_file(tmp_path / "a.mmp", samples, depth=12)
+    viewer = viewing(served(path).address, **DESK)
+    before = viewer.locator("#high").input_value()
+    viewer.locator("#high").fill("")
+    viewer.locator("#high").press("Tab")
+    until(viewer, "document.getElementById('high').value !== ''")
+    assert viewer.locator("#high").input_value() == before
+    assert viewer.locator("#auto").get_attribute("aria-pressed") == "true"
+
+
 def test_pictures_of_different_sizes(viewing, served, tmp_path):
     large = mmp_file(tmp_path / "large.mmp", np.full((90, 120), 200, np.uint8))
     small = mmp_file(tmp_path / "small.mmp", np.full((30, 40), 50, np.uint8))
