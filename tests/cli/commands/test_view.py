@@ -65,6 +65,19 @@ def test_an_address_with_a_query(mmp, decoder, encoded):
     assert base64.b64decode(contents(page, "file-0")) == Path(encoded).read_bytes()
 
 
+def test_a_file_that_browsers_cannot_hold_in_a_page_is_refused(mmp, decoder, encoded):
+    most = 400_000_000
+    assert 4 * most // 3 + 4 <= 2**29 - 24  # characters of Base64
+    with open("large.mmp", "wb") as stream:
+        stream.truncate(most + 1)
+    result = mmp("page", encoded, "large.mmp", "-o", "page.html", "--no-layers")
+    assert result.exit_code == 2
+    assert "large.mmp: has 400000001 bytes, a page holds files of at most 400000000;" in (
+        result.stderr
+    )
+    assert not Path("page.html").exists()
+
+
 def test_options_of_a_page(mmp, decoder, encoded):
     options = ("--title", "Scans & more", "--no-layers", "--json")
     result = mmp("page", encoded, "-o", "p.htm", *options)
