@@ -214,7 +214,7 @@ def _at_url(url: str, kind: InputKind) -> list[Job]:
     """Return the jobs of a URL: those of the files below it, or that of the file itself."""
     found = stores.entry(url)
     if found is None or not found.is_folder:
-        return [Job(url, below=url.rstrip("/").rpartition("/")[2])]
+        return [Job(url, below=stores.base_name(url))]
     jobs = [
         Job(stores.joined(url, below), below=below, stored=there)
         for below, there in stores.files_below(url).items()

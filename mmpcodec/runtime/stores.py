@@ -13,6 +13,7 @@ import stat
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime
+from http import HTTPStatus
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mmpcodec.errors import FileError, MissingExtra, MmpError, install
@@ -21,6 +22,7 @@ from mmpcodec.runtime.files import LazyBytes
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
 _ZARR = re.compile(r"\.zarr(/|$)", re.IGNORECASE)
+_HTTP = re.compile(r"https?://", re.IGNORECASE)
 _FILE = "file://"
 _IN_STEPS = {"ftp", "hdfs", "sftp", "ssh", "smb", "webhdfs"}
 """Protocols that show a file while it is being written; the others show it when it is complete."""
@@ -66,6 +68,19 @@ def absolute(name: str) -> str:
     return name if is_url(name) else os.path.abspath(name)
 
 
+def base_name(url: str) -> str:
+    """Return the name of a file in its folder, without the query of an address of HTTP.
+
+    Examples
+    --------
+    >>> from mmpcodec.runtime.stores import base_name
+    >>> base_name("https://example.org/scans/a.mmp?key=1"), base_name("s3://scans/a?.mmp")
+    ('a.mmp', 'a?.mmp')
+    """
+    path = re.split(r"[?#]", url)[0] if _HTTP.match(url) else url
+    return path.rstrip("/").rpartition("/")[2]
+
+
 def joined(folder: str, name: str) -> str:
     """Return the URL of a file in a folder; ``name`` may be a path with folders."""
     return f"{folder.rstrip('/')}/{name.replace(os.sep, '/')}"
@@ -85,8 +100,10 @@ def entry(url: str) -> Stored | None:
         system, path = _system(url)
         try:
             return _entry(system.info(path))
-        except FileNotFoundError:
-            return None
+        except FileNotFoundError as error:
+            if isinstance(_cause(url, error), FileNotFoundError):
+                return None
+            raise
 
 
 def files_below(url: str) -> dict[str, Stored]:
@@ -204,7 +221,8 @@ def read(url: str) -> bytes:
 class UrlBytes(LazyBytes):
     """The bytes of a file in a store, read when they are asked for; slices are as of a memoryview.
 
-    ``state`` is the state of the file when it was opened; see ``Stored``.
+    ``state`` is the state of the file when it was opened; see ``Stored``. A server may ignore the
+    range of a request and send the whole file; then it is kept, and ``is_whole`` is True.
 
     Raises
     ------
@@ -219,6 +237,12 @@ class UrlBytes(LazyBytes):
             found = self._system.info(self._path)
             self._size = int(found["size"])
             self.state = _entry(found).state
+        self._whole: memoryview | None = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the server has sent the whole file in place of a part of it."""
+        return self._whole is not None
 
     def __len__(self) -> int:
         return self._size
@@ -227,8 +251,19 @@ class UrlBytes(LazyBytes):
         start, stop, _ = part.indices(self._size)
         if start >= stop:
             return memoryview(b"")
+        if self._whole is not None:
+            return self._whole[start:stop]
         with _named(self._url):
-            return memoryview(self._system.cat_file(self._path, start=start, end=stop))
+            found = memoryview(self._system.cat_file(self._path, start=start, end=stop))
+        if len(found) <= stop - start:
+            return found
+        if len(found) != self._size:
+            raise FileError(
+                f"{self._url}: the server sent {len(found)} bytes, not the {stop - start} that "
+                f"were asked for, nor the whole file of {self._size}"
+            )
+        self._whole = found
+        return found[start:stop]
 
 
 @contextlib.contextmanager
@@ -279,13 +314,29 @@ def _named(url: str) -> Iterator[None]:
         advice = install("cluster") if name == "fsspec" else "install the package that it names"
         raise MissingExtra(f"{url}: needs a package: {error}; {advice}") from error
     except OSError as error:
-        number = error.errno or _NUMBERS.get(type(error))
-        if number is None or error.errno:
-            raise FileError.from_os(url, error) from error
-        raise FileError.because(number, url, os.strerror(number)) from error
+        raise _error_of(url, _cause(url, error)) from error
     except Exception as error:  # stores raise errors of their own kinds
+        raise _error_of(url, error) from error
+
+
+def _cause(url: str, error: OSError) -> Exception:
+    """Return why a server gives no file: fsspec calls a file missing if it cannot be asked for."""
+    cause = error.__cause__
+    if not (isinstance(error, FileNotFoundError) and isinstance(cause, Exception)):
+        return error
+    is_missing = getattr(cause, "status", None) in (HTTPStatus.NOT_FOUND, HTTPStatus.GONE)
+    return cause if _HTTP.match(url) and not is_missing else error
+
+
+def _error_of(url: str, error: Exception) -> FileError:
+    """Return the error that names a URL, and the number and text of the system if there are any."""
+    if not isinstance(error, OSError):
         reason = " ".join(str(error).split())
-        raise FileError(f"{url}: {type(error).__name__}: {reason}") from error
+        return FileError(f"{url}: {type(error).__name__}: {reason}")
+    number = error.errno or _NUMBERS.get(type(error))
+    if number is None or error.errno:
+        return FileError.from_os(url, error)
+    return FileError.because(number, url, os.strerror(number))
 
 
 def _system(url: str) -> tuple[Any, str]:

@@ -21,6 +21,9 @@ SCRIPTS = (
     *("files.js", "keys.js", "window.js", "main.js"),
 )
 MMP_SUFFIX = ".mmp"
+MOST_BYTES = 400_000_000
+"""Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
+2^29 - 24 characters: V8, ``String::kMaxLength``."""
 
 
 @dataclass(frozen=True)

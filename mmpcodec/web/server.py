@@ -6,6 +6,7 @@ browser here under another name. Files have numbers. No address names a path.
 """
 
 import contextlib
+import hashlib
 import json
 import re
 import secrets
@@ -139,6 +140,12 @@ def _closing(data: LazyBytes) -> Iterator[LazyBytes]:
         yield data
 
 
+def _tag(data: LazyBytes) -> str:
+    """Return the ETag of a file, by which the decoder sees that it was changed."""
+    state = data.state() if isinstance(data, FileBytes) else getattr(data, "state", "")
+    return f'"{hashlib.sha256(str(state).encode()).hexdigest()[:32]}"'
+
+
 class _Handler(BaseHTTPRequestHandler):
     """Answers one connection."""
 
@@ -165,6 +172,12 @@ class _Handler(BaseHTTPRequestHandler):
         mine = secrets.compare_digest(given.encode(), server.token.encode())
         if self.headers.get("Host") not in names or not mine:
             return self._text(HTTPStatus.NOT_FOUND, "there is no such page")
+        if path.strip("/") == given and not path.endswith("/"):  # files are named from the page
+            return self._text(
+                HTTPStatus.PERMANENT_REDIRECT,
+                "the page has a / at its end",
+                {"Location": f"{path}/"},
+            )
         if rest == "":
             return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
         kind, _, number = rest.partition("/")
@@ -190,7 +203,10 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(HTTPStatus.OK, "application/json", self.server.facts(number))
 
     def _file(self, number: int) -> None:
-        """Send a file, or the range of it that the browser asks for."""
+        """Send a file, or the range of it that the browser asks for.
+
+        A file whose own server ignores ranges is sent whole, so that it is fetched only once.
+        """
         with _closing(self.server.files[number].opened()) as data:
             size = len(data)
             asked = self.headers.get("Range")
@@ -200,20 +216,23 @@ class _Handler(BaseHTTPRequestHandler):
                 status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
                 return self._text(status, f"{asked}: the file has {size} bytes", extra)
             start, stop = span or (0, size)
-            extra = {"Accept-Ranges": "bytes"}
+            first = data[start : min(start + PIECE, stop)]  # an error can still be told
+            if isinstance(data, stores.UrlBytes) and data.is_whole:
+                span, start, stop, first = None, 0, size, data[:PIECE]
+            extra = {"Accept-Ranges": "bytes", "ETag": _tag(data)}
             if span is not None:
                 extra["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
             status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT
             self._head(status, "application/octet-stream", stop - start, extra)
-            self._pieces(data, start, stop)
+            self._pieces(data, start, stop, first)
 
-    def _pieces(self, data: LazyBytes, start: int, stop: int) -> None:
+    def _pieces(self, data: LazyBytes, start: int, stop: int, first: memoryview) -> None:
         """Send bytes whose headers are sent: an error can only close the connection now."""
         if self.command == "HEAD":
             return
         try:
             for place in range(start, stop, PIECE):
-                piece = data[place : min(place + PIECE, stop)]
+                piece = first if place == start else data[place : min(place + PIECE, stop)]
                 self.wfile.write(piece)
                 if len(piece) < min(PIECE, stop - place):  # the file has become shorter
                     self.close_connection = True

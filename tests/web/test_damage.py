@@ -11,7 +11,7 @@ from support.vectors import FOLDER
 from support.web_decoder import Node, missing
 
 import mmpcodec
-from mmpcodec.format import container
+from mmpcodec.format import container, numbers
 
 MOST_SECONDS = 1.0
 NAMES = {"BadMagic", "UnsupportedVersion", "TruncatedStream", "CorruptStream", "LimitExceeded"}
@@ -89,6 +89,26 @@ def test_flips_end_as_in_python(node, name):
         assert found.get("error") == error_in_python(flipped), (at, found)
 
 
+def test_sizes_of_more_than_32_bits_end_as_in_python(node):
+    """Each byte becomes a number that is 2^32 larger; one of them is the size of a stream."""
+    samples = samples_of((3, 5), 3, 8)
+    data = mmpcodec.encode(samples, 0, preset="exact", version=2)
+    header = container.read_header(memoryview(data))
+    said = set()
+    for at in range(header.size + 4, len(data)):
+        if data[at] < 128:
+            size = numbers.number(data[at] + 2**32)
+            rest = data[header.size + 4 : at] + size + data[at + 1 :]
+            tile = zlib.crc32(rest).to_bytes(4, "big") + rest
+            grown = container.write(replace(header, tile_bytes=(len(tile),)), [tile])
+            with pytest.raises(mmpcodec.FormatError) as caught:
+                mmpcodec.decode(grown)
+            found = node.ask(grown)
+            assert found["error"] == type(caught.value).__name__, (at, found, caught.value)
+            said |= {found["message"]} & {str(caught.value)}
+    assert any("stream 0 has 42949673" in text for text in said), said
+
+
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
@@ -104,7 +124,9 @@ def test_limits_are_named_in_the_error(node, limits, words):
     assert words in found["message"]
 
 
-@pytest.mark.parametrize("limits", [{"maxSample": 1}, {"maxSamples": 0}, {"maxMemory": "1"}])
+@pytest.mark.parametrize(
+    "limits", [{"maxSample": 1}, {"toString": 1}, {"maxSamples": 0}, {"maxMemory": "1"}]
+)
 def test_wrong_limits_are_refused(node, limits):
     found = node.ask(path=FOLDER / "v1" / "camera" / "stream.mmp", limits=limits)
     assert found["error"] == "ParameterError"

@@ -131,3 +131,16 @@ def test_memory_is_estimated_as_in_python(name):
         mmpcodec.decode(stream.read_bytes(), limits=DecodeLimits(max_memory=1), threads=1)
     same = caught.value.problem.split("; ")[0]
     assert found == f"LimitExceeded {same}; limits.maxMemory raises it"
+
+
+@with_node
+@pytest.mark.parametrize(("processors", "workers"), [(7, 7), (99, 16)])
+def test_workers_are_as_many_as_processors_where_there_is_no_navigator(processors, workers):
+    found = node(
+        f"""const os = process.getBuiltinModule("node:os");
+        os.availableParallelism = () => {processors};
+        Object.defineProperty(globalThis, "navigator", {{ value: undefined }});
+        const {{ PROCESSORS }} = await import(`${{process.cwd()}}/decoder/pool.js`);
+        console.log(JSON.stringify(PROCESSORS));"""
+    )
+    assert found == workers

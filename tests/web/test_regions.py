@@ -85,6 +85,27 @@ def test_a_server_without_ranges_sends_the_whole_file_once(node):
     assert server.sent == [len(data)]
 
 
+def test_a_small_file_of_a_server_is_fetched_once(node):
+    samples = samples_of((130, 200), 1, 8)
+    data = tiled(samples)
+    assert len(data) < 1 << 16
+    with RangeServer({"a.mmp": data}).running() as server:
+        part = (100, 100, 50, 30)
+        found = node.ask(url=server.url("a.mmp"), open=[part])
+    assert found["regions"][0]["sha"] == sha(crop(samples, *part))
+    assert server.sent == [len(data)]
+    assert found["traffic"] == {"bytes": len(data), "requests": 1}
+
+
+def test_a_server_that_does_not_answer_is_an_error_with_its_reason(node):
+    with RangeServer({}).running() as server:
+        url = server.url("a.mmp")
+    found = node.ask(url=url)
+    assert found["error"] == "SourceError"
+    assert found["message"].startswith(f"{url}: fetch failed: ")
+    assert "ECONNREFUSED" in found["message"]
+
+
 def test_a_file_that_is_not_there_is_an_error_with_its_address(node):
     with RangeServer({}).running() as server:
         found = node.ask(url=server.url("b.mmp"))

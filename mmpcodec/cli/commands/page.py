@@ -87,6 +87,12 @@ def page(
         return pages.PageEntry(name, output.size_of(job.source), data=data, facts=facts)
 
     entries = [entry(job) for job in jobs]
+    for each in entries:
+        if each.size > pages.MOST_BYTES:
+            raise ParameterError(
+                f"{each.name}: has {each.size} bytes, a page holds files of at most "
+                f"{pages.MOST_BYTES}; mmp view shows larger ones"
+            )
     shown = title or pages.title_of([entry.name for entry in entries])
     size = 0
     with output.opened(out, force=force) as stream:

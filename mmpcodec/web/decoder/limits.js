@@ -34,7 +34,7 @@ const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
  */
 export function checkedLimits(given = {}) {
   for (const [name, value] of Object.entries(given)) {
-    if (!(name in DEFAULT_LIMITS)) {
+    if (!Object.hasOwn(DEFAULT_LIMITS, name)) {
       const names = Object.keys(DEFAULT_LIMITS).join(", ");
       throw new ParameterError(`limits.${name}: must be one of ${names}`);
     }

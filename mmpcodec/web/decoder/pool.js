@@ -19,8 +19,11 @@ import { TileDecoder } from "./tile_decoder.js";
  * @property {(error: unknown) => void} reject
  */
 
-/** Number of processors; at most so many workers are started by default. */
-export const PROCESSORS = Math.max(1, Math.min(16, globalThis.navigator?.hardwareConcurrency ?? 2));
+/** Node 20 has no navigator. */
+const system = /** @type {any} */ (globalThis).process?.getBuiltinModule?.("node:os");
+const processors = globalThis.navigator?.hardwareConcurrency ?? system?.availableParallelism() ?? 2;
+/** Number of processors, at most 16; at most so many workers are started by default. */
+export const PROCESSORS = Math.max(1, Math.min(16, processors));
 
 /**
  * Starts a worker.

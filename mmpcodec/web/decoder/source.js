@@ -7,6 +7,8 @@ export const FIRST_READ = 1 << 16;
 const MOST_GAP = 4096;
 /** A request asks for no more, unless one tile has more. */
 const MOST_REQUEST = 8 << 20;
+/** Bytes of the longest text of a server that an error says. */
+const MOST_TEXT = 1000;
 
 /** A file in memory. */
 export class BytesSource {
@@ -46,7 +48,29 @@ export class BlobSource extends BytesSource {
   }
 }
 
-/** A file of a server. One that ignores ranges sends the whole file, which is then kept. */
+/**
+ * Returns why a request failed; Node says it in the cause of the error.
+ * @param {any} error
+ */
+function reasonOf({ message, cause }) {
+  const more = cause?.message || cause?.code;
+  return more ? `${message}: ${more}` : message;
+}
+
+/**
+ * Returns a plain text that a server sends with an error, if it is short; "" else.
+ * @param {Response} response
+ */
+async function textOf(response) {
+  const size = Number(response.headers.get("Content-Length") ?? Infinity);
+  if (size <= MOST_TEXT && response.headers.get("Content-Type")?.startsWith("text/plain")) {
+    return response.text();
+  }
+  await response.body?.cancel();
+  return "";
+}
+
+/** A file of a server; what a first request has of a small file is kept. One that ignores ranges sends the whole file, which is then kept. */
 export class HttpSource extends BytesSource {
   /**
    * @param {string} url
@@ -78,12 +102,12 @@ export class HttpSource extends BytesSource {
     let bytes;
     try {
       response = await fetch(this.url, { ...this.init, headers, signal });
-      this.#check(response);
+      await this.#check(response);
       bytes = new Uint8Array(await response.arrayBuffer());
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof SourceError) throw error;
-      throw new SourceError(`${this.url}: ${/** @type {Error} */ (error).message}`);
+      throw new SourceError(`${this.url}: ${reasonOf(error)}`);
     }
     ++this.requests;
     this.fetched += bytes.length;
@@ -96,14 +120,17 @@ export class HttpSource extends BytesSource {
       return bytes.subarray(start, end);
     }
     this.#learnSize(response, start, last, bytes);
+    if (start === 0 && bytes.length === this.size) [this.data, this.isWhole] = [bytes, true];
     return bytes;
   }
 
   /** @param {Response} response */
-  #check(response) {
+  async #check(response) {
     const { status } = response;
     if (![200, 206, 416].includes(status)) {
-      throw new SourceError(`${this.url}: the server answered ${status} ${response.statusText}`);
+      const said = await textOf(response);
+      const says = `the server answered ${status} ${response.statusText}${said && `: ${said}`}`;
+      throw new SourceError(`${this.url}: ${says}`);
     }
     const version = response.headers.get("ETag") ?? response.headers.get("Last-Modified");
     if (this.known && status !== 416 && version !== this.version) {

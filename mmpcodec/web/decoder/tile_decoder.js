@@ -1,8 +1,8 @@
 // Decoding of a tile: palette and layers, then the samples of all planes.
 import { bytesOf, fromFineLuma, fromLuma, interleave, narrow, newSamples } from "./colour.js";
-import { CorruptStream, FormatError } from "./errors.js";
+import { CorruptStream, FormatError, TruncatedStream } from "./errors.js";
 import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./format/layers.js";
-import { crc32, crcText } from "./format/numbers.js";
+import { Fields, crc32, crcText } from "./format/numbers.js";
 import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./format/palette.js";
 import {
   BLOCK_TOOLS,
@@ -34,6 +34,9 @@ const WHOLE_PLANE = 1 << 30;
 /** 0 to 3 quarters of a doubling, in 1/16384. */
 const FACTORS = [16384, 19484, 23170, 27554];
 const MOST_STEP = 65535;
+const EXACT_2_SECTION = "Exact samples 2";
+/** Largest size of nine bytes. */
+const MOST_SIZE = (1n << 63n) - 1n;
 /** An instance that has grown beyond so many bytes is not kept. */
 const MOST_KEPT = 2 ** 28;
 
@@ -243,8 +246,33 @@ const int32 = (numbers) => Int32Array.from(numbers);
  * @param {import("./format/tools.js").ToolValues} tools
  */
 function exact2(instance, payload, planes, size, depth, tools) {
+  checkStreamSizes(payload, planes);
   const own = instance.put(int32(inOrder(tools, EXACT_TOOLS)));
   return exact(instance, "mmp_exact_2", payload, planes, size, depth, [own]);
+}
+
+/**
+ * Checks the sizes of streams, of which the module holds the lowest 32 bits only.
+ * @param {Uint8Array} payload of exact samples 2
+ * @param {number} planes
+ */
+function checkStreamSizes(payload, planes) {
+  const fields = new Fields(payload, EXACT_2_SECTION);
+  /** @type {number[]} */
+  let sizes;
+  try {
+    sizes = Array.from({ length: planes - 1 }, () => fields.number("size", 0, MOST_SIZE));
+  } catch {
+    return; // the module says what is wrong
+  }
+  let { left } = fields;
+  sizes.forEach((size, number) => {
+    if (size > left) {
+      const says = `stream ${number} has ${size} bytes, the payload has ${left} left`;
+      throw new TruncatedStream(EXACT_2_SECTION, says);
+    }
+    left -= size;
+  });
 }
 
 /**

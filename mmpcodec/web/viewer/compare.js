@@ -22,6 +22,15 @@ class Compare {
     return [a, b];
   }
 
+  // What a reader should know of the pictures on the stage, out of so many files, in words.
+  notes(pictures, count) {
+    const sizes = new Set(pictures.map(({width, height}) => `${width}×${height}`)), notes = [];
+    if (sizes.size > 1) notes.push("sizes differ: all pictures begin at column 0, row 0");
+    if (this.way === "all" && count > Compare.MOST)
+      notes.push(`the first ${Compare.MOST} of ${count} files`);
+    return notes;
+  }
+
   // Calls paint(place) for each shown picture, with the stage's pen clipped to its part. The origin
   // of the pen is the pane's, so each pane draws as if it were alone.
   draw(stage, shown, paint) {

@@ -110,9 +110,7 @@ class Viewer {
   #arrange() {
     const entries = this.#shown.map(file => this.#open(file));
     const open = entries.map(entry => entry.view && entry.view.picture).filter(Boolean);
-    const problems = entries.map(entry => entry.problem).filter(Boolean);
-    this.#at("problem").hidden = !problems.length;
-    this.#at("problem").textContent = problems.join("\n");
+    this.#tellProblems(entries);
     this.#caption(entries);
     this.#wantFacts();
     if (!open.length) return;
@@ -132,6 +130,14 @@ class Viewer {
     if (moved && stage.fitted) stage.fit();
     else if (moved) stage.look = look;
     else stage.draw();
+  }
+
+  // Says which files cannot be opened, and which have tiles that cannot be decoded.
+  #tellProblems(entries) {
+    const problems = entries.map(({view, problem}) => problem || view && view.problem);
+    const text = problems.filter(Boolean).join("\n");
+    this.#at("problem").hidden = !text;
+    this.#write("problem", text);
   }
 
   #caption(entries) {
@@ -162,8 +168,10 @@ class Viewer {
       this.regions.draw(stage, facts);
     });
     const views = entries.map(entry => entry.view).filter(Boolean);
-    const progress = views.map(view => view.progress).filter(Boolean).join(" · ");
-    this.#write("progress", progress);
+    const notes = this.#compare.notes(views.map(view => view.picture), this.files.length);
+    const progress = [...views.map(view => view.progress), ...notes].filter(Boolean);
+    this.#write("progress", progress.join(" · "));
+    this.#tellProblems(entries);
     this.controls.show(views.find(view => view.levels.deep) || null);
     this.layers.showLegend(this.#at("legend"), shown.map(file => this.#factsOf(file)));
     this.regions.show(shown[0].name, this.#factsOf(shown[0]).there);

@@ -172,11 +172,13 @@ class TileView {
   static DETAIL = 2 ** 24; // most pixels of large pictures in view that are drawn from tiles
   static OVERVIEW_TILES = 4096; // most tiles that are decoded for an overview
   static AT_ONCE = Math.min(8, Math.max(2, navigator.hardwareConcurrency || 2));
+  static OF_A_TILE = ["CorruptStream", "TruncatedStream", "LimitExceeded"]; // errors, by name
   #loading = new Map(); // AbortController by number of the tile
   #own; // whether the automatic levels are those of this picture
   #fitted = 0; // tiles that the automatic levels have seen
   #arrived = 0;
-  error = null;
+  #failed = new Map(); // errors by number of the tile; the other tiles are shown
+  #error = null; // of the file itself: no more of it is asked for
 
   // levels: those of another picture, or null; ready: a tile has come, or cannot be decoded.
   constructor(picture, cache, levels, ready) {
@@ -253,9 +255,10 @@ class TileView {
       this.#loading.delete(number);
       control.abort();
     }
-    this.waiting = wanted.length;
-    for (const number of wanted) {
-      if (this.error || this.#loading.size >= TileView.AT_ONCE) break;
+    const missing = this.#error ? [] : wanted.filter(number => !this.#failed.has(number));
+    this.waiting = missing.length;
+    for (const number of missing) {
+      if (this.#loading.size >= TileView.AT_ONCE) break;
       if (!this.#loading.has(number)) this.#load(number);
     }
   }
@@ -272,7 +275,8 @@ class TileView {
       this.#fitLevels();
     } catch (error) {
       if (control.signal.aborted) return;
-      this.error = error;
+      if (TileView.OF_A_TILE.includes(error.name)) this.#failed.set(number, error);
+      else this.#error = error;
     }
     this.#loading.delete(number);
     this.ready(this);
@@ -310,10 +314,17 @@ class TileView {
     return [...tile.samples.subarray(k, k + tile.planes)];
   }
 
+  // What is wrong with the file, in words; "" if nothing is.
+  get problem() {
+    const [first] = this.#failed.values(), error = this.#error || first, {size} = this.#failed;
+    if (!error) return "";
+    const more = error === first && size > 1 ? `; ${size} tiles cannot be decoded` : "";
+    return `${this.picture.name}: ${error.name}: ${error.message}${more}`;
+  }
+
   // What is still missing, in words; "" if nothing is.
   get progress() {
     const {overview, picture} = this, tiles = picture.columns * picture.rows;
-    if (this.error) return `${picture.name}: ${this.error.name}: ${this.error.message}`;
     if (!this.detailed && overview) {
       const {size} = overview.filled;
       if (!this.waiting && size < tiles && size >= TileView.OVERVIEW_TILES)

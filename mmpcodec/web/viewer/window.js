@@ -6,7 +6,7 @@ class LevelControls {
   constructor(draw) {
     const on = (id, kind, action) => this.#at(id).addEventListener(kind, () => {
       if (!this.#view) return;
-      action(this.#view.levels);
+      if (this.#at(id).value !== "" || kind === "click") action(this.#view.levels); // else as before
       draw();
     });
     const value = id => Number(this.#at(id).value);

@@ -29,8 +29,11 @@ def served():
 
 @pytest.fixture
 def viewing(browser):
-    """Opens a page; at the end, nothing may have gone wrong in it or come from elsewhere."""
-    contexts, problems, requests = [], [], []
+    """Opens a page; at the end, nothing may have gone wrong in it or come from elsewhere.
+
+    ``expected`` is a list of parts of the errors that the console may say.
+    """
+    contexts, problems, requests, expected = [], [], [], []
 
     def open_page(address, *, wait=True, **device):
         context = browser.new_context(**device)
@@ -44,10 +47,10 @@ def viewing(browser):
             until_drawn(page)
         return page
 
-    open_page.requests = requests
+    open_page.requests, open_page.expected = requests, expected
     yield open_page
     for context in contexts:
         context.close()
-    assert problems == []
+    assert [said for said in problems if not any(part in said for part in expected)] == []
     own = ("http://127.0.0.1:", "file:", "data:", "blob:")
     assert [url for url in requests if not url.startswith(own)] == []

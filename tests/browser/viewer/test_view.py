@@ -257,12 +257,80 @@ def test_what_cannot_be_opened_says_why(viewing, served, folder, waves):
         .startswith("bad.mmp: BadMagic: Container at byte 0: magic is 6e")
     )
     viewer.locator("#side-a").select_option("holes.mmp")
-    until(viewer, "document.getElementById('progress').textContent.includes('CorruptStream')")
-    said = viewer.locator("#progress").text_content()
+    until(viewer, "document.getElementById('problem').textContent.includes('CorruptStream')")
     assert re.search(
-        r"holes\.mmp: CorruptStream: Layers at byte \d+: tile 2, 64x32 at \(0, 64\): ", said
+        r"^holes\.mmp: CorruptStream: Layers at byte \d+: tile 2, 64x32 at \(0, 64\): ",
+        viewer.get_by_role("alert").text_content(),
     )
+    settle(viewer)
+    assert viewer.locator("#progress").text_content() == ""
+    assert colour_at(viewer, *place_of(viewer, 100, 90)) == [waves[90, 100]] * 3  # another tile
+    viewer.locator("#side-a").select_option("gray.mmp")
+    settle(viewer)
     assert viewer.get_by_role("alert").count() == 0
+
+
+def test_all_tiles_but_the_damaged_ones_are_shown(viewing, served, tmp_path):
+    samples = np.full((640, 640), 77, np.uint8)
+    path = mmp_file(tmp_path / "a.mmp", samples, tile_size=64)
+    data = path.read_bytes()
+    offsets = mmpcodec.inspect(data).header.tile_offsets
+    path.write_bytes(data[: offsets[40]] + bytes(offsets[60] - offsets[40]) + data[offsets[60] :])
+    viewer = viewing(served(path).address, **DESK)
+    assert viewer.get_by_role("alert").text_content().endswith("; 20 tiles cannot be decoded")
+    for number, good in ((39, True), (40, False), (59, False), (60, True)):
+        place = place_of(viewer, number % 10 * 64 + 9, number // 10 * 64 + 9, (640, 640))
+        assert (colour_at(viewer, *place) == [77] * 3) == good
+
+
+def test_a_grid_says_that_it_has_the_first_files_only(viewing, served, tmp_path):
+    paths = [mmp_file(tmp_path / f"{k}.mmp", np.full((20, 20), k, np.uint8)) for k in range(10)]
+    viewer = viewing(served(*paths).address, **DESK)
+    viewer.locator("#all").click()
+    settle(viewer)
+    assert shown(viewer) == [f"{k}.mmp" for k in range(9)]
+    assert viewer.locator("#progress").text_content() == "the first 9 of 10 files"
+
+
+def test_a_file_that_vanishes_says_so(viewing, served, tmp_path):
+    path = mmp_file(tmp_path / "a.mmp", np.full((20, 20), 9, np.uint8))
+    other = mmp_file(tmp_path / "b.mmp", np.full((20, 20), 9, np.uint8))
+    viewer = viewing(served(path, other).address, **DESK)
+    other.unlink()
+    viewing.expected.append("500")
+    viewer.locator("#side-a").select_option("b.mmp")
+    assert (
+        viewer.get_by_role("alert")
+        .text_content()
+        .endswith("the server answered 500 Internal Server Error: b.mmp: No such file or directory")
+    )
+
+
+def test_an_empty_level_changes_nothing(viewing, served, tmp_path):
+    samples = np.arange(4096, dtype=np.uint16).reshape(64, 64)
+    path = mmp_file(tmp_path / "a.mmp", samples, depth=12)
+    viewer = viewing(served(path).address, **DESK)
+    before = viewer.locator("#high").input_value()
+    viewer.locator("#high").fill("")
+    viewer.locator("#high").press("Tab")
+    until(viewer, "document.getElementById('high').value !== ''")
+    assert viewer.locator("#high").input_value() == before
+    assert viewer.locator("#auto").get_attribute("aria-pressed") == "true"
+
+
+def test_pictures_of_different_sizes(viewing, served, tmp_path):
+    large = mmp_file(tmp_path / "large.mmp", np.full((90, 120), 200, np.uint8))
+    small = mmp_file(tmp_path / "small.mmp", np.full((30, 40), 50, np.uint8))
+    viewer = viewing(served(large, small).address, **DESK)
+    said = viewer.locator("#progress")
+    assert said.text_content() == ""
+    viewer.locator("#wipe").click()
+    settle(viewer)
+    assert said.text_content() == "sizes differ: all pictures begin at column 0, row 0"
+    viewer.locator("#divider").fill("100")
+    settle(viewer)
+    assert colour_at(viewer, *place_of(viewer, 39, 29, (120, 90))) == [50] * 3
+    assert colour_at(viewer, *place_of(viewer, 41, 31, (120, 90))) == [48, 54, 61]  # nothing
 
 
 def embedded(path, files, facts=None):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.range_server import RangeServer
 
 from mmpcodec import pictures
 from mmpcodec.web import parts
@@ -52,6 +53,29 @@ def test_a_page_holds_its_files(mmp, decoder, encoded, picture):
     assert [each["regions"]["offset"] for each in facts] == [127.5, 127.5]
     assert "<title>a.mmp and 1 more</title>" in page
     assert "connect-src 'none'" in page
+
+
+def test_an_address_with_a_query(mmp, decoder, encoded):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp?key=1": Path(encoded).read_bytes()}).running() as server:
+        result = mmp("page", server.url("a.mmp?key=1"), "-o", "page.html", "--no-layers")
+    assert result.exit_code == 0, result.stderr
+    page = Path("page.html").read_text()
+    assert "<title>a.mmp</title>" in page
+    assert base64.b64decode(contents(page, "file-0")) == Path(encoded).read_bytes()
+
+
+def test_a_file_that_browsers_cannot_hold_in_a_page_is_refused(mmp, decoder, encoded):
+    most = 400_000_000
+    assert 4 * most // 3 + 4 <= 2**29 - 24  # characters of Base64
+    with open("large.mmp", "wb") as stream:
+        stream.truncate(most + 1)
+    result = mmp("page", encoded, "large.mmp", "-o", "page.html", "--no-layers")
+    assert result.exit_code == 2
+    assert "large.mmp: has 400000001 bytes, a page holds files of at most 400000000;" in (
+        result.stderr
+    )
+    assert not Path("page.html").exists()
 
 
 def test_options_of_a_page(mmp, decoder, encoded):

@@ -3,6 +3,7 @@
 import os
 
 import pytest
+from support.range_server import RangeServer
 
 from mmpcodec.errors import FileError
 from mmpcodec.runtime import stores
@@ -70,3 +71,31 @@ def test_what_is_missing(name):
     with pytest.raises(FileError, match=r"none\.zarr: ") as caught:
         stores.state_of(name)
     assert isinstance(caught.value, FileNotFoundError)
+
+
+def test_parts_of_a_file_whose_server_ignores_ranges():
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    data = bytes(range(100))
+    with RangeServer({"a.bin": data}, ranges=False).running() as server:
+        found = stores.UrlBytes(server.url("a.bin"))
+        server.sent.clear()
+        assert bytes(found[5:7]) == data[5:7]
+        assert bytes(found[90:200]) == data[90:]
+        assert server.sent == [100]
+        other = stores.UrlBytes(server.url("a.bin"))
+        server.files["a.bin"] = bytes(50)
+        with pytest.raises(FileError, match="sent 50 bytes, not the 2 that were asked for"):
+            other[5:7]
+
+
+def test_a_server_that_cannot_be_asked_is_no_missing_file():
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({}).running() as server:
+        url = server.url("a.bin")
+        assert stores.entry(url) is None
+        with pytest.raises(FileError, match="No such file") as missing:
+            stores.UrlBytes(url)
+    assert isinstance(missing.value, FileNotFoundError)
+    for ask in (stores.entry, stores.UrlBytes, stores.read):
+        with pytest.raises(FileError, match=rf"^{url}: Connect call failed"):
+            ask(url)

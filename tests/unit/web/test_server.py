@@ -2,12 +2,14 @@
 
 import http.client
 import json
+import os
 import threading
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures
@@ -31,6 +33,22 @@ def server(tmp_path):
         threading.Thread(target=found.serve_forever, daemon=True).start()
         yield found
         found.shutdown()
+
+
+@pytest.fixture
+def serving():
+    """Serves files until the end of the test, and gives the server."""
+    servers = []
+
+    def serve(*files):
+        servers.append(PageServer(files, decoder="const decoder = {};"))
+        threading.Thread(target=servers[-1].serve_forever, daemon=True).start()
+        return servers[-1]
+
+    yield serve
+    for each in servers:
+        each.shutdown()
+        each.server_close()
 
 
 def ask(server, path, method="GET", **headers):
@@ -98,6 +116,19 @@ def test_whole_files_and_heads(server):
     assert (status, body, headers["Content-Length"]) == (200, b"", "10240")
 
 
+def test_an_address_without_its_last_slash_leads_to_the_page(server):
+    status, headers, _ = ask_whole(server, f"/{server.token}")
+    assert (status, headers["Location"]) == (308, f"/{server.token}/")
+
+
+def test_a_file_that_changes_has_another_tag(tmp_path, server):
+    tag = ask(server, "files/0")[1]["ETag"]
+    assert ask(server, "files/0", Range="bytes=0-9")[1]["ETag"] == tag
+    assert ask(server, "files/1")[1]["ETag"] != tag
+    os.utime(tmp_path / "a.mmp", ns=(1, 1))
+    assert ask(server, "files/0", Range="bytes=0-9")[1]["ETag"] != tag
+
+
 def test_a_file_of_several_pieces(tmp_path, server):
     data = np.random.default_rng(1).bytes(2 * PIECE + 5)
     server.files[0].opened().close()
@@ -105,6 +136,26 @@ def test_a_file_of_several_pieces(tmp_path, server):
     assert ask(server, "files/0")[2] == data
     part = ask(server, "files/0", Range=f"bytes=7-{PIECE + 9}")[2]
     assert part == data[7 : PIECE + 10]
+
+
+def test_a_url_whose_server_ignores_ranges(serving):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp": CONTENT}, ranges=False).running() as other:
+        own = serving(ServedFile(other.url("a.mmp"), "a.mmp"))
+        other.sent.clear()
+        status, headers, body = ask(own, "files/0", Range="bytes=1000-1999")
+    assert (status, body) == (200, CONTENT)
+    assert "Content-Range" not in headers
+    assert other.sent[-1:] == [len(CONTENT)]
+
+
+def test_a_url_whose_server_sends_ranges(serving):
+    pytest.importorskip("aiohttp", reason="needs aiohttp")
+    with RangeServer({"a.mmp": CONTENT}).running() as other:
+        own = serving(ServedFile(other.url("a.mmp"), "a.mmp"))
+        status, _, body = ask(own, "files/0", Range="bytes=1000-1999")
+    assert (status, body) == (206, CONTENT[1000:2000])
+    assert other.sent[-1:] == [1000]
 
 
 @pytest.mark.parametrize(
