@@ -13,9 +13,10 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import BadMagic, FormatError, ParameterError, PictureError
 from mmpcodec.runtime.files import STANDARD, printable
 
+MMP_SUFFIX = ".mmp"
 SUFFIXES = (".html", ".htm")
 
 
@@ -32,6 +33,20 @@ class WrittenPage(NamedTuple):
     def text(self, verbose: bool) -> str:
         shown = output.shown(self.output, "stdout")
         return f"{shown}: {counted(self.files, 'file')}, {self.bytes / 1e6:.2f} MB"
+
+
+def _check_header(job: Job) -> None:
+    """Raise PictureError if an mmp file has no valid header: a page would show the error only."""
+    from mmpcodec.format.container import read_header
+
+    if not job.below.lower().endswith(MMP_SUFFIX):
+        return
+    try:
+        read_header(memoryview(output.read(job.source)))
+    except BadMagic as error:
+        raise PictureError(f"{job.name}: is not an mmp file; {error}") from error
+    except FormatError as error:
+        raise PictureError(f"{job.name}: {error}") from error
 
 
 def page(
@@ -93,6 +108,8 @@ def page(
                 f"{each.name}: has {each.size} bytes, a page holds files of at most "
                 f"{pages.MOST_BYTES}; mmp view shows larger ones"
             )
+    for job in jobs:
+        _check_header(job)
     shown = title or pages.title_of([entry.name for entry in entries])
     size = 0
     with output.opened(out, force=force) as stream:

@@ -65,6 +65,16 @@ def test_an_address_with_a_query(mmp, decoder, encoded):
     assert base64.b64decode(contents(page, "file-0")) == Path(encoded).read_bytes()
 
 
+def test_a_file_without_a_valid_header_is_refused(mmp, decoder, encoded):
+    Path("bad.mmp").write_text("hello")
+    Path("cut.mmp").write_bytes(Path(encoded).read_bytes()[:20])
+    for name, message in (("bad.mmp", "is not an mmp file; Container"), ("cut.mmp", "Container")):
+        result = mmp("page", encoded, name, "-o", "page.html")
+        assert result.exit_code == 1
+        assert result.stderr.startswith(f"mmp: {name}: {message}")
+        assert not Path("page.html").exists()
+
+
 def test_a_file_that_browsers_cannot_hold_in_a_page_is_refused(mmp, decoder, encoded):
     most = 400_000_000
     assert 4 * most // 3 + 4 <= 2**29 - 24  # characters of Base64
