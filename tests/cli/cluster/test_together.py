@@ -58,7 +58,7 @@ def test_a_sweep_has_the_rows_of_this_process(mmp, folder_of_pictures, address):
     assert len(swept("there")) == 24
     drawn = [{**hashes(folder), "results.jsonl": ""} for folder in ("here", "there")]
     assert drawn[0] == drawn[1]
-    assert len(drawn[0]) == 2 + 6 + 24 + 12  # with originals, decoded pictures and trees
+    assert len(drawn[0]) == 2 + 6 + 24 + 24 + 12  # originals, coded, decoded pictures, trees
     printed = [row for row in json_of(there) if "codec" in row]
     written = Path("there/results.jsonl").read_text().splitlines()
     assert sorted(map(json.dumps, printed)) == sorted(written)

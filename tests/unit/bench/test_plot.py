@@ -44,7 +44,7 @@ def contrasts(colours, page):
 
 def page_colour(theme):
     """The background of the report's page."""
-    style = resources.files(mmpcodec).joinpath("bench", "page", "report.css").read_text()
+    style = resources.files(mmpcodec).joinpath("web", "shared", "base.css").read_text()
     light, dark = re.findall(r"--page: (#[0-9a-f]{6})", style)
     return {"light": light, "dark": dark}[theme]
 
