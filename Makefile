@@ -69,9 +69,11 @@ test-browser: $(TEST) $(BROWSER) ## Click through report and viewer in Chromium,
 	$(BIN)/pytest -m browser -n 0
 
 .PHONY: web
-web: $(WEB) ## Build the decoder for browsers and Node: mmp.wasm and decoder.js in mmpcodec/web
+web: $(WEB) ## Build the decoder for browsers and Node, which mmp view and mmp page need
 	$(BIN)/python scripts/web/build.py
 	$(BIN)/python scripts/web/script.py
+	cp mmpcodec/web/mmp.wasm mmpcodec/web/decoder.js "$$($(BIN)/python -P -c \
+		'from importlib.resources import files; print(files("mmpcodec") / "web")')"
 
 .PHONY: test-web
 test-web: $(TEST) web ## Test this decoder in Node and Chromium, or say why not
