@@ -15,11 +15,11 @@ import numpy as np
 from PIL import Image
 
 from mmpcodec import pictures as files
-from mmpcodec.bench.codecs.base import MMP_SUFFIX
 from mmpcodec.bench.map_images import map_images
 from mmpcodec.bench.metrics import MetricMap
 from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.depth import BYTE, most
+from mmpcodec.format.container import MMP_SUFFIX
 from mmpcodec.params import UNLIMITED
 from mmpcodec.picture import Picture
 from mmpcodec.web.parts import NOT_BUILT

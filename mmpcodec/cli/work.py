@@ -63,6 +63,11 @@ class Left(NamedTuple):
             printer.note(self.text(False))
 
 
+def named_fault(name: str, error: MmpError) -> str:
+    """Return the message of an error that does not name its file."""
+    return f"{name}: {'is not an mmp file; ' if isinstance(error, BadMagic) else ''}{error}"
+
+
 def attempt(job: Job, work: Work, progress: JobProgress) -> Facts | Left:
     """Do the work of a job; what fails for a declared reason is left."""
     if not job.to_do:
@@ -71,10 +76,8 @@ def attempt(job: Job, work: Work, progress: JobProgress) -> Facts | Left:
         return work(job, progress)
     except (FileError, PictureError) as error:
         fault = str(error)  # the message names its file
-    except BadMagic as error:
-        fault = f"{job.name}: is not an mmp file; {error}"
     except MmpError as error:
-        fault = f"{job.name}: {error}"
+        fault = named_fault(job.name, error)
     except MemoryError:
         fault = f"{job.name}: not enough memory"
     return Left(job._replace(fault=fault))

@@ -21,6 +21,8 @@ from mmpcodec.samples import MAX_DIMENSION, Form
 from mmpcodec.tools import VERSIONS, Tools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
+MMP_SUFFIX = ".mmp"
+"""Suffix of the names of mmp files."""
 SECTION = "Container"
 TOOL_SETS_SECTION = "Tool sets"
 CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
@@ -159,6 +161,11 @@ def _later_fields(header: Header) -> list[bytes]:
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
     """Join a header and its tiles to a file; ``header.tile_bytes`` has the sizes of the tiles."""
     return b"".join([write_header(header), *tiles])
+
+
+def is_mmp_name(name: str) -> bool:
+    """Return whether a name is that of an mmp file, in capitals or not."""
+    return name.lower().endswith(MMP_SUFFIX)
 
 
 def read_header(data: memoryview, total: int | None = None) -> Header:

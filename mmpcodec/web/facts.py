@@ -20,6 +20,7 @@ from mmpcodec.analysis.drawings.file import outlined
 from mmpcodec.analysis.regions import find_regions
 from mmpcodec.codec.decoder import Inspection, read_header
 from mmpcodec.errors import MmpError
+from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
@@ -28,7 +29,6 @@ from mmpcodec.runtime.files import LazyBytes
 MOST_PIXELS = 1 << 24
 """Pixels of a picture. Of larger ones neither layers nor regions are computed, because that decodes
 the whole file."""
-MMP_SUFFIX = ".mmp"
 
 CELL = 16
 """Height and width of the cells of ``Trace.cell_rates``, in samples."""
@@ -86,7 +86,7 @@ def facts_of(
     search = search or RegionSearch()
     limits = DecodeLimits(max_samples=4 * (MOST_PIXELS + (1 << 20)))
     try:
-        if not name.lower().endswith(MMP_SUFFIX):
+        if not is_mmp_name(name):
             picture = pictures.from_bytes(bytes(data[:]), name, limits=limits)
             return {"layers": [], "regions": _regions(picture, search), "problem": None}
         view = data if isinstance(data, LazyBytes) else memoryview(data)

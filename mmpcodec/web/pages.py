@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
+from mmpcodec.format.container import is_mmp_name
 from mmpcodec.web import parts
 
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
@@ -20,7 +21,6 @@ SCRIPTS = (
     *("picture.js", "levels.js", "tiles.js", "layers.js", "regions.js", "compare.js"),
     *("files.js", "keys.js", "window.js", "main.js"),
 )
-MMP_SUFFIX = ".mmp"
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
 2^29 - 24 characters: V8, ``String::kMaxLength``."""
@@ -55,7 +55,7 @@ class PageEntry:
         return {
             "name": self.name,
             "bytes": self.size,
-            "isMmp": self.name.lower().endswith(MMP_SUFFIX),
+            "isMmp": is_mmp_name(self.name),
             "address": self.address,
             "factsAddress": self.facts_address,
         }

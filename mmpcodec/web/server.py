@@ -50,8 +50,9 @@ class ServedFile(NamedTuple):
     source: str
     name: str
 
-    def opened(self) -> LazyBytes:
-        """Open the file.
+    @contextlib.contextmanager
+    def opened(self) -> Iterator[LazyBytes]:
+        """Open the file, and close it at the end.
 
         Raises
         ------
@@ -59,9 +60,12 @@ class ServedFile(NamedTuple):
             If it cannot be opened.
         """
         if stores.is_url(self.source):
-            return stores.UrlBytes(self.source)
+            yield stores.UrlBytes(self.source)
+            return
         with open(self.source, "rb") as stream:
-            return FileBytes(stream)
+            data = FileBytes(stream)
+        with data:
+            yield data
 
 
 class PageServer(ThreadingHTTPServer):
@@ -106,7 +110,7 @@ class PageServer(ThreadingHTTPServer):
         self._computing = threading.Lock()
         sizes = []
         for file in files:
-            with _closing(file.opened()) as data:
+            with file.opened() as data:
                 sizes.append(len(data))
         entries = [
             PageEntry(file.name, size, f"files/{number}", f"facts/{number}")
@@ -124,20 +128,13 @@ class PageServer(ThreadingHTTPServer):
         with self._computing:
             if number not in self._facts:
                 file = self.files[number]
-                with _closing(file.opened()) as data:
+                with file.opened() as data:
                     found = facts_of(data, file.name, self._search)
                 self._facts[number] = json.dumps(found).encode()
             return self._facts[number]
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of browsers that have closed a connection."""
-
-
-@contextlib.contextmanager
-def _closing(data: LazyBytes) -> Iterator[LazyBytes]:
-    """Close what ``ServedFile.opened`` returned, if it is a file."""
-    with data if isinstance(data, FileBytes) else contextlib.nullcontext():
-        yield data
 
 
 def _tag(data: LazyBytes) -> str:
@@ -207,7 +204,7 @@ class _Handler(BaseHTTPRequestHandler):
 
         A file whose own server ignores ranges is sent whole, so that it is fetched only once.
         """
-        with _closing(self.server.files[number].opened()) as data:
+        with self.server.files[number].opened() as data:
             size = len(data)
             asked = self.headers.get("Range")
             span = None if asked is None else range_of(asked, size)

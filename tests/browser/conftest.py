@@ -4,7 +4,7 @@ import os
 import shutil
 
 import pytest
-from support.web_decoder import until_drawn
+from support.web.pages import OF_A_FILE, watched
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 QUIET = (
@@ -27,23 +27,12 @@ def browser():
 
 @pytest.fixture
 def opened(browser, report):
-    """Opens the page; at the end, nothing may have gone wrong in it or come from elsewhere."""
-    contexts, problems, requests = [], [], []
+    """Opens the page of a report, as ``watched`` does."""
+    with watched(browser, OF_A_FILE) as open_page:
 
-    def open_page(hash="", path=report, **device):
-        context = browser.new_context(**device)
-        contexts.append(context)
-        page = context.new_page()
-        page.on("pageerror", lambda error: problems.append(str(error)))
-        page.on("console", lambda said: problems.append(said.text) if said.type == "error" else 0)
-        page.on("request", lambda request: requests.append(request.url))
-        page.goto(path.as_uri() + hash)
-        until_drawn(page)
-        page.wait_for_timeout(200)
-        return page
+        def open_report(hash="", path=report, **device):
+            page = open_page(path.as_uri() + hash, **device)
+            page.wait_for_timeout(200)
+            return page
 
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert problems == []
-    assert [url for url in requests if not url.startswith(("file:", "data:", "blob:"))] == []
+        yield open_report

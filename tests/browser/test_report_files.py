@@ -5,7 +5,8 @@ import re
 
 import numpy as np
 import pytest
-from support.web_decoder import real_decoder, until, until_drawn
+from support.web.decoder import real_decoder, until, until_drawn
+from support.web.pages import DESK, middle
 
 import mmpcodec
 from mmpcodec import pictures
@@ -19,7 +20,6 @@ from mmpcodec.metadata import Metadata
 
 pytestmark = pytest.mark.browser
 
-DESK = {"viewport": {"width": 1100, "height": 900}}
 HEIGHT, WIDTH = 96, 128
 PLACES = [(16, 16), (64, 48), (111, 79)]
 """Columns and rows around which samples are compared."""
@@ -88,16 +88,6 @@ def decoded(path, codec):
     return pictures.read(results.decoded(key_of(rows_of(path)[codec])))
 
 
-def window(page, side=16):
-    """The RGB samples in the middle of the canvas, (side, side, 3) int array."""
-    read = """side => {
-        const canvas = document.getElementById("canvas");
-        const x = Math.floor((canvas.width - side) / 2), y = Math.floor((canvas.height - side) / 2);
-        return [...canvas.getContext("2d").getImageData(x, y, side, side).data];
-    }"""
-    return np.array(page.evaluate(read, side)).reshape(side, side, 4)[..., :3]
-
-
 def said(page):
     return page.locator("#decoding").inner_text()
 
@@ -133,7 +123,7 @@ def test_what_is_shown_is_what_python_decodes(opened, swept, planes, depth, whit
             a = "&a=original" if side == "original" else ""
             page = opened(f"#by=flip&zoom=1&x={x}&y={y}{a}", path=path, **DESK)
             np.testing.assert_allclose(
-                window(page), expected[y - 8 : y + 8, x - 8 : x + 8], atol=0.51
+                middle(page, 16), expected[y - 8 : y + 8, x - 8 : x + 8], atol=0.51
             )
 
 
@@ -170,7 +160,7 @@ def test_the_browser_decodes_files_of_peers(opened, swept, codec, planes, larges
     page.locator("#side-a").select_option(peer)
     until_drawn(page)
     expected = decoded(path, peer).samples.reshape(HEIGHT, WIDTH, -1)[40:56, 56:72].astype(int)
-    assert np.abs(window(page) - expected).max() <= largest
+    assert np.abs(middle(page, 16) - expected).max() <= largest
 
 
 def broken(path, codec, change):
@@ -220,7 +210,7 @@ def test_a_broken_file_says_so_and_the_rest_works(opened, report, codec, change,
     page.locator("#zoom-one").click()
     until_drawn(page)
     assert said(page) == ""
-    assert np.ptp(window(page)) > 0
+    assert np.ptp(middle(page, 16)) > 0
     assert page.locator("#results tbody tr").count() == 2
     assert page.locator("#tree").is_enabled()
 
@@ -271,7 +261,7 @@ def test_without_the_decoder_pngs_are_shown(opened, swept):
     path = swept(waves(3, 8), decoder=False)
     page = opened("#by=flip&zoom=1&x=64&y=48", path=path, **DESK)
     (codec,) = rows_of(path)
-    np.testing.assert_array_equal(window(page), decoded(path, codec).samples[40:56, 56:72])
+    np.testing.assert_array_equal(middle(page, 16), decoded(path, codec).samples[40:56, 56:72])
     assert page.locator("#notes").inner_text().startswith("Of mmp, it shows PNGs of what")
     assert "make web builds it" in page.locator("#notes").inner_text()
 

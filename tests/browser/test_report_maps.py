@@ -6,6 +6,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
+from support.web.pages import AXE_RULES, DESK, PHONE, middle
 
 from mmpcodec import pictures
 from mmpcodec.bench.curves import grouped
@@ -16,14 +17,6 @@ from mmpcodec.bench.results import Results, key_of
 
 pytestmark = pytest.mark.browser
 
-AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-DESK = {"viewport": {"width": 1100, "height": 900}}
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "is_mobile": True,
-    "has_touch": True,
-}
 FAINT = 0.3
 """Share of the brightness of the picture below a dark map."""
 
@@ -102,16 +95,6 @@ def expected(path, metric, codec, brighter=1):
         gray = gray @ [0.299, 0.587, 0.114]
     colours = ramp[np.rint(255 * share[..., 0]).astype(int)]
     return colours + FAINT * gray[..., None] * (1 - share), found.top
-
-
-def middle(page, side):
-    """The RGB samples in the middle of the canvas, (side, side, 3) int array."""
-    read = """side => {
-        const canvas = document.getElementById("canvas");
-        const x = Math.floor((canvas.width - side) / 2), y = Math.floor((canvas.height - side) / 2);
-        return [...canvas.getContext("2d").getImageData(x, y, side, side).data];
-    }"""
-    return np.array(page.evaluate(read, side)).reshape(side, side, 4)[..., :3]
 
 
 def holds(page, wanted, side=24):

@@ -6,7 +6,8 @@ from urllib.parse import parse_qsl, urlsplit
 
 import numpy as np
 import pytest
-from support.web_decoder import until, until_drawn
+from support.web.decoder import until, until_drawn
+from support.web.pages import AXE_RULES, DESK, PHONE, middle
 
 from mmpcodec import pictures
 from mmpcodec.bench.codecs.ours import ours
@@ -18,15 +19,6 @@ from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.sweep import Original, sweep
 
 pytestmark = pytest.mark.browser
-
-AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-DESK = {"viewport": {"width": 1100, "height": 900}}
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "is_mobile": True,
-    "has_touch": True,
-}
 
 
 def waves(period):
@@ -313,16 +305,6 @@ def versions(report, codec):
     sha256 = next(row["picture"] for row in results.rows() if key_of(row) == key)
     paths = results.original(sha256), results.decoded(key)
     return [pictures.read(path).samples.astype(int) for path in paths]
-
-
-def middle(page, side):
-    """The RGB samples in the middle of the canvas, (side, side, 3) int array."""
-    read = """side => {
-        const canvas = document.getElementById("canvas");
-        const x = Math.floor((canvas.width - side) / 2), y = Math.floor((canvas.height - side) / 2);
-        return [...canvas.getContext("2d").getImageData(x, y, side, side).data];
-    }"""
-    return np.array(page.evaluate(read, side)).reshape(side, side, 4)[..., :3]
 
 
 @pytest.mark.parametrize("gain", [1, 8, 64])

@@ -1,4 +1,4 @@
-// Answers questions of the tests, one line of JSON for each line of JSON; see support/web_decoder.py.
+// Answers questions of the tests, one line of JSON for each line of JSON; see support/web/decoder.py.
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
 // maybe region, limits, starts, workers, abort (ms), open (regions) or settle (ms to wait at the end).

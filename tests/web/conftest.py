@@ -1,7 +1,7 @@
 """The decoder of mmpcodec/web in Node, one process for the tests of a file."""
 
 import pytest
-from support.web_decoder import Node, missing
+from support.web.decoder import Node, missing
 
 
 @pytest.fixture(scope="module")

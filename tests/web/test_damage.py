@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.tiled import samples_of
 from support.vectors import FOLDER
-from support.web_decoder import Node, missing
+from support.web.decoder import Node, missing
 
 import mmpcodec
 from mmpcodec.format import container, numbers

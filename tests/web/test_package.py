@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from support.vectors import FOLDER
-from support.web_decoder import WEB, missing
+from support.web.decoder import WEB, missing
 
 import mmpcodec
 from mmpcodec import DecodeLimits

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.range_server import RangeServer
 from support.tiled import damaged, repeated, samples_of, tiled
+from support.web.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures

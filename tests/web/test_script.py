@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 import script
-from support.web_decoder import WEB
+from support.web.decoder import WEB
 
 WASM = b"\0asm\1\0\0\0"
 """The smallest module of WebAssembly."""

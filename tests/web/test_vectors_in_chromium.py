@@ -5,7 +5,7 @@ import json
 import pytest
 from chromium import chromium, run_page
 from support.vectors import BAD, GOOD, name_of
-from support.web_decoder import WEB, missing
+from support.web.decoder import WEB, missing
 
 SECONDS = 240
 SCRIPT = """

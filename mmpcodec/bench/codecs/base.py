@@ -20,7 +20,6 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.samples import Form
 
 OURS = "mmp"
-MMP_SUFFIX = ".mmp"
 CHROMA = "chroma"
 """Option of the codecs that code RGB at 4:4:4 and at 4:2:0."""
 LAMBDAS = (8.0, 16.0, 32.0, 64.0, 128.0, 256.0)

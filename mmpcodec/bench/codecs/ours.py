@@ -11,7 +11,6 @@ from mmpcodec.bench.codecs.base import (
     _SWITCH,
     GRAY,
     LAMBDAS,
-    MMP_SUFFIX,
     OURS,
     Codec,
     SampleKind,
@@ -22,6 +21,7 @@ from mmpcodec.bench.codecs.base import (
 from mmpcodec.codec.encoder import candidates_at
 from mmpcodec.errors import ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
+from mmpcodec.format.container import MMP_SUFFIX
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, EncodeParams
 from mmpcodec.tools import PRESETS, TREES

@@ -13,10 +13,10 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.errors import BadMagic, FormatError, ParameterError, PictureError
+from mmpcodec.cli.work import named_fault
+from mmpcodec.errors import FormatError, ParameterError, PictureError
 from mmpcodec.runtime.files import STANDARD, printable
 
-MMP_SUFFIX = ".mmp"
 SUFFIXES = (".html", ".htm")
 
 
@@ -37,16 +37,17 @@ class WrittenPage(NamedTuple):
 
 def _check_header(job: Job) -> None:
     """Raise PictureError if an mmp file has no valid header: a page would show the error only."""
-    from mmpcodec.format.container import read_header
+    from mmpcodec.codec.decoder import read_header
+    from mmpcodec.format.container import is_mmp_name
+    from mmpcodec.web.server import ServedFile
 
-    if not job.below.lower().endswith(MMP_SUFFIX):
+    if not is_mmp_name(job.below):
         return
-    try:
-        read_header(memoryview(output.read(job.source)))
-    except BadMagic as error:
-        raise PictureError(f"{job.name}: is not an mmp file; {error}") from error
-    except FormatError as error:
-        raise PictureError(f"{job.name}: {error}") from error
+    with ServedFile(job.source, job.below).opened() as data:
+        try:
+            read_header(data)
+        except FormatError as error:
+            raise PictureError(named_fault(job.name, error)) from error
 
 
 def page(

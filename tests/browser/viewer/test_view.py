@@ -6,7 +6,8 @@ import re
 import numpy as np
 import pytest
 from support.tiled import damaged
-from support.web_decoder import mmp_file, real_decoder, until, until_drawn
+from support.web.decoder import mmp_file, real_decoder, until, until_drawn
+from support.web.pages import AXE_RULES, DESK, PHONE
 
 import mmpcodec
 from mmpcodec import pictures
@@ -14,15 +15,6 @@ from mmpcodec.web.facts import facts_of
 from mmpcodec.web.pages import PageEntry, page
 
 pytestmark = pytest.mark.browser
-
-AXE_RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
-DESK = {"viewport": {"width": 1100, "height": 900}}
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 2,
-    "is_mobile": True,
-    "has_touch": True,
-}
 
 
 @pytest.fixture

@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
-from support.web_decoder import real_decoder, until, until_drawn
+from support.web.decoder import real_decoder, until, until_drawn
+from support.web.pages import DESK, PHONE
 
 import mmpcodec
 from mmpcodec.metadata import Metadata
@@ -13,14 +14,9 @@ from mmpcodec.web.pages import PageEntry, page
 
 pytestmark = pytest.mark.browser
 
+SHARP_PHONE = {**PHONE, "device_scale_factor": 3}
+
 HEIGHT, WIDTH = 96, 130
-DESK = {"viewport": {"width": 1100, "height": 900}}
-PHONE = {
-    "viewport": {"width": 390, "height": 844},
-    "device_scale_factor": 3,
-    "is_mobile": True,
-    "has_touch": True,
-}
 PLACES = ((0, 0), (129, 95), (64, 64), (63, 64), (100, 20))
 """Columns and rows: corners, both sides of a border of tiles, and one between."""
 
@@ -204,7 +200,7 @@ def test_two_codings_side_by_side_and_wiped(viewing, written):
 def test_a_phone_reads_samples_by_touch(viewing, written):
     data = CASES["gray, 12 bits"].file()
     decoded = mmpcodec.decode(data)
-    viewer = viewing(written({"scan.mmp": data}), **PHONE)
+    viewer = viewing(written({"scan.mmp": data}), **SHARP_PHONE)
     assert viewer.evaluate("document.documentElement.scrollWidth") == 390
     for column, row in PLACES:
         viewer.wait_for_timeout(500)  # two taps at once zoom

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.tiled import repeated
-from support.web_decoder import HEADER, STANDIN, mmp_file, real_decoder, until, until_drawn
+from support.web.decoder import HEADER, STANDIN, mmp_file, real_decoder, until, until_drawn
 
 import mmpcodec
 from mmpcodec import pictures

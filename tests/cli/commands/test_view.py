@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.range_server import RangeServer
+from support.web.range_server import RangeServer
 
 from mmpcodec import pictures
 from mmpcodec.web import parts

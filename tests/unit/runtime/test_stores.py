@@ -3,7 +3,7 @@
 import os
 
 import pytest
-from support.range_server import RangeServer
+from support.web.range_server import RangeServer
 
 from mmpcodec.errors import FileError
 from mmpcodec.runtime import stores

@@ -4,12 +4,13 @@ import http.client
 import json
 import os
 import threading
+from contextlib import nullcontext
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from support.range_server import RangeServer
+from support.web.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures
@@ -131,7 +132,8 @@ def test_a_file_that_changes_has_another_tag(tmp_path, server):
 
 def test_a_file_of_several_pieces(tmp_path, server):
     data = np.random.default_rng(1).bytes(2 * PIECE + 5)
-    server.files[0].opened().close()
+    with server.files[0].opened():
+        pass
     (tmp_path / "a.mmp").write_bytes(data)
     assert ask(server, "files/0")[2] == data
     part = ask(server, "files/0", Range=f"bytes=7-{PIECE + 9}")[2]
@@ -214,7 +216,7 @@ def test_a_file_that_became_shorter_ends_the_connection(server, tmp_path, monkey
         def __len__(self):
             return 2 * super().__len__()
 
-    monkeypatch.setattr(ServedFile, "opened", lambda self: Shorter(CONTENT))
+    monkeypatch.setattr(ServedFile, "opened", lambda self: nullcontext(Shorter(CONTENT)))
     with pytest.raises(http.client.IncompleteRead):
         ask(server, "files/0")
 

@@ -17,12 +17,12 @@ import pytest
 
 import mmpcodec
 
-WEB = Path(__file__).parents[2] / "mmpcodec" / "web"
+WEB = Path(__file__).parents[3] / "mmpcodec" / "web"
 """The decoder in the checkout: the installed package has it only if it was built before."""
-ANSWERS = Path(__file__).parents[1] / "web" / "answers.mjs"
+ANSWERS = Path(__file__).parents[2] / "web" / "answers.mjs"
 MOST_SECONDS = 60
 """A question that takes longer hangs."""
-STANDIN = Path(__file__).parents[1].joinpath("browser", "viewer", "standin.js").read_text()
+STANDIN = Path(__file__).parents[2].joinpath("browser", "viewer", "standin.js").read_text()
 HEADER = 256
 """Bytes before the samples of a file that the stand-in opens."""
 
