@@ -62,11 +62,11 @@ def mmp():
 
 
 @pytest.fixture
-def process(folder):
-    """Starts the program as a process of its own and gives its ``Popen``."""
+def python(folder):
+    """Starts a Python that has the tested package, and gives its ``Popen``."""
     started = []
 
-    def start(*arguments, before="", **options):
+    def start(*arguments, **options):
         path = [str(Path(mmpcodec.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
         environment = {
             **os.environ,
@@ -77,7 +77,7 @@ def process(folder):
         }
         pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
         child = subprocess.Popen(
-            [sys.executable, "-c", before + START, *map(str, arguments)],
+            [sys.executable, *map(str, arguments)],
             env=environment,
             **{**pipes, **options},
         )
@@ -89,6 +89,16 @@ def process(folder):
         child.kill()
         with child:  # closes its pipes and waits
             pass
+
+
+@pytest.fixture
+def process(python):
+    """Starts the program as a process of its own and gives its ``Popen``."""
+
+    def start(*arguments, before="", **options):
+        return python("-c", before + START, *arguments, **options)
+
+    return start
 
 
 @pytest.fixture

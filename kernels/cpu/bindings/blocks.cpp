@@ -16,6 +16,7 @@
 #include "cpu/blocks/codec.h"
 #include "shared/blocks/models.h"
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -131,7 +132,7 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
     const auto [payload, coded] = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return encode_blocks(samples.data(), plane, Depth<Sample>(depth), tools, tree_tools,
                              samples_of(earlier, plane, tools), options, report);
     }();
@@ -149,7 +150,7 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
     const Progress report = progress_from(progress);
     const auto before = nb::cast<Earlier<Sample>>(earlier);
     const auto coded = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return decode_blocks(data, size, plane, depth, tools, tree_tools,
                              samples_of(before, plane, tools), threads, report);
     }();
@@ -189,7 +190,7 @@ void register_encode(nb::module_& module) {
 }
 
 void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     for (size_t i = 0; i < nodes.shape(0); ++i)
         coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
 }

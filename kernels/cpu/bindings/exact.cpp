@@ -10,6 +10,7 @@
 #include "cpu/exact/codec.h"
 #include "cpu/exact/codec_2.h"
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/runtime/zeroed.h"
 
 namespace nb = nanobind;
@@ -38,7 +39,7 @@ nb::tuple encode(const Samples& samples, int depth, const nb::object& progress) 
     const Progress report = progress_from(progress);
     ExactRates rates;
     const std::vector<uint8_t> payload = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return encode_exact(samples.data(), shape, report, rates);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()), tuple_of(rates));
@@ -55,7 +56,7 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth,
     ExactRates rates;
     auto samples = zeroed<uint16_t>(size_t(planes) * shape.plane_size());
     {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         decode_exact(data, bytes, shape, samples.get(), report, rates);
     }
     return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates));
@@ -78,7 +79,7 @@ nb::tuple encode_2(const Samples& samples, int depth, const nb::object& tools, i
     ExactRates rates;
     auto decoded = zeroed<uint16_t>(size_t(shape.planes) * shape.plane_size());
     const std::vector<uint8_t> payload = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return encode_exact_2(samples.data(), shape, own, threads, decoded.get(), report, rates);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()),
@@ -98,7 +99,7 @@ nb::tuple decode_2(const nb::bytes& payload, const Shape& size, int depth, const
     ExactRates rates;
     auto samples = zeroed<uint16_t>(size_t(planes) * shape.plane_size());
     {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         decode_exact_2(data, bytes, shape, own, threads, samples.get(), report, rates);
     }
     return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates),

@@ -19,6 +19,7 @@
 #include "cpu/solvers/knapsack/surrogate.h"
 #include "cpu/solvers/knapsack/sweep.h"
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -38,7 +39,7 @@ bool sweep(const Numbers& profits, const Numbers& weights, const Numbers& starts
            const std::vector<int64_t>& shape, int64_t first, int64_t last,
            const Array<const Value>& before, Array<Value> after, Array<Value> other,
            Array<uint64_t> decisions, double seconds, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     return knapsack_sweep<Value>({profits.data(), weights.data(), starts.data(), shape}, first, last,
                                  before.data(), after.data(), other.data(),
@@ -58,7 +59,7 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
            const Numbers& capacities, int64_t list, int64_t stored, const Numbers& work,
            double seconds, Array<uint8_t> outcomes, Array<int64_t> values, Array<uint8_t> take,
            int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     const Deadline deadline = deadline_in(seconds);
     const int64_t count = static_cast<int64_t>(capacities.size());
@@ -80,7 +81,7 @@ void solve(const Numbers& profits, const Numbers& weights, const Numbers& offset
            const Numbers& capacities, const std::vector<int64_t>& limits, double seconds,
            Array<uint8_t> outcomes, Array<int64_t> values, Array<int64_t> bounds,
            Array<uint8_t> take, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const SolveLimits each{limits.at(0), limits.at(1), limits.at(2),     limits.at(3),
                            limits.at(4), seconds < 0,  deadline_in(seconds)};
     const auto one = [&](int64_t i) {
@@ -146,7 +147,7 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
                 const Numbers& firsts, const std::vector<std::vector<int64_t>>& shapes,
                 bool exact_fill, Array<bool> feasible, Array<int64_t> values,
                 Array<int64_t> choices, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     const auto count = static_cast<int64_t>(shapes.size()), tasks = std::min(count, kMaxTasks);
     team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
@@ -182,7 +183,7 @@ std::tuple<bool, int64_t, int64_t, int64_t> branches(const Numbers& profits, con
                                                      const std::vector<int64_t>& capacities,
                                                      bool exact_fill, int64_t known, int64_t work,
                                                      double seconds, Array<int64_t> choices) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const BranchProblem problem{profits.data(), weights.data(),
                                 starts.data(),  static_cast<int64_t>(starts.size()) - 1,
                                 capacities,     exact_fill};

@@ -14,6 +14,7 @@
 #include "cpu/solvers/max_sum/max_sum.h"
 #include "cpu/solvers/max_sum/maximal.h"
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -43,7 +44,7 @@ nb::object array_of(std::unique_ptr<int64_t[]> numbers, std::initializer_list<si
 }
 
 Triple find_interval(const Sequence& values, const Limits& limits) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return triple(max_interval(values.data(), values.shape(0), lengths(limits)));
 }
 
@@ -66,7 +67,7 @@ auto with_type(const Numbers& array, const Work& work) {
 }
 
 Triple find_largest_interval(const Numbers& array, double scale) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     return with_type(array, [&](const auto* values) {
         return triple(largest_interval(values, static_cast<int64_t>(array.shape(0)), scale));
     });
@@ -74,7 +75,7 @@ Triple find_largest_interval(const Numbers& array, double scale) {
 
 // Returns the best interval, or None if the magnitudes of the values may add up to 2^63.
 std::optional<Triple> find_fitting_interval(const Sequence& values) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     Interval found;
     if (!largest_interval(values.data(), static_cast<int64_t>(values.shape(0)), found)) return {};
     return triple(found);
@@ -82,7 +83,7 @@ std::optional<Triple> find_fitting_interval(const Sequence& values) {
 
 // Returns the total, then sum, start and stop of the best prefix, suffix and interval.
 std::tuple<int64_t, Triple, Triple, Triple> find_summary(const Numbers& array, double scale) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const Summary found = with_type(array, [&](const auto* values) {
         return interval_summary(values, static_cast<int64_t>(array.shape(0)), scale);
     });
@@ -90,7 +91,7 @@ std::tuple<int64_t, Triple, Triple, Triple> find_summary(const Numbers& array, d
 }
 
 double find_largest_magnitude(const Numbers& values) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const int64_t count = static_cast<int64_t>(values.shape(0));
     if (values.dtype() == nb::dtype<float>())
         return largest_magnitude(static_cast<const float*>(values.data()), count);
@@ -99,7 +100,7 @@ double find_largest_magnitude(const Numbers& values) {
 
 nb::tuple take_census(const Sequence& values) {
     const IntervalCensus census = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return interval_census(values.data(), values.shape(0));
     }();
     return nb::make_tuple(census.sum, census.intervals, census.disjoint, triple(census.longest),
@@ -110,7 +111,7 @@ nb::object find_sums_through(const Sequence& values) {
     const size_t count = values.shape(0);
     auto sums = space(count);
     {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         sums_through(values.data(), static_cast<int64_t>(count), sums.get());
     }
     return array_of(std::move(sums), {count});
@@ -119,7 +120,7 @@ nb::object find_sums_through(const Sequence& values) {
 // Returns a (3, N) array: the starts, the stops and the sums of the maximal intervals.
 nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int threads) {
     Intervals found = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         ThreadTeam team(threads);
         return with_type(array, [&](const auto* values) {
             const int64_t count = static_cast<int64_t>(array.shape(0));
@@ -134,7 +135,7 @@ template <class Work>
 auto in_time(double seconds, int threads, const Work& work)
     -> std::optional<decltype(work(std::declval<ThreadTeam&>()))> {
     try {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         ThreadTeam team(threads, deadline_in(seconds));
         return work(team);
     } catch (const OutOfTime&) {

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/runtime/errors.h"
 #include "cpu/runtime/interrupts.h"
 
@@ -14,6 +15,12 @@ namespace {
 
 using namespace mmp;
 
+// Returns what a function of Python returned; throws its exception if that is null.
+nb::object given(PyObject* returned) {
+    if (!returned) throw nb::python_error();
+    return nb::steal(returned);
+}
+
 template <class Error>
 void translate(const char* name) {
     nb::register_exception_translator(
@@ -21,14 +28,15 @@ void translate(const char* name) {
             try {
                 std::rethrow_exception(thrown);
             } catch (const Error& error) {
-                const nb::object type =
-                    nb::module_::import_("mmpcodec.errors").attr(static_cast<char*>(payload));
-                const nb::object value = [&] {
+                const nb::object errors = given(
+                    or_sleep([] { return PyImport_ImportModule("mmpcodec.errors"); }));
+                const nb::object type = errors.attr(static_cast<char*>(payload));
+                const nb::object value = given(or_sleep([&] {
                     if constexpr (requires { error.section; })
-                        return type(error.section, error.what());
+                        return PyObject_CallFunction(type.ptr(), "ss", error.section, error.what());
                     else
-                        return type(error.what());
-                }();
+                        return PyObject_CallFunction(type.ptr(), "s", error.what());
+                }));
                 PyErr_SetObject(type.ptr(), value.ptr());
             }
         },
@@ -39,10 +47,14 @@ void translate(const char* name) {
 
 mmp::Progress mmp::progress_from(const nb::object& callback) {
     return [&callback](int64_t done, int64_t total) {
-        nb::gil_scoped_acquire gil;
-        if (PyErr_CheckSignals()) throw nb::python_error();
+        const WithGil gil;
+        if (or_sleep(PyErr_CheckSignals)) throw nb::python_error();
         if (callback.is_none()) return;
-        if (callback(done, total).is(nb::handle(Py_False)))
+        const nb::object answer = given(or_sleep([&] {
+            return PyObject_CallFunction(callback.ptr(), "LL", static_cast<long long>(done),
+                                         static_cast<long long>(total));
+        }));
+        if (answer.is(nb::handle(Py_False)))
             throw Cancelled("stopped by the caller after " + std::to_string(done) + " of " +
                             std::to_string(total) + " fragments");
     };
@@ -50,8 +62,11 @@ mmp::Progress mmp::progress_from(const nb::object& callback) {
 
 NB_MODULE(_cpu, module) {
     ask_for_interrupts([] {
-        nb::gil_scoped_acquire gil;
-        return PyErr_CheckSignals() != 0;
+        // Signals interrupt Python's threads only. Those of a ThreadTeam could not wait for the GIL
+        // of an interpreter that has ended.
+        if (!PyGILState_GetThisThreadState()) return false;
+        const WithGil gil;
+        return or_sleep(PyErr_CheckSignals) != 0;
     });
     nb::register_exception_translator([](const std::exception_ptr& thrown, void*) {
         try {

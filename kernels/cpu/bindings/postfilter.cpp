@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/filter_bank.h"
 #include "cpu/planes_filter.h"
 #include "cpu/postfilter.h"
@@ -50,7 +51,7 @@ FilterPicture<Sample> picture_of(const Plane<const Sample>& samples, int depth) 
 template <class Sample>
 void filter(const Plane<const Sample>& samples, int depth, const Table& table, const Rows& rows,
             const Plane<Sample>& out) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     post_filter(picture_of<Sample>(samples, depth),
                 *reinterpret_cast<const FilterTable*>(table.data()),
                 {std::get<0>(rows), std::get<1>(rows)}, out.data());
@@ -59,7 +60,7 @@ void filter(const Plane<const Sample>& samples, int depth, const Table& table, c
 template <class Sample>
 void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
           const Rows& rows, const Gram& out) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     add_filter_gram(source.data(), picture_of<Sample>(samples, depth),
                     {std::get<0>(rows), std::get<1>(rows)},
                     *reinterpret_cast<FilterGram*>(out.data()));
@@ -68,7 +69,7 @@ void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples,
 template <class Sample>
 void errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
             const Plane<const Sample>& shown, const Rows& rows, const Errors& out) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     add_filter_errors(source.data(), picture_of<Sample>(samples, depth), shown.data(),
                       {std::get<0>(rows), std::get<1>(rows)},
                       *reinterpret_cast<FilterErrors*>(out.data()));
@@ -77,7 +78,7 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
 template <class Sample>
 void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, const Scales& scales,
           const Rows& rows, const Plane<Sample>& out) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales,
                 {std::get<0>(rows), std::get<1>(rows)}, out.data());
 }
@@ -85,7 +86,7 @@ void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, con
 template <class Sample>
 void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
                  const Steps& steps, const Rows& rows, const ErrorsOfScales& out) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     add_bank_errors(source.data(), picture_of<Sample>(samples, depth), steps_of(steps),
                     {std::get<0>(rows), std::get<1>(rows)},
                     reinterpret_cast<BankErrors*>(out.data()));
@@ -107,7 +108,7 @@ void from_planes(const Plane<const Sample>& samples, int depth,
                  const std::vector<Plane<const Sample>>& planes, const PlaneWeights& weights,
                  const Rows& rows, const Plane<Sample>& out) {
     const auto read = planes_of(planes);
-    nb::gil_scoped_release released;
+    WithoutGil released;
     planes_filter(picture_of<Sample>(samples, depth), read, weights.data(),
                   {std::get<0>(rows), std::get<1>(rows)}, out.data());
 }
@@ -117,7 +118,7 @@ void planes_gram(const Plane<const Sample>& source, const Plane<const Sample>& s
                  const std::vector<Plane<const Sample>>& planes, const Rows& rows,
                  const PlanesGram& out) {
     const auto read = planes_of(planes);
-    nb::gil_scoped_release released;
+    WithoutGil released;
     add_planes_gram(source.data(), picture_of<Sample>(samples, depth), read,
                     {std::get<0>(rows), std::get<1>(rows)}, out.data());
 }

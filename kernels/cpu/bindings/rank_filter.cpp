@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/solvers/rank_filter/extremes.h"
 #include "cpu/solvers/rank_filter/median_network.h"
 #include "cpu/solvers/rank_filter/network.h"
@@ -45,7 +46,7 @@ template <class T>
 bool extremes(const Plane<const T>& samples, const Border& border,
               const std::tuple<int, int>& window, bool greatest, const Plane<T>& out,
               int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     return extreme_filter(bordered(samples, border, window, out), greatest, out.data(), team);
 }
@@ -53,7 +54,7 @@ bool extremes(const Plane<const T>& samples, const Border& border,
 template <class T>
 bool medians(const Plane<const T>& samples, const Border& border,
              const std::tuple<int, int>& window, const Plane<T>& out, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     return median_filter(bordered(samples, border, window, out), out.data(), team);
 }
@@ -66,7 +67,7 @@ template <class T>
 bool by_network(const Plane<const T>& samples, const Border& border,
                 const std::tuple<int, int>& window, const Steps& steps, int lines,
                 const std::tuple<int, int>& answer, const Plane<T>& out, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const Network network{reinterpret_cast<const NetworkStep*>(steps.data()),
                           static_cast<int64_t>(steps.shape(0)), lines, std::get<0>(answer),
                           std::get<1>(answer)};
@@ -78,7 +79,7 @@ template <class T>
 bool filter(const Plane<const T>& samples, const std::optional<Plane<const uint8_t>>& valid,
             const Border& border, const std::tuple<int, int>& window, const Line& ranks,
             const Plane<T>& out, const std::optional<Plane<uint8_t>>& found, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     auto picture = bordered(samples, border, window, out);
     picture.valid = valid ? valid->data() : nullptr;
     ThreadTeam team(threads);
@@ -89,7 +90,7 @@ template <class T>
 bool by_shape(const Plane<const T>& samples, const std::optional<Plane<const uint8_t>>& valid,
               const Border& border, const Plane<const uint8_t>& cells, const Line& ranks,
               const Plane<T>& out, const std::optional<Plane<uint8_t>>& found, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     const std::tuple<int, int> window(cells.shape(0), cells.shape(1));
     auto picture = bordered(samples, border, window, out);
     picture.valid = valid ? valid->data() : nullptr;

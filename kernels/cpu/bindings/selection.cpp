@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/solvers/selection/selection.h"
 #include "cpu/solvers/selection/split.h"
 
@@ -31,7 +32,7 @@ Values values_of(const Any& array) {
 }
 
 int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys keys, int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     return select(values_of(array), ranks, keys.data(), team);
 }
@@ -59,7 +60,7 @@ void kth_value(const Any& array, int64_t rank, Written out) {
 // `keys` has a row of keys for each line, of unsigned integers of the size of the values.
 void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Counts nans,
                      int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     const auto size = [&](int axis) { return static_cast<int64_t>(array.shape(axis)); };
     const Values values = values_of(array);
@@ -71,7 +72,7 @@ void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Coun
 
 void digit_counts_array(const Any& array, uint64_t prefix, int shift, int bits, Counts counts,
                         int threads) {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     digit_counts(values_of(array), prefix, shift, bits, counts.data(), team);
 }

@@ -4,6 +4,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/solvers/subset_sum/subset_sum.h"
 
 namespace nb = nanobind;
@@ -25,7 +26,7 @@ template <class Work>
 nb::object answered(const Work& work) {
     Subset found;
     try {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         found = work();
     } catch (const OutOfTime&) {
         return nb::none();
@@ -44,7 +45,7 @@ nb::object dense(const Array& array, int64_t target, int64_t limit, int64_t floo
 
 // Returns false if time has run out.
 bool sums(const Array& array, int64_t limit, Words words, double seconds, int threads) try {
-    nb::gil_scoped_release released;
+    WithoutGil released;
     ThreadTeam team(threads);
     subset_sums(copied(array), limit, words.data(), deadline_in(seconds), team, threads);
     return true;

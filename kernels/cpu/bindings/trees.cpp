@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cpu/bindings/bindings.h"
+#include "cpu/bindings/gil.h"
 #include "cpu/trees/decoder.h"
 #include "cpu/trees/encoder.h"
 #include "cpu/trees/plan_coder.h"
@@ -44,7 +45,7 @@ nb::object encode_plane(const Samples& samples, nb::handle given, int64_t lambda
     const EncoderOptions options{{lambda_fixed, log2_rates}, threads, kernel};
     const Progress report = progress_from(progress);
     const auto [payload, picture] = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return encode(samples.data(), plane, tools, options, report);
     }();
     nb::bytes data(payload.data(), payload.size());
@@ -59,7 +60,7 @@ nb::tuple decode_payload(const nb::bytes& payload, int height, int width, nb::ha
     const Tools tools = tools_from(given);
     const Progress report = progress_from(progress);
     const auto picture = [&] {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         return decode(data, size, plane, tools, threads, report);
     }();
     return describe(*picture, plane);
@@ -122,7 +123,7 @@ public:
     // Codes F fragments with N nodes. Shapes: (F,), (N,), (F, 25), (25, room); see ChosenTrees.
     void code(const Table<uint32_t, 1>& node_counts, const Table<uint32_t, 1>& nodes,
               const Table<uint32_t, 2>& insertions, const Table<uint8_t, 2>& first_class) {
-        nb::gil_scoped_release released;
+        WithoutGil released;
         coder_.code({node_counts.shape(0), node_counts.data(), nodes.data(),
                      insertions.data(), first_class.data(), first_class.shape(1)});
     }

@@ -20,6 +20,10 @@ LOCAL, CUDA = "local", "cuda"
 _SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 CONNECT_SECONDS = 10
 _CLOSE_SECONDS = 1
+_FOR_ITS_OWNER: dict[str, Any] = {"security": True, "dashboard_address": "127.0.0.1:0"}
+"""Options of clusters of this machine. Whoever speaks with a scheduler or worker can run code in it,
+so they take only who shows a certificate that this process makes and keeps in memory (TLS). Dask's
+HTTP server would listen on all interfaces."""
 
 
 def check_name(where: str) -> None:
@@ -152,13 +156,14 @@ def _end(cluster: Any) -> None:
 
 
 def _cluster_of_machine(where: str, workers: int | None, device: str | None) -> Any:
+    _library("cryptography")  # makes the certificates
     if where == CUDA:
         return _cluster_of_devices(workers, device)
     return _library("distributed").LocalCluster(
         n_workers=workers or processors(),
         threads_per_worker=1,
-        dashboard_address=":0",
         silence_logs=logging.CRITICAL,
+        **_FOR_ITS_OWNER,
     )
 
 
@@ -168,13 +173,15 @@ def _cluster_of_devices(workers: int | None, device: str | None) -> Any:
 
     dask_cuda = _library("dask_cuda")
     if device is None:
-        return dask_cuda.LocalCUDACluster(n_workers=workers)
+        return dask_cuda.LocalCUDACluster(n_workers=workers, **_FOR_ITS_OWNER)
     # The names of the devices, which CUDA_VISIBLE_DEVICES may have chosen and ordered.
     visible = _library("dask_cuda.utils").cuda_visible_devices(0).split(",")
     names = [visible[number] for number in checked(device, len(visible), "CUDA")]
     if workers is not None and workers > len(names):
         raise ParameterError(f"--workers {workers}: must be from 1 to {len(names)}, the devices")
-    return dask_cuda.LocalCUDACluster(CUDA_VISIBLE_DEVICES=names, n_workers=workers)
+    return dask_cuda.LocalCUDACluster(
+        CUDA_VISIBLE_DEVICES=names, n_workers=workers, **_FOR_ITS_OWNER
+    )
 
 
 def _is_file(where: str) -> bool:
@@ -185,7 +192,7 @@ def _library(name: str) -> Any:
     try:
         return import_module(name)
     except ImportError as error:
-        advice = install("cluster") if name == "distributed" else "pip install dask-cuda"
+        advice = "pip install dask-cuda" if name.startswith("dask_cuda") else install("cluster")
         raise MissingExtra(f"--cluster: needs {name}; {advice}") from error
 
 

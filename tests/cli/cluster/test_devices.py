@@ -264,6 +264,14 @@ class FakeDask:
         raise MissingExtra("no cluster is started")
 
 
+LIBRARIES = {
+    "cryptography": None,
+    "dask_cuda": FakeDask,
+    "dask_cuda.utils": FakeDask.utils,
+    "distributed": None,
+}
+
+
 @pytest.mark.parametrize(
     ("device", "workers", "visible", "asked"),
     [
@@ -277,15 +285,15 @@ class FakeDask:
 )
 def test_a_cluster_of_devices(monkeypatch, device, workers, visible, asked):
     """The numbers count the devices that ``CUDA_VISIBLE_DEVICES`` leaves."""
-    libraries = {"dask_cuda": FakeDask, "dask_cuda.utils": FakeDask.utils, "distributed": None}
-    monkeypatch.setattr(clients, "_library", libraries.__getitem__)
+    monkeypatch.setattr(clients, "_library", LIBRARIES.__getitem__)
     monkeypatch.setattr(FakeDask.utils, "visible", visible)
     with (
         pytest.raises(MissingExtra, match="no cluster"),
         clients.connected("cuda", workers, device),
     ):
         pass
-    assert FakeDask.asked == asked
+    closed = {"security": True, "dashboard_address": "127.0.0.1:0"}
+    assert FakeDask.asked == asked | closed
 
 
 @pytest.mark.parametrize(
@@ -296,8 +304,7 @@ def test_a_cluster_of_devices(monkeypatch, device, workers, visible, asked):
     ],
 )
 def test_a_cluster_of_wrong_devices(monkeypatch, device, workers, says):
-    libraries = {"dask_cuda": FakeDask, "dask_cuda.utils": FakeDask.utils, "distributed": None}
-    monkeypatch.setattr(clients, "_library", libraries.__getitem__)
+    monkeypatch.setattr(clients, "_library", LIBRARIES.__getitem__)
     with pytest.raises(ParameterError, match=says), clients.connected("cuda", workers, device):
         pass
 
