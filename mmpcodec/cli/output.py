@@ -33,8 +33,14 @@ if TYPE_CHECKING:
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"
 
 
-def read(source: str) -> bytes:
+def read(source: str, most: int | None = None) -> bytes:
     """Read all bytes of a file, of a URL or of standard input.
+
+    Parameters
+    ----------
+    source : str
+    most : int or None
+        Most bytes to accept of a URL; see ``stores.read``.
 
     Raises
     ------
@@ -44,7 +50,7 @@ def read(source: str) -> bytes:
     if source == STANDARD and sys.stdin is None:
         raise FileError("stdin: is closed")
     if stores.is_url(source):
-        return stores.read(source)
+        return stores.read(source, most)
     try:
         if source == STANDARD:
             return sys.stdin.buffer.read()
@@ -68,14 +74,18 @@ def read_picture(source: str, limits: "DecodeLimits") -> "Picture":
     """
     from mmpcodec import pictures
 
-    return pictures.from_bytes(read(source), shown(source, "stdin"), limits=limits)
+    data = read(source, limits.max_memory)
+    return pictures.from_bytes(data, shown(source, "stdin"), limits=limits)
 
 
 @contextlib.contextmanager
-def read_by_parts(source: str) -> Iterator[bytes | LazyBytes]:
-    """Open a file whose parts are read when they are asked for; ``read`` other sources."""
+def read_by_parts(source: str, most: int | None = None) -> Iterator[bytes | LazyBytes]:
+    """Open a file whose parts are read when they are asked for; ``read`` other sources.
+
+    ``most`` limits the bytes of a URL; see ``stores.UrlBytes``.
+    """
     if stores.is_url(source):
-        yield stores.UrlBytes(source)
+        yield stores.UrlBytes(source, most)
         return
     if source == STANDARD or not os.path.isfile(source):
         yield read(source)

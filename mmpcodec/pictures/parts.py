@@ -86,7 +86,7 @@ class DecodedParts:
             If a file cannot be read or written.
         """
         bad: list[BadTile] = []
-        with bytes_of(self.name) as data:
+        with bytes_of(self.name, self.limits.max_memory) as data:
             try:
                 self._copy(data, block, bad)
             except FormatError:
@@ -131,8 +131,10 @@ class DecodedParts:
 
 
 @contextlib.contextmanager
-def bytes_of(name: str) -> Iterator[LazyBytes]:
+def bytes_of(name: str, most: int | None = None) -> Iterator[LazyBytes]:
     """Open an mmp file, of which only the bytes that are needed are read.
+
+    ``most`` limits the bytes of a URL; see ``stores.UrlBytes``.
 
     Raises
     ------
@@ -140,7 +142,7 @@ def bytes_of(name: str) -> Iterator[LazyBytes]:
         If it cannot be read.
     """
     if stores.is_url(name):
-        yield stores.UrlBytes(name)
+        yield stores.UrlBytes(name, most)
         return
     try:
         with open(name, "rb") as stream:

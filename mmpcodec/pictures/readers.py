@@ -78,12 +78,13 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
 
 def _of_url(url: str, limits: DecodeLimits) -> Reader:
     """Open a file in a store; its first bytes tell its format."""
-    row = registry.format_at(bytes(stores.UrlBytes(url)[:_MAGIC_END]))
+    row = registry.format_at(bytes(stores.UrlBytes(url, limits.max_memory)[:_MAGIC_END]))
     if row is not None and row.is_mmp:
         from mmpcodec.pictures.mmp import MmpReader
 
         return MmpReader(url, limits=limits)
-    return WholeReader(reading.from_bytes(stores.read(url), url, limits=limits), url)
+    data = stores.read(url, limits.max_memory)
+    return WholeReader(reading.from_bytes(data, url, limits=limits), url)
 
 
 def in_parts(path: str | os.PathLike[str]) -> bool:

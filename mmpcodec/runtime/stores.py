@@ -10,6 +10,7 @@ import hashlib
 import os
 import re
 import stat
+import sys
 import tempfile
 from collections.abc import Iterator, Mapping
 from datetime import datetime
@@ -17,7 +18,7 @@ from http import HTTPStatus
 from typing import Any, BinaryIO, NamedTuple, cast
 
 from mmpcodec.errors import FileError, MissingExtra, MmpError, install
-from mmpcodec.runtime import files
+from mmpcodec.runtime import downloads, files
 from mmpcodec.runtime.files import LazyBytes
 
 _URL = re.compile(r"([a-z][a-z0-9+.-]+)://", re.IGNORECASE)
@@ -205,16 +206,28 @@ def lies_in_zarr(name: str) -> bool:
     return is_zarr(above or os.curdir)
 
 
-def read(url: str) -> bytes:
+def read(url: str, most: int | None = None) -> bytes:
     """Read all bytes of a file.
+
+    Parameters
+    ----------
+    url : str
+    most : int or None
+        Most bytes to accept. None is ``downloads.MOST_BYTES`` for a web server, and no limit for
+        other stores, which the user chose by their own configuration.
 
     Raises
     ------
     FileError, MissingExtra
-        As ``entry``, and if the file is missing.
+        As ``entry``, if the file is missing, or if it has more bytes.
     """
     with _named(url):
         system, path = _system(url)
+        if _HTTP.match(url):
+            size = _size_of(system.info(path))
+            return bytes(downloads.download(system, url, path, size, most))
+        if most is not None:
+            downloads.check_size(url, _size_of(system.info(path)) or 0, most)
         return bytes(system.cat_file(path))
 
 
@@ -222,7 +235,14 @@ class UrlBytes(LazyBytes):
     """The bytes of a file in a store, read when they are asked for; slices are as of a memoryview.
 
     ``state`` is the state of the file when it was opened; see ``Stored``. A server may ignore the
-    range of a request and send the whole file; then it is kept, and ``is_whole`` is True.
+    range of a request and send the whole file, or not tell the size of a file; then the whole file
+    is kept, and ``is_whole`` is True.
+
+    Parameters
+    ----------
+    url : str
+    most : int or None
+        Most bytes of a slice, or of a whole file that is kept; see ``read``.
 
     Raises
     ------
@@ -230,14 +250,18 @@ class UrlBytes(LazyBytes):
         As ``read``.
     """
 
-    def __init__(self, url: str):
-        self._url = url
+    def __init__(self, url: str, most: int | None = None):
+        self._url, self._most = url, most
+        self._whole: memoryview | None = None
         with _named(url):
             self._system, self._path = _system(url)
             found = self._system.info(self._path)
-            self._size = int(found["size"])
             self.state = _entry(found).state
-        self._whole: memoryview | None = None
+            size = _size_of(found)
+            if size is None:
+                self._whole = memoryview(read(url, most))
+                size = len(self._whole)
+            self._size = size
 
     @property
     def is_whole(self) -> bool:
@@ -254,7 +278,7 @@ class UrlBytes(LazyBytes):
         if self._whole is not None:
             return self._whole[start:stop]
         with _named(self._url):
-            found = memoryview(self._system.cat_file(self._path, start=start, end=stop))
+            found = memoryview(self._fetched(start, stop))
         if len(found) <= stop - start:
             return found
         if len(found) != self._size:
@@ -264,6 +288,17 @@ class UrlBytes(LazyBytes):
             )
         self._whole = found
         return found[start:stop]
+
+    def _fetched(self, start: int, stop: int) -> Any:
+        """Return bytes of the file, or all of them."""
+        if _HTTP.match(self._url):
+            span = start, stop
+            return downloads.download(
+                self._system, self._url, self._path, self._size, self._most, span
+            )
+        if self._most is not None:
+            downloads.check_size(self._url, stop - start, self._most)
+        return self._system.cat_file(self._path, start=start, end=stop)
 
 
 @contextlib.contextmanager
@@ -347,8 +382,14 @@ def _system(url: str) -> tuple[Any, str]:
     return system, path
 
 
+def _size_of(found: dict[str, Any]) -> int | None:
+    """Return the size of a file; None if its store does not tell a size that a file can have."""
+    size = found.get("size")
+    return int(size) if size is not None and 0 <= int(size) <= sys.maxsize else None
+
+
 def _entry(found: dict[str, Any]) -> Stored:
-    size = int(found.get("size") or 0)
+    size = _size_of(found) or 0
     time = _nanoseconds(next((found[key] for key in _TIMES if found.get(key)), None))
     state = next((found[key] for key in _HASHES if found.get(key)), f"{size} {time}")
     return Stored(found["type"] == "directory", size, str(state), time)

@@ -21,9 +21,9 @@ _SCHEMES = ("tcp://", "tls://", "ucx://", "ws://", "wss://")
 CONNECT_SECONDS = 10
 _CLOSE_SECONDS = 1
 _FOR_ITS_OWNER: dict[str, Any] = {"security": True, "dashboard_address": "127.0.0.1:0"}
-"""Options of clusters of this machine. Whoever speaks with a scheduler or worker can run code in it,
-so they take only who shows a certificate that this process makes and keeps in memory (TLS). Dask's
-HTTP server would listen on all interfaces."""
+"""Options of clusters of this machine. Whoever speaks with a scheduler or worker can run code in
+it, so they ask for a certificate (TLS), which this process makes and keeps in memory. By default,
+Dask's HTTP server listens on all interfaces."""
 
 
 def check_name(where: str) -> None:

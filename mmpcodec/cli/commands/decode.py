@@ -135,7 +135,7 @@ def decode(
     def work(job: Job, progress: JobProgress) -> Decoded:
         if tiles.applies(job):
             return decoded_by_tiles(tiles, job, progress)
-        with output.read_by_parts(job.source) as data:
+        with output.read_by_parts(job.source, limits.max_memory) as data:
             size, started = len(data), time.perf_counter()
             found = mmpcodec.inspect(
                 data,

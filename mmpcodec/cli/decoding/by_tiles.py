@@ -124,7 +124,7 @@ class DecodeByTiles:
             return False
         from mmpcodec.pictures import parts
 
-        with parts.bytes_of(job.source) as data:
+        with parts.bytes_of(job.source, self.limits.max_memory) as data:
             header = parts.header_of(data, self.limits)
         return self._area(header).pixels * header.planes > MOST_IN_MEMORY
 
@@ -140,7 +140,7 @@ class DecodeByTiles:
         from mmpcodec.pictures import parts
 
         assert job.target is not None
-        with parts.bytes_of(job.source) as data:
+        with parts.bytes_of(job.source, self.limits.max_memory) as data:
             size = len(data)
             header = parts.header_of(data, self.limits)
             if self.region is None and not self.allow_partial:

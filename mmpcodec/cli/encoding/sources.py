@@ -96,7 +96,7 @@ class Setting(NamedTuple):
             size, measured = output.size_of(job.source), False
             picture = pictures.read(job.source, limits=self.limits)
         else:
-            data = output.read(job.source)
+            data = output.read(job.source, self.limits.max_memory)
             size, measured = len(data), registry.is_measured(data)
             picture = pictures.from_bytes(data, job.name, limits=self.limits)
         samples, depth = picture.samples, self.depth or picture.depth

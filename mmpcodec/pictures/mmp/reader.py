@@ -232,7 +232,7 @@ class MmpReader:
 
         try:
             if stores.is_url(self._place):
-                self._bytes = stores.UrlBytes(self._place)
+                self._bytes = stores.UrlBytes(self._place, self._limits.max_memory)
                 if self._state not in (None, self._bytes.state):
                     raise changed(self._place)
             else:

@@ -2,7 +2,7 @@
 
 import re
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 
@@ -19,11 +19,16 @@ class RangeServer:
     ----------
     sent : list of int
         Bytes of each answer.
+    tells_size : bool
+        Whether HEAD has a Content-Length.
+    endless : bool
+        Whether each answer goes on with zeros, without end, in spite of what HEAD says.
     """
 
     def __init__(self, files, ranges=True):
         self.files, self.ranges, self.sent = files, ranges, []
         self.tag = '"1"'
+        self.tells_size, self.endless = True, False
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
 
     def url(self, name):
@@ -48,6 +53,14 @@ class RangeServer:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
 
+            def do_HEAD(self):
+                data = owner.files.get(self.path.lstrip("/"))
+                self.send_response(404 if data is None else 200)
+                if owner.tells_size and data is not None:
+                    self.send_header("Content-Length", str(len(data)))
+                self.send_header("ETag", owner.tag)
+                self.end_headers()
+
             def do_GET(self):
                 data = owner.files.get(self.path.lstrip("/"))
                 if data is None:
@@ -67,10 +80,17 @@ class RangeServer:
                 self.send_response(status)
                 for name, value in {"ETag": owner.tag, **dict(more)}.items():
                     self.send_header(name, value)
-                self.send_header("Content-Length", str(len(data)))
+                if not owner.endless and owner.tells_size:
+                    self.send_header("Content-Length", str(len(data)))
+                else:
+                    self.send_header("Connection", "close")
                 self.end_headers()
                 owner.sent.append(len(data))
                 self.wfile.write(data)
+                with suppress(OSError):
+                    while owner.endless:
+                        self.wfile.write(bytes(1 << 20))
+                        owner.sent[-1] += 1 << 20
 
             def log_message(self, *_):
                 pass

@@ -67,7 +67,7 @@ def info(
 
     def work(job: Job, progress: JobProgress) -> Described:
         nonlocal partial
-        data = output.read(job.source)
+        data = output.read(job.source, limits.max_memory)
         found = mmpcodec.inspect(
             data,
             decode=not header_only,
