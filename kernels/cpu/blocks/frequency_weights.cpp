@@ -55,10 +55,11 @@ TablesOfShapes tables_of(int strength, const Radii& radii) {
 }
 
 const Table& table_of(int a, int b, int strength) {
-    static const std::vector<TablesOfShapes> tables = [] {
+    // Never freed: daemon threads may use it until the process is gone.
+    static const auto& tables = *[] {
         const Radii radii;
-        std::vector<TablesOfShapes> made;
-        for (int each = 1; each <= kMostStrength; ++each) made.push_back(tables_of(each, radii));
+        auto* made = new std::vector<TablesOfShapes>;
+        for (int each = 1; each <= kMostStrength; ++each) made->push_back(tables_of(each, radii));
         return made;
     }();
     return tables[strength - 1][shape_number(a, b)];

@@ -11,7 +11,8 @@ RateTable::RateTable() : rate_(kLog2Entries) {
 }
 
 const RateTable& RateTable::get() {
-    static const RateTable table;
+    // Never freed: daemon threads may use it until the process is gone.
+    static const RateTable& table = *new RateTable;
     return table;
 }
 

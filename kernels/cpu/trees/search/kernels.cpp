@@ -8,7 +8,8 @@ extern const SearchKernel search_avx512vnni, search_avx2;
 extern const SearchKernel search_generic;
 
 const std::vector<SearchKernel>& search_kernels() {
-    static const std::vector<SearchKernel> kernels{
+    // Never freed: daemon threads may use it until the process is gone.
+    static const auto& kernels = *new std::vector<SearchKernel>{
 #ifdef MMP_X86
         search_avx512vnni, search_avx2,
 #endif
