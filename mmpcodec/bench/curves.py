@@ -13,7 +13,7 @@ import numpy as np
 
 from mmpcodec.bench.codecs.base import CHROMA, OURS
 from mmpcodec.bench.metrics import METRICS
-from mmpcodec.bench.results import EARLIER, Row
+from mmpcodec.bench.rows import EARLIER, Row
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.samples import Form

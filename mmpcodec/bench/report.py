@@ -44,6 +44,7 @@ SCRIPTS = (
 )
 FOLDER = resources.files(mmpcodec).joinpath("bench", "page")
 VIEWS = 2
+_STEM_BYTES = 200
 
 _POINT = (
     "point",
@@ -61,10 +62,14 @@ _POINT = (
 
 
 def file_stems(pictures: Sequence[PictureCurves]) -> dict[str, str]:
-    """Return the stem of each picture's curve files, by SHA-256; equal names get a number."""
+    """Return the stem of each picture's curve files, by SHA-256; equal names get a number.
+
+    Long names are cut, so that the system takes them with the number and the suffix.
+    """
     stems: dict[str, str] = {}
     for picture in pictures:
         plain = "curves-" + "".join(c if c.isalnum() or c in "-_" else "-" for c in picture.name)
+        plain = plain.encode()[:_STEM_BYTES].decode(errors="ignore")
         stem, number = plain, 2
         while stem in stems.values():
             stem, number = f"{plain}-{number}", number + 1

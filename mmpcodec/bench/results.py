@@ -20,23 +20,16 @@ import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from mmpcodec import pictures
-from mmpcodec.depth import BYTE
+from mmpcodec.bench.rows import Row, row_of
 from mmpcodec.errors import MmpError
 from mmpcodec.picture import Picture
 from mmpcodec.runtime.files import lock, written_whole
-from mmpcodec.samples import Form
-
-Row = dict[str, Any]
 
 FILE = "results.jsonl"
 _CLAIMS = 1 << 40  # number of lockable byte offsets in the file of claims; no byte is written
 _APPENDING = 1 << 40  # offset of the byte that a process locks while it appends a line
-_NEEDED = {"picture", "name", "width", "height", "codec", "knob", "point", "versions"}
-EARLIER = {"form": Form.GRAY.title, "depth": BYTE}
-"""Form and depth of rows without them: earlier versions measured 8-bit gray only."""
 
 
 def key_of(row: Row) -> str:
@@ -68,7 +61,7 @@ class Results:
         self.folder = Path(folder)
         self.path = self.folder / FILE
         self.done: dict[str, Row] = {}
-        self._read_to = 0
+        self._read_to = self._lines = 0
         if create:
             for name in ("pictures", "coded", "decoded"):
                 (self.folder / name).mkdir(parents=True, exist_ok=True)
@@ -80,6 +73,11 @@ class Results:
         """Read the results that were added since the last call into ``done``.
 
         ``done`` maps the key of each result to its last row.
+
+        Raises
+        ------
+        MmpError
+            If a line is no result.
         """
         self.done.update((key_of(row), row) for row in self._new_rows())
 
@@ -89,9 +87,9 @@ class Results:
         Raises
         ------
         MmpError
-            When there is no result.
+            When there is no result, or a line is none.
         """
-        self._read_to = 0
+        self._read_to = self._lines = 0
         last = {(row["picture"], row["codec"], row["point"]): row for row in self._new_rows()}
         if not last:
             raise MmpError(f"{self.path}: holds no results")
@@ -104,11 +102,11 @@ class Results:
             for line in stream:
                 if not line.endswith(b"\n"):
                     return  # still being written, or torn
+                row = row_of(line, f"{self.path}: line {self._lines + 1}")
                 self._read_to += len(line)
-                with contextlib.suppress(ValueError):
-                    row = json.loads(line)
-                    if isinstance(row, dict) and row.keys() >= _NEEDED:
-                        yield {**EARLIER, **row}
+                self._lines += 1
+                if row is not None:
+                    yield row
 
     def append(self, row: Row) -> None:
         """Append a result; other processes may append to the same file."""

@@ -210,8 +210,8 @@ import sys
 from mmpcodec.bench.results import Results, key_of
 results = Results(sys.argv[1])
 for point in range(200):
-    row = dict(picture="p", name="n" * 5000, width=1, height=1, codec="c", knob="k",
-               point=point, versions={})
+    row = dict(picture="0" * 64, name="n" * 5000, width=1, height=1, codec="c", knob="k",
+               point=point, settings="s", machine="m", versions={}, error="e")
     with results.claim(key_of(row)) as claimed:
         results.refresh()
         if claimed and key_of(row) not in results.done:
