@@ -14,6 +14,7 @@ from string import Template
 from typing import Any
 
 from mmpcodec.format.container import is_mmp_name
+from mmpcodec.runtime.files import printable
 from mmpcodec.web import parts
 
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
@@ -79,7 +80,7 @@ def page(entries: Sequence[PageEntry], decoder: str, title: str, *, asks: bool) 
     style = parts.shared("base.css") + parts.viewer("viewer.css")
     template = Template(parts.viewer("page.html")).substitute(
         policy=policy([theme, script], style, asks=asks),
-        title=html.escape(title),
+        title=html.escape(printable(title)),
         style=style,
         theme=theme,
         script=script,

@@ -147,11 +147,13 @@ class Manifest:
                 break  # the last run was ended while it wrote this line
             whole += len(line)
             try:
-                row = _checked(json.loads(line), number)
-            except (ValueError, KeyError, TypeError) as error:
+                row = json.loads(line)
+            except (ValueError, RecursionError):  # a line may nest deeper than the parser
+                row = None
+            if problem := _problem(row, is_first=number == 1):
                 raise ParameterError(
-                    f"--manifest {self.path}: line {number} is no row of a manifest"
-                ) from error
+                    f"--manifest {self.path}: line {number} is no row of a manifest: {problem}"
+                )
             if row["event"] != RUN:
                 self._rows[row["source"], row["output"]] = row
         lines.detach()
@@ -163,7 +165,8 @@ class Manifest:
         """Leave out the jobs that are done, and let begun outputs be written again.
 
         A job is done if its source and parameters are those of its row, and its output has the
-        size that the row says. ``there`` is the result of ``outputs_at``.
+        size that the row says; on this machine also the SHA-256, for which outputs are read. Of
+        one at a URL, the store must show the size. ``there`` is the result of ``outputs_at``.
 
         Raises
         ------
@@ -183,7 +186,8 @@ class Manifest:
         if row["event"] == DONE and row["run"] == self._digest:
             with contextlib.suppress(FileError):
                 size = _output_size(job.target or "", there)
-                if size == row["output_bytes"] and _same_source(job, row):
+                whole = size == row["output_bytes"] and _same_source(job, row)
+                if whole and _same_output(job.target or "", row):
                     return job._replace(skipped=f"is done, as {self.path} says", resumed=True)
         return job._replace(overwrite=True)
 
@@ -215,26 +219,23 @@ class Manifest:
             raise FileError.from_os(self.path, error) from error
 
 
-def _checked(row: dict[str, Any], number: int) -> dict[str, Any]:
-    """Check the fields of a row that are read; the first row of a manifest is that of a run.
-
-    Raises
-    ------
-    ValueError, KeyError, TypeError
-        If a field is missing or has another type.
-    """
-    event = row["event"]
-    if event not in (RUN, BEGUN, DONE, FAILED) or (number == 1 and event != RUN):
-        raise ValueError(event)
+def _problem(row: Any, *, is_first: bool) -> str | None:
+    """Say what is wrong with the fields of a row that are read, or return None."""
+    if not isinstance(row, dict):
+        return "must be an object of JSON"
+    event = row.get("event")
+    known = (RUN,) if is_first else (RUN, BEGUN, DONE, FAILED)
+    if event not in known:
+        return f"event: must be {' or '.join(known)}"
     fields: dict[str, type] = {"run": str}
     if event != RUN:
         fields |= {"source": str, "output": str}
     if event == DONE:
-        fields |= {"source_bytes": int, "source_state": str, "output_bytes": int}
+        fields |= {"source_bytes": int, "source_state": str, "output_bytes": int, "sha256": str}
     for name, kind in fields.items():
-        if not isinstance(row[name], kind):
-            raise TypeError(name)
-    return row
+        if not isinstance(row.get(name), kind):
+            return f"{name}: must be {'an integer' if kind is int else 'a text'}"
+    return None
 
 
 def _absolute(name: str) -> str:
@@ -256,3 +257,8 @@ def _same_source(job: Job, row: dict[str, Any]) -> bool:
     stored = job.stored
     found = state_of(job.source) if stored is None else (stored.size, stored.state)
     return found == (row["source_bytes"], row["source_state"])
+
+
+def _same_output(target: str, row: dict[str, Any]) -> bool:
+    """Return whether an output has the bytes of its row; those at URLs are not read."""
+    return stores.is_url(target) or sha256_of(target)[1] == row["sha256"]

@@ -117,7 +117,7 @@ def test_a_manifest_leaves_out_what_is_done(mmp, folder_of_pictures):
     assert mmp(*arguments).stdout == ""
 
 
-@pytest.mark.parametrize("change", ["source", "output", "options", "gone"])
+@pytest.mark.parametrize("change", ["source", "output", "zeros", "options", "gone"])
 def test_a_manifest_does_again_what_has_changed(mmp, folder_of_pictures, change):
     arguments = ["encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl"]
     mmp(*arguments)
@@ -125,6 +125,8 @@ def test_a_manifest_does_again_what_has_changed(mmp, folder_of_pictures, change)
         shutil.copy("in/0.png", "in/2.png")
     elif change == "output":
         Path("out/2.mmp").write_bytes(b"short")
+    elif change == "zeros":
+        Path("out/2.mmp").write_bytes(bytes(Path("out/2.mmp").stat().st_size))
     elif change == "gone":
         Path("out/2.mmp").unlink()
     else:
@@ -148,7 +150,7 @@ def test_wrong_manifests(mmp, folder_of_pictures):
     arguments = ("encode", "in", "-O", "out", "--manifest")
     Path("m.jsonl").write_text("no row\n")
     assert mmp(*arguments, "m.jsonl").stderr == (
-        "mmp: --manifest m.jsonl: line 1 is no row of a manifest\n"
+        "mmp: --manifest m.jsonl: line 1 is no row of a manifest: must be an object of JSON\n"
     )
     for name in ("in", os.devnull):
         assert mmp(*arguments, name).stderr == f"mmp: --manifest {name}: must be a file\n"
@@ -164,24 +166,32 @@ def test_wrong_manifests(mmp, folder_of_pictures):
 
 RUN = '{"event": "run", "run": "0"}'
 BEGUN = '{"event": "begun", "run": "0", "source": "a", "output": "b"}'
+DONE = (
+    '{"event": "done", "run": "0", "source": "a", "output": "b", "source_bytes": 1, '
+    '"source_state": "", "sha256": ""}'
+)
 
 
 @pytest.mark.parametrize(
-    ("text", "line"),
+    ("text", "line", "problem"),
     [
-        ("precious, and without an end of the line", 1),
-        ('{"event": "done"}', 1),
-        (f"{BEGUN}\n", 1),
-        (f'{RUN}\n{{"event": "done", "source": "a", "output": "b"}}\n', 2),
-        (f'{RUN}\n{BEGUN}\n{{"event": "begun", "run": "0", "source": 1, "output": "b"}}\n', 3),
-        (f"{RUN}\n[]\n", 2),
+        ("precious, and without an end of the line", 1, "must be an object of JSON"),
+        ('{"event": "done"}', 1, "event: must be run"),
+        (f"{BEGUN}\n", 1, "event: must be run"),
+        (f'{RUN}\n{{"event": "done", "source": "a", "output": "b"}}\n', 2, "run: must be a text"),
+        (f'{RUN}\n{BEGUN[:-1]}, "output": 1}}\n', 2, "output: must be a text"),
+        (f'{RUN}\n{DONE[:-1]}, "output_bytes": "1"}}\n', 2, "output_bytes: must be an integer"),
+        (f"{RUN}\n[]\n", 2, "must be an object of JSON"),
+        (f"{RUN}\n{'[' * 200_000}\n", 2, "must be an object of JSON"),
     ],
 )
-def test_files_that_are_no_manifest_are_kept(mmp, folder_of_pictures, text, line):
+def test_files_that_are_no_manifest_are_kept(mmp, folder_of_pictures, text, line, problem):
     Path("m.jsonl").write_text(text)
     found = mmp("encode", "in/0.png", "-o", "a.mmp", "--manifest", "m.jsonl")
     assert found.exit_code == 2
-    assert found.stderr == f"mmp: --manifest m.jsonl: line {line} is no row of a manifest\n"
+    assert found.stderr == (
+        f"mmp: --manifest m.jsonl: line {line} is no row of a manifest: {problem}\n"
+    )
     assert Path("m.jsonl").read_text() == text
 
 

@@ -329,6 +329,14 @@ def test_equal_names_have_their_own_files(swept):
     assert list(file_stems([swept[0], other]).values())[1].endswith("-pgm-2")
 
 
+def test_names_of_files_are_no_longer_than_a_system_takes(swept, results):
+    long = [type(swept[0])(key * 64, "\u00e4" * 300 + ".png", 1, 1, ()) for key in "ab"]
+    first, second = file_stems(long).values()
+    assert (len(first.encode()), second) == (199, f"{first}-2")
+    stems = list(write_curves([*swept, *long], results.folder))
+    assert all((results.folder / f"{stem}.svg").is_file() for stem in stems)
+
+
 def copies(results, count):
     """Results of so many pictures of noise."""
     shape = (200, 200)

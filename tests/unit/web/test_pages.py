@@ -99,6 +99,10 @@ def test_files_are_read_one_at_a_time():
     assert read == [0, 1]
 
 
+def test_a_title_that_is_no_text():
+    assert "<title>a\\udcff\\x1b</title>" in "".join(page([], "", "a\udcff\x1b", asks=False))
+
+
 def test_titles():
     assert title_of(["a"]) == "a"
     assert title_of(["a", "b", "c"]) == "a and 2 more"
