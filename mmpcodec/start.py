@@ -3,8 +3,10 @@
 Source: section "Starts" of ``docs/format/format.md``.
 """
 
+import errno
 import hashlib
 import os
+import stat
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -104,13 +106,17 @@ class Start:
         Raises
         ------
         FileError
-            If the file cannot be read.
+            If the file cannot be read, or is none, as a pipe is.
         FormatError
             If it is not the file of a start, or damaged; the message names the file.
         """
         try:
-            with Path(path).open("rb") as file:
+            with open(path, "rb", opener=_at_once) as file:
+                if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                    raise FileError.because(errno.EINVAL, os.fspath(path), "is no regular file")
                 data = file.read(MOST_BYTES)
+        except FileError:
+            raise
         except OSError as error:
             raise FileError.from_os(os.fspath(path), error) from error
         try:
@@ -130,6 +136,11 @@ class Start:
             Path(path).write_bytes(self.file)
         except OSError as error:
             raise FileError.from_os(os.fspath(path), error) from error
+
+
+def _at_once(path: str, flags: int) -> int:
+    """Open a file; that of a pipe without waiting for its writer."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def check_starts(starts: Sequence[Start]) -> tuple[Start, ...]:
@@ -153,9 +164,8 @@ def start_named(name: bytes, given: Sequence[Start] = ()) -> Start:
     CorruptStream
         If there is none. The message gives the name, and says how to pass a start.
     ParameterError
-        If ``MMP_STARTS`` names a file that cannot be read.
-    FormatError
-        If a file that ``MMP_STARTS`` names is not a start. In a folder such files are skipped.
+        If ``MMP_STARTS`` names a file that cannot be read or is not a start. In a folder such files
+        are skipped.
     """
     for start in given:
         if start.name == name:
@@ -176,7 +186,7 @@ def _starts_at(path: Path) -> list[Start]:
     if not path.is_dir():
         try:
             return [Start.load(path)]
-        except FileError as error:
+        except (FileError, FormatError) as error:
             raise ParameterError(f"variable {VARIABLE}: {error}") from error
     found = []
     for file in sorted(path.glob(f"*{SUFFIX}")):

@@ -28,5 +28,10 @@ def test_train_encode_decode(mmp, folder, monkeypatch):
     assert mmp("decode", coded, *out, "--start", start).exit_code == 0
     assert mmp("start", "train", picture, "-o", start).exit_code == 1  # it exists
     (folder / "bad.mmpstart").write_bytes(b"GIF89a")
+    monkeypatch.setenv("MMP_STARTS", str(folder / "bad.mmpstart"))
+    named = mmp("decode", coded, *out, "--force").stderr
+    assert f"variable MMP_STARTS: Starts at byte 0: {folder / 'bad.mmpstart'}: magic is " in named
+    assert "is not an mmp file" not in named
+    monkeypatch.setenv("MMP_STARTS", "")
     bad = mmp("decode", coded, *out, "--force", "--start", str(folder / "bad.mmpstart"))
     assert bad.exit_code == 1

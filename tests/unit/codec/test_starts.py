@@ -1,5 +1,6 @@
 """Starts, the tool sets of tiles, and the short checksums of small tiles."""
 
+import os
 from dataclasses import replace
 
 import numpy as np
@@ -63,11 +64,17 @@ def test_a_missing_start_is_an_error_that_names_it(picture, start, tmp_path, mon
         mmpcodec.decode(data, starts=[any_start()])
     assert mmpcodec.inspect(data).header.start == start.name
     (tmp_path / "damaged.mmpstart").write_bytes(start.file[:-1])
+    os.mkfifo(tmp_path / "a-pipe.mmpstart")  # which nobody writes to
     start.save(tmp_path / "good.mmpstart")
     monkeypatch.setenv("MMP_STARTS", str(tmp_path))
     mmpcodec.decode(data)
     monkeypatch.setenv("MMP_STARTS", str(tmp_path / "damaged.mmpstart"))
-    with pytest.raises(FormatError, match=r"damaged\.mmpstart: CRC"):
+    with pytest.raises(
+        ParameterError, match=r"MMP_STARTS: Starts.*damaged\.mmpstart: CRC"
+    ):
+        mmpcodec.decode(data)
+    monkeypatch.setenv("MMP_STARTS", str(tmp_path / "a-pipe.mmpstart"))
+    with pytest.raises(ParameterError, match=r"MMP_STARTS: .*a-pipe\.mmpstart: is no regular file"):
         mmpcodec.decode(data)
     monkeypatch.setenv("MMP_STARTS", str(tmp_path / "absent"))
     with pytest.raises(ParameterError, match=r"^variable MMP_STARTS: .*absent: No such file"):
