@@ -4,6 +4,8 @@ The folders that an installation makes are recorded, so that its removal leaves 
 """
 
 import contextlib
+import errno
+import hashlib
 import json
 import os
 import shlex
@@ -104,10 +106,16 @@ class Desktop:
         """
         record = self._record()
         self._made = record["folders"]
-        files = {PACKAGE: MIME_INFO, THUMBNAILER: thumbnailer(), MAGIC: PATTERN}
         try:
-            for name, text in files.items():
-                yield self._write(self.data / name, text.encode())
+            for name, data in own_files().items():
+                path = self.data / name
+                if path.is_symlink():
+                    yield Change(
+                        str(path), "", "is a link and stays; remove it, then install again"
+                    )
+                    continue
+                yield self._write(path, data)
+                record["files"][name] = _sha256(data)
             magic = self.home / ".magic"
             if reason := self._blocked():
                 advice = f"{reason}; use file -m {self.data / MAGIC}"
@@ -131,10 +139,17 @@ class Desktop:
             If a file cannot be removed.
         """
         record = self._record()
-        found = [self.data / name for name in (PACKAGE, THUMBNAILER, MAGIC)]
-        found = [path for path in found if path.exists()]
-        for path in found:
+        found = False
+        for name, data in own_files().items():
+            path = self.data / name
+            if not path.exists():
+                continue
+            known = {_sha256(data), record["files"].get(name)}
+            if path.is_symlink() or _sha256(path.read_bytes()) not in known:
+                yield Change(str(path), "", "is not what was installed, and stays")
+                continue
             path.unlink()
+            found = True
             yield Change(str(path), "removed")
         magic = self.home / ".magic"
         old = b"" if self._blocked() else read(magic)
@@ -152,21 +167,37 @@ class Desktop:
             for name in GENERATED:
                 (mime / name).unlink(missing_ok=True)
         for folder in sorted(map(Path, record["folders"]), key=lambda path: -len(path.parts)):
-            if folder.is_dir() and not any(folder.iterdir()):
+            if folder.is_dir() and not folder.is_symlink() and not any(folder.iterdir()):
                 folder.rmdir()
 
     def _record(self) -> dict[str, Any]:
-        """Return what an installation has made: folders, and whether ``.magic``."""
+        """Return what an installation has made: folders, SHA-256 of files, and whether ``.magic``.
+
+        Folders that no installation makes are left out.
+
+        Raises
+        ------
+        OSError
+            If the record is a link, which would lead to a file of somebody else, or no file.
+        """
+        path = self.data / RECORD
+        if path.is_symlink() or (path.exists() and not path.is_file()):
+            raise OSError(errno.EINVAL, "is no regular file; remove it", str(path))
         found: Any = None
-        with contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError):
-            found = json.loads((self.data / RECORD).read_text())
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError, RecursionError):
+            found = json.loads(path.read_text())
         found = found if isinstance(found, dict) else {}
-        folders = found.get("folders")
-        folders = folders if isinstance(folders, list) else []
+        folders, files = found.get("folders"), found.get("files")
         return {
-            "folders": [folder for folder in folders if isinstance(folder, str)],
+            "folders": [each for each in _texts(folders) if self._may_make(Path(each))],
             "magic": found.get("magic") is True,
+            "files": files if isinstance(files, dict) else {},
         }
+
+    def _may_make(self, folder: Path) -> bool:
+        """Return whether installing, or ``update-mime-database``, may make a folder."""
+        above = {each for name in (RECORD, *own_files()) for each in (self.data / name).parents}
+        return folder in above or folder.parent == self.data / "mime"
 
     def _keep(self, record: dict[str, Any]) -> None:
         self._write(self.data / RECORD, (json.dumps(record, indent=1) + "\n").encode())
@@ -207,6 +238,21 @@ class Desktop:
         if found.returncode:
             reason = found.stderr.strip() or f"exit code {found.returncode}"
             yield Change(str(mime), "", f"{UPDATE}: {reason}")
+
+
+def own_files() -> dict[str, bytes]:
+    """Return the files in the folder of data that belong to this package alone, by name."""
+    texts = {PACKAGE: MIME_INFO, THUMBNAILER: thumbnailer(), MAGIC: PATTERN}
+    return {name: text.encode() for name, text in texts.items()}
+
+
+def _sha256(data: bytes) -> str:
+    return hashlib.sha256(data).hexdigest()
+
+
+def _texts(value: Any) -> list[str]:
+    """Return the texts of a list; none of another value."""
+    return [each for each in value if isinstance(each, str)] if isinstance(value, list) else []
 
 
 def read(path: Path) -> bytes:

@@ -119,7 +119,9 @@ def test_a_link_to_nothing_stays_one(mmp, home):
     assert (link.is_symlink(), target.exists()) == (True, False)
 
 
-@pytest.mark.parametrize("record", ["[1]", "{", '{"folders": 7, "magic": 1}', '{"folders": [3]}'])
+@pytest.mark.parametrize(
+    "record", ["[1]", "{", "[" * 200_000, '{"folders": 7, "magic": 1}', '{"folders": [3]}']
+)
 def test_a_damaged_record_is_as_good_as_none(mmp, home, data, record):
     path = data / desktop.RECORD
     path.parent.mkdir(parents=True)
@@ -128,6 +130,57 @@ def test_a_damaged_record_is_as_good_as_none(mmp, home, data, record):
         assert mmp(*command).exit_code == 0
     assert not any((data / name).exists() for name in (*BESIDE, desktop.RECORD))
     assert (home / ".magic").read_bytes() == b""
+
+
+def test_links_are_not_followed(mmp, home, data):
+    """What a link leads to is somebody else's."""
+    target = home / "precious"
+    target.write_bytes(b"text")
+    link = data / desktop.THUMBNAILER
+    link.parent.mkdir(parents=True)
+    link.symlink_to(target)
+    result = mmp("install-desktop")
+    assert result.exit_code == 0
+    assert f"mmp: {link}: is a link and stays; remove it, then install again\n" in result.stderr
+    assert (data / desktop.PACKAGE).is_file()
+    result = mmp("install-desktop", "--undo")
+    assert f"mmp: {link}: is not what was installed, and stays\n" in result.stderr
+    assert (link.is_symlink(), target.read_bytes()) == (True, b"text")
+    assert not (data / desktop.PACKAGE).exists()
+    record = data / desktop.RECORD
+    record.parent.mkdir()
+    record.symlink_to(target)
+    for undo in ((), ("--undo",)):
+        result = mmp("install-desktop", *undo)
+        assert (result.exit_code, target.read_bytes()) == (1, b"text")
+        assert result.stderr == f"mmp: {record}: is no regular file; remove it\n"
+
+
+def test_undo_removes_only_what_was_installed(mmp, home, data):
+    mmp("install-desktop")
+    others = [home / "empty", data / "empty", data / "mmpcodec" / "empty"]
+    for folder in others:
+        folder.mkdir()
+    path = data / desktop.RECORD
+    record = json.loads(path.read_text())
+    record["folders"] += [str(folder) for folder in others]
+    path.write_text(json.dumps(record))
+    (data / desktop.THUMBNAILER).write_text("mine")
+    result = mmp("install-desktop", "--undo")
+    assert f"{data / desktop.THUMBNAILER}: is not what was installed, and stays" in result.stderr
+    assert (data / desktop.THUMBNAILER).read_text() == "mine"
+    assert all(folder.is_dir() for folder in others)
+    assert not any((data / name).exists() for name in (desktop.PACKAGE, desktop.MAGIC))
+
+
+def test_undo_knows_files_of_another_version(mmp, home, monkeypatch):
+    monkeypatch.setattr(desktop, "thumbnailer", lambda: "[Thumbnailer Entry]\nan earlier one\n")
+    mmp("install-desktop")
+    monkeypatch.undo()
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+    assert mmp("install-desktop", "--undo").exit_code == 0
+    assert contents(home) == {}
 
 
 def test_what_others_have_added_since_stays(mmp, home, data):

@@ -69,9 +69,7 @@ def test_a_missing_start_is_an_error_that_names_it(picture, start, tmp_path, mon
     monkeypatch.setenv("MMP_STARTS", str(tmp_path))
     mmpcodec.decode(data)
     monkeypatch.setenv("MMP_STARTS", str(tmp_path / "damaged.mmpstart"))
-    with pytest.raises(
-        ParameterError, match=r"MMP_STARTS: Starts.*damaged\.mmpstart: CRC"
-    ):
+    with pytest.raises(ParameterError, match=r"MMP_STARTS: Starts.*damaged\.mmpstart: CRC"):
         mmpcodec.decode(data)
     monkeypatch.setenv("MMP_STARTS", str(tmp_path / "a-pipe.mmpstart"))
     with pytest.raises(ParameterError, match=r"MMP_STARTS: .*a-pipe\.mmpstart: is no regular file"):
