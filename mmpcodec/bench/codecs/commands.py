@@ -59,7 +59,7 @@ def commands(text: str, name: str = "commands", kind: SampleKind = GRAY) -> list
     """
     try:
         tables = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
         raise ParameterError(f"{name}: is not TOML: {error}") from error
     if not tables:
         raise ParameterError(f"{name}: holds no table; one a codec is needed")

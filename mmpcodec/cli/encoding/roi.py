@@ -212,7 +212,7 @@ def _read_regions(name: str) -> dict[str, list[Rectangle]]:
             if region is not None:
                 x, y, width, height = (int(region[side]) for side in SIDES)
                 own.append((x, y, width, height))
-    except (ValueError, KeyError, TypeError, csv.Error) as error:
+    except (ValueError, LookupError, TypeError, OverflowError, RecursionError, csv.Error) as error:
         raise ParameterError(
             f"--roi {name}: is not a table of `mmp highlight --csv` or `--json` ({error!r})"
         ) from error

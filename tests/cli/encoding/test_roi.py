@@ -108,6 +108,8 @@ def test_info_counts_the_steps(mmp, picture):
         ((*OPTIONS, "--roi", "0,0,193,1"), "a.png: --roi 0,0,193,1: must lie within the picture"),
         ((*OPTIONS, "--roi", "other.csv"), "--roi other.csv: is not a table of `mmp highlight"),
         ((*OPTIONS, "--roi", "other.json"), "--roi other.json: is not a table of `mmp highlight"),
+        ((*OPTIONS, "--roi", "nested.json"), "--roi nested.json: is not a table of `mmp highlight"),
+        ((*OPTIONS, "--roi", "huge.json"), "--roi huge.json: is not a table of `mmp highlight"),
         ((*OPTIONS, "--roi", "mask.png", "b.png"), "is the mask of one picture, not of 2"),
         (
             (*OPTIONS, "--roi", "mask.png", "--cluster", "local"),
@@ -120,6 +122,9 @@ def test_what_does_not_fit_is_refused(mmp, picture, options, message):
     pictures.write(MASK[:9], "small.png")
     Path("other.csv").write_text("a,b\n1,2\n")
     Path("other.json").write_text("[]")
+    Path("nested.json").write_text("[" * 200_000)
+    region = '{"x": 1e999, "y": 0, "width": 1, "height": 1}'
+    Path("huge.json").write_text(f'{{"input": "a.png", "regions": [{region}]}}')
     result = mmp("encode", picture, *options)
     assert result.exit_code != 0
     assert message in result.stderr

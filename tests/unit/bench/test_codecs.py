@@ -445,6 +445,7 @@ GOOD = template("cp {input} {coded} {point}")
     ("text", "message"),
     [
         ("[", "peers.toml: is not TOML"),
+        ("a = " + "[" * 200_000, "peers.toml: is not TOML"),
         ("", "peers.toml: holds no table"),
         ("x = 1", r"peers.toml: \[x\]: must be a table of encode, decode"),
         (GOOD + "speed = 1", r"\[copy\]: must be a table of encode, decode, points"),
