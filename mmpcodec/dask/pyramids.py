@@ -155,7 +155,7 @@ def from_ome_zarr(path: str | os.PathLike[str], level: int = 0) -> Any:
     level, axes = check_int("level", level, 0), None
     check_store(name)
     with damage_reported(name):
-        node = zarr.open(store=name, mode="r")
+        node = zarr.open(store=name, mode="r", storage_options=stores.zarr_options(name))
         if isinstance(node, zarr.Group):
             node, axes = level_of(node, level, name)
         elif level:

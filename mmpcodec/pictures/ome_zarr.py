@@ -68,7 +68,7 @@ class ZarrReader:
         zarr = library("zarr", "a zarr store", name, extra="arrays")
         check_store(name)
         with damage_reported(name):
-            node = zarr.open(store=name, mode="r")
+            node = zarr.open(store=name, mode="r", storage_options=stores.zarr_options(name))
             axes = None
             if isinstance(node, zarr.Group):
                 node, axes = level_of(node, 0, name)

@@ -11,6 +11,8 @@ from mmpcodec.errors import FileError
 
 MOST_BYTES = 1 << 31
 """Most bytes that are read from a server at once, if the caller names no other limit."""
+MOST_CHUNK_BYTES = 1 << 28
+"""Most bytes of a file in a zarr store of a server: zarr reads several at a time."""
 _PIECE = 1 << 20
 
 
@@ -75,6 +77,26 @@ def download(
     if size is None:
         raise _too_much(url, f"sends more than {bound} bytes", most)
     raise FileError(f"{url}: the server sends more than the {size} bytes that it should")
+
+
+async def client_of_chunks(**options: Any) -> Any:
+    """Return a session of aiohttp for fsspec, whose answers have at most ``MOST_CHUNK_BYTES``."""
+    import aiohttp
+
+    class Answer(aiohttp.ClientResponse):
+        async def read(self) -> bytes:
+            found = bytearray()
+            while piece := await self.content.read(_PIECE):
+                found += piece
+                if len(found) > MOST_CHUNK_BYTES:
+                    self.close()
+                    raise FileError(
+                        f"{self.url}: the server sends more than {MOST_CHUNK_BYTES} bytes, the "
+                        "limit for a file of a zarr store; download the store"
+                    )
+            return bytes(found)
+
+    return aiohttp.ClientSession(response_class=Answer, **options)
 
 
 def _too_much(url: str, what: str, most: int | None) -> FileError:

@@ -206,6 +206,11 @@ def lies_in_zarr(name: str) -> bool:
     return is_zarr(above or os.curdir)
 
 
+def zarr_options(name: str) -> dict[str, Any] | None:
+    """Return ``storage_options`` with which zarr reads a store; None for those of this machine."""
+    return {"get_client": downloads.client_of_chunks} if _HTTP.match(name) else None
+
+
 def read(url: str, most: int | None = None) -> bytes:
     """Read all bytes of a file.
 

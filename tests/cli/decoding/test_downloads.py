@@ -100,3 +100,22 @@ def test_other_stores(most):
     ):
         with pytest.raises(FileError, match="would send 6 bytes, the limit is 5"):
             refused()
+
+
+@pytest.mark.parametrize("endless", ["zarr.json", "c/0/0"])
+def test_zarr_stores(mmp, samples, monkeypatch, endless):
+    zarr = pytest.importorskip("zarr", reason="needs zarr, of the extra cluster")
+    array = zarr.create_array("s.zarr", shape=(16, 20), chunks=(16, 20), dtype="uint8")
+    array[:] = samples
+    files = {str(p): p.read_bytes() for p in Path("s.zarr").rglob("*") if p.is_file()}
+    with RangeServer(files).running() as server:
+        options = ("--preset", "exact", "-o", "a.mmp")
+        assert mmp("encode", server.url("s.zarr"), *options).exit_code == 0
+        np.testing.assert_array_equal(mmpcodec.imread("a.mmp"), samples)
+        monkeypatch.setattr(downloads, "MOST_CHUNK_BYTES", 1 << 20)
+        server.endless = f"s.zarr/{endless}"
+        server.sent.clear()
+        result = mmp("encode", server.url("s.zarr"), "-f", *options)
+        assert result.exit_code == 1
+        assert f"/s.zarr/{endless}: the server sends more than 1048576 bytes" in result.stderr
+        assert max(server.sent) < SLACK

@@ -21,8 +21,9 @@ class RangeServer:
         Bytes of each answer.
     tells_size : bool
         Whether HEAD has a Content-Length.
-    endless : bool
-        Whether each answer goes on with zeros, without end, in spite of what HEAD says.
+    endless : bool or str
+        Whether each answer goes on with zeros, without end, in spite of what HEAD says; or the name
+        of the file whose answers do.
     """
 
     def __init__(self, files, ranges=True):
@@ -80,7 +81,8 @@ class RangeServer:
                 self.send_response(status)
                 for name, value in {"ETag": owner.tag, **dict(more)}.items():
                     self.send_header(name, value)
-                if not owner.endless and owner.tells_size:
+                endless = owner.endless in (True, self.path.lstrip("/"))
+                if not endless and owner.tells_size:
                     self.send_header("Content-Length", str(len(data)))
                 else:
                     self.send_header("Connection", "close")
@@ -88,7 +90,7 @@ class RangeServer:
                 owner.sent.append(len(data))
                 self.wfile.write(data)
                 with suppress(OSError):
-                    while owner.endless:
+                    while endless:
                         self.wfile.write(bytes(1 << 20))
                         owner.sent[-1] += 1 << 20
 
