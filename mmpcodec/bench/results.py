@@ -54,12 +54,13 @@ class Results:
     Raises
     ------
     MmpError
-        When the folder holds no results and ``create`` is False.
+        When the folder holds no results and ``create`` is False, or a file of the folder is a link:
+        a folder of somebody else could lead to other files, here and in the methods.
     """
 
     def __init__(self, folder: str | os.PathLike[str], *, create: bool = False):
         self.folder = Path(folder)
-        self.path = self.folder / FILE
+        self.path = self._own(FILE)
         self.done: dict[str, Row] = {}
         self._read_to = self._lines = 0
         if create:
@@ -68,6 +69,12 @@ class Results:
             self.path.touch()
         elif not self.path.is_file():
             raise MmpError(f"{self.folder}: holds no results of a sweep (no {FILE})")
+
+    def _own(self, *names: str) -> Path:
+        path = self.folder.joinpath(*names)
+        if path.is_symlink():
+            raise MmpError(f"{path}: is a link; results hold the files themselves")
+        return path
 
     def refresh(self) -> None:
         """Read the results that were added since the last call into ``done``.
@@ -126,32 +133,32 @@ class Results:
 
         The operating system releases the lock when the process ends.
         """
-        with open(self.folder / "claims", "ab") as stream:
+        with open(self._own("claims"), "ab") as stream:
             yield lock(stream, int(key, 16) % _CLAIMS, wait=False)
 
     def original(self, sha256: str) -> Path:
         """Return the path of an original picture."""
-        return self.folder / "pictures" / f"{sha256}.png"
+        return self._own("pictures", f"{sha256}.png")
 
     def decoded(self, key: str) -> Path:
         """Return the path of the decoded picture of a result."""
-        return self.folder / "decoded" / f"{key}.png"
+        return self._own("decoded", f"{key}.png")
 
     def coded(self, row: Row) -> Path | None:
         """Return the path of the file of a result, or None if its sweep did not keep it."""
         if row.get("suffix") is None:
             return None
-        path = self.folder / "coded" / f"{key_of(row)}{row['suffix']}"
+        path = self._own("coded", f"{key_of(row)}{row['suffix']}")
         return path if path.is_file() else None
 
     def keep_coded(self, key: str, suffix: str, data: bytes) -> None:
         """Keep the file of a result, whole or not at all."""
-        with written_whole(self.folder / "coded" / f"{key}{suffix}") as stream:
+        with written_whole(self._own("coded", f"{key}{suffix}")) as stream:
             stream.write(data)
 
     def tree(self, key: str) -> Path:
         """Return the path of the edges of leaves or blocks of a result; it may not exist."""
-        return self.folder / "decoded" / f"{key}.tree.png"
+        return self._own("decoded", f"{key}.tree.png")
 
 
 def save_png(path: Path, picture: Picture) -> None:

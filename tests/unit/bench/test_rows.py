@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from mmpcodec.bench.results import Results
+from mmpcodec.bench.results import Results, key_of
 from mmpcodec.bench.rows import EARLIER
 from mmpcodec.errors import MmpError
 
@@ -89,6 +89,29 @@ def test_missing_fields_and_deep_lines(results):
         found.rows()
     with pytest.raises(MmpError, match="line 2: is no result of a sweep"):
         results("[" * 200_000).rows()
+
+
+def test_files_of_results_are_no_links(results, tmp_path):
+    found = results(json.dumps({**ROW, "suffix": ".jpg", "point": 2}))
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"secret")
+    row = found.rows()[1]
+    key = key_of(row)
+    ways = {
+        f"pictures/{'0' * 64}.png": lambda: found.original("0" * 64),
+        f"decoded/{key}.png": lambda: found.decoded(key),
+        f"decoded/{key}.tree.png": lambda: found.tree(key),
+        f"coded/{key}.jpg": lambda: found.coded(row),
+        f"coded/{key}.webp": lambda: found.keep_coded(key, ".webp", b"data"),
+        "claims": lambda: found.claim(key).__enter__(),
+        "results.jsonl": lambda: Results(tmp_path),
+    }
+    for name, way in ways.items():
+        (tmp_path / name).unlink(missing_ok=True)
+        (tmp_path / name).symlink_to(secret)
+        with pytest.raises(MmpError, match=f"{name}: is a link"):
+            way()
+    assert secret.read_bytes() == b"secret"
 
 
 def test_texts_are_printable(results):
