@@ -47,6 +47,26 @@ def check_int(
     return number
 
 
+def check_range(levels: Any, depth: int = 16) -> tuple[int, int]:
+    """Return the lowest and highest level of a range as a tuple of int.
+
+    Raises
+    ------
+    ParameterError
+        If they are not two levels of ``depth`` bits, the lower one first.
+    """
+    try:
+        low, high = (check_int("range", level) for level in levels)
+    except (TypeError, ValueError):
+        low = high = 0
+    if not 0 <= low < high < 1 << depth:
+        raise ParameterError(
+            f"range = {levels!r}: must be two levels from 0 to {(1 << depth) - 1}, the lower one "
+            "first"
+        )
+    return low, high
+
+
 def dimensions(rank: int) -> str:
     """Return the number of dimensions in words: "1 dimension", "2 dimensions"."""
     return "1 dimension" if rank == 1 else f"{rank} dimensions"

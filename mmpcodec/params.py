@@ -5,12 +5,13 @@
 """
 
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, Unpack
+from typing import Any, NamedTuple, Unpack
 
-from mmpcodec.checks import check_int, check_number, check_switch
+from mmpcodec.checks import check_int, check_number, check_range, check_switch
 from mmpcodec.errors import ParameterError
 from mmpcodec.start import Start
 from mmpcodec.tools import (
@@ -42,6 +43,8 @@ PSNR, EYE = "psnr", "eye"
 TUNES = (AUTO, PSNR, EYE)
 """What an encoder aims at: least squared error, or least error that is seen; "auto" chooses by the
 kind of picture."""
+CALIBRATED, DEEP = "calibrated", "deep"
+"""Pictures that are coded without loss unless loss is asked for; see ``EncodeParams.spared``."""
 LAMBDA_FRACTION_BITS = 16
 # Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
 MAX_LAMBDA = 2.0**20
@@ -211,6 +214,60 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
     return check_int(name, size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
 
 
+class Bound(NamedTuple):
+    """A maximal error in the unit of a calibration.
+
+    Parameters
+    ----------
+    value : float
+    unit : str
+        As the calibration names it; capitals are as good as small letters.
+    """
+
+    value: float
+    unit: str
+
+    def __str__(self):
+        return f"{self.value:g}{self.unit}"
+
+
+def bound_of(text: str) -> Bound | int:
+    """Return a maximal error that a text gives, in samples or with a unit.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither a whole number nor a number from 0 up with a unit.
+
+    Examples
+    --------
+    >>> from mmpcodec.params import bound_of
+    >>> bound_of("3"), bound_of("2.5 HU")
+    (3, Bound(value=2.5, unit='HU'))
+    """
+    match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([^\s\d.][^\s]{,63})?\s*", text, re.ASCII)
+    if match and match[2]:
+        return Bound(float(match[1]), match[2])
+    if match and match[1].isdecimal():
+        return int(match[1])
+    raise ParameterError(
+        f"max_error = {text!r}: must be a whole number of samples, such as 3, or a number with the "
+        "unit of the picture, such as 2HU"
+    )
+
+
+def with_bound(options: Any) -> tuple[Any, Bound | None]:
+    """Return options of tools in which a maximal error is a number of samples, and its bound.
+
+    The number is 1 in place of a bound.
+    """
+    asked = options.get("max_error")
+    found = bound_of(asked) if isinstance(asked, str) else asked
+    if isinstance(found, Bound):
+        return {**options, "max_error": 1}, found
+    return {**options, "max_error": found} if asked is not None else options, None
+
+
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
     """Return the names of the candidates: for "auto" and "best" all of ``TRIED`` that suit lambda.
 
@@ -273,6 +330,15 @@ class EncodeParams:
     quality : float or None
         Visible quality, from 0 up and below 100, from which the lambda of each picture follows;
         ``lam`` is the usual one then. None if all pictures have ``lam``.
+    spared : {"", "calibrated", "deep"}
+        Pictures that are coded without loss, whatever lambda is, because nobody asked for loss:
+        those with a calibration, or also those of more than 8 bits. Sets of tools that are always
+        lossy are coded as lambda says.
+    range : (int, int) or None
+        Levels that count as black and white in pictures of more than 8 bits; None for those that
+        each picture uses. Lambda is in squares of 1/255 of this range.
+    bound : Bound or None
+        Maximal error in the unit of a calibration, which takes the place of ``tools.max_error``.
 
     Raises
     ------
@@ -292,9 +358,14 @@ class EncodeParams:
     palette: bool = False
     tune: str = PSNR
     quality: float | None = None
+    spared: str = ""
+    range: tuple[int, int] | None = None
+    bound: Bound | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
+        if self.range is not None:
+            object.__setattr__(self, "range", check_range(self.range))
         if not isinstance(self.rate_model, str) or self.rate_model not in RATE_MODELS:
             raise ParameterError(
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
@@ -355,7 +426,8 @@ class EncodeParams:
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
             stands for True with "auto" and "best" in version 2.
-            ``tune``; None stands for "psnr".
+            ``tune``; None stands for "psnr". ``range``. A ``max_error`` that is a text with a unit,
+            such as "2HU", becomes ``bound``; a maximal error without a version stands for version 2.
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -366,8 +438,10 @@ class EncodeParams:
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
-        asked = tools.pop("version", None)
-        version = VERSIONS[0] if asked is None else check_version(asked)
+        asked, levels = tools.pop("version", None), tools.pop("range", None)
+        tools, bound = with_bound(tools)
+        default = DRAFT if tools.get("max_error") else VERSIONS[0]
+        version = default if asked is None else check_version(asked)
         palette, tune = tools.pop("palette", None), tools.pop("tune", None)
         tune = PSNR if tune is None else check_tune(tune, version)
         unknown = sorted(tools.keys() - TABLE)
@@ -384,6 +458,7 @@ class EncodeParams:
                         "version",
                         "tune",
                         "palette",
+                        "range",
                         *sorted(TABLE),
                     )
                 )
@@ -442,6 +517,8 @@ class EncodeParams:
             palette=palette,
             tune=tune,
             quality=quality if lam else None,
+            range=levels,
+            bound=bound,
         )
 
     @cached_property
@@ -486,6 +563,33 @@ class EncodeParams:
             return replace(self, tune=PSNR)
         first, *others = map(for_eye, (self.tools, *self.candidates))
         return replace(self, tune=EYE, tools=first, candidates=tuple(others))
+
+    def without_loss(self) -> "EncodeParams":
+        """Return lossless parameters, or these if nothing but lossy sets of tools is left."""
+        lossy = all(tools.prediction for tools in (self.tools, *self.candidates))
+        return self if lossy or self.tune == EYE or self._max_error else self.at(0)
+
+    def within(self, max_error: int) -> "EncodeParams":
+        """Return parameters with a maximal error in samples, which may be 0, in place of a bound."""
+        first, *others = (
+            replace(tools, max_error=max_error) for tools in (self.tools, *self.candidates)
+        )
+        lam = self.lam if max_error else 0
+        return replace(self, lam=lam, tools=first, candidates=tuple(others), bound=None)
+
+    @property
+    def finest(self) -> float:
+        """Least lambda whose step predicted blocks have; 0 without predicted blocks."""
+        return max(
+            1 / (DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED)
+            if tools.prediction
+            else 0.0
+            for tools in (self.tools, *self.candidates)
+        )
+
+    @property
+    def _max_error(self) -> int:
+        return max(tools.max_error for tools in (self.tools, *self.candidates))
 
     @property
     def _has_prediction(self) -> bool:

@@ -73,12 +73,15 @@ class Rate(NamedTuple):
     tune : {"psnr", "auto"}
         The aim that goes with it: a lambda, an error and a PSNR are measured, other rates are for
         looking at.
+    asked : bool
+        Whether any argument asks for it; else loss is only for pictures to look at.
     """
 
     lam: float = EncodeParams.lam
     quality: float | None = None
     target: Target | None = None
     tune: str = PSNR
+    asked: bool = True
 
     def aim(self, tune: str | None) -> str:
         """Return the aim of an encoder that is asked for this one."""
@@ -92,7 +95,7 @@ def rate_of(
     target_bpp: float | None = None,
     target_psnr: float | None = None,
     target_ssimulacra2: float | None = None,
-    max_error: int | None = None,
+    max_error: int | str | None = None,
 ) -> Rate:
     """Return what arguments of ``encode`` stand for; nothing stands for the default quality.
 
@@ -100,8 +103,8 @@ def rate_of(
     ----------
     lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         See ``encode``.
-    max_error : int or None
-        See ``Tools``; above 0 it excludes targets and lambda 0.
+    max_error : int, str or None
+        See ``encode``; above 0 it excludes targets and lambda 0.
 
     Returns
     -------
@@ -136,10 +139,10 @@ def rate_of(
     if max_error:
         return Rate()
     value = DEFAULT_QUALITY if quality is None else quality
-    return Rate(usual_lambda(value), value, tune=AUTO)
+    return Rate(usual_lambda(value), value, tune=AUTO, asked=quality is not None)
 
 
-def check_unbounded(what: str, max_error: int | None) -> None:
+def check_unbounded(what: str, max_error: int | str | None) -> None:
     """Check that no maximal error is given beside an argument that excludes it.
 
     Raises
