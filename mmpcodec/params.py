@@ -426,8 +426,8 @@ class EncodeParams:
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
             stands for True with "auto" and "best" in version 2.
-            ``tune``; None stands for "psnr". ``range``. A ``max_error`` that is a text with a unit,
-            such as "2HU", becomes ``bound``; a maximal error without a version stands for version 2.
+            ``tune``; None stands for "psnr". ``range``. A ``max_error`` that is a text with a
+            unit, such as "2HU", becomes ``bound``. One above 0 needs version 2, and stands for it.
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -547,7 +547,15 @@ class EncodeParams:
         if lam == 0:
             ways = tuple(tools for tools in ways if not tools.prediction) or ways
         tune = PSNR if self.tune == AUTO else self.tune
-        return replace(self, lam=lam, tools=ways[0], candidates=ways[1:], quality=None, tune=tune)
+        return replace(
+            self,
+            lam=lam,
+            tools=ways[0],
+            candidates=ways[1:],
+            quality=None,
+            tune=tune,
+            spared="",
+        )
 
     def aiming(self, *, measured: bool) -> "EncodeParams":
         """Return parameters whose aim is not "auto".
@@ -570,7 +578,7 @@ class EncodeParams:
         return self if lossy or self.tune == EYE or self._max_error else self.at(0)
 
     def within(self, max_error: int) -> "EncodeParams":
-        """Return parameters with a maximal error in samples, which may be 0, in place of a bound."""
+        """Return parameters with a maximal error from 0 up, in samples, in place of a bound."""
         first, *others = (
             replace(tools, max_error=max_error) for tools in (self.tools, *self.candidates)
         )

@@ -368,8 +368,8 @@ class ToolOptions(TypedDict, total=False):
     """Options of an encoder: version, tuning, palettes, range, and tools that override a preset.
 
     None stands for version 1, for tuning for PSNR, for palettes as ``EncodeParams.from_options``
-    says, for the range that a picture uses, and keeps the value of the preset. A partition can also be given by its name or number.
-    See ``Tools``.
+    says, for the range that a picture uses, and keeps the value of the preset. A partition can also
+    be given by its name or number. See ``Tools``.
     """
 
     version: int | None

@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from mmpcodec.codec.distortion import distortion
 from mmpcodec.checks import check_range
+from mmpcodec.codec.distortion import distortion, white_in_bytes
+from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import EncodeParams
+from mmpcodec.picture import Picture
 from mmpcodec.samples import Samples, form_of
 
 TAIL = 1000
-"""The darkest and the brightest 1/1000 of the samples do not count, so that a hot pixel does not."""
+"""The darkest and the brightest 1/1000 of the samples do not count, as hot pixels should not."""
 LITTLE = 10
 """A picture that uses less than 1/10 of its levels is worth a remark."""
 SCORE_BITS = 16
@@ -62,6 +64,12 @@ class Levels:
         return cls(
             header.depth, levels or (0, most(header.depth)), header.level_depth, header.first
         )
+
+    @classmethod
+    def of_picture(cls, picture: Picture) -> "Levels":
+        """Return the levels of a picture that is not coded."""
+        found = range_of(picture.samples, picture.depth, picture.metadata)
+        return cls(picture.depth, found, picture.depth)
 
     @property
     def whole(self) -> bool:
@@ -143,9 +151,15 @@ class Levels:
         return params.at(0) if lossless else replace(params, lam=finest)
 
     def distortion(self, source: np.ndarray, decoded: np.ndarray, version: int) -> float:
-        """Return ``distortion`` of samples in the units of lambda, where the range is white."""
+        """Return ``distortion`` of samples or of coded levels, for ``psnr_of`` with the depth.
+
+        The range counts as all levels of the depth.
+        """
         found = distortion(source, decoded, self.bits, version)
-        return found if self.scale == 1 else found / self.scale**2
+        if self.scale == 1 and self.bits == self.depth:
+            return found
+        white = white_in_bytes(self.depth) / white_in_bytes(self.bits)
+        return found * (white / self.scale) ** 2
 
 
 def scales(params: EncodeParams) -> bool:
@@ -153,9 +167,13 @@ def scales(params: EncodeParams) -> bool:
     return params.lam > 0 and any(not one.tools.exact for one in params.each_alone())
 
 
-def used_range(
-    depth: int, metadata: Metadata, areas: Sequence[np.ndarray]
-) -> tuple[int, int]:
+def range_of(samples: np.ndarray, depth: int, metadata: Metadata) -> tuple[int, int]:
+    """Return the levels that count as black and white in a whole picture; see ``used_range``."""
+    parts = areas_in(*samples.shape[:2]) if depth > BYTE else []
+    return used_range(depth, metadata, [samples[part] for part in parts])
+
+
+def used_range(depth: int, metadata: Metadata, areas: Sequence[np.ndarray]) -> tuple[int, int]:
     """Return the levels that count as black and white in a picture.
 
     Parameters

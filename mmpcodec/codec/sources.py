@@ -177,7 +177,7 @@ class Source:
         0 for one tile.
     importance : (H, W) int8 array or None
         Importance of the pixels; None if all count alike.
-    levels : Levels or None
+    own_levels : Levels or None
         Levels of the picture whose coded levels the samples are; None before they are known.
     """
 
@@ -187,7 +187,12 @@ class Source:
     metadata: Metadata
     tile_size: int
     importance: np.ndarray | None = None
-    levels: Levels | None = None
+    own_levels: Levels | None = None
+
+    @property
+    def levels(self) -> Levels:
+        """Levels of the picture: those of the depth before ``prepared`` finds others."""
+        return self.own_levels or Levels(self.depth, (0, most(self.depth)), self.depth)
 
     @classmethod
     def of(
@@ -218,7 +223,7 @@ class Source:
         host = found.coded(self.on_host)
         coded = host if self.samples is self.on_host else found.coded(self.samples)
         own_source = replace(
-            self, samples=coded, on_host=host, depth=bits, metadata=metadata, levels=found
+            self, samples=coded, on_host=host, depth=bits, metadata=metadata, own_levels=found
         )
         return own_source, own
 
@@ -231,7 +236,6 @@ class Source:
         height, width = self.on_host.shape[:2]
         form = form_of(self.on_host)
         tile_size = size_in_file(height, width, self.tile_size)
-        assert self.levels is not None
         header = Header(
             width,
             height,

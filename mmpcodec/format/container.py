@@ -88,7 +88,9 @@ class Header:
     @cached_property
     def of_levels(self) -> "Header":
         """Header of the picture whose samples are the coded levels."""
-        return replace(self, depth=self.level_bits, level_bits=0, first=0) if self.level_bits else self
+        return (
+            replace(self, depth=self.level_bits, level_bits=0, first=0) if self.level_bits else self
+        )
 
     @property
     def crc_bytes(self) -> tuple[int, int]:

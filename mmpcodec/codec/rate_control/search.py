@@ -234,7 +234,7 @@ def reach(
     bound = max(candidate.tools.max_error for candidate in candidates)
     check_unbounded(f"target_{target.name}", bound)
     height, width = samples.shape[:2]
-    goal = _goal(target, height * width, levels.bits)
+    goal = _goal(target, height * width, levels.depth)
     search = _Search(goal, samples, levels, candidates, encoded, on_pass, picture)
     search.run()
     if search.best is None:
@@ -270,7 +270,7 @@ class _Search:
         self.passes: list[Pass] = []
         self.best: tuple[Point, Encoding] | None = None
         self._samples = samples
-        self._levels, self._depth = levels, levels.bits
+        self._levels = levels
         self._effort = candidates[0].effort
         self._candidates = list(candidates)
         self._lossless = [candidate for candidate in candidates if not candidate.tools.prediction]
@@ -345,8 +345,9 @@ class _Search:
     def _expected(self) -> Callable[[float], Point]:
         """Return what predicts the point of a lambda."""
         if not isinstance(self.goal, _ScoreGoal):
-            planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
-            forecast, scale = Forecast(planes, coded_depth(self._depth)), self._levels.scale**2
+            bits = self._levels.bits
+            planes = split(self._samples, bits, layout_of(self._samples, 1.0))
+            forecast, scale = Forecast(planes, coded_depth(bits)), self._levels.scale**2
             if scale == 1:
                 return forecast.at
 
@@ -360,7 +361,7 @@ class _Search:
         params = self._candidates[0]
         seen = seen_areas(areas, params.version)
         shown = [self._levels.shown_colours(self._levels.samples(area)) for area in seen]
-        depth = shown[0][1] if shown else self._depth
+        depth = shown[0][1] if shown else self._levels.depth
         scores = ScoreForecast([area for area, _ in shown], depth, params.tune)
         # Nothing is known of the bytes, and there is some distortion.
         return lambda lam: Point(lam, 0, 1, scores.at(lam))
@@ -407,7 +408,7 @@ class _Search:
             if self.best is None or rank(point) < rank(self.best[0]):
                 self.best = point, trial.encoding
         height, width = self._samples.shape[:2]
-        psnr = psnr_of(point.distortion, height * width, self._depth)
+        psnr = psnr_of(point.distortion, height * width, self._levels.depth)
         self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture, point.score))
         if self._on_pass is not None:
             self._on_pass(self.passes[-1])
