@@ -245,7 +245,7 @@ def bound_of(text: str) -> Bound | int:
     >>> bound_of("3"), bound_of("2.5 HU")
     (3, Bound(value=2.5, unit='HU'))
     """
-    match = re.fullmatch(r"\s*(\d{1,9}(?:\.\d{1,9})?)\s*([^\s\d.][^\s]{,63})?\s*", text, re.ASCII)
+    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*((?:[^\W\d_]|[%°])\S{,63})?\s*", text)
     if match and match[2]:
         return Bound(float(match[1]), match[2])
     if match and match[1].isdecimal():

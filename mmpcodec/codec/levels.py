@@ -167,6 +167,12 @@ def scales(params: EncodeParams) -> bool:
     return params.lam > 0 and any(not one.tools.exact for one in params.each_alone())
 
 
+def is_lossy(params: EncodeParams) -> bool:
+    """Return whether samples can differ from their source."""
+    tools = [one.tools for one in params.each_alone()]
+    return params.lam > 0 and not all(each.lossless for each in tools)
+
+
 def range_of(samples: np.ndarray, depth: int, metadata: Metadata) -> tuple[int, int]:
     """Return the levels that count as black and white in a whole picture; see ``used_range``."""
     parts = areas_in(*samples.shape[:2]) if depth > BYTE else []

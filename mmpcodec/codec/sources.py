@@ -9,7 +9,7 @@ import numpy as np
 
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.importance.maps import with_importance
-from mmpcodec.codec.levels import Levels, coded_levels, scales, used_range
+from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
@@ -134,8 +134,8 @@ def params_of(
             f"range = {own.range}: pictures of {kind.depth} bits always have the range 0 to "
             f"{whole[1]}; leave it out"
         )
-    if own.lam == 0 or (own.quality is None and not kind.is_deep):
-        return own, whole
+    if not is_lossy(own) or (own.quality is None and not kind.is_deep):
+        return at_quality(own, ()), whole
     areas = seen_areas(parts_of(areas_in(*kind.shape[:2])), own.version)
     metadata = kind.metadata if own.range is None else replace(kind.metadata, range=own.range)
     levels = Levels(kind.depth, used_range(kind.depth, metadata, areas), kind.depth)
@@ -219,7 +219,9 @@ class Source:
         if scales(own) and not self.tile_size:
             bits, first = coded_levels(self.on_host, self.depth)
         found = Levels(self.depth, levels, bits, first)
-        metadata = replace(self.metadata, range=found.stored_range) if own.lam else self.metadata
+        metadata = self.metadata
+        if is_lossy(own):
+            metadata = replace(metadata, range=found.stored_range)
         host = found.coded(self.on_host)
         coded = host if self.samples is self.on_host else found.coded(self.samples)
         own_source = replace(

@@ -220,7 +220,7 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
             len(MAGIC),
         )
     form = Form(fields.number("form", 0, len(Form) - 1))
-    depth, level_bits, first = _read_depth(fields)
+    depth, level_bits, first = _read_depth(fields, form)
     width = fields.number("width", 1, MAX_DIMENSION)
     height = fields.number("height", 1, MAX_DIMENSION)
     at = fields.offset
@@ -268,21 +268,20 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
     return replace(header, tile_bytes=tile_bytes, size=fields.place)
 
 
-def _read_depth(fields: Fields) -> tuple[int, int, int]:
-    """Read depth, level bits and first level; the latter two are 0 if levels are samples."""
+def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
+    """Read depth, level bits and first sample; the latter two are 0 if levels are samples."""
     at = fields.offset
     depth = fields.number("depth", 1, LEVELS + MAX_DEPTH)
     if depth <= MAX_DEPTH:
         return depth, 0, 0
-    depth -= LEVELS
-    if depth <= BYTE:
+    if depth <= LEVELS + BYTE or form.has_alpha:
+        allowed = "16" if form.has_alpha else f"16, and {LEVELS + BYTE + 1} to {LEVELS + MAX_DEPTH}"
         raise CorruptStream(
-            SECTION,
-            f"depth is {depth} with levels of their own, allowed is {BYTE + 1} to {MAX_DEPTH}",
-            at,
+            SECTION, f"depth is {depth}, allowed for {form.title} is 1 to {allowed}", at
         )
+    depth -= LEVELS
     level_bits = fields.number("level bits", BYTE, depth - 1)
-    return depth, level_bits, fields.number("first level", 0, (1 << depth) - (1 << level_bits))
+    return depth, level_bits, fields.number("first sample", 0, (1 << depth) - (1 << level_bits))
 
 
 def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:

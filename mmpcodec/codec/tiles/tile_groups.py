@@ -14,7 +14,7 @@ from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import largest_error
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at
 from mmpcodec.codec.importance.maps import check_importance
-from mmpcodec.codec.levels import Levels, coded_levels, scales
+from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales
 from mmpcodec.codec.rate_control.quality import PartsOf
 from mmpcodec.codec.sources import Kind, check_white, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
@@ -83,7 +83,7 @@ def prepared(
     if scales(params) and not tile_size:
         bits, first = coded_levels(parts_of([(slice(0, height), slice(0, width))])[0], depth)
     found = Levels(depth, levels, bits, first)
-    if params.lam:
+    if is_lossy(params):
         header = replace(header, metadata=replace(metadata, range=found.stored_range))
     if bits < depth:
         header = replace(header, level_bits=bits, first=first)
