@@ -5,13 +5,19 @@
 """
 
 import math
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Unpack
 
-from mmpcodec.checks import check_int, check_number, check_range, check_switch
+from mmpcodec.checks import (
+    Bound,
+    check_int,
+    check_number,
+    check_range,
+    check_switch,
+    with_bound,
+)
 from mmpcodec.errors import ParameterError
 from mmpcodec.start import Start
 from mmpcodec.tools import (
@@ -38,6 +44,8 @@ SWITCHES = {"prediction", "dictionary", "exact"}
 
 RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
 """Options of the rate. At most one of them is given."""
+OTHER_OPTIONS = ("preset", "effort", "rate_model", "version", "tune", "palette", "range")
+"""Options of an encoder besides those of the rate and the tools."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
 TUNES = (AUTO, PSNR, EYE)
@@ -51,12 +59,6 @@ MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 DEFAULT_QUALITY = 85.0
 """No difference is seen at a normal viewing distance."""
-QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
-"""The usual lambda of a quality is a scale times a power of what it lacks of 100."""
-QUALITY_PLACES = 4
-"""Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
-QUALITY_REACH = 2
-"""Doublings by which the lambda of a picture may differ from the usual one of its quality."""
 LEAST_LAMBDA = 2.0**-6
 """Least lambda above 0 that a quality or a target takes; below it files are nearly lossless."""
 STEP_SQUARED = 2788
@@ -93,55 +95,6 @@ def check_median_radius(radius: int, name: str = "radius") -> int:
         If it is not an integer from 1 to 127.
     """
     return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
-
-
-def usual_lambda(quality: float) -> float:
-    """Return the lambda that most pictures need for a quality: 0.008 (100 - quality)^2.4.
-
-    The lambda of a picture follows from its samples, up to four times or a quarter of the usual
-    one. Quality 100 is lossless.
-
-    Raises
-    ------
-    ParameterError
-        If the quality is not a number from 0 to 100.
-
-    Examples
-    --------
-    >>> from mmpcodec.params import usual_lambda
-    >>> [round(usual_lambda(quality), 1) for quality in (0, 50, 75, 85, 90, 100)]
-    [504.8, 95.6, 18.1, 5.3, 2.0, 0.0]
-    """
-    number = check_number(
-        "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
-    )
-    return (
-        max(QUALITY_SCALE * (MAX_QUALITY - number) ** QUALITY_POWER, LEAST_LAMBDA)
-        if number < MAX_QUALITY
-        else 0.0
-    )
-
-
-def usual_score(lam: float) -> float:
-    """Return the quality whose usual lambda this is; below 0 for large ones."""
-    return MAX_QUALITY - (lam / QUALITY_SCALE) ** (1 / QUALITY_POWER)
-
-
-def lambdas_of_quality(quality: float) -> list[float]:
-    """Return the lambdas, ascending, that pictures can have for a quality below 100.
-
-    They have four digits, so that a file can be encoded again with its printed lambda.
-
-    Examples
-    --------
-    >>> from mmpcodec.params import lambdas_of_quality
-    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
-    [1.4, 2.8, 5.7, 11.3, 22.6]
-    """
-    middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
-    reach = QUALITY_REACH * QUALITY_PLACES
-    places = range(middle - reach, middle + reach + 1)
-    return [float(f"{2 ** (place / QUALITY_PLACES):.4g}") for place in places]
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -212,60 +165,6 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
     if check_int(name, size) == 0:
         return 0
     return check_int(name, size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
-
-
-class Bound(NamedTuple):
-    """A maximal error in the unit of a calibration.
-
-    Parameters
-    ----------
-    value : float
-    unit : str
-        As the calibration names it; capitals are as good as small letters.
-    """
-
-    value: float
-    unit: str
-
-    def __str__(self):
-        return f"{self.value:g}{self.unit}"
-
-
-def bound_of(text: str) -> Bound | int:
-    """Return a maximal error that a text gives, in samples or with a unit.
-
-    Raises
-    ------
-    ParameterError
-        If it is neither a whole number nor a number from 0 up with a unit.
-
-    Examples
-    --------
-    >>> from mmpcodec.params import bound_of
-    >>> bound_of("3"), bound_of("2.5 HU")
-    (3, Bound(value=2.5, unit='HU'))
-    """
-    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*((?:[^\W\d_]|[%°])\S{,63})?\s*", text)
-    if match and match[2]:
-        return Bound(float(match[1]), match[2])
-    if match and match[1].isdecimal():
-        return int(match[1])
-    raise ParameterError(
-        f"max_error = {text!r}: must be a whole number of samples, such as 3, or a number with the "
-        "unit of the picture, such as 2HU"
-    )
-
-
-def with_bound(options: Any) -> tuple[Any, Bound | None]:
-    """Return options of tools in which a maximal error is a number of samples, and its bound.
-
-    The number is 1 in place of a bound.
-    """
-    asked = options.get("max_error")
-    found = bound_of(asked) if isinstance(asked, str) else asked
-    if isinstance(found, Bound):
-        return {**options, "max_error": 1}, found
-    return {**options, "max_error": found} if asked is not None else options, None
 
 
 def preset_names(preset: str, lam: float) -> tuple[str, ...]:
@@ -449,19 +348,7 @@ class EncodeParams:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
-                + ", ".join(
-                    (
-                        *RATES,
-                        "preset",
-                        "effort",
-                        "rate_model",
-                        "version",
-                        "tune",
-                        "palette",
-                        "range",
-                        *sorted(TABLE),
-                    )
-                )
+                + ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TABLE)))
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}

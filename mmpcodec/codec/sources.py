@@ -7,11 +7,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec.checks import Bound
+from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.importance.maps import with_importance
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
-from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import ParameterError
@@ -19,7 +20,7 @@ from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
 from mmpcodec.metadata import Calibration, Metadata
-from mmpcodec.params import DEEP, Bound, EncodeParams
+from mmpcodec.params import DEEP, EncodeParams
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
 from mmpcodec.tools import TABLE
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mmpcodec.checks import bound_of
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import (
@@ -16,7 +17,6 @@ from mmpcodec.params import (
     RATE_MODELS,
     RATES,
     EncodeParams,
-    bound_of,
 )
 from mmpcodec.tools import DRAFT, PRESETS, TREES, Tools, presets_where
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
@@ -27,7 +28,6 @@ from mmpcodec.codec.rate_control.targets import (
     Target,
     check_unbounded,
 )
-from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams

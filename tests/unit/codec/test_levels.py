@@ -53,7 +53,8 @@ def test_the_range_is_a_power_of_two_of_the_levels_in_use(levels, depth, expecte
     samples = samples.astype(np.uint8 if depth <= 8 else np.uint16)
     found = range_of(samples, depth, Metadata())
     assert found[1] - found[0] == expected[1] - expected[0]
-    assert found[0] <= low + 6 and found[1] >= high - 6
+    assert found[0] <= low + 6
+    assert found[1] >= high - 6
     assert expected[0] - 6 <= found[0] <= expected[0] + 6
 
 
