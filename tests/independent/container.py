@@ -175,8 +175,7 @@ def states_of(name, starts):
 
 
 def metadata(reader, depth):
-    found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": []}
-    found |= {"white": None, "range": None}
+    found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": [], "white": None}
     seen = set()
     for _ in range(reader.number("number of chunks", range(65537))):
         kind = reader.number("kind of chunk")
@@ -201,7 +200,7 @@ def metadata(reader, depth):
             found["white"] = chunk.number("white", range(1, 2**depth))
         elif kind == 7:
             low = chunk.number("low", range(2**depth - 1))
-            found["range"] = low, chunk.number("high", range(low + 1, 2**depth))
+            found["range"] = [low, chunk.number("high", range(low + 1, 2**depth))]
         else:
             continue
         chunk.end("a chunk")
