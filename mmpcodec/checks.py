@@ -2,10 +2,11 @@
 
 import math
 import operator
+import re
 from collections.abc import Callable
 from enum import IntEnum
 from numbers import Integral, Real
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from mmpcodec.errors import ParameterError
 
@@ -45,6 +46,26 @@ def check_int(
     if (low is not None and number < low) or (high is not None and number > high):
         raise ParameterError(f"{name} = {number}: must be{allowed}")
     return number
+
+
+def check_range(levels: Any, depth: int = 16) -> tuple[int, int]:
+    """Return the lowest and highest level of a range as a tuple of int.
+
+    Raises
+    ------
+    ParameterError
+        If they are not two levels of ``depth`` bits, the lower one first.
+    """
+    try:
+        low, high = (check_int("range", level) for level in levels)
+    except (TypeError, ValueError):
+        low = high = 0
+    if not 0 <= low < high < 1 << depth:
+        raise ParameterError(
+            f"range = {levels!r}: must be two levels from 0 to {(1 << depth) - 1}, the lower one "
+            "first"
+        )
+    return low, high
 
 
 def dimensions(rank: int) -> str:
@@ -113,3 +134,57 @@ def check_member(name: str, value: Any, kind: type[Member]) -> Member:
         return kind(int(value))
     names = ", ".join(member.lower() for member in kind.__members__)
     raise ParameterError(f"{name} = {value!r}: must be one of {names}")
+
+
+class Bound(NamedTuple):
+    """A maximal error in the unit of a calibration.
+
+    Parameters
+    ----------
+    value : float
+    unit : str
+        As the calibration names it; capitals are as good as small letters.
+    """
+
+    value: float
+    unit: str
+
+    def __str__(self):
+        return f"{self.value:g}{self.unit}"
+
+
+def bound_of(text: str) -> Bound | int:
+    """Return a maximal error that a text gives, in samples or with a unit.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither a whole number nor a number from 0 up with a unit.
+
+    Examples
+    --------
+    >>> from mmpcodec.checks import bound_of
+    >>> bound_of("3"), bound_of("2.5 HU")
+    (3, Bound(value=2.5, unit='HU'))
+    """
+    match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*((?:[^\W\d_]|[%°])\S{,63})?\s*", text)
+    if match and match[2]:
+        return Bound(float(match[1]), match[2])
+    if match and match[1].isdecimal():
+        return int(match[1])
+    raise ParameterError(
+        f"max_error = {text!r}: must be a whole number of samples, such as 3, or a number with the "
+        "unit of the picture, such as 2HU"
+    )
+
+
+def with_bound(options: Any) -> tuple[Any, Bound | None]:
+    """Return options of tools in which a maximal error is a number of samples, and its bound.
+
+    The number is 1 in place of a bound.
+    """
+    asked = options.get("max_error")
+    found = bound_of(asked) if isinstance(asked, str) else asked
+    if isinstance(found, Bound):
+        return {**options, "max_error": 1}, found
+    return {**options, "max_error": found} if asked is not None else options, None

@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from mmpcodec.checks import check_int
+from mmpcodec.checks import check_int, check_range
 from mmpcodec.errors import ParameterError
 
 Unit = Literal["none", "inch", "centimetre", "metre"]
@@ -108,6 +108,10 @@ class Calibration:
         """Return the value of a sample, or of a mean of samples."""
         return self.slope * sample + self.intercept
 
+    def sample(self, value: float) -> float:
+        """Return the sample of a value, which may lie between samples."""
+        return (value - self.intercept) / self.slope
+
     def text(self) -> tuple[str, str]:
         """Return keyword and text, in JSON, that keep the calibration among metadata."""
         facts = {name: value for name, value in asdict(self).items() if value not in (None, "")}
@@ -144,6 +148,9 @@ class Metadata:
         Pairs of keyword and text, in the order of the file. A keyword may occur several times.
     white : int or None
         Level that is shown as white, 1 to 65535. None means the largest level of the depth.
+    range : (int, int) or None
+        Levels that count as black and white where error and quality are measured, 0 to 65535, of
+        a picture of more than 8 bits. None means all levels of the depth.
 
     Raises
     ------
@@ -157,6 +164,7 @@ class Metadata:
     resolution: Resolution | None = None
     text: tuple[tuple[str, str], ...] = ()
     white: int | None = None
+    range: tuple[int, int] | None = None
 
     def __post_init__(self):
         for name in ("icc", "exif", "xmp"):
@@ -175,6 +183,8 @@ class Metadata:
         if self.white is not None:
             white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
             object.__setattr__(self, "white", white)
+        if self.range is not None:
+            object.__setattr__(self, "range", check_range(self.range))
 
     @property
     def calibration(self) -> Calibration | None:
@@ -183,8 +193,10 @@ class Metadata:
         return None if said is None else Calibration.of_text(said)
 
     def at_depth(self, depth: int) -> "Metadata":
-        """Return these metadata, without a level of white beyond the range of ``depth`` bits."""
-        return replace(self, white=None) if self.white and self.white >> depth else self
+        """Return these metadata, without levels of white and range beyond ``depth`` bits."""
+        white = None if self.white and self.white >> depth else self.white
+        levels = None if self.range and self.range[1] >> depth else self.range
+        return replace(self, white=white, range=levels)
 
     def kinds(self) -> tuple[str, ...]:
         """Return the kinds of metadata that are not empty, in the order of ``KINDS``."""
@@ -193,7 +205,7 @@ class Metadata:
     def without(self, *kinds: str) -> "Metadata":
         """Return these metadata without some kinds.
 
-        ``white`` always stays, because it tells what the samples mean.
+        ``white`` and ``range`` always stay, because they tell what the samples mean.
 
         Parameters
         ----------

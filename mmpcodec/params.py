@@ -10,7 +10,14 @@ from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Unpack
 
-from mmpcodec.checks import check_int, check_number, check_switch
+from mmpcodec.checks import (
+    Bound,
+    check_int,
+    check_number,
+    check_range,
+    check_switch,
+    with_bound,
+)
 from mmpcodec.errors import ParameterError
 from mmpcodec.start import Start
 from mmpcodec.tools import (
@@ -37,23 +44,21 @@ SWITCHES = {"prediction", "dictionary", "exact"}
 
 RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
 """Options of the rate. At most one of them is given."""
+OTHER_OPTIONS = ("preset", "effort", "rate_model", "version", "tune", "palette", "range")
+"""Options of an encoder besides those of the rate and the tools."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
 TUNES = (AUTO, PSNR, EYE)
 """What an encoder aims at: least squared error, or least error that is seen; "auto" chooses by the
 kind of picture."""
+CALIBRATED, DEEP = "calibrated", "deep"
+"""Pictures that are coded without loss unless loss is asked for; see ``EncodeParams.spared``."""
 LAMBDA_FRACTION_BITS = 16
 # Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
 MAX_LAMBDA = 2.0**20
 MAX_QUALITY = 100
 DEFAULT_QUALITY = 85.0
 """No difference is seen at a normal viewing distance."""
-QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
-"""The usual lambda of a quality is a scale times a power of what it lacks of 100."""
-QUALITY_PLACES = 4
-"""Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
-QUALITY_REACH = 2
-"""Doublings by which the lambda of a picture may differ from the usual one of its quality."""
 LEAST_LAMBDA = 2.0**-6
 """Least lambda above 0 that a quality or a target takes; below it files are nearly lossless."""
 STEP_SQUARED = 2788
@@ -90,55 +95,6 @@ def check_median_radius(radius: int, name: str = "radius") -> int:
         If it is not an integer from 1 to 127.
     """
     return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
-
-
-def usual_lambda(quality: float) -> float:
-    """Return the lambda that most pictures need for a quality: 0.008 (100 - quality)^2.4.
-
-    The lambda of a picture follows from its samples, up to four times or a quarter of the usual
-    one. Quality 100 is lossless.
-
-    Raises
-    ------
-    ParameterError
-        If the quality is not a number from 0 to 100.
-
-    Examples
-    --------
-    >>> from mmpcodec.params import usual_lambda
-    >>> [round(usual_lambda(quality), 1) for quality in (0, 50, 75, 85, 90, 100)]
-    [504.8, 95.6, 18.1, 5.3, 2.0, 0.0]
-    """
-    number = check_number(
-        "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
-    )
-    return (
-        max(QUALITY_SCALE * (MAX_QUALITY - number) ** QUALITY_POWER, LEAST_LAMBDA)
-        if number < MAX_QUALITY
-        else 0.0
-    )
-
-
-def usual_score(lam: float) -> float:
-    """Return the quality whose usual lambda this is; below 0 for large ones."""
-    return MAX_QUALITY - (lam / QUALITY_SCALE) ** (1 / QUALITY_POWER)
-
-
-def lambdas_of_quality(quality: float) -> list[float]:
-    """Return the lambdas, ascending, that pictures can have for a quality below 100.
-
-    They have four digits, so that a file can be encoded again with its printed lambda.
-
-    Examples
-    --------
-    >>> from mmpcodec.params import lambdas_of_quality
-    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
-    [1.4, 2.8, 5.7, 11.3, 22.6]
-    """
-    middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
-    reach = QUALITY_REACH * QUALITY_PLACES
-    places = range(middle - reach, middle + reach + 1)
-    return [float(f"{2 ** (place / QUALITY_PLACES):.4g}") for place in places]
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -273,6 +229,15 @@ class EncodeParams:
     quality : float or None
         Visible quality, from 0 up and below 100, from which the lambda of each picture follows;
         ``lam`` is the usual one then. None if all pictures have ``lam``.
+    spared : {"", "calibrated", "deep"}
+        Pictures that are coded without loss, whatever lambda is, because nobody asked for loss:
+        those with a calibration, or also those of more than 8 bits. Sets of tools that are always
+        lossy are coded as lambda says.
+    range : (int, int) or None
+        Levels that count as black and white in pictures of more than 8 bits; None for those that
+        each picture uses. Lambda is in squares of 1/255 of this range.
+    bound : Bound or None
+        Maximal error in the unit of a calibration, which takes the place of ``tools.max_error``.
 
     Raises
     ------
@@ -292,9 +257,14 @@ class EncodeParams:
     palette: bool = False
     tune: str = PSNR
     quality: float | None = None
+    spared: str = ""
+    range: tuple[int, int] | None = None
+    bound: Bound | None = None
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
+        if self.range is not None:
+            object.__setattr__(self, "range", check_range(self.range))
         if not isinstance(self.rate_model, str) or self.rate_model not in RATE_MODELS:
             raise ParameterError(
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
@@ -355,7 +325,8 @@ class EncodeParams:
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
             stands for True with "auto" and "best" in version 2.
-            ``tune``; None stands for "psnr".
+            ``tune``; None stands for "psnr". ``range``. A ``max_error`` that is a text with a
+            unit, such as "2HU", becomes ``bound``. One above 0 needs version 2, and stands for it.
             Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
@@ -366,8 +337,10 @@ class EncodeParams:
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
-        asked = tools.pop("version", None)
-        version = VERSIONS[0] if asked is None else check_version(asked)
+        asked, levels = tools.pop("version", None), tools.pop("range", None)
+        tools, bound = with_bound(tools)
+        default = DRAFT if tools.get("max_error") else VERSIONS[0]
+        version = default if asked is None else check_version(asked)
         palette, tune = tools.pop("palette", None), tools.pop("tune", None)
         tune = PSNR if tune is None else check_tune(tune, version)
         unknown = sorted(tools.keys() - TABLE)
@@ -375,18 +348,7 @@ class EncodeParams:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
-                + ", ".join(
-                    (
-                        *RATES,
-                        "preset",
-                        "effort",
-                        "rate_model",
-                        "version",
-                        "tune",
-                        "palette",
-                        *sorted(TABLE),
-                    )
-                )
+                + ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TABLE)))
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
@@ -442,6 +404,8 @@ class EncodeParams:
             palette=palette,
             tune=tune,
             quality=quality if lam else None,
+            range=levels,
+            bound=bound,
         )
 
     @cached_property
@@ -470,7 +434,15 @@ class EncodeParams:
         if lam == 0:
             ways = tuple(tools for tools in ways if not tools.prediction) or ways
         tune = PSNR if self.tune == AUTO else self.tune
-        return replace(self, lam=lam, tools=ways[0], candidates=ways[1:], quality=None, tune=tune)
+        return replace(
+            self,
+            lam=lam,
+            tools=ways[0],
+            candidates=ways[1:],
+            quality=None,
+            tune=tune,
+            spared="",
+        )
 
     def aiming(self, *, measured: bool) -> "EncodeParams":
         """Return parameters whose aim is not "auto".
@@ -486,6 +458,33 @@ class EncodeParams:
             return replace(self, tune=PSNR)
         first, *others = map(for_eye, (self.tools, *self.candidates))
         return replace(self, tune=EYE, tools=first, candidates=tuple(others))
+
+    def without_loss(self) -> "EncodeParams":
+        """Return lossless parameters, or these if nothing but lossy sets of tools is left."""
+        lossy = all(tools.prediction for tools in (self.tools, *self.candidates))
+        return self if lossy or self.tune == EYE or self._max_error else self.at(0)
+
+    def within(self, max_error: int) -> "EncodeParams":
+        """Return parameters with a maximal error from 0 up, in samples, in place of a bound."""
+        first, *others = (
+            replace(tools, max_error=max_error) for tools in (self.tools, *self.candidates)
+        )
+        lam = self.lam if max_error else 0
+        return replace(self, lam=lam, tools=first, candidates=tuple(others), bound=None)
+
+    @property
+    def finest(self) -> float:
+        """Least lambda whose step predicted blocks have; 0 without predicted blocks."""
+        return max(
+            1 / (DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED)
+            if tools.prediction
+            else 0.0
+            for tools in (self.tools, *self.candidates)
+        )
+
+    @property
+    def _max_error(self) -> int:
+        return max(tools.max_error for tools in (self.tools, *self.candidates))
 
     @property
     def _has_prediction(self) -> bool:

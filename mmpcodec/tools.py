@@ -365,16 +365,17 @@ class Tools:
 
 
 class ToolOptions(TypedDict, total=False):
-    """Options of an encoder: version, tuning, palettes, and tools that override a preset.
+    """Options of an encoder: version, tuning, palettes, range, and tools that override a preset.
 
     None stands for version 1, for tuning for PSNR, for palettes as ``EncodeParams.from_options``
-    says, and keeps the value of the preset. A partition can also be given by its name or number.
-    See ``Tools``.
+    says, for the range that a picture uses, and keeps the value of the preset. A partition can also
+    be given by its name or number. See ``Tools``.
     """
 
     version: int | None
     tune: str | None
     palette: bool | None
+    range: tuple[int, int] | None
     partition: Partition | str | int | None
     index_classes: bool | None
     flag_contexts: bool | None
@@ -408,7 +409,7 @@ class ToolOptions(TypedDict, total=False):
     models: int | None
     weight_sets: int | None
     last_stage: bool | None
-    max_error: int | None
+    max_error: int | str | None
 
 
 TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(Tools)}

@@ -46,7 +46,11 @@ def fits(kind: MetricMap, width: int, height: int) -> bool:
 
 
 def map_images(
-    kind: MetricMap, original: Path, decoded: Mapping[str, Path], white: int
+    kind: MetricMap,
+    original: Path,
+    decoded: Mapping[str, Path],
+    white: int,
+    levels: Sequence[int] | None = None,
 ) -> MapImages:
     """Compute the images of a map.
 
@@ -59,11 +63,14 @@ def map_images(
         File of each decoded picture by its key.
     white : int
         Level of white.
+    levels : two int or None
+        Levels of black and white, in place of 0 and ``white``; see ``metrics.measure``.
     """
-    first = _samples(original)
+    white = white if levels is None else levels[1] - levels[0]
+    first = _samples(original, levels)
     values = {}
     for key, path in decoded.items():
-        found = kind.function(first, _samples(path), white=white)
+        found = kind.function(first, _samples(path, levels), white=white)
         if found is None:
             raise ValueError(f"{path}: is too small for a map of {kind.metric.title}")
         values[key] = np.maximum(halved(found.astype(np.float32)[None])[0], 0)
@@ -78,8 +85,9 @@ def map_images(
     )
 
 
-def _samples(path: Path) -> np.ndarray:
-    return files.read(path, limits=UNLIMITED).without_alpha().samples
+def _samples(path: Path, levels: Sequence[int] | None) -> np.ndarray:
+    found = files.read(path, limits=UNLIMITED).without_alpha().samples
+    return found if levels is None else found.clip(levels[0], levels[1]) - levels[0]
 
 
 def ramp() -> Sequence[str]:

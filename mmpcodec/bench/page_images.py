@@ -122,7 +122,7 @@ def images_of(
             yield PageImage(results.tree(key).read_bytes()).named(f"{key}-tree")
     decoded = {key: results.decoded(key) for key in own}
     for kind in maps:
-        found = map_images(kind, original, decoded, white)
+        found = map_images(kind, original, decoded, white, rows[0].get("range"))
         for key, levels in found.levels.items():
             image = PageImage(_png(levels)).named(f"{key}-{kind.metric.key}")
             yield {**image, "top": found.top}

@@ -20,6 +20,7 @@ from mmpcodec.bench.codecs.base import GRAY, Codec, SampleKind, machine
 from mmpcodec.bench.metrics import DEFAULT, Metric, Quality, measure
 from mmpcodec.bench.metrics.psnr import max_error
 from mmpcodec.bench.results import Results, Row, key_of, save_png
+from mmpcodec.codec.levels import Levels
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.fingerprints import sha256_of
 from mmpcodec.metadata import Metadata
@@ -43,17 +44,21 @@ class Original:
         Bits per sample.
     white : int or None
         Level of white, the peak of the metrics; None for the largest level of the depth.
+    range : (int, int) or None
+        Levels of black and white, if they are not those of the depth; see ``codec.levels``.
     """
 
     name: str
     samples: np.ndarray
     depth: int = BYTE
     white: int | None = None
+    range: tuple[int, int] | None = None
 
     @classmethod
     def of(cls, name: str, picture: Picture) -> "Original":
-        """Return a picture without its metadata, except its level of white."""
-        return cls(name, picture.samples, picture.depth, picture.metadata.white)
+        """Return a picture without its metadata, except its level of white and its range."""
+        levels = Levels.of_picture(picture).stored_range
+        return cls(name, picture.samples, picture.depth, picture.metadata.white, levels)
 
     @property
     def kind(self) -> SampleKind:
@@ -63,7 +68,7 @@ class Original:
     def picture(self, samples: np.ndarray | None = None) -> Picture:
         """Return the picture, or the picture of other samples with its depth and white."""
         samples = self.samples if samples is None else samples
-        return Picture(samples, self.depth, Metadata(white=self.white))
+        return Picture(samples, self.depth, Metadata(white=self.white, range=self.range))
 
 
 def warm_up(codec: Codec, kind: SampleKind = GRAY) -> None:
@@ -139,6 +144,7 @@ def _identity(picture: Original, sha256: str, codec: Codec, point: float) -> Row
         "form": picture.kind.planes,
         "depth": picture.depth,
         "white": picture.picture().white,
+        **({} if picture.range is None else {"range": list(picture.range)}),
         "codec": codec.name,
         "knob": codec.knob,
         "point": point,
@@ -159,7 +165,7 @@ class Measurement:
     data : bytes
     decoded : Picture
     quality : Quality
-        Metrics of the colours, with the picture's level of white as their peak.
+        Metrics of the colours, with the picture's range as their peak.
     alpha_error : int or None
         Largest error of alpha; None without alpha.
     encode_seconds, decode_seconds : float
@@ -214,7 +220,7 @@ def _quality(picture: Original, decoded: Picture, metrics: Sequence[Metric]) -> 
     """Measure the colours of a decoded picture."""
     original = picture.picture()
     shown = original.without_alpha().samples, decoded.without_alpha().samples
-    return measure(*shown, white=original.white, metrics=metrics)
+    return measure(*shown, white=original.white, levels=picture.range, metrics=metrics)
 
 
 def _lacking(picture: Original, done: Row, path: Path, metrics: Sequence[Metric]) -> Row:

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
+from mmpcodec.checks import check_range
 from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
@@ -296,6 +297,22 @@ def limits_of(
     return DecodeLimits(max_samples, max_dimension, memory, max_samples_per_byte)
 
 
+def levels_of(text: str | None) -> tuple[int, int] | None:
+    """Return the levels that ``--range`` names.
+
+    Raises
+    ------
+    ParameterError
+        If the text has another form, or the levels are out of range.
+    """
+    if text is None:
+        return None
+    low, colon, high = text.partition(":")
+    if not (colon and low.strip().isdecimal() and high.strip().isdecimal()):
+        raise ParameterError(f"range = {text!r}: must be LOW:HIGH, two levels such as 0:4095")
+    return check_range((int(low), int(high)))
+
+
 Radius = Annotated[
     int,
     typer.Option(
@@ -331,7 +348,7 @@ Quality = Annotated[
         metavar="Q",
         help=f"Visible quality from 0 to 100, {DEFAULT_QUALITY:g} by default: the score of "
         "SSIMULACRA2 that is aimed at, by a prediction. 90 is without visible loss, 70 is high, 50 "
-        "is medium, 100 is lossless.",
+        "is medium, 100 is lossless. DICOM, NPY and calibrated pictures are lossless by default.",
         rich_help_panel=RATE,
     ),
 ]
@@ -374,6 +391,17 @@ Depth = Annotated[
     typer.Option(
         metavar="BITS",
         help="Bits per sample, 1 to 16, if the file does not tell: 12 for 12 bits stored in 16.",
+        rich_help_panel=PICTURES,
+    ),
+]
+Range = Annotated[
+    str | None,
+    typer.Option(
+        "--range",
+        metavar="LOW:HIGH",
+        help="Levels that count as black and white, such as 0:4095, to which lambda, quality and "
+        "measures of pictures of more than 8 bits refer; by default the window of the file, or the "
+        "levels that the picture uses.",
         rich_help_panel=PICTURES,
     ),
 ]
@@ -543,9 +571,9 @@ MaxError = Annotated[
     typer.Option(
         "--max-error",
         metavar="N",
-        help="Let no sample differ from its source by more than N, a whole number from 0 to 32767; "
-        f"above 0 it needs --format {DRAFT} and --preset exact, auto or best, and excludes "
-        "--lossless and targets.",
+        help="Let no sample differ from its source by more than N samples, 0 to 32767, or by a "
+        "number in the unit of the picture, such as 2HU. It needs --preset exact, auto or best, "
+        "and excludes --lossless and targets.",
         rich_help_panel=RATE,
     ),
 ]

@@ -13,6 +13,7 @@ from mmpcodec.errors import PictureWarning
 from mmpcodec.runtime.files import printable
 
 if TYPE_CHECKING:
+    from mmpcodec.metadata import Calibration
     from mmpcodec.params import EncodeParams
     from mmpcodec.tools import Tools
 
@@ -126,6 +127,13 @@ def quality_text(psnr: float, ssimulacra2: float | None = None) -> str:
         return "lossless"
     score = "" if ssimulacra2 is None else f", SSIMULACRA2 {ssimulacra2:.2f}"
     return f"PSNR {psnr:.2f} dB{score}"
+
+
+def error_text(error: int, calibration: "Calibration | None") -> str:
+    """Return an error in samples, and in the unit of a calibration: "3 (1.5 HU)"."""
+    if calibration is None or (abs(calibration.slope) == 1 and not calibration.unit):
+        return str(error)
+    return f"{error} ({abs(calibration.slope) * error:g} {calibration.unit}".rstrip() + ")"
 
 
 def counted(number: int, thing: str) -> str:

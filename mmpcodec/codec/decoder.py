@@ -181,7 +181,7 @@ def inspect(
             bad.append(_bad(header, tile, error, allow_partial))
     if not decode:
         found = tuple(
-            layer for tile, one in streams for layer in described(tile, one, header.depth)
+            layer for tile, one in streams for layer in described(tile, one, header.level_depth)
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad))
     check_memory(streams, header.planes, padded, threads, limits)
@@ -389,7 +389,7 @@ def tile_of(data: memoryview, header: Header, tile: Tile, size: int) -> TileStre
         raise container.cut_at(size, end)
     if len(data) < end - start:  # the file has become shorter
         raise container.cut_at(start + len(data), end)
-    return layers.read(data, start, header)
+    return layers.read(data, start, header.of_levels)
 
 
 def named(header: Header, tile: Tile, error: FormatError) -> FormatError:

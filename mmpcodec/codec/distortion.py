@@ -47,6 +47,22 @@ def squared_error(samples: np.ndarray, decoded: np.ndarray) -> int:
     return int((difference * difference).sum(dtype=np.int64))
 
 
+def largest_error(samples: np.ndarray, decoded: np.ndarray) -> int:
+    """Return the largest difference of a sample; colours that alpha hides do not count.
+
+    Parameters
+    ----------
+    samples, decoded : (H, W) or (H, W, C) arrays of uint8 or uint16
+    """
+    form = form_of(samples)
+    if form.has_alpha:
+        seen = samples[..., form.colours] > 0
+        samples, decoded = samples[seen], decoded[seen]
+    if not samples.size:
+        return 0
+    return int((np.maximum(samples, decoded) - np.minimum(samples, decoded)).max())
+
+
 def seen_pixels(samples: np.ndarray, version: int) -> np.ndarray | None:
     """Return where alpha is above 0, an (H, W) bool array; None if all pixels count.
 

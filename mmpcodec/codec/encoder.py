@@ -12,7 +12,6 @@ from mmpcodec import backends
 from mmpcodec.backends import DeviceLike
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
-from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.importance.maps import check_maps, check_palette
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
@@ -27,6 +26,7 @@ from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import (
     AUTO,
+    DEEP,
     DEFAULT_EFFORT,
     EncodeParams,
     check_progress,
@@ -102,26 +102,39 @@ def encode_pictures(
         return []
     maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
-    sources = [
-        Source.of(samples, devices, bits, own, tile_size, of_pixels)
+    prepared = [
+        Source.of(samples, devices, bits, own, tile_size, of_pixels).prepared(params)
         for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
     ]
-    own_params = [source.params(params) for source in sources]
+    sources, own_params = [source for source, _ in prepared], [own for _, own in prepared]
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
         to_target = partial(_encode_to, target, own_params, backend, told)
-        return each_on(devices, sources, to_target, threads, progress)
+        return _restored(sources, each_on(devices, sources, to_target, threads, progress))
     alike: dict[tuple[int, EncodeParams], list[int]] = {}
     for number, (source, own) in enumerate(zip(sources, own_params, strict=True)):
-        alike.setdefault((source.depth, own), []).append(number)
+        alike.setdefault((source.depth, source.levels.at_levels(own)), []).append(number)
     groups = list(alike.values())
     sizes = [sum(sources[number].fragments for number in group) for group in groups]
     found: dict[int, Encoding] = {}
-    for group, part in zip(groups, in_turn(progress, sizes), strict=True):
-        together, own = [sources[number] for number in group], own_params[group[0]]
+    for (_, own), group, part in zip(alike, groups, in_turn(progress, sizes), strict=True):
+        together = [sources[number] for number in group]
         made = _encode_at(together, own, backend, devices, threads, part)
         found.update(zip(group, made, strict=True))
-    return [found[number] for number in range(len(sources))]
+    encodings = [
+        # A lambda of coded levels may have become 0, which is lossless.
+        replace(found[number], lam=own.lam) if found[number].lam else found[number]
+        for number, own in enumerate(own_params)
+    ]
+    return _restored(sources, encodings)
+
+
+def _restored(sources: Sequence[Source], encodings: Sequence[Encoding]) -> list[Encoding]:
+    """Return encodings with samples in place of coded levels."""
+    return [
+        replace(encoding, samples=source.levels.samples(encoding.samples))
+        for source, encoding in zip(sources, encodings, strict=True)
+    ]
 
 
 def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
@@ -221,6 +234,8 @@ def _encode_to(
     scores: Scores | None = None
 
     def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
+        lam = candidates[0].lam
+        candidates = [source.levels.at_levels(candidate) for candidate in candidates]
         made = encode_on(
             devices,
             tiles,
@@ -231,8 +246,8 @@ def _encode_to(
             most=GROUP_FRAGMENTS,
             known=known,
         )
-        encoding = _assembled(source, made, candidates)
-        error = distortion(source.on_host, encoding.samples, source.depth, params.version)
+        encoding = replace(_assembled(source, made, candidates), lam=lam)
+        error = source.levels.distortion(source.on_host, encoding.samples, params.version)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
         score = None if scores is None else scores.of(encoding.samples)
@@ -240,11 +255,11 @@ def _encode_to(
 
     try:
         if target.name == SSIMULACRA2:
-            scores = Scores(source.on_host, source.depth, source.metadata.white)
+            scores = Scores(source.on_host, source.levels, source.metadata.white)
         return reach(
             target,
             source.on_host,
-            source.depth,
+            source.levels,
             candidates,
             encoded,
             on_pass=on_pass,
@@ -364,9 +379,10 @@ def encode_batch(
     check_palette(tools.get("palette"), importance)
     tools["tune"] = rate.aim(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model, "start": start}
+    params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     encodings = encode_pictures(
         arrays,
-        EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools),
+        params if rate.asked else replace(params, spared=DEEP),
         target=rate.target,
         depth=depth,
         metadata=metadata,

@@ -1,23 +1,28 @@
 """Pictures that are checked and ready to be encoded."""
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec.checks import Bound
+from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.importance.maps import with_importance
-from mmpcodec.codec.rate_control.quality import PartsOf, at_quality
+from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
+from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import size_in_file, tiles_of
-from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams
+from mmpcodec.metadata import Calibration, Metadata
+from mmpcodec.params import DEEP, EncodeParams
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
+from mmpcodec.tools import TABLE
 
 
 def checked_pictures(
@@ -77,36 +82,83 @@ class Kind(NamedTuple):
         (H, W) or (H, W, C).
     depth : int
         Bits per sample.
-    calibrated : bool
-        Whether samples stand for measured values.
+    metadata : Metadata
     has_map : bool
         Whether pixels may differ in importance.
     """
 
     shape: tuple[int, ...]
     depth: int
-    calibrated: bool
+    metadata: Metadata
     has_map: bool = False
 
+    @property
+    def is_deep(self) -> bool:
+        """Whether a sample has more than 8 bits."""
+        return self.depth > BYTE
 
-def params_of(params: EncodeParams, kind: Kind, parts_of: PartsOf) -> EncodeParams:
-    """Return the parameters of a picture from those that are asked for.
+
+def params_of(
+    params: EncodeParams, kind: Kind, parts_of: PartsOf
+) -> tuple[EncodeParams, tuple[int, int]]:
+    """Return the parameters of a picture from those that are asked for, and its range.
 
     Parameters
     ----------
     params : EncodeParams
     kind : Kind
     parts_of : callable
-        See ``at_quality``.
+        Reads up to 256 parts of at most 32x32 pixels.
+
+    Returns
+    -------
+    params : EncodeParams
+        Their lambda is in squares of 1/255 of the range.
+    range : (int, int)
+        Samples that count as black and white; all levels if the file is lossless.
 
     Raises
     ------
     ParameterError
-        If the parameters cannot code pictures with a map.
+        If the parameters cannot code pictures with a map, the range is beyond the depth or the
+        picture has no more than 8 bits, or the unit of a maximal error is not that of the picture.
     """
-    own = params.aiming(measured=kind.depth > BYTE or kind.calibrated)
+    calibration, whole = kind.metadata.calibration, (0, most(kind.depth))
+    own = params.aiming(measured=kind.is_deep or calibration is not None)
+    spared = own.spared and (calibration is not None or (own.spared == DEEP and kind.is_deep))
+    own = own.without_loss() if spared and not kind.has_map else own
+    if own.bound is not None:
+        own = own.within(samples_of(own.bound, calibration))
     own = with_importance(own) if kind.has_map else own
-    return at_quality(own, kind.shape, kind.depth, parts_of)
+    if own.range is not None and not kind.is_deep:
+        raise ParameterError(
+            f"range = {own.range}: pictures of {kind.depth} bits always have the range 0 to "
+            f"{whole[1]}; leave it out"
+        )
+    if not is_lossy(own) or (own.quality is None and not kind.is_deep):
+        return at_quality(own, ()), whole
+    areas = seen_areas(parts_of(areas_in(*kind.shape[:2])), own.version)
+    metadata = kind.metadata if own.range is None else replace(kind.metadata, range=own.range)
+    levels = Levels(kind.depth, used_range(kind.depth, metadata, areas), kind.depth)
+    if own.quality is None:
+        return own, levels.range
+    return at_quality(own, [levels.shown_colours(area) for area in areas]), levels.range
+
+
+def samples_of(bound: Bound, calibration: Calibration | None) -> int:
+    """Return the largest whole number of samples within a bound in the unit of a calibration.
+
+    Raises
+    ------
+    ParameterError
+        If the picture has no calibration, or one of another unit.
+    """
+    if calibration is None or calibration.unit.lower() != bound.unit.lower():
+        has = "no unit" if calibration is None or not calibration.unit else calibration.unit
+        raise ParameterError(
+            f"max_error = {bound}: the picture has {has}; a whole number gives it in samples"
+        )
+    return min(math.floor(bound.value / abs(calibration.slope)), TABLE["max_error"].high or 0)
 
 
 @dataclass(frozen=True)
@@ -126,6 +178,8 @@ class Source:
         0 for one tile.
     importance : (H, W) int8 array or None
         Importance of the pixels; None if all count alike.
+    own_levels : Levels or None
+        Levels of the picture whose coded levels the samples are; None before they are known.
     """
 
     samples: Any
@@ -134,6 +188,12 @@ class Source:
     metadata: Metadata
     tile_size: int
     importance: np.ndarray | None = None
+    own_levels: Levels | None = None
+
+    @property
+    def levels(self) -> Levels:
+        """Levels of the picture: those of the depth before ``prepared`` finds others."""
+        return self.own_levels or Levels(self.depth, (0, most(self.depth)), self.depth)
 
     @classmethod
     def of(
@@ -151,11 +211,24 @@ class Source:
         on_device = samples if stays else on_host
         return cls(on_device, on_host, depth, metadata, tile_size, importance)
 
-    def params(self, params: EncodeParams) -> EncodeParams:
-        """Return the parameters of the picture; see ``params_of``."""
-        calibrated = self.metadata.calibration is not None
-        kind = Kind(self.on_host.shape, self.depth, calibrated, self.importance is not None)
-        return params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
+    def prepared(self, params: EncodeParams) -> "tuple[Source, EncodeParams]":
+        """Return the source of the levels to code, and the parameters; see ``params_of``."""
+        kind = Kind(self.on_host.shape, self.depth, self.metadata, self.importance is not None)
+        own, levels = params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
+        bits, first = self.depth, 0
+        # The samples of a tile are known only when it is coded, so tiles keep them as they are.
+        if scales(own) and not self.tile_size:
+            bits, first = coded_levels(self.on_host, self.depth)
+        found = Levels(self.depth, levels, bits, first)
+        metadata = self.metadata
+        if is_lossy(own):
+            metadata = replace(metadata, range=found.stored_range)
+        host = found.coded(self.on_host)
+        coded = host if self.samples is self.on_host else found.coded(self.samples)
+        own_source = replace(
+            self, samples=coded, on_host=host, depth=bits, metadata=metadata, own_levels=found
+        )
+        return own_source, own
 
     @property
     def fragments(self) -> int:
@@ -170,10 +243,12 @@ class Source:
             width,
             height,
             form,
-            self.depth,
+            self.levels.depth,
             tile_size,
             self.metadata,
             tile_bytes,
+            level_bits=0 if self.levels.bits == self.levels.depth else self.levels.bits,
+            first=self.levels.first,
         )
         header = with_tool_sets(header, candidates)
         return replace(header, size=len(container.write_header(header)))

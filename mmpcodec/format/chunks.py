@@ -7,8 +7,15 @@ from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata, Resolution, Unit
 
 SECTION = "Metadata"
-ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE = range(1, 7)
-NAMES = {ICC: "ICC", EXIF: "EXIF", XMP: "XMP", RESOLUTION: "resolution", WHITE: "white"}
+ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE = range(1, 8)
+NAMES = {
+    ICC: "ICC",
+    EXIF: "EXIF",
+    XMP: "XMP",
+    RESOLUTION: "resolution",
+    WHITE: "white",
+    RANGE: "range",
+}
 """Names of the kinds of chunks that occur at most once in a file."""
 UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
 """Units of a resolution, by their number in a file."""
@@ -45,6 +52,8 @@ def write(metadata: Metadata) -> bytes:
         chunks.append((TEXT, number(len(name)) + name + value.encode()))
     if metadata.white is not None:
         chunks.append((WHITE, number(metadata.white)))
+    if metadata.range is not None:
+        chunks.append((RANGE, b"".join(map(number, metadata.range))))
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
@@ -69,7 +78,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []
-    resolution = white = None
+    resolution = white = levels = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
         kind = fields.number("kind of a chunk")
         size = fields.number("size of a chunk")
@@ -88,7 +97,10 @@ def read(fields: Fields, depth: int) -> Metadata:
             resolution = _resolution(inner)
         elif kind == WHITE:
             white = inner.number("white", 1, (1 << depth) - 1)
-        if kind in (RESOLUTION, WHITE) and inner.place < size:
+        elif kind == RANGE:
+            low = inner.number("low", 0, (1 << depth) - 2)
+            levels = low, inner.number("high", low + 1, (1 << depth) - 1)
+        if kind in (RESOLUTION, WHITE, RANGE) and inner.place < size:
             raise CorruptStream(
                 SECTION, f"{size - inner.place} bytes follow in {NAMES[kind]}", inner.offset
             )
@@ -99,6 +111,7 @@ def read(fields: Fields, depth: int) -> Metadata:
         resolution,
         tuple(text),
         white,
+        levels,
     )
 
 

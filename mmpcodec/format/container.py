@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import accumulate
 
-from mmpcodec.depth import MAX_DEPTH
+from mmpcodec.depth import BYTE, MAX_DEPTH
 from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number, remainders
@@ -31,6 +31,8 @@ CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
 The first number is of the stream CRC, the second of the samples CRC. Larger tiles have whole CRCs.
 """
 MOST_TOOL_SETS = 16
+LEVELS = 16
+"""Is added to the depth of a picture whose coded levels are not its samples."""
 START_NAME_BYTES = 8
 
 
@@ -58,6 +60,10 @@ class Header:
         Tools that layers of version 2 name by their number, without post filter.
     start : bytes
         Name of the start of the layers with *trained start*; empty for the built-in start.
+    level_bits : int
+        Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
+    first : int
+        Sample that the coded level 0 stands for; 0 if levels are the samples themselves.
     """
 
     width: int
@@ -71,6 +77,20 @@ class Header:
     version: int = VERSIONS[0]
     tool_sets: tuple[Tools, ...] = ()
     start: bytes = b""
+    level_bits: int = 0
+    first: int = 0
+
+    @property
+    def level_depth(self) -> int:
+        """Bits of a coded level: those of a sample, where no other number is given."""
+        return self.level_bits or self.depth
+
+    @cached_property
+    def of_levels(self) -> "Header":
+        """Header of the picture whose samples are the coded levels."""
+        return (
+            replace(self, depth=self.level_bits, level_bits=0, first=0) if self.level_bits else self
+        )
 
     @property
     def crc_bytes(self) -> tuple[int, int]:
@@ -116,9 +136,10 @@ class Header:
 
 def write_header(header: Header) -> bytes:
     """Serialise a header; its ``size`` is ignored."""
+    levels = [LEVELS + header.depth, header.level_bits, header.first]
     fields = [
         header.form,
-        header.depth,
+        *(levels if header.level_bits else [header.depth]),
         header.width,
         header.height,
         header.tile_size,
@@ -199,7 +220,7 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
             len(MAGIC),
         )
     form = Form(fields.number("form", 0, len(Form) - 1))
-    depth = fields.number("depth", 1, MAX_DEPTH)
+    depth, level_bits, first = _read_depth(fields, form)
     width = fields.number("width", 1, MAX_DIMENSION)
     height = fields.number("height", 1, MAX_DIMENSION)
     at = fields.offset
@@ -222,6 +243,8 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
         version=version,
         tool_sets=tool_sets,
         start=start,
+        level_bits=level_bits,
+        first=first,
     )
     count = tile_count(height, width, tile_size)
     left = len(data) - fields.place
@@ -243,6 +266,22 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
     if stored != computed:
         raise CorruptStream(SECTION, f"header CRC is {stored:08x}, header has {computed:08x}", at)
     return replace(header, tile_bytes=tile_bytes, size=fields.place)
+
+
+def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
+    """Read depth, level bits and first sample; the latter two are 0 if levels are samples."""
+    at = fields.offset
+    depth = fields.number("depth", 1, LEVELS + MAX_DEPTH)
+    if depth <= MAX_DEPTH:
+        return depth, 0, 0
+    if depth <= LEVELS + BYTE or form.has_alpha:
+        allowed = "16" if form.has_alpha else f"16, and {LEVELS + BYTE + 1} to {LEVELS + MAX_DEPTH}"
+        raise CorruptStream(
+            SECTION, f"depth is {depth}, allowed for {form.title} is 1 to {allowed}", at
+        )
+    depth -= LEVELS
+    level_bits = fields.number("level bits", BYTE, depth - 1)
+    return depth, level_bits, fields.number("first sample", 0, (1 << depth) - (1 << level_bits))
 
 
 def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:

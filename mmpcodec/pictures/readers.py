@@ -3,6 +3,7 @@
 import os
 from pathlib import Path
 
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import PictureError
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
@@ -97,6 +98,20 @@ def in_parts(path: str | os.PathLike[str]) -> bool:
     except OSError:
         return False
     return row is not None and row.parts
+
+
+def is_measured(path: str | os.PathLike[str], depth: int) -> bool:
+    """Return whether the samples of a picture that ``opened`` reads are measurements.
+
+    Those are all files of some formats, and zarr stores of more than 8 bits a sample.
+    """
+    if stores.is_zarr(os.fspath(path)):
+        return depth > BYTE
+    try:
+        with open(path, "rb") as stream:
+            return registry.is_measured(stream.read(registry.HEAD))
+    except OSError:
+        return False
 
 
 class WholeReader:

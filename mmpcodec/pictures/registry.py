@@ -68,7 +68,7 @@ class Format(NamedTuple):
     extra : str or None
         Optional dependency of this project that the format needs.
     measured : bool
-        Whether samples are measurements.
+        Whether samples are measurements, which are coded without loss unless loss is asked for.
     """
 
     title: str
@@ -148,7 +148,7 @@ FORMATS = (
     ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
-        parts=True,
+        parts=True, measured=True,
     ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
     Format(

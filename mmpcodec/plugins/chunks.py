@@ -10,7 +10,7 @@ import numpy as np
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.rate_control.targets import rate_of
-from mmpcodec.depth import BYTE, MAX_DEPTH
+from mmpcodec.depth import BYTE, MAX_DEPTH, most
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import RATES, DecodeLimits, EncodeParams
@@ -33,6 +33,9 @@ DEPTHS = {
     np.dtype(np.uint16): range(BYTE + 1, MAX_DEPTH + 1),
 }
 """Depths that decode to each dtype; others have one depth."""
+FIRST_NUMBER = {"uint16": 0, "int16": -32768}
+"""Number that sample 0 stands for, of the dtypes of more than 8 bits that can be lossy."""
+LEAST_NUMBER, MOST_NUMBER = -32768, 65535
 MOST_SAMPLES = DecodeLimits().max_samples
 
 
@@ -61,7 +64,10 @@ def check_options(
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
     **tools
-        Version of the format, and fields of ``Tools``, as in ``mmpcodec.encode``.
+        Version of the format, and fields of ``Tools``, as in ``mmpcodec.encode``. ``range`` has
+        the numbers that count as black and white, as those of the chunks are: from -32768 for
+        int16. Chunks of 16 bits that are lossy need it, or a depth, because one chunk does not
+        know what the others use.
 
     Returns
     -------
@@ -85,9 +91,12 @@ def check_options(
     if all(value is None for value in rates.values()) and not bound:
         rates["lam"] = LOSSLESS
     found = rate_of(**rates, max_error=bound).lam
+    levels: Any = tools.pop("range", None)
     how = {"preset": preset, "effort": effort, "rate_model": rate_model, **tools}
     options: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
     EncodeParams.from_options(found, **options)
+    if levels is not None:
+        options["range"] = _checked_range(levels, LEAST_NUMBER, MOST_NUMBER)
     if depth is not None:
         depth = check_int("depth", depth, 1, MAX_DEPTH)
     given = {**rates, "depth": depth, **options}
@@ -127,7 +136,35 @@ def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
             f"{lossy}: chunks of {kind} are stored without loss only; leave it out, or scale the "
             "numbers to uint16"
         )
+    levels = options.get("range")
+    if levels is not None and kind.name not in FIRST_NUMBER:
+        raise ParameterError(f"range = {levels}: must be None for chunks of {kind}")
+    if levels is not None:
+        first = FIRST_NUMBER[kind.name]
+        _checked_range(levels, first, first + MOST_NUMBER, f" for chunks of {kind}")
+    elif kind.name in FIRST_NUMBER and depth is None and _scales(options):
+        raise ParameterError(
+            f"range: must be given for lossy chunks of {kind}, because all chunks share it; "
+            "range = (0, 4095) suits numbers of 12 bits"
+        )
     return kind
+
+
+def _checked_range(levels: Any, low: int, high: int, note: str = "") -> tuple[int, int]:
+    """Return two numbers, the lower one first, as a tuple of int."""
+    try:
+        first, last = (check_int("range", number, low, high, note) for number in levels)
+    except (TypeError, ValueError):
+        first = last = 0
+    if first >= last:
+        raise ParameterError(f"range = {levels!r}: must be two numbers, the lower one first")
+    return first, last
+
+
+def _scales(options: Mapping[str, Any]) -> bool:
+    """Return whether the loss depends on what counts as black and white."""
+    sizes = {"target_size", "target_bpp", "max_error"}
+    return not _is_lossless(options) and not any(options.get(name) for name in sizes)
 
 
 def _is_wide(kind: np.dtype) -> bool:
@@ -240,6 +277,10 @@ def encode_chunk(chunk: Any, options: Mapping[str, Any]) -> bytes:
         "metadata": Metadata(text=((KEYWORD, _description(kind, core)),)) if described else None,
         **options,
     }
+    if (levels := options.get("range")) is not None:
+        given["range"] = tuple(number - FIRST_NUMBER[kind.name] for number in levels)
+    elif options.get("depth", 0) > BYTE and not _is_lossless(options):
+        given["range"] = 0, most(options["depth"])
     return mmpcodec.encode(samples.reshape(shape), **given)
 
 

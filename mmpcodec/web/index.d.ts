@@ -33,6 +33,8 @@ export interface Metadata {
   text: [string, string][];
   /** The sample that is shown as white; null for 2^depth - 1. */
   white: number | null;
+  /** The samples that count as black and white; null for 0 and 2^depth - 1. */
+  range: [number, number] | null;
 }
 
 /** The header of a file. */

@@ -158,6 +158,25 @@ def damaged_draft(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
     yield from damaged_exact_samples(streams)
     yield from damaged_palettes(streams)
+    levels = streams("levels-12-of-16")
+    for name, field, value in (
+        ("depth-24", "depth", 24),
+        ("depth-33", "depth", 33),
+        ("level-bits-7", "level bits", 7),
+        ("level-bits-of-samples", "level bits", 16),
+        ("first-sample", "first sample", 65535),
+    ):
+        yield f"bad-levels-{name}", with_number(levels, field, value)
+    alpha = streams("planes-gray-alpha")
+    yield "bad-levels-of-alpha", alpha[:10] + bytes([32]) + alpha[11:]
+    bounds = streams("range-of-exact")
+    chunk = bytes([7, 3, 100, 0x84, 7])  # kind, size, low and high
+    for name, changed_chunk in (
+        ("of-one-level", bytes([7, 2, 100, 100])),
+        ("beyond-depth", bytes([7, 4, 100, 0x80, 0x80, 4])),
+        ("longer", bytes([7, 4, 100, 0x84, 7, 0])),
+    ):
+        yield f"bad-range-{name}", repaired(bounds.replace(chunk, changed_chunk, 1))
 
 
 def damaged_exact_samples(streams: Callable[[str], bytes]) -> Iterator[tuple[str, bytes]]:

@@ -84,6 +84,7 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield from of_earlier_planes(photo)
     yield from of_fine_layout(photo)
     yield from of_importance(photo)
+    yield from of_levels()
     yield from of_exact_samples()
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
@@ -170,6 +171,23 @@ def of_earlier_planes(
     yield "planes-thin", colours[:, :3], photo(20), {}
     mixed = partial(EncodeParams.from_options, preset="mixed", effort=1, version=2)
     yield "planes-mixed", colours[:37, :50], mixed(40), {}
+
+
+def of_levels() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+    """Yield pictures that use a part of the levels of their depth."""
+    photo = partial(EncodeParams.from_options, preset="photo", effort=1, version=2)
+    coat = shipped("camera.pgm")[200:248, 60:116].astype(np.uint16)
+    yield "levels-12-of-16", 31744 + 9 * coat, photo(30), {}
+    yield "levels-8-of-16", 300 + coat // 2, photo(30), {}
+    yield "levels-8-of-9", 256 + coat % 200, photo(8), {"depth": 9}
+    shades = np.dstack([5000 + 3 * coat, 5100 + 2 * coat, 5900 - coat])
+    yield "levels-of-colours", shades[:24, :40], photo(40), {}
+    text = EncodeParams.from_options(20, preset="text", version=2)
+    yield "levels-of-trees", 60000 + coat[:24, :40] // 40 * 40, text, {}
+    yield "levels-with-range", 31744 + 9 * coat, photo(30, range=(32000, 33000)), {}
+    yield "levels-of-tiles", 31744 + 9 * np.tile(coat, (2, 2)), photo(30), {"tile_size": 64}
+    exact = EncodeParams.from_options(preset="exact", version=2, max_error=5, range=(100, 900))
+    yield "range-of-exact", 9 * coat[:24, :40], exact, {}
 
 
 def of_exact_samples() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:

@@ -47,6 +47,8 @@ def write_vector(
     }
     if params.version > 1:
         description["version"] = params.version
+    if params.range is not None:
+        description["range"] = list(params.range)
     description |= {name: options[name] for name in ("depth", "tile_size") if name in options}
     write_good(folder, encoding.data, encoding.header, encoding.samples)
     depth = encoding.header.depth
@@ -94,6 +96,7 @@ def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
         "resolution": found and [str(found.x), str(found.y), found.unit],
         "text": metadata.text,
         "white": metadata.white,
+        **({} if metadata.range is None else {"range": list(metadata.range)}),
     }
 
 

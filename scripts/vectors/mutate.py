@@ -69,8 +69,10 @@ class Walk:
     def header(self) -> list[int]:
         """Read up to the CRC of the header; return the size of each tile in bytes."""
         self.place = 9
-        for name in ("form", "depth"):
-            self.number(name)
+        self.number("form")
+        if self.number("depth") > 16:
+            for name in ("level bits", "first sample"):
+                self.number(name)
         width, height = self.number("width"), self.number("height")
         size = self.number("tile size")
         self.later = self.data[8] == 2

@@ -85,6 +85,7 @@ def test_decodes_to_the_samples(vector, backend):
             "resolution": resolution and [str(resolution.x), str(resolution.y), resolution.unit],
             "text": [list(pair) for pair in header.metadata.text],
             "white": header.metadata.white,
+            **({"range": list(levels)} if (levels := header.metadata.range) else {}),
         },
     }
 
@@ -99,6 +100,7 @@ def params_of(vector: Path) -> EncodeParams:
         given["effort"],
         tuple(others),
         version=given.get("version", 1),
+        range=given.get("range"),
     )
 
 

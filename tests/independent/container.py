@@ -79,14 +79,16 @@ def decode(data, starts=()):
     version = reader.take(1)[0]
     if version not in (1, 2):
         raise ValueError("version is not 1 or 2")
+    form = reader.number("form", range(4))
+    depth, level_bits, first = depth_of(reader, form)
     facts = {
-        "form": reader.number("form", range(4)),
-        "depth": reader.number("depth", range(1, 17)),
+        "form": form,
+        "depth": depth,
         "width": reader.number("width", range(1, 2**24 + 1)),
         "height": reader.number("height", range(1, 2**24 + 1)),
         "tile_size": reader.number("tile size"),
     }
-    form, depth, width, height = (facts[name] for name in ("form", "depth", "width", "height"))
+    width, height = facts["width"], facts["height"]
     tile_size = facts["tile_size"]
     if tile_size != 0 and not 64 <= tile_size <= 2**24:
         raise ValueError(f"tile size is {tile_size}, allowed is 0 or 64 to 2^24")
@@ -115,10 +117,23 @@ def decode(data, starts=()):
     for (y, x), size in zip(corners, sizes, strict=True):
         part = samples[y : y + side, x : x + side]
         part[...] = tile(
-            reader.take(size), part.shape[:2], form, depth, version, crcs, sets, states
+            reader.take(size), part.shape[:2], form, level_bits, version, crcs, sets, states
         )
+        part += part.dtype.type(first)
     reader.end("the last tile")
     return (samples[:, :, 0] if form == 0 else samples), facts
+
+
+def depth_of(reader, form):
+    """The bits of a sample and of a level, and the sample that level 0 stands for."""
+    depth = reader.number("depth", range(1, 33))
+    if depth <= 16:
+        return depth, depth, 0
+    depth -= 16
+    if depth <= 8 or form in (1, 3):
+        raise ValueError("levels need more than 8 bits and no alpha")
+    bits = reader.number("level bits", range(8, depth))
+    return depth, bits, reader.number("first sample", range(2**depth - 2**bits + 1))
 
 
 def remainders(reader, count):
@@ -165,7 +180,7 @@ def metadata(reader, depth):
     for _ in range(reader.number("number of chunks", range(65537))):
         kind = reader.number("kind of chunk")
         chunk = Reader(reader.take(reader.number("size of chunk")))
-        if kind in seen and kind in (1, 2, 3, 4, 6):
+        if kind in seen and kind in (1, 2, 3, 4, 6, 7):
             raise ValueError(f"a second chunk of kind {kind}")
         seen.add(kind)
         if kind in (1, 2, 3):
@@ -183,6 +198,9 @@ def metadata(reader, depth):
             found["text"].append((key, text))
         elif kind == 6:
             found["white"] = chunk.number("white", range(1, 2**depth))
+        elif kind == 7:
+            low = chunk.number("low", range(2**depth - 1))
+            found["range"] = [low, chunk.number("high", range(low + 1, 2**depth))]
         else:
             continue
         chunk.end("a chunk")

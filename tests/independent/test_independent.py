@@ -36,6 +36,7 @@ def test_decodes_to_the_samples(vector):
             and [*(str(Fraction(*axis)) for axis in resolution[:2]), resolution[2]],
             "text": [list(pair) for pair in metadata["text"]],
             "white": metadata["white"],
+            **({"range": metadata["range"]} if "range" in metadata else {}),
         },
     }
     assert samples.shape[:2] == (facts["height"], facts["width"])

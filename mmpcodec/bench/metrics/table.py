@@ -166,6 +166,7 @@ def measure(
     decoded: np.ndarray,
     *,
     white: int = 255,
+    levels: tuple[int, int] | None = None,
     metrics: Sequence[Metric] = DEFAULT,
 ) -> Quality:
     """Measure a decoded picture.
@@ -176,6 +177,9 @@ def measure(
         Arrays of equal shape.
     white : int
         Level of white, the data range of the metrics.
+    levels : (int, int) or None
+        Levels of black and white, in place of 0 and ``white``: PSNR has their difference as peak,
+        and other metrics see pictures whose samples beyond them are black or white.
     metrics : sequence of Metric
 
     Raises
@@ -187,11 +191,17 @@ def measure(
     """
     if original.shape != decoded.shape:
         raise ValueError(f"shapes differ: {original.shape} and {decoded.shape}")
+    seen = original, decoded
+    if levels is not None:
+        low, high = levels
+        white = high - low
+        seen = original.clip(low, high) - low, decoded.clip(low, high) - low
     found: dict[Callable[..., Any], Any] = {}
     values: dict[str, float | None] = {}
     for metric in metrics:
         if metric.function not in found:
-            found[metric.function] = metric.function(original, decoded, white=white)
+            pair = (original, decoded) if metric.function is psnr else seen
+            found[metric.function] = metric.function(*pair, white=white)
         value = found[metric.function]
         whole = metric.part is None or value is None
         values[metric.key] = value if whole else value[metric.part]

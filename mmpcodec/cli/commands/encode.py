@@ -30,12 +30,21 @@ from mmpcodec.cli.encoding.sources import (
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
-from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, rate_text, tools_text
+from mmpcodec.cli.printing import (
+    Printer,
+    error_text,
+    finite,
+    kind_text,
+    quality_text,
+    rate_text,
+    tools_text,
+)
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.depth import MAX_DEPTH
+from mmpcodec.depth import MAX_DEPTH, most
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     UNLIMITED,
+    EncodeParams,
     check_median_radius,
     check_tile_size,
 )
@@ -50,8 +59,11 @@ class Encoded(NamedTuple):
     """The result of encoding one picture.
 
     ``lam`` is None with a maximal error, which takes the place of lambda; ``psnr`` is in dB,
-    infinite for lossless; ``ssimulacra2`` is None without a target of it; ``bits``, ``leaves``,
-    ``blocks`` and ``modes`` are summed over all layers.
+    infinite for lossless; ``range`` are the levels of black and white to which it refers;
+    ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
+    the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
+    is lossless because its samples are measurements; ``bits``, ``leaves``, ``blocks`` and
+    ``modes`` are summed over all layers.
     """
 
     input: str
@@ -65,7 +77,11 @@ class Encoded(NamedTuple):
     output_bytes: int
     bits_per_pixel: float
     psnr: float
+    range: tuple[int, int]
+    max_error: int
+    error_text: str
     ssimulacra2: float | None
+    spared: bool
     lam: float | None
     seconds: float
     backend: str
@@ -77,12 +93,14 @@ class Encoded(NamedTuple):
     passes: "tuple[Pass, ...]"
 
     @classmethod
-    def of(cls, job: Job, found: Found, verified: bool, *, bounded: bool) -> "Encoded":
-        """Return the result of a job; ``bounded`` says that its files have a maximal error."""
+    def of(cls, job: Job, found: Found, verified: bool, params: EncodeParams) -> "Encoded":
+        """Return the result of a job; the parameters are those that were asked for."""
         from mmpcodec.codec.distortion import psnr_of
+        from mmpcodec.codec.levels import Levels
 
         assert job.target is not None
         header = found.header
+        bounded = any(tools.max_error for tools in (params.tools, *params.candidates))
         pixels = header.width * header.height
         return cls(
             input=job.source,
@@ -96,7 +114,11 @@ class Encoded(NamedTuple):
             output_bytes=found.output_bytes,
             bits_per_pixel=8 * found.output_bytes / pixels,
             psnr=psnr_of(found.distortion, pixels, header.depth),
+            range=Levels.of(header).range,
+            max_error=found.max_error,
+            error_text=error_text(found.max_error, header.metadata.calibration),
             ssimulacra2=found.ssimulacra2,
+            spared=bool(params.spared) and found.lam == 0,
             lam=None if bounded else found.lam,
             seconds=found.seconds,
             backend=found.backend,
@@ -119,7 +141,20 @@ class Encoded(NamedTuple):
             }
             for one in self.passes
         ]
-        return {**self._asdict(), "psnr": finite(self.psnr), "passes": passes}
+        facts = self._asdict()
+        del facts["error_text"]
+        return {**facts, "psnr": finite(self.psnr), "passes": passes}
+
+    def _loss_text(self) -> str:
+        """Return the loss in words."""
+        if self.spared:
+            return "lossless, as measurements are without --quality, --max-error or a target"
+        text = quality_text(self.psnr, self.ssimulacra2)
+        if not self.max_error:
+            return text
+        if self.range != (0, (1 << self.depth) - 1):
+            text += f" of levels {self.range[0]} to {self.range[1]}"
+        return f"{text}, largest error {self.error_text}"
 
     def text(self, verbose: bool) -> str:
         tiles = f"{self.tiles} tiles, " if self.tiles > 1 else ""
@@ -127,7 +162,7 @@ class Encoded(NamedTuple):
             f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
             f"{kind_text(self.form, self.depth)}{tiles}"
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
-            f"{quality_text(self.psnr, self.ssimulacra2)}, {self.seconds:.2f} s, "
+            f"{self._loss_text()}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
         tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
@@ -234,9 +269,16 @@ class EncodeFiles:
             if self.verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=job.overwrite)
-        params = self.setting.params
-        bounded = any(tools.max_error for tools in (params.tools, *params.candidates))
-        return Encoded.of(job, found, self.verify, bounded=bounded)
+        from mmpcodec.codec.levels import Levels
+
+        result = Encoded.of(job, found, self.verify, self.setting.params)
+        levels = Levels.of(found.header)
+        if result.max_error and levels.little:
+            progress.note(
+                f"{job.name}: uses few of its levels, {levels.range[0]} to {levels.range[1]} of 0 "
+                f"to {most(levels.depth)}; quality and lambda refer to these, --range names others"
+            )
+        return result
 
     @property
     def by_tiles(self) -> bool:
@@ -271,6 +313,7 @@ def encode(
     rate_model: options.RateModel = None,
     denoise: options.Denoise = None,
     depth: options.Depth = None,
+    range: options.Range = None,
     strip: options.Strip = None,
     tile: options.TileSize = 0,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -302,7 +345,8 @@ def encode(
 
     Pictures are gray or in colour, of 1 to 16 bits, with alpha and metadata. The output is IN with
     the suffix .mmp, unless -o or -O names another. Give at most one of --lambda, --quality,
-    --lossless and the targets; a target holds for each file. Alpha is always lossless. With
+    --lossless and the targets; a target holds for each file. Alpha is always lossless, and so are
+    measurements (DICOM, NPY, calibrated pictures) unless one of these options is given. With
     --denoise, PSNR and SSIMULACRA2 compare with the filtered picture. With --tile, a picture can be
     larger than memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a
     folder.
@@ -316,6 +360,7 @@ def encode(
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
     tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
+    tools["range"] = options.levels_of(range)
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     existing = Existing.of(force, skip_existing, update)

@@ -25,6 +25,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
     """
     from mmpcodec import pictures
     from mmpcodec.codec.tiles.streaming import encode_large
+    from mmpcodec.pictures.readers import is_measured
 
     assert job.target is not None
     started = time.perf_counter()
@@ -35,7 +36,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         found = encode_large(
             reader,
             stream,
-            setting.params,
+            setting.params_of(measured=is_measured(job.source, reader.depth)),
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),

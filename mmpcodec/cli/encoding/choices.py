@@ -1,13 +1,16 @@
 """What the options of encoding stand for together, and which of them have no effect."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mmpcodec.checks import bound_of
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import (
     AUTO,
     BEST,
+    CALIBRATED,
     DEFAULT_EFFORT,
     MAX_EFFORT,
     MAX_QUALITY,
@@ -15,7 +18,7 @@ from mmpcodec.params import (
     RATES,
     EncodeParams,
 )
-from mmpcodec.tools import DRAFT, PRESETS, TABLE, TREES, Tools, presets_where
+from mmpcodec.tools import DRAFT, PRESETS, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -68,24 +71,7 @@ class Wanted(NamedTuple):
     remarks: list[str]
 
 
-def whole_number(name: str, text: str) -> int:
-    """Return the value of the option of a single tool, a whole number.
-
-    Raises
-    ------
-    ParameterError
-        If it is none.
-    """
-    try:
-        return int(text)
-    except ValueError:
-        low, high = TABLE[name].low, TABLE[name].high
-        raise ParameterError(
-            f"{name} = {text!r}: must be a whole number from {low} to {high}"
-        ) from None
-
-
-def asked(rate: RateOptions, max_error: int | None = None) -> "Rate":
+def asked(rate: RateOptions, max_error: int | str | None = None) -> "Rate":
     """Return what the options of the rate stand for.
 
     Raises
@@ -172,12 +158,12 @@ def wanted(
         If an option is out of its range, contradicts another one, or is that of a tool that has no
         effect on the preset.
     """
-    if (bound := tools.get("max_error")) is not None:
-        tools["max_error"] = whole_number("max_error", bound)
+    if tools.get("max_error") is not None:
+        tools["max_error"] = tools["max_error"] if bound_of(tools["max_error"]) else 0
     if tools.get("max_error"):
         check_beside_max_error(rate)
     found = asked(rate, tools.get("max_error"))
-    lam, quality, target, _ = found
+    lam, quality, target = found.lam, found.quality, found.target
     preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
     tools["tune"] = found.aim(tools.get("tune"))
     params = EncodeParams.from_options(
@@ -188,6 +174,8 @@ def wanted(
         rate_model=search.rate_model or RATE_MODELS[0],
         **tools,
     )
+    if not found.asked:
+        params = replace(params, spared=CALIBRATED)
     given = {
         "--lambda": rate.lam or None,
         "--quality": None if rate.quality == MAX_QUALITY else rate.quality,

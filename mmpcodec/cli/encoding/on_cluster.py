@@ -27,6 +27,7 @@ def encode_on_workers(
     """
     from mmpcodec import pictures
     from mmpcodec.dask.tile_tasks import encode_on_cluster
+    from mmpcodec.pictures.readers import is_measured
 
     assert job.target is not None
     started = time.perf_counter()
@@ -40,7 +41,7 @@ def encode_on_workers(
             on_this_machine(job.source),
             reader,
             stream,
-            setting.params,
+            setting.params_of(measured=is_measured(job.source, reader.depth)),
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),

@@ -10,6 +10,7 @@ from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import quality_text
 from mmpcodec.cli.work import JobProgress
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime import stores
@@ -87,14 +88,22 @@ class Setting(NamedTuple):
         kept = metadata.without(*self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
+    def params_of(self, *, measured: bool) -> EncodeParams:
+        """Return the parameters for pictures whose format is one of measurements, or is not."""
+        if not measured:
+            return self.params
+        params = self.params.aiming(measured=True)
+        return params.without_loss() if params.spared and self.roi is None else params
+
     def read(self, job: Job) -> "Input":
         """Read a picture."""
         from mmpcodec import pictures
         from mmpcodec.pictures import registry
 
         if stores.is_zarr(job.source):
-            size, measured = output.size_of(job.source), False
+            size = output.size_of(job.source)
             picture = pictures.read(job.source, limits=self.limits)
+            measured = picture.depth > BYTE
         else:
             data = output.read(job.source, self.limits.max_memory)
             size, measured = len(data), registry.is_measured(data)
@@ -138,25 +147,30 @@ class Found(NamedTuple):
     passes: "tuple[Pass, ...]" = ()
     encoding: "Encoding | None" = None
     ssimulacra2: float | None = None
+    max_error: int = 0
 
     @classmethod
     def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
         """Return the result of an encoding in memory."""
-        from mmpcodec.codec.distortion import distortion
+        from mmpcodec.codec.distortion import largest_error
+        from mmpcodec.codec.levels import Levels
         from mmpcodec.trace import Totals
 
+        header = encoding.header
+        levels = Levels.of(header)
         return cls(
-            encoding.header,
+            header,
             picture.input_bytes,
             len(encoding.data),
             seconds,
             encoding.backend,
             encoding.lam,
-            distortion(picture.samples, encoding.samples, picture.depth, encoding.header.version),
+            levels.distortion(picture.samples, encoding.samples, header.version),
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,
             encoding.ssimulacra2,
+            largest_error(picture.samples, encoding.samples),
         )
 
     @classmethod
@@ -171,6 +185,7 @@ class Found(NamedTuple):
             encoding.lam,
             encoding.distortion,
             encoding.totals,
+            max_error=encoding.max_error,
         )
 
 
@@ -199,7 +214,7 @@ class OneByOne:
         import mmpcodec
 
         setting = self.setting
-        params = setting.params.aiming(measured=True) if pictures[0].measured else setting.params
+        params = setting.params_of(measured=pictures[0].measured)
         started = time.perf_counter()
         encodings = mmpcodec.encode_pictures(
             [picture.samples for picture in pictures],

@@ -10,14 +10,14 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mmpcodec.codec.distortion import seen_pixels
-from mmpcodec.codec.rate_control.visible_error import VisibleErrors, areas_in
-from mmpcodec.params import (
-    MAX_QUALITY,
+from mmpcodec.codec.rate_control.targets import (
     QUALITY_REACH,
-    EncodeParams,
     lambdas_of_quality,
     usual_score,
 )
+from mmpcodec.codec.rate_control.visible_error import VisibleErrors
+from mmpcodec.depth import BYTE
+from mmpcodec.params import MAX_QUALITY, EncodeParams
 
 LOSS, GROWTH = 308.0, 0.53
 """A score is LOSS times the visible error to the power of GROWTH below 100."""
@@ -26,28 +26,27 @@ PartsOf = Callable[[Sequence[tuple[slice, slice]]], Sequence[np.ndarray]]
 """Returns the samples of parts of a picture, each given by its rows and columns."""
 
 
-def at_quality(
-    params: EncodeParams, shape: Sequence[int], depth: int, parts_of: PartsOf
-) -> EncodeParams:
+Shown = tuple[np.ndarray, int]
+"""Samples of an area without alpha, between black and white, and bits of a sample."""
+
+
+def at_quality(params: EncodeParams, areas: Sequence[Shown]) -> EncodeParams:
     """Return the parameters of a picture with the lambda of their quality, if they have one.
 
     Parameters
     ----------
     params : EncodeParams
         Their aim is not "auto".
-    shape : sequence of int
-        Shape of the picture, (H, W) or (H, W, C).
-    depth : int
-        Bits per sample.
-    parts_of : callable
-        Reads up to 256 parts of at most 32x32 pixels.
+    areas : sequence of (array, int)
+        Areas of the picture of which a pixel is seen. All have the same number of bits.
     """
     if params.quality is None:
         return params
     if all(candidate.tools.exact for candidate in params.each_alone()):
         return params.at(params.lam)
-    areas = seen_areas(parts_of(areas_in(shape[0], shape[1])), params.version)
-    return params.at(lambda_of_quality(params.quality, areas, depth, params.tune))
+    depth = areas[0][1] if areas else BYTE
+    seen = [area for area, _ in areas]
+    return params.at(lambda_of_quality(params.quality, seen, depth, params.tune))
 
 
 def seen_areas(areas: Sequence[np.ndarray], version: int) -> list[np.ndarray]:

@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
+from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.bracketing import Tried, approach
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.quality import ScoreForecast, seen_areas
@@ -26,7 +28,6 @@ from mmpcodec.codec.rate_control.targets import (
     Target,
     check_unbounded,
 )
-from mmpcodec.codec.rate_control.visible_error import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
@@ -196,7 +197,7 @@ Encoded = Callable[[Sequence[EncodeParams]], Attempt]
 def reach(
     target: Target,
     samples: np.ndarray,
-    depth: int,
+    levels: Levels,
     candidates: Sequence[EncodeParams],
     encoded: Encoded,
     *,
@@ -209,7 +210,8 @@ def reach(
     ----------
     target : Target
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-    depth : int
+        Coded levels of the picture.
+    levels : Levels
     candidates : sequence of EncodeParams
         Candidates, one set of tools each; their lambda is ignored.
     encoded : callable
@@ -232,8 +234,8 @@ def reach(
     bound = max(candidate.tools.max_error for candidate in candidates)
     check_unbounded(f"target_{target.name}", bound)
     height, width = samples.shape[:2]
-    goal = _goal(target, height * width, depth)
-    search = _Search(goal, samples, depth, candidates, encoded, on_pass, picture)
+    goal = _goal(target, height * width, levels.depth)
+    search = _Search(goal, samples, levels, candidates, encoded, on_pass, picture)
     search.run()
     if search.best is None:
         nearest = search.goal.nearest(search.points())
@@ -258,7 +260,7 @@ class _Search:
         self,
         goal: _SizeGoal | _PsnrGoal | _ScoreGoal,
         samples: np.ndarray,
-        depth: int,
+        levels: Levels,
         candidates: Sequence[EncodeParams],
         encoded: Encoded,
         on_pass: Callable[[Pass], Any] | None,
@@ -268,7 +270,7 @@ class _Search:
         self.passes: list[Pass] = []
         self.best: tuple[Point, Encoding] | None = None
         self._samples = samples
-        self._depth = depth
+        self._levels = levels
         self._effort = candidates[0].effort
         self._candidates = list(candidates)
         self._lossless = [candidate for candidate in candidates if not candidate.tools.prediction]
@@ -343,12 +345,24 @@ class _Search:
     def _expected(self) -> Callable[[float], Point]:
         """Return what predicts the point of a lambda."""
         if not isinstance(self.goal, _ScoreGoal):
-            planes = split(self._samples, self._depth, layout_of(self._samples, 1.0))
-            return Forecast(planes, coded_depth(self._depth)).at
+            bits = self._levels.bits
+            planes = split(self._samples, bits, layout_of(self._samples, 1.0))
+            forecast, scale = Forecast(planes, coded_depth(bits)), self._levels.scale**2
+            if scale == 1:
+                return forecast.at
+
+            def expected(lam: float) -> Point:
+                found = forecast.at(lam * scale)
+                return Point(lam, found.bytes, math.ceil(found.distortion / scale))
+
+            return expected
         height, width = self._samples.shape[:2]
         areas = [self._samples[area] for area in areas_in(height, width)]
         params = self._candidates[0]
-        scores = ScoreForecast(seen_areas(areas, params.version), self._depth, params.tune)
+        seen = seen_areas(areas, params.version)
+        shown = [self._levels.shown_colours(self._levels.samples(area)) for area in seen]
+        depth = shown[0][1] if shown else self._levels.depth
+        scores = ScoreForecast([area for area, _ in shown], depth, params.tune)
         # Nothing is known of the bytes, and there is some distortion.
         return lambda lam: Point(lam, 0, 1, scores.at(lam))
 
@@ -394,7 +408,7 @@ class _Search:
             if self.best is None or rank(point) < rank(self.best[0]):
                 self.best = point, trial.encoding
         height, width = self._samples.shape[:2]
-        psnr = psnr_of(point.distortion, height * width, self._depth)
+        psnr = psnr_of(point.distortion, height * width, self._levels.depth)
         self.passes.append(Pass(lam, effort, point.bytes, psnr, self._picture, point.score))
         if self._on_pass is not None:
             self._on_pass(self.passes[-1])

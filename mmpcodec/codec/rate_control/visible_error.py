@@ -24,11 +24,6 @@ from mmpcodec.reference.blocks.transform import basis
 from mmpcodec.samples import form_of
 from mmpcodec.tools import EYE_WEIGHTS
 
-MOST_AREAS = 256
-"""Most areas of a picture that are tried; more hardly change the prediction."""
-SPREAD_BITS = 16
-SPREAD = 40503
-"""The golden ratio less 1, in 1/65536: its multiples are spread evenly over the areas."""
 UNIT_BITS = 4
 """Coefficients are in 1/16 gray level, as steps are."""
 LEAST_CONTRAST = 60, 240
@@ -111,23 +106,6 @@ class VisibleErrors:
         levels = (3 * size + steps) // (3 * steps)
         levels[..., 0, 0] = (2 * size[..., 0, 0] + steps[..., 0, 0]) // (2 * steps[..., 0, 0])
         return np.sign(plane) * levels * steps
-
-
-def areas_in(height: int, width: int) -> list[tuple[slice, slice]]:
-    """Return rows and columns of the areas of a picture that are tried, in raster order."""
-    rows, columns = -(-height // AREA), -(-width // AREA)
-    numbers = np.arange(rows * columns)
-    if len(numbers) > MOST_AREAS:
-        spread = np.arange(MOST_AREAS) * SPREAD % (1 << SPREAD_BITS)
-        numbers = np.unique(spread * len(numbers) >> SPREAD_BITS)
-    places = (divmod(number, columns) for number in numbers.tolist())
-    return [
-        (
-            slice(row * AREA, min((row + 1) * AREA, height)),
-            slice(column * AREA, min((column + 1) * AREA, width)),
-        )
-        for row, column in places
-    ]
 
 
 def _filled(area: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ import numpy as np
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined, narrowed
 from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palette_layer import PaletteSamples, coding_of, decode_palette, drawn_over
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
@@ -66,6 +67,24 @@ def decode_tiles(
     progress: Progress | None,
 ) -> list[Decoded | FormatError]:
     """Return the samples and layers of each tile, or its error; ``start`` is that of the file."""
+    found = _decoded_levels(streams, header.of_levels, start, backend, threads, progress)
+    if not header.level_bits:
+        return found
+    levels = Levels.of(header)
+    return [
+        one if isinstance(one, FormatError) else (levels.samples(one[0]), one[1]) for one in found
+    ]
+
+
+def _decoded_levels(
+    streams: Sequence[tuple[Tile, TileStream]],
+    header: Header,
+    start: Start | None,
+    backend: Backend,
+    threads: int | None,
+    progress: Progress | None,
+) -> list[Decoded | FormatError]:
+    """Return what ``decode_tiles`` does, with coded levels for samples."""
     rounds = _rounds([stream for _, stream in streams])
     found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
     palettes: dict[int, _DecodedPalette | FormatError] = {}

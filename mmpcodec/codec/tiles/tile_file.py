@@ -27,6 +27,8 @@ class LargeEncoding:
         Name of the backend that coded the first layer.
     lam : float
         Lambda of the file.
+    max_error : int
+        Largest difference of a sample.
     """
 
     header: Header
@@ -35,6 +37,7 @@ class LargeEncoding:
     totals: Totals
     backend: str
     lam: float
+    max_error: int
 
 
 class TileFile:
@@ -89,4 +92,5 @@ class TileFile:
             Totals.sum(group.totals for group in groups),
             groups[0].backend,
             self._lam,
+            max(group.max_error for group in groups),
         )

@@ -4,16 +4,17 @@ A group needs nothing from other groups, so a worker of a cluster can code it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.codec.devices import Devices, encode_on
-from mmpcodec.codec.distortion import distortion
+from mmpcodec.codec.distortion import largest_error
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at
 from mmpcodec.codec.importance.maps import check_importance
+from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales
 from mmpcodec.codec.rate_control.quality import PartsOf
 from mmpcodec.codec.sources import Kind, check_white, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
@@ -57,7 +58,7 @@ def prepared(
     params : EncodeParams
         Those that are asked for.
     parts_of : callable
-        See ``at_quality``.
+        See ``params_of``.
     importance
         See ``encode``.
 
@@ -76,9 +77,17 @@ def prepared(
     size = size_in_file(height, width, check_tile_size(tile_size))
     header = Header(width, height, form, depth, size, metadata)
     candidates_at(params, depth)
-    kind = Kind(tuple(shape), depth, metadata.calibration is not None, importance is not None)
-    params = params_of(params, kind, parts_of)
-    return with_tool_sets(header, candidates_at(params, depth)), params
+    kind = Kind(tuple(shape), depth, metadata, importance is not None)
+    params, levels = params_of(params, kind, parts_of)
+    bits, first = depth, 0
+    if scales(params) and not tile_size:
+        bits, first = coded_levels(parts_of([(slice(0, height), slice(0, width))])[0], depth)
+    found = Levels(depth, levels, bits, first)
+    if is_lossy(params):
+        header = replace(header, metadata=replace(metadata, range=found.stored_range))
+    if bits < depth:
+        header = replace(header, level_bits=bits, first=first)
+    return with_tool_sets(header, candidates_at(found.at_levels(params), bits)), params
 
 
 @dataclass(frozen=True)
@@ -97,6 +106,8 @@ class CodedTiles:
         Sums over the traces of all layers.
     backend : str
         Name of the backend that coded the first layer.
+    max_error : int
+        Largest difference of a sample.
     """
 
     numbers: tuple[int, ...]
@@ -104,6 +115,7 @@ class CodedTiles:
     distortion: float
     totals: Totals
     backend: str
+    max_error: int
 
 
 @dataclass(frozen=True)
@@ -116,6 +128,7 @@ class TileCoder:
         Samples of a pixel, bits of a sample, and the tile size of the file.
     params : EncodeParams
         Those of the picture, see ``prepared``.
+    levels : Levels
     backend, threads
         See ``encode``.
     devices : Devices
@@ -128,6 +141,7 @@ class TileCoder:
     depth: int
     tile_size: int
     params: EncodeParams
+    levels: Levels
     backend: str = "auto"
     threads: int | None = None
     devices: Devices = field(default_factory=Devices)
@@ -151,10 +165,11 @@ class TileCoder:
             If an argument is out of its range, or the parameters cannot code samples of the depth.
         """
         importance = check_importance(importance, (header.height, header.width))
-        candidates_at(params, header.depth)
+        candidates_at(params, header.level_depth)
         threads = check_threads(threads)
         head = header.planes, header.depth, header.tile_size
-        return cls(*head, params, backend, threads, devices or Devices(), importance)
+        levels = Levels.of(header)
+        return cls(*head, params, levels, backend, threads, devices or Devices(), importance)
 
     def fragments(self, tiles: Iterable[Tile]) -> int:
         """Return the number of 16x16 fragments of tiles, summed over the planes."""
@@ -181,11 +196,11 @@ class TileCoder:
             except ParameterError as error:
                 raise at_tile(error, tile) from error
             tiles.append(tile)
-            on_host = checked.get() if on_device(checked) else checked
+            on_host = self.levels.coded(checked.get() if on_device(checked) else checked)
             own = None if self.importance is None else self.importance[tile.slices]
-            sources.append(TileSource(on_host, on_host, self.depth, own, self.tile_size))
-        candidates = candidates_at(self.params, self.depth)
-        chosen = backends_of(candidates, self.backend, self.depth, self.fragments(tiles))
+            sources.append(TileSource(on_host, on_host, self.levels.bits, own, self.tile_size))
+        candidates = candidates_at(self.levels.at_levels(self.params), self.levels.bits)
+        chosen = backends_of(candidates, self.backend, self.levels.bits, self.fragments(tiles))
         made = encode_on(
             self.devices,
             sources,
@@ -200,11 +215,15 @@ class TileCoder:
             tuple(tile.number for tile in tiles),
             tuple(one.data for one in made),
             sum(
-                distortion(source.on_host, one.samples, self.depth, self.params.version)
+                self.levels.distortion(source.on_host, one.samples, self.params.version)
                 for source, one in zip(sources, made, strict=True)
             ),
             Totals(trace for trace in traces if trace is not None),
             made[0].layers[0].backend,
+            max(
+                largest_error(source.on_host, one.samples)
+                for source, one in zip(sources, made, strict=True)
+            ),
         )
 
 

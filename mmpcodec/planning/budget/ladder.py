@@ -9,9 +9,10 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends import DeviceLike
-from mmpcodec.codec.distortion import Point, distortion, psnr_of
+from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoder import candidates_at, encode_pictures
 from mmpcodec.codec.encoding import Encoding
+from mmpcodec.codec.levels import Levels
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import (
     Cancelled,
@@ -63,7 +64,7 @@ class Ladder:
     depth: int = BYTE
 
     def psnr(self, point: Point) -> float:
-        """Return the PSNR of a point in dB, with the peak 2**depth - 1; infinite if lossless."""
+        """Return the PSNR of a point in dB, with the range as peak; infinite if lossless."""
         return psnr_of(point.distortion, self.pixels, self.depth)
 
     def at_least(self, psnr: float) -> "Ladder":
@@ -223,9 +224,8 @@ def measure(
                     progress=advance,
                 )
                 for sha256, encoding in zip(names, encodings, strict=True):
-                    error = distortion(
-                        read[sha256].samples, encoding.samples, depth, encoding.header.version
-                    )
+                    levels, version = Levels.of(encoding.header), encoding.header.version
+                    error = levels.distortion(read[sha256].samples, encoding.samples, version)
                     point = Point(lam, len(encoding.data), math.ceil(error))
                     cache.put(sha256, key_of(one), point.distortion, encoding.data)
                     points[sha256, lam] = point

@@ -149,7 +149,7 @@ export class Picture {
     this.states ??= statesOf(header, this.starts);
     const states = await this.states;
     const { version, crcBytes, toolSets, start } = header;
-    const context = { version, planes, depth, crcBytes, toolSets, start };
+    const context = { version, planes, depth: header.levelDepth, crcBytes, toolSets, start };
     const samples = newSamples(depth, area.width * area.height * planes);
     await eachOf(parts, pool.atOnce, async ({ tile, data, offset }) => {
       const { maxMemory } = limits;
@@ -157,6 +157,7 @@ export class Picture {
       const own = await this.#named(tile, () => pool.run(task, signal));
       copyTile(samples, area, own, tile, planes);
     });
+    if (header.first) samples.forEach((level, at) => (samples[at] = level + header.first));
     const { width, height } = area;
     return { width, height, form, planes, depth, samples, metadata };
   }

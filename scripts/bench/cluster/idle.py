@@ -22,7 +22,7 @@ def example() -> Encoded:
     samples = np.add.outer(np.arange(64), 2 * np.arange(64)).astype(np.uint8)
     encoding = mmpcodec.encode_picture(samples, EncodeParams(32))
     found = Found.of(encoding, Input(samples, 8, Metadata(), samples.size), 0.0)
-    return Encoded.of(Job("", ""), found, False, bounded=False)
+    return Encoded.of(Job("", ""), found, False, EncodeParams(32))
 
 
 @dataclass(frozen=True)

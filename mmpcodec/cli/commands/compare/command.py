@@ -48,6 +48,7 @@ def compare(
     ] = None,
     metrics: options.Metrics = None,
     depth: options.Depth = None,
+    range: options.Range = None,
     start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -61,8 +62,9 @@ def compare(
     """Measure how two pictures differ, to the eye and in numbers.
 
     Metrics that need larger pictures, such as MS-SSIM, are left out. Both pictures must have the
-    same size, planes and level of white. Transparency and ICC profiles are ignored. Of two folders,
-    all pairs of pictures are measured, and means are shown.
+    same size, planes and level of white. Above 8 bits, metrics refer to the levels that the
+    original uses. Transparency and ICC profiles are ignored. Of two folders, all pairs of pictures
+    are measured, and means are shown.
     """
     from mmpcodec.bench.metrics import check_libraries, metrics_of
 
@@ -74,7 +76,7 @@ def compare(
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
     check_libraries(chosen)
-    work = ComparePair(depth, limits, chosen)
+    work = ComparePair(depth, limits, chosen, options.levels_of(range))
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
     with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):

@@ -1,17 +1,19 @@
 """Compare two pictures, and draw their difference: the work on one pair of ``mmp compare``."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.printing import error_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 
 if TYPE_CHECKING:
     from mmpcodec.bench.metrics import Metric, Quality
+    from mmpcodec.metadata import Calibration
 
 
 class Compared(NamedTuple):
@@ -25,6 +27,10 @@ class Compared(NamedTuple):
         Drawing of the difference.
     width, height, white : int
     quality : Quality
+    levels : (int, int) or None
+        Levels of black and white that the measures refer to, if they are not 0 and ``white``.
+    calibration : Calibration or None
+        What samples of the original measure.
     """
 
     input: str
@@ -34,6 +40,8 @@ class Compared(NamedTuple):
     height: int
     white: int
     quality: "Quality"
+    levels: tuple[int, int] | None = None
+    calibration: "Calibration | None" = None
 
     def as_dict(self) -> dict[str, Any]:
         return {
@@ -42,6 +50,7 @@ class Compared(NamedTuple):
             "width": self.width,
             "height": self.height,
             "white": self.white,
+            "range": list(self.levels or (0, self.white)),
             **self.quality.as_dict(),
             **({} if self.output is None else {"diff": self.output}),
         }
@@ -59,7 +68,10 @@ class Compared(NamedTuple):
         for key, value in found.values.items():
             if value is not None:
                 parts.append(f"{METRICS[key].title} {METRICS[key].text(value)}")
-        return ", ".join([*parts, f"largest error {found.max_error} of {self.white}"])
+        if self.levels is not None:
+            parts.append(f"of levels {self.levels[0]} to {self.levels[1]}")
+        error = f"largest error {error_text(found.max_error, self.calibration)}"
+        return ", ".join([*parts, f"{error} of {self.white}"])
 
 
 @dataclass(frozen=True)
@@ -69,6 +81,7 @@ class ComparePair:
     depth: int | None
     limits: DecodeLimits
     metrics: "tuple[Metric, ...]"
+    levels: tuple[int, int] | None = None
 
     def __call__(self, job: Job, progress: JobProgress | None = None) -> Compared:
         """Measure the difference, and draw it if the job has a target.
@@ -84,6 +97,7 @@ class ComparePair:
         from mmpcodec.analysis.drawings.error import ERROR_GAIN, draw_error
         from mmpcodec.analysis.drawings.levels import shown_range
         from mmpcodec.bench.metrics import measure
+        from mmpcodec.codec.levels import Levels
 
         assert job.partner is not None
         names = [output.shown(name, "stdin") for name in (job.source, job.partner)]
@@ -100,14 +114,34 @@ class ComparePair:
                 raise PictureError(
                     f"{what} of {names[0]} is {one} and of {names[1]} {other}: must be equal{hint}"
                 )
-        quality = measure(first.samples, second.samples, white=first.white, metrics=self.metrics)
+        # A coded file says to what its lambda and quality refer.
+        said = self.levels or first.metadata.range or second.metadata.range
+        metadata = replace(first.metadata, range=said)
+        levels = Levels.of_picture(replace(first, metadata=metadata)).stored_range
+        quality = measure(
+            first.samples,
+            second.samples,
+            white=first.white,
+            levels=levels,
+            metrics=self.metrics,
+        )
         if job.target is not None:
             low, high = shown_range(first.samples, first.depth, first.metadata)
             gain = ERROR_GAIN * 255 / (high - low)
             drawn = draw_error(first.samples, second.samples, gain=gain)
             output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
         height, width = first.samples.shape[:2]
-        return Compared(job.source, job.partner, job.target, width, height, first.white, quality)
+        return Compared(
+            job.source,
+            job.partner,
+            job.target,
+            width,
+            height,
+            first.white,
+            quality,
+            levels,
+            first.metadata.calibration,
+        )
 
 
 def size_text(shape: tuple[int, ...]) -> str:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from mmpcodec import Inspection
     from mmpcodec.codec.encoding import LayerCoding
+    from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
     from mmpcodec.trace import Totals, Trace
 
@@ -62,6 +63,8 @@ class Described:
 
         Tables of 5x5 have a row for each height and a column for each width, largest first.
         """
+        from mmpcodec.codec.levels import Levels
+
         found, header = self.found, self.found.header
         facts: dict[str, Any] = {
             "input": self.input,
@@ -76,6 +79,9 @@ class Described:
             "form": header.form.title,
             "depth": header.depth,
             "white": header.white,
+            "range": list(Levels.of(header).range),
+            "level_bits": header.level_depth,
+            "first_level": header.first,
             "tile_size": header.tile_size,
             "start": header.start.hex() or None,
             "tiles": len(header.tile_bytes),
@@ -111,6 +117,7 @@ class Described:
             f"{counted(header.depth, 'bit')}, "
             f"white {header.white}"
         )
+        yield from _level_lines(header)
         yield from _metadata_lines(header.metadata)
         tiles = len(header.tile_bytes)
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
@@ -123,7 +130,7 @@ class Described:
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "
             f"{self.overhead_share:.1%} of the file"
         )
-        yield from _layer_lines(found.layers, coded_depth(header.depth))
+        yield from _layer_lines(found.layers, coded_depth(header.level_depth))
         for bad in found.bad_tiles:
             yield f"bad      {bad.error}"
         if traces := self.traces:
@@ -139,6 +146,19 @@ class Described:
                 yield from (f"{change:>13}{count:12}" for change, count in changes.items())
         if self.map is not None:
             yield from ("", *map_lines(self.map, found.layers))
+
+
+def _level_lines(header: "Header") -> Iterator[str]:
+    """Describe the levels that count as black and white, and those that are coded."""
+    from mmpcodec.codec.levels import Levels
+
+    levels = Levels.of(header)
+    if not levels.whole:
+        low, high = levels.range
+        yield f"range    levels {low} to {high}, to which lambda and quality refer"
+    if header.level_bits:
+        bits = counted(header.level_bits, "bit")
+        yield f"levels   {bits} are coded; level 0 is sample {header.first}"
 
 
 def metadata_facts(metadata: "Metadata") -> dict[str, Any]:

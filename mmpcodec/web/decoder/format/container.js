@@ -10,6 +10,8 @@ const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
 const MOST_DIMENSION = 1 << 24;
 const MOST_TOOL_SETS = 16;
 const START_NAME_BYTES = 8;
+/** Is added to the depth of a picture whose coded levels are not its samples. */
+const LEVELS = 16;
 export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 
 /**
@@ -25,9 +27,10 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 /**
  * @typedef {Context & {
  *   form: string, width: number, height: number, tileSize: number,
- *   metadata: ReturnType<typeof readMetadata>, tileCount: number, tileOffsets: Float64Array,
+ *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>, tileCount: number, tileOffsets: Float64Array,
  *   size: number
- * }} Header `tileOffsets` ends with the size of the file, `size` is that of the header in bytes.
+ * }} Header `tileOffsets` ends with the size of the file, `size` is that of the header in bytes,
+ *   `levelDepth` the bits of a coded level, `first` the sample that level 0 stands for.
  */
 
 /**
@@ -62,6 +65,27 @@ function readVersion(fields) {
 }
 
 /**
+ * Reads the bits of a sample and of a coded level, and the sample that level 0 stands for.
+ * @param {Fields} fields
+ * @param {number} form
+ */
+function readDepth(fields, form) {
+  const at = fields.offset;
+  const depth = fields.number("depth", 1, LEVELS + 16);
+  if (depth <= 16) return { depth, levelDepth: depth, first: 0 };
+  const alpha = form % 2 === 1;
+  if (depth <= LEVELS + 8 || alpha) {
+    const allowed = alpha ? "1 to 16" : `1 to 16, and ${LEVELS + 9} to ${LEVELS + 16}`;
+    const says = `depth is ${depth}, allowed for ${FORMS[form]} is ${allowed}`;
+    throw new CorruptStream(CONTAINER, says, at);
+  }
+  const ofSamples = depth - LEVELS;
+  const levelDepth = fields.number("level bits", 8, ofSamples - 1);
+  const first = fields.number("first sample", 0, 2 ** ofSamples - 2 ** levelDepth);
+  return { depth: ofSamples, levelDepth, first };
+}
+
+/**
  * Reads the fields of version 2: the name of the start, and the tool sets.
  * @param {Fields} fields
  */
@@ -87,7 +111,7 @@ export function readHeader(data, total = data.length) {
   const fields = new Fields(data, CONTAINER);
   const version = readVersion(fields);
   const form = fields.number("form", 0, FORMS.length - 1);
-  const depth = fields.number("depth", 1, 16);
+  const { depth, levelDepth, first } = readDepth(fields, form);
   const width = fields.number("width", 1, MOST_DIMENSION);
   const height = fields.number("height", 1, MOST_DIMENSION);
   const at = fields.offset;
@@ -125,6 +149,8 @@ export function readHeader(data, total = data.length) {
     form: FORMS[form],
     planes: form + 1,
     depth,
+    levelDepth,
+    first,
     width,
     height,
     tileSize,

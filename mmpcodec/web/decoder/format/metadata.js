@@ -3,7 +3,7 @@ import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
-const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE] = [1, 2, 3, 4, 5, 6];
+const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE] = [1, 2, 3, 4, 5, 6, 7];
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
@@ -11,6 +11,7 @@ const ONCE = {
   [XMP]: "XMP",
   [RESOLUTION]: "resolution",
   [WHITE]: "white",
+  [RANGE]: "range",
 };
 const UNITS = ["none", "inch", "centimetre", "metre"];
 const MOST_CHUNKS = 1 << 16;
@@ -27,6 +28,7 @@ export function readMetadata(fields, depth) {
   const text = [];
   let resolution = null;
   let white = null;
+  let range = null;
   for (let left = fields.number("chunks", 0, MOST_CHUNKS); left > 0; --left) {
     const kind = fields.number("kind of a chunk");
     const size = fields.number("size of a chunk");
@@ -44,6 +46,10 @@ export function readMetadata(fields, depth) {
     if (kind <= XMP && !size) throw new CorruptStream(METADATA, `${name} has no bytes`, start);
     if (kind === RESOLUTION) resolution = readResolution(inner);
     if (kind === WHITE) white = inner.number("white", 1, 2 ** depth - 1);
+    if (kind === RANGE) {
+      const low = inner.number("low", 0, 2 ** depth - 2);
+      range = [low, inner.number("high", low + 1, 2 ** depth - 1)];
+    }
     if (kind >= RESOLUTION && inner.left) {
       throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
     }
@@ -55,6 +61,7 @@ export function readMetadata(fields, depth) {
     resolution,
     text,
     white,
+    range,
   };
 }
 

@@ -12,12 +12,17 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.codec.areas import MOST_AREAS, areas_in
 from mmpcodec.codec.rate_control.quality import ScoreForecast, at_quality, lambda_of_quality
-from mmpcodec.codec.rate_control.visible_error import MOST_AREAS, VisibleErrors, areas_in
+from mmpcodec.codec.rate_control.targets import (
+    lambdas_of_quality,
+    usual_lambda,
+    usual_score,
+)
+from mmpcodec.codec.rate_control.visible_error import VisibleErrors
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
-from mmpcodec.params import lambdas_of_quality, usual_lambda, usual_score
 
 IMAGES = Path(__file__).parents[4] / "images"
 NATURAL = natural(np.random.default_rng(4), 96, 128)
