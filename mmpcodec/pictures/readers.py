@@ -60,7 +60,9 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
         return _of_url(name, limits)
     path = Path(name)
     if path.exists() and not path.is_file():  # a pipe can be read only once
-        return WholeReader(reading.read(path, limits=limits), name)
+        data = reading.bytes_of(path)
+        picture = reading.from_bytes(data, name, limits=limits)
+        return WholeReader(picture, name, measured=registry.is_measured(data))
     try:
         with open(path, "rb") as stream:
             head = stream.read(registry.HEAD)
@@ -100,13 +102,15 @@ def in_parts(path: str | os.PathLike[str]) -> bool:
     return row is not None and row.parts
 
 
-def is_measured(path: str | os.PathLike[str], depth: int) -> bool:
+def is_measured(path: str | os.PathLike[str], reader: Reader) -> bool:
     """Return whether the samples of a picture that ``opened`` reads are measurements.
 
     Those are all files of some formats, and zarr stores of more than 8 bits a sample.
     """
     if stores.is_zarr(os.fspath(path)):
-        return depth > BYTE
+        return reader.depth > BYTE
+    if isinstance(reader, WholeReader) and reader.measured is not None:
+        return reader.measured
     try:
         with open(path, "rb") as stream:
             return registry.is_measured(stream.read(registry.HEAD))
@@ -122,9 +126,12 @@ class WholeReader:
     picture : Picture
     name : str
         Name of the file in error messages.
+    measured : bool or None
+        Whether its format is one of measurements; None if the file tells.
     """
 
-    def __init__(self, picture: Picture, name: str):
+    def __init__(self, picture: Picture, name: str, *, measured: bool | None = None):
+        self.measured = measured
         self.shape = picture.samples.shape
         self.depth = picture.depth
         self.metadata = picture.metadata

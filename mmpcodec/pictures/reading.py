@@ -60,11 +60,21 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
         with ZarrReader(name, limits or DecodeLimits()) as reader:
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
+    return from_bytes(bytes_of(source), os.fspath(source), limits=limits)
+
+
+def bytes_of(path: str | os.PathLike[str]) -> bytes:
+    """Read a whole file.
+
+    Raises
+    ------
+    PictureError
+        If it cannot be read, which is an ``OSError`` too.
+    """
     try:
-        data = Path(source).read_bytes()
+        return Path(path).read_bytes()
     except OSError as error:
-        raise PictureError.from_os(os.fspath(source), error) from error
-    return from_bytes(data, os.fspath(source), limits=limits)
+        raise PictureError.from_os(os.fspath(path), error) from error
 
 
 def _from_stream(stream: BinaryIO, limits: DecodeLimits | None) -> Picture:

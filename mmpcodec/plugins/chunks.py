@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Unpack
 
 import numpy as np
@@ -152,13 +152,11 @@ def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
 
 def _checked_range(levels: Any, low: int, high: int, note: str = "") -> tuple[int, int]:
     """Return two numbers, the lower one first, as a tuple of int."""
-    try:
-        first, last = (check_int("range", number, low, high, note) for number in levels)
-    except (TypeError, ValueError):
-        first = last = 0
-    if first >= last:
+    numbers = list(levels) if isinstance(levels, Sequence | np.ndarray) else []
+    found = [check_int("range", number, low, high, note) for number in numbers]
+    if len(found) != 2 or found[0] >= found[1]:
         raise ParameterError(f"range = {levels!r}: must be two numbers, the lower one first")
-    return first, last
+    return found[0], found[1]
 
 
 def _scales(options: Mapping[str, Any]) -> bool:

@@ -105,11 +105,44 @@ def test_pictures_are_plain_files():
 
 def test_integers_can_be_stored_with_loss():
     chunk = (DEEP.astype(np.int32) - 30000).astype(np.int16)
-    found = get(lam=20, preset="photo", effort=1).decode(
-        get(lam=20, preset="photo", effort=1).encode(chunk)
-    )
+    codec = get(lam=20, preset="photo", effort=1, range=(-32768, 32767))
+    found = codec.decode(codec.encode(chunk))
     assert found.dtype == np.int16
     assert 0 < np.abs(found.astype(int) - chunk).mean() < 2000
+    narrow = get(lam=20, preset="photo", effort=1, range=(-30000, -29000))
+    assert np.abs(narrow.decode(narrow.encode(chunk)).astype(int) - chunk).mean() < 40
+
+
+def test_lossy_chunks_of_16_bits_need_a_range_that_all_share():
+    chunk = (DEEP >> 4).astype(np.uint16)
+    for codec in (get(lam=20), get(quality=80), get(target_psnr=50)):
+        with pytest.raises(ParameterError, match="range: must be given for lossy chunks of uint16"):
+            codec.encode(chunk)
+    given = get(quality=80, range=(0, 4095))
+    assert given.get_config()["range"] == (0, 4095)
+    assert numcodecs.get_codec(json.loads(json.dumps(given.get_config()))) == given
+    dark, bright = (given.encode(part) for part in (chunk // 64, chunk))
+    for data in (dark, bright):
+        assert mmpcodec.inspect(data).header.metadata.range == (0, 4095)
+    by_depth = mmpcodec.inspect(get(quality=80, depth=12).encode(chunk)).header
+    assert (by_depth.depth, by_depth.metadata.range) == (12, None)
+    assert get(target_size=2000).encode(chunk)
+    assert get(max_error=3).encode(chunk)
+
+
+@pytest.mark.parametrize(
+    ("kind", "levels", "says"),
+    [
+        (np.uint8, (0, 99), "range = .* must be None for chunks of uint8"),
+        (np.uint16, (-5, 99), "range = -5: must be from 0 to 65535 for chunks of uint16"),
+        (np.int16, (0, 40000), "range = 40000: must be from -32768 to 32767 for chunks of int16"),
+        (np.uint16, (9, 9), "range = .* must be two numbers, the lower one first"),
+        (np.uint16, 5, "range = 5: must be two numbers"),
+    ],
+)
+def test_wrong_ranges_are_refused(kind, levels, says):
+    with pytest.raises(ParameterError, match=says):
+        get(lam=9, range=levels).encode(np.zeros((8, 8), kind))
 
 
 @pytest.mark.parametrize("options", [{"quality": 100}, {"lam": 9, "preset": "exact"}, {"lam": 0}])

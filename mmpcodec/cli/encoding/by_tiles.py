@@ -36,7 +36,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         found = encode_large(
             reader,
             stream,
-            setting.params_of(measured=is_measured(job.source, reader.depth)),
+            setting.params_of(measured=is_measured(job.source, reader)),
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),

@@ -41,7 +41,7 @@ def encode_on_workers(
             on_this_machine(job.source),
             reader,
             stream,
-            setting.params_of(measured=is_measured(job.source, reader.depth)),
+            setting.params_of(measured=is_measured(job.source, reader)),
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),

@@ -24,7 +24,10 @@ KEYS = {
     "output_bytes",
     "bits_per_pixel",
     "psnr",
+    "range",
+    "max_error",
     "ssimulacra2",
+    "spared",
     "lam",
     "seconds",
     "backend",
@@ -54,7 +57,7 @@ def test_prints_one_line(mmp, picture):
     size = Path("a.mmp").stat().st_size
     expected = (
         rf"a\.png -> a\.mmp: 20x16, {Path(picture).stat().st_size} -> {size} bytes, "
-        rf"{8 * size / 320:.3f} bpp, PSNR \d\d\.\d\d dB, \d+\.\d\d s, backend (cpu|reference), "
+        rf"{8 * size / 320:.3f} bpp, PSNR \d\d\.\d\d dB, largest error \d+, \d+\.\d\d s, backend (cpu|reference), "
         r"lambda [\d.]+\n"
     )
     assert re.fullmatch(expected, result.stdout)

@@ -218,13 +218,13 @@ def test_targets_of_every_form(target, planes, depth):
 
 
 def test_presets_that_cannot_code_deep_samples_are_named():
-    deep = np.zeros((4, 4), np.uint16)
+    deep = np.array([[0, 4095]], np.uint16)
     for preset in ("text", "mixed", "plain", "classic"):
         says = f"depth is 12, allowed with preset {preset} is 1 to 8; take preset photo or exact"
         with pytest.raises(ParameterError, match=says):
-            mmpcodec.encode(deep, depth=12, preset=preset)
+            mmpcodec.encode(deep, 20, depth=12, preset=preset)
     with pytest.raises(ParameterError, match="allowed with trees is 1 to 8; take preset photo"):
-        mmpcodec.encode(deep, depth=12, preset="text", copy_radius=3)
+        mmpcodec.encode(deep, 20, depth=12, preset="text", copy_radius=3)
     # "auto" leaves them out.
     assert mmpcodec.decode(mmpcodec.encode(deep, depth=12)).dtype == np.uint16
 

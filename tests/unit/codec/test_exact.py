@@ -77,9 +77,13 @@ def test_planes_that_are_alike_cost_little():
         (
             np.zeros((3, 3), np.uint16),
             {"preset": "text"},
-            "depth is 16, allowed with preset text is 1 to 8; take preset photo or exact",
+            "depth is 16, allowed with preset text is 1 to 8; take preset exact",
         ),
-        (np.zeros((3, 3), np.uint16), {"preset": "mixed", "depth": 9}, "allowed with preset mixed"),
+        (
+            np.array([[0, 511]], np.uint16),
+            {"preset": "mixed", "depth": 9},
+            "allowed with preset mixed is 1 to 8; take preset photo or exact",
+        ),
         (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 9}, "depth = 9: must be from 1 to 8"),
         (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 0}, "depth = 0: must be from 1 to 8"),
         (np.zeros((3, 3), np.uint16), {"lam": 0, "depth": 17}, "must be from 1 to 16 for uint16"),

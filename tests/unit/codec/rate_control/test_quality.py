@@ -13,13 +13,14 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.codec.areas import MOST_AREAS, areas_in
-from mmpcodec.codec.rate_control.quality import ScoreForecast, at_quality, lambda_of_quality
+from mmpcodec.codec.rate_control.quality import ScoreForecast, lambda_of_quality
 from mmpcodec.codec.rate_control.targets import (
     lambdas_of_quality,
     usual_lambda,
     usual_score,
 )
 from mmpcodec.codec.rate_control.visible_error import VisibleErrors
+from mmpcodec.codec.sources import Kind, params_of
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
@@ -27,6 +28,10 @@ from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 IMAGES = Path(__file__).parents[4] / "images"
 NATURAL = natural(np.random.default_rng(4), 96, 128)
 COLOURS = np.stack([NATURAL, NATURAL // 2 + 60, 255 - NATURAL], axis=2)
+
+
+def kind_of(samples):
+    return Kind(samples.shape, 8, Metadata())
 
 
 def parts_of(samples):
@@ -153,12 +158,13 @@ def test_blank_pictures_take_the_largest_lambda():
 
 def test_parameters_of_a_picture():
     params = EncodeParams.from_options(usual_lambda(70), quality=70, preset="photo")
-    found = at_quality(params, NATURAL.shape, 8, parts_of(NATURAL))
+    found, levels = params_of(params, kind_of(NATURAL), parts_of(NATURAL))
+    assert levels == (0, 255)
     assert found.lam in lambdas_of_quality(70)
     assert found.quality is None
-    assert found == at_quality(found, NATURAL.shape, 8, None)
+    assert found == params_of(found, kind_of(NATURAL), None)[0]
     exact = EncodeParams.from_options(usual_lambda(70), quality=70, preset="exact")
-    assert at_quality(exact, NATURAL.shape, 8, None).quality is None
+    assert params_of(exact, kind_of(NATURAL), None)[0].quality is None
 
 
 @pytest.mark.parametrize("version", [1, 2])
@@ -195,9 +201,9 @@ def test_hidden_colours_do_not_count():
     mixed = np.where(alpha > 0, NATURAL, noise)
     params = EncodeParams.from_options(usual_lambda(65), quality=85, version=2, preset="photo")
     both = np.dstack([mixed, alpha])
-    found = at_quality(params, both.shape, 8, parts_of(both))
-    assert found == at_quality(params, (96, 64), 8, parts_of(both[:, :64]))
-    assert found != at_quality(params, mixed.shape, 8, parts_of(mixed))
+    found, _ = params_of(params, kind_of(both), parts_of(both))
+    assert found == params_of(params, kind_of(both[:, :64]), parts_of(both[:, :64]))[0]
+    assert found != params_of(params, kind_of(mixed), parts_of(mixed))[0]
 
 
 @pytest.mark.parametrize(

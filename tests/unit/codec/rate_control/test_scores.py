@@ -13,12 +13,14 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, Infeasible, Target, pictures
+from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.scores import Scores
 from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.metadata import Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
 
+BYTES = Levels(8, (0, 255), 8)
 IMAGES = Path(__file__).parents[4] / "images"
 WHOLE = pictures.read(IMAGES / "camera.pgm").samples[100:356, 150:406]
 WOVEN = pictures.read(IMAGES / "brick.pgm").samples
@@ -170,7 +172,7 @@ def test_what_alpha_hides_does_not_count():
     picture[:50, :, 1] = 0
     changed = picture.copy()
     changed[:50, :, 0] = 255 - changed[:50, :, 0]
-    scores = Scores(picture, 8)
+    scores = Scores(picture, BYTES)
     assert scores.of(changed) == scores.of(picture) == 100
     changed[60:, :, 0] ^= 8
     hidden = picture.copy()
@@ -180,7 +182,7 @@ def test_what_alpha_hides_does_not_count():
     coarse = opaque.copy()
     coarse[..., 0] &= 0xF0
     expected = ssimulacra2(CAMERA, coarse[..., 0], white=255)
-    assert Scores(opaque, 8).of(coarse) == Scores(CAMERA, 8).of(coarse[..., 0]) == expected
+    assert Scores(opaque, BYTES).of(coarse) == Scores(CAMERA, BYTES).of(coarse[..., 0]) == expected
 
 
 @dataclass(frozen=True)
@@ -211,7 +213,9 @@ def test_scores_are_kept_to_half_a_point(scale, power, least, gain):
 
     asked = []
     candidates = EncodeParams.from_options(preset="photo").each_alone()
-    found = reach(Target("ssimulacra2", least), np.zeros((64, 64), np.uint8), 8, candidates, codec)
+    found = reach(
+        Target("ssimulacra2", least), np.zeros((64, 64), np.uint8), BYTES, candidates, codec
+    )
     assert least <= found.ssimulacra2 <= least + 0.51 + power * (100 - least) / 128
     assert len(asked) <= 24
     assert len(set(asked)) == len(asked)

@@ -16,11 +16,13 @@ from mmpcodec import Cancelled, EncodeParams, Infeasible, ParameterError, Target
 from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import psnr_of, squared_error
 from mmpcodec.codec.encoding import Pass
+from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
 from mmpcodec.codec.rate_control.targets import rate_of
 from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
 
+BYTES = Levels(8, (0, 255), 8)
 PICTURE = natural(np.random.default_rng(0), 96, 112)
 CAMERA = pictures.read(Path(__file__).parents[4] / "images" / "camera.pgm").samples[
     100:228, 150:294
@@ -77,7 +79,7 @@ def error_of(made):
 
 def reached(codec, target, preset="photo", **options):
     params = EncodeParams.from_options(preset=preset)
-    return reach(target, np.zeros(SHAPE, np.uint8), 8, params.each_alone(), codec, **options)
+    return reach(target, np.zeros(SHAPE, np.uint8), BYTES, params.each_alone(), codec, **options)
 
 
 @settings(max_examples=60)
@@ -181,15 +183,15 @@ def test_only_one_may_be_given(given):
 
 def test_what_was_asked_for():
     usual = pytest.approx(0.008 * 15**2.4)
-    assert rate_of() == (usual, 85, None, "auto")
-    assert rate_of(lam=0) == (0, None, None, "psnr")
-    assert rate_of(lam=7) == (7, None, None, "psnr")
-    assert rate_of(quality=90) == (pytest.approx(0.008 * 10**2.4), 90, None, "auto")
-    assert rate_of(quality=100) == (0, None, None, "psnr")
-    assert rate_of(max_error=2) == (32.0, None, None, "psnr")
-    assert rate_of(target_bpp=0.5) == (32.0, None, Target("bpp", 0.5), "auto")
-    assert rate_of(target_psnr=30) == (32.0, None, Target("psnr", 30), "psnr")
-    assert rate_of(target_ssimulacra2=-3) == (32.0, None, Target("ssimulacra2", -3), "auto")
+    assert rate_of() == (usual, 85, None, "auto", False)
+    assert rate_of(lam=0) == (0, None, None, "psnr", True)
+    assert rate_of(lam=7) == (7, None, None, "psnr", True)
+    assert rate_of(quality=90) == (pytest.approx(0.008 * 10**2.4), 90, None, "auto", True)
+    assert rate_of(quality=100) == (0, None, None, "psnr", True)
+    assert rate_of(max_error=2) == (32.0, None, None, "psnr", True)
+    assert rate_of(target_bpp=0.5) == (32.0, None, Target("bpp", 0.5), "auto", True)
+    assert rate_of(target_psnr=30) == (32.0, None, Target("psnr", 30), "psnr", True)
+    assert rate_of(target_ssimulacra2=-3) == (32.0, None, Target("ssimulacra2", -3), "auto", True)
 
 
 def encoded(picture=PICTURE, **options):
