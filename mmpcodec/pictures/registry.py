@@ -19,9 +19,11 @@ The module of a format defines
     first ``HEAD`` bytes of the file, ``size`` is its number of bytes.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
+
+from mmpcodec.pictures.bare_dicom import is_bare_dicom
 
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
@@ -69,6 +71,9 @@ class Format(NamedTuple):
         Optional dependency of this project that the format needs.
     measured : bool
         Whether samples are measurements.
+    also : callable or None
+        ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
+        lacks the magic.
     """
 
     title: str
@@ -86,6 +91,7 @@ class Format(NamedTuple):
     parts: bool = False
     extra: str | None = None
     measured: bool = False
+    also: Callable[[bytes], bool] | None = None
 
     @property
     def extension(self) -> str:
@@ -152,14 +158,21 @@ FORMATS = (
     ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
     Format(
-        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom", measured=True
+        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom",
+        measured=True, also=is_bare_dicom,
     ),
 )  # fmt: skip
 
 
 def format_at(head: bytes) -> Format | None:
-    """Return the format of a file that begins with ``head``, or None if no format matches."""
-    return next((row for row in FORMATS if row.matches(head)), None)
+    """Return the format of a file that begins with ``head``, or None if no format matches.
+
+    Of several formats the one whose magic lies furthest inside counts: the preamble of a DICOM file
+    may begin as a TIFF file does.
+    """
+    found = [row for row in FORMATS if row.matches(head)]
+    found = found or [row for row in FORMATS if row.also and row.also(head)]
+    return max(found, key=lambda row: row.magic_at, default=None)
 
 
 def is_measured(data: bytes) -> bool:

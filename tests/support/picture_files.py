@@ -71,8 +71,8 @@ def rows_of(*rows):
     return b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
 
 
-def dicom_of(samples, bits, kind="MONOCHROME2", **more):
-    """A file by pydicom."""
+def dicom_of(samples, bits, kind="MONOCHROME2", samples_as=None, **more):
+    """A file by pydicom; ``samples_as`` are the samples as they are stored, if not as they are."""
     from pydicom.dataset import FileDataset, FileMetaDataset
     from pydicom.uid import ExplicitVRLittleEndian, generate_uid
 
@@ -91,7 +91,7 @@ def dicom_of(samples, bits, kind="MONOCHROME2", **more):
         file.PlanarConfiguration = 0
     for name, value in more.items():
         setattr(file, name, value)
-    file.PixelData = samples.tobytes()
+    file.PixelData = (samples if samples_as is None else samples_as).tobytes()
     stream = io.BytesIO()
     file.save_as(stream, enforce_file_format=True)
     return stream.getvalue()

@@ -5,6 +5,7 @@ A frame inside another file has a size of its own, which its decoder allocates.
 
 import re
 import struct
+from typing import NamedTuple
 
 _MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 _FRAME_HEADERS = frozenset({*range(0xC0, 0xD0), 0xF7} - {0xC4, 0xC8, 0xCC})  # 0xF7: JPEG-LS
@@ -21,8 +22,39 @@ JPEG_START = b"\xff\xd8"
 JPEG2000_START = b"\xff\x4f\xff\x51"
 
 
+class JpegFrame(NamedTuple):
+    """The frame header of a JPEG or JPEG-LS stream.
+
+    Parameters
+    ----------
+    marker : int
+        Its second byte: 0xC0 for baseline JPEG, 0xF7 for JPEG-LS.
+    bits : int
+        Bits per sample.
+    height, width : int
+        In pixels.
+    """
+
+    marker: int
+    bits: int
+    height: int
+    width: int
+
+
 def jpeg_size(data: bytes) -> tuple[int, int]:
     """Return the width and height in the frame header of a JPEG or JPEG-LS stream.
+
+    Raises
+    ------
+    ValueError
+        If no frame header comes before the first scan.
+    """
+    frame = jpeg_frame(data)
+    return frame.width, frame.height
+
+
+def jpeg_frame(data: bytes) -> JpegFrame:
+    """Return the frame header of a JPEG or JPEG-LS stream.
 
     Skips fill bytes and foreign bytes before a marker as libjpeg does.
 
@@ -43,9 +75,9 @@ def jpeg_size(data: bytes) -> tuple[int, int]:
         contents = data[place : place + 7]
         if len(contents) < 7:
             break
-        size, _, height, width = struct.unpack(">HBHH", contents)
+        size, bits, height, width = struct.unpack(">HBHH", contents)
         if marker in _FRAME_HEADERS:
-            return width, height
+            return JpegFrame(marker, bits, height, width)
         place += max(size, 2)
     raise ValueError("JPEG ends before its frame header")
 

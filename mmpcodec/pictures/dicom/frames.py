@@ -1,0 +1,217 @@
+"""Decode a stored frame of a DICOM file, whose size is checked before its decoder runs."""
+
+import struct
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.errors import MissingExtra, PictureError
+from mmpcodec.pictures.compressed.codestream import check_parts
+from mmpcodec.pictures.compressed.frame_size import (
+    JPEG2000_START,
+    JPEG_START,
+    check_jpeg_scans,
+    jpeg2000_size,
+    jpeg_frame,
+    jpeg_size,
+    packbits_size,
+)
+from mmpcodec.pictures.limits import library, one_line
+from mmpcodec.pictures.registry import listed
+
+RLE = "1.2.840.10008.1.2.5"
+_PLUGINS = {
+    RLE: "pydicom",
+    "1.2.840.10008.1.2.4.50": "pillow",  # JPEG baseline
+    "1.2.840.10008.1.2.4.51": "pillow",  # JPEG extended
+    "1.2.840.10008.1.2.4.90": "pillow",  # JPEG 2000 lossless
+    "1.2.840.10008.1.2.4.91": "pillow",  # JPEG 2000
+}
+"""The decoders whose sizes are checked here; other compressions take any decoder of pydicom."""
+_JPEG_EXTENDED = "1.2.840.10008.1.2.4.51"
+_JPEG_LOSSLESS = ("1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70")
+_JPEG_LS = ("1.2.840.10008.1.2.4.80", "1.2.840.10008.1.2.4.81")
+_JPEG_2000 = ("1.2.840.10008.1.2.4.90", "1.2.840.10008.1.2.4.91")
+_RLE_HEADER = struct.Struct("<16I")
+_RLE_PADDING = 2  # most bytes after a segment
+_SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
+_JP2_START = b"\0\0\0\x0cjP  "
+_SIGNED = 0x80
+_RGB = "RGB"
+
+
+def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, str]:
+    """Return the stored samples of a frame, (H, W) or (H, W, 3), and their kind of colours.
+
+    Parameters
+    ----------
+    file : pydicom.Dataset
+        The decoder may change it.
+    number, count : int
+        Number of the frame, from 0 up, and number of all frames.
+    name : str
+        Name of the file in error messages.
+
+    Raises
+    ------
+    PictureError
+        If the samples are compressed in a way that no decoder here knows, or lie in the high bits.
+    MissingExtra
+        If a package is not installed that decodes them.
+    ValueError
+        If a compressed frame has another size than the data set says; its decoder would allocate
+        the size that the frame says.
+    """
+    from pydicom.encaps import encapsulate, get_frame
+    from pydicom.pixels import get_decoder
+
+    syntax = _syntax(file, name)
+    if not syntax.is_encapsulated:
+        bits = int(file.BitsStored)
+        high = int(file.get("HighBit", bits - 1))
+        if high != bits - 1:  # pydicom takes the lowest bits
+            raise PictureError(
+                f"{name}: holds {bits} bits up to bit {high}; supported are samples whose lowest "
+                "bit is bit 0"
+            )
+        samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
+        return samples, str(facts["photometric_interpretation"])
+    frame = get_frame(file.PixelData, number, number_of_frames=count)
+    columns, rows = int(file.Columns), int(file.Rows)
+    if syntax == RLE:
+        _check_rle(frame, columns * rows)
+    elif syntax in (*_JPEG_LS, *_JPEG_LOSSLESS) or syntax in _PLUGINS:
+        if frame.startswith(_JP2_START):
+            frame = frame[frame.index(JPEG2000_START) :]
+        _check_frame(frame, columns, rows)
+        found = _by_imagecodecs(frame, syntax, name)
+        if found is not None:
+            return _as_stored(found, file), _kind_of(file)
+    _check_decoder(syntax, name)
+    # What is decoded is what was checked, whatever the tables of offsets say.
+    file.PixelData = encapsulate([frame])
+    file.NumberOfFrames = 1
+    file.pop("ExtendedOffsetTable", None)
+    samples, facts = get_decoder(syntax).as_array(
+        file, index=0, raw=True, decoding_plugin=_PLUGINS.get(syntax, "")
+    )
+    return samples, str(facts["photometric_interpretation"])
+
+
+def _syntax(file: Any, name: str) -> Any:
+    """Return the transfer syntax, which files without a preamble may not name."""
+    from pydicom import uid
+
+    found = file.file_meta.get("TransferSyntaxUID")
+    if found is None:
+        implicit, little = file.original_encoding
+        found = uid.ImplicitVRLittleEndian if implicit else uid.ExplicitVRLittleEndian
+        found = found if little else uid.ExplicitVRBigEndian
+        file.file_meta.TransferSyntaxUID = found
+        if file["PixelData"].is_undefined_length:
+            raise PictureError(
+                f"{name}: is DICOM that is compressed and names no transfer syntax, which is not "
+                "supported"
+            )
+    if not found.is_transfer_syntax:
+        raise PictureError(
+            f"{name}: has the transfer syntax {one_line(str(found))}, which is not supported"
+        )
+    return found
+
+
+def _check_decoder(syntax: Any, name: str) -> None:
+    """Check that pydicom can decode a compression.
+
+    Raises
+    ------
+    PictureError
+        If it cannot, or only with packages that are not installed.
+    """
+    from pydicom.pixels import get_decoder
+
+    title = one_line(syntax.name)
+    try:
+        decoder = get_decoder(syntax)
+    except NotImplementedError:
+        raise PictureError(f"{name}: is compressed by {title}, which is not supported") from None
+    if not decoder.is_available:
+        packages = [each.partition(" requires ")[2] for each in decoder.missing_dependencies]
+        raise PictureError(
+            f"{name}: is compressed by {title}, which needs {listed(packages, 'or')}"
+        )
+
+
+def _by_imagecodecs(frame: bytes, syntax: Any, name: str) -> np.ndarray | None:
+    """Decode a frame of a kind that Pillow cannot decode; None for other kinds.
+
+    Raises
+    ------
+    MissingExtra
+        If imagecodecs is not installed, and no decoder of pydicom for this kind either.
+    """
+    decode = ""
+    if syntax in _JPEG_LS:
+        decode = "jpegls_decode"
+    elif syntax in _JPEG_LOSSLESS or (syntax == _JPEG_EXTENDED and jpeg_frame(frame).bits > 8):
+        decode = "jpeg8_decode"
+    elif syntax in _JPEG_2000 and _is_deep_colour(frame):
+        decode = "jpeg2k_decode"
+    if not decode:
+        return None
+    try:
+        codecs = library("imagecodecs", f"DICOM of {one_line(syntax.name)}", name, extra="formats")
+    except MissingExtra:
+        from pydicom.pixels import get_decoder
+
+        if syntax in _PLUGINS or not get_decoder(syntax).is_available:
+            raise
+        return None
+    return getattr(codecs, decode)(frame)
+
+
+def _as_stored(samples: np.ndarray, file: Any) -> np.ndarray:
+    """Return samples of imagecodecs with the sign that the data set names."""
+    expected = (int(file.Rows), int(file.Columns), int(file.SamplesPerPixel))
+    if samples.shape != (expected if expected[2] > 1 else expected[:2]):
+        raise ValueError(f"frame of shape {samples.shape}, expected is {expected}")
+    if not int(file.PixelRepresentation) or samples.dtype.kind == "i":
+        return samples
+    bits = int(file.BitsStored)
+    unused = 32 - bits
+    return samples.astype(np.int32) << unused >> unused
+
+
+def _kind_of(file: Any) -> str:
+    """Return the kind of colours that imagecodecs gives."""
+    kind = str(file.PhotometricInterpretation)
+    return _RGB if kind.startswith("YBR_") and kind[4:] in ("RCT", "ICT") else kind
+
+
+def _is_deep_colour(frame: bytes) -> bool:
+    """Return whether a JPEG 2000 codestream has several planes of more than 8 bits."""
+    planes, bits = struct.unpack_from(">HB", frame.ljust(_SIZ_BITS_AT + 1, b"\0"), 40)
+    return planes > 1 and (bits & ~_SIGNED) + 1 > 8
+
+
+def _check_frame(frame: bytes, columns: int, rows: int) -> None:
+    if frame.startswith(JPEG_START):
+        size = jpeg_size(frame)
+        check_jpeg_scans(frame)
+    elif frame.startswith(JPEG2000_START):
+        size = jpeg2000_size(frame)
+        check_parts(frame)
+    else:
+        raise ValueError("its frame is neither JPEG nor JPEG 2000")
+    if size != (columns, rows):
+        raise ValueError(f"frame of {size[0]}x{size[1]} in a picture of {columns}x{rows}")
+
+
+def _check_rle(frame: bytes, area: int) -> None:
+    """Check the size of each segment, which holds one byte of each sample of a plane."""
+    count, *starts = _RLE_HEADER.unpack_from(frame)
+    ends = [*starts[1:count], len(frame)]
+    for start, end in zip(starts[:count], ends, strict=False):
+        size = packbits_size(frame[start:end], area + _RLE_PADDING)
+        if size > area + _RLE_PADDING:
+            raise ValueError(f"RLE segment of more than {area} bytes")
