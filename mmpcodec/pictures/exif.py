@@ -38,6 +38,10 @@ _MOST_ENTRIES = 4096
 ReadAt = Callable[[int, int], bytes]
 
 
+class _BadPlace(ValueError):
+    """There is no value or directory where its tag says."""
+
+
 class _Layout(NamedTuple):
     """Layout of a directory: ``struct`` formats of its parts, and their sizes in bytes."""
 
@@ -96,6 +100,7 @@ def directory_at(
     *,
     big: bool = False,
     tags: frozenset[int] | None = None,
+    dropped: list[int] | None = None,
 ) -> Directory:
     """Parse the directory at an offset, and the directories below it.
 
@@ -112,6 +117,8 @@ def directory_at(
         Whether the file is a BigTIFF file.
     tags : set of int or None
         Tags to take; None takes all. The directories below are always taken.
+    dropped : list of int or None
+        Takes the tags whose values or directories are not where they say; None refuses these.
 
     Raises
     ------
@@ -127,19 +134,25 @@ def directory_at(
             raise ValueError(f"EXIF holds values of more than {MAX_METADATA} bytes")
         found = read_at(start, size)
         if len(found) != size:
-            raise ValueError(f"EXIF ends before byte {start + size}")
+            raise _BadPlace(f"EXIF ends before byte {start + size}")
         return found
 
-    return _directory(read, place, order, _BIG if big else _CLASSIC, tags, 0)
+    return _directory(read, place, order, _BIG if big else _CLASSIC, tags, dropped, 0)
 
 
 def _directory(
-    read: ReadAt, place: int, order: str, layout: _Layout, tags: frozenset[int] | None, level: int
+    read: ReadAt,
+    place: int,
+    order: str,
+    layout: _Layout,
+    tags: frozenset[int] | None,
+    dropped: list[int] | None,
+    level: int,
 ) -> Directory:
     """Parse a directory that is ``level`` directories below the first."""
     (count,) = struct.unpack(order + layout.number, read(place, layout.number_size))
     if count > _MOST_ENTRIES:
-        raise ValueError(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
+        raise _BadPlace(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
     size = layout.head_size + layout.value_size
     table = read(place + layout.number_size, size * count)
     found = Directory()
@@ -149,16 +162,22 @@ def _directory(
         (pointer,) = struct.unpack(order + layout.pointer, value)
         if tag in found.below:
             continue
-        if tag in BELOW and level < 2:
-            # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
-            if kind in SIZES and SIZES[kind] == 4:
-                (pointer,) = struct.unpack(f"{order}I", value[:4])
-            if pointer:
-                found.below[tag] = _directory(read, pointer, order, layout, None, level + 1)
-        elif (tags is None or tag in tags) and kind in SIZES:
-            length = SIZES[kind] * number
-            value = read(pointer, length) if length > layout.value_size else value
-            found.entries[tag] = kind, number, value[:length]
+        try:
+            if tag in BELOW and level < 2:
+                # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
+                if kind in SIZES and SIZES[kind] == 4:
+                    (pointer,) = struct.unpack(f"{order}I", value[:4])
+                if pointer:
+                    below = _directory(read, pointer, order, layout, None, dropped, level + 1)
+                    found.below[tag] = below
+            elif (tags is None or tag in tags) and kind in SIZES:
+                length = SIZES[kind] * number
+                value = read(pointer, length) if length > layout.value_size else value
+                found.entries[tag] = kind, number, value[:length]
+        except _BadPlace:
+            if dropped is None:
+                raise
+            dropped.append(tag)
     return found
 
 

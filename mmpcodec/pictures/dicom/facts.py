@@ -22,7 +22,7 @@ _LEAST_SPACING, _MOST_SPACING = 1e-9, 1e9  # mm
 _UNSPECIFIED = "US"  # unit of rescaled values
 
 
-class Facts:
+class FrameFacts:
     """The attributes of a frame that tell what its samples measure.
 
     An attribute of the frame's own functional groups comes before one of the groups that all frames

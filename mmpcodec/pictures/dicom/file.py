@@ -11,7 +11,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.dicom import colours, frames
-from mmpcodec.pictures.dicom.facts import Facts
+from mmpcodec.pictures.dicom.facts import FrameFacts
 from mmpcodec.pictures.limits import check_single, check_size, damaged, library, one_line
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
@@ -54,7 +54,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     stored, found_kind = frames.decoded(file, frame, count, name)
     if stored.ndim != (2 if planes == 1 else 3):
         raise ValueError(f"samples of shape {stored.shape}")
-    facts = Facts(file, frame)
+    facts = FrameFacts(file, frame)
     resolution = facts.resolution()
     if planes > 1:
         if found_kind in _FULL:
@@ -132,7 +132,7 @@ def _check_kind(file: Any, kind: str, bits: int, planes: int, name: str) -> None
     coloured = kind in _COLOUR and not signed and bits > 1
     known = (planes == 1 and single) or (planes == 3 and coloured)
     if not known or not 1 <= bits <= 16 or (allocated % 8 and allocated != 1):
-        sign = "signed " if signed and not single else ""
+        sign = "signed " if signed and kind in _COLOUR else ""
         raise PictureError(
             f"{name}: is DICOM of {sign}{one_line(kind) or 'unknown'} with {bits} bits in "
             f"{allocated}, {planes} planes; supported are gray, palettes, RGB and YBR of up to 16 "

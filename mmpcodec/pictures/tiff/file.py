@@ -73,7 +73,7 @@ def to_bytes(picture: Picture, format: str) -> bytes:
     if depth == 1 and picture.planes == 1:
         samples = samples.astype(bool)
     elif depth < 8 * samples.itemsize:
-        extra.append(tags.max_sample_value(depth, picture.planes, order))
+        extra.append(tags.white_level(depth, picture.planes, order))
     stream = io.BytesIO()
     tifffile.imwrite(
         stream,

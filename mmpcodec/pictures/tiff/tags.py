@@ -5,11 +5,14 @@ import struct
 from fractions import Fraction
 from typing import Any
 
-from mmpcodec.metadata import Metadata, Resolution, Unit
+from mmpcodec.metadata import CALIBRATION, Calibration, Metadata, Resolution, Unit
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.exif import Directory, ReadAt
 
-MAX_SAMPLE_VALUE = 281
+WHITE_LEVEL = 50717
+"""Tag of DNG. The tag MaxSampleValue is a statistic of the samples."""
+NO_DATA = 42113
+"""Tag of GDAL: the level of pixels without a value, as text."""
 WHITE_IS_ZERO = 0
 X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT = 282, 283, 296
 XMP, ICC = 700, 34675
@@ -29,15 +32,14 @@ Tag = tuple[int, int, int, bytes, bool]
 
 
 def depth_of(page: Any) -> int:
-    """Return the bits per sample: BitsPerSample, or fewer if MaxSampleValue says so.
+    """Return the bits per sample: BitsPerSample, or fewer if WhiteLevel says so.
 
-    MaxSampleValue gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
-    Other values are statistics.
+    WhiteLevel gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
     """
     bits = page.bitspersample
     if page.photometric == WHITE_IS_ZERO:
         return bits
-    tag = page.tags.get(MAX_SAMPLE_VALUE)
+    tag = page.tags.get(WHITE_LEVEL)
     values = () if tag is None else tag.value if isinstance(tag.value, tuple) else (tag.value,)
     if bits in (8, 16) and values and len(set(values)) == 1 and isinstance(values[0], int):
         used = values[0].bit_length()
@@ -46,35 +48,59 @@ def depth_of(page: Any) -> int:
     return bits
 
 
-def max_sample_value(depth: int, planes: int, order: str) -> Tag:
-    """Return the tag MaxSampleValue for samples of ``depth`` bits."""
+def white_level(depth: int, planes: int, order: str) -> Tag:
+    """Return the tag WhiteLevel for samples of ``depth`` bits."""
     value = struct.pack(f"{order}{planes}H", *[(1 << depth) - 1] * planes)
-    return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
+    return WHITE_LEVEL, _SHORT, planes, value, True
 
 
-def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
-    """Read the metadata of a page from its tags.
+def metadata_of(
+    page: Any, read_at: ReadAt, order: str, big: bool, depth: int
+) -> tuple[Metadata, list[int]]:
+    """Read the metadata of a page from its tags, and return them and the tags that are damaged.
 
     Raises
     ------
     ValueError
-        If the tags are damaged.
+        If the directory is damaged, or the values exceed ``MAX_METADATA`` bytes.
     """
-    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT})
-    found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags)
+    resolution_tags = {X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT}
+    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, NO_DATA, *resolution_tags})
+    bad: list[int] = []
+    found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags, dropped=bad)
     entries = found.entries
-    text = tuple(
-        (keyword, _text(entries[tag][2])) for tag, keyword in TEXTS.items() if tag in entries
-    )
+    text = [(keyword, _text(entries[tag][2])) for tag, keyword in TEXTS.items() if tag in entries]
+    padding = padding_of(entries, depth, page.photometric == WHITE_IS_ZERO)
+    if padding is not None:
+        text.append(Calibration(padding=(padding, padding)).text())
     kept = {tag: entries[tag] for tag in entries if tag in exif.KEPT}
     directory = Directory(kept, found.below)
-    return Metadata(
+    resolution = _resolution(entries, order)
+    if resolution is None and entries.keys() & {X_RESOLUTION, Y_RESOLUTION}:
+        bad += sorted(entries.keys() & resolution_tags)
+    metadata = Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",
         xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
-        resolution=_resolution(entries, order),
-        text=text,
+        resolution=None if resolution == _NOTHING else resolution,
+        text=tuple(text),
     )
+    return metadata, bad
+
+
+def padding_of(entries: dict[int, Any], depth: int, inverted: bool) -> int | None:
+    """Return the level of pixels without a value, as the samples have it; None if it is unknown.
+
+    Pictures of at most 8 bits are taken as photographs, whose levels are no measurements.
+    """
+    try:
+        level = int(float(entries[NO_DATA][2].rstrip(b"\0")))
+    except (KeyError, ValueError, OverflowError):
+        return None
+    white = (1 << depth) - 1
+    if depth <= 8 or not 0 <= level <= white:
+        return None
+    return white - level if inverted else level
 
 
 def _text(value: bytes) -> str:
@@ -88,8 +114,8 @@ def _text(value: bytes) -> str:
 def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resolution | None:
     numbers = []
     for tag in (X_RESOLUTION, Y_RESOLUTION):
-        value = entries.get(tag, (0, 0, b""))[2]
-        if len(value) != 8:
+        kind, _, value = entries.get(tag, (0, 0, b""))
+        if len(value) != 8 or kind != _RATIONAL:
             return None
         number, parts = struct.unpack(f"{order}II", value)
         if not number or not parts:
@@ -97,8 +123,7 @@ def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resol
         numbers.append(Fraction(number, parts))
     _, _, unit = entries.get(RESOLUTION_UNIT, (0, 0, b""))
     code = struct.unpack(f"{order}H", unit)[0] if len(unit) == 2 else 2
-    found = Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
-    return None if found == _NOTHING else found
+    return Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
 
 
 def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
@@ -165,6 +190,10 @@ def _directory_of(metadata: Metadata, order: str) -> Directory:
         if said is not None and holds_text(keyword, said):
             value = said.encode() + b"\0"
             entries[tag] = _ASCII, len(value), value
+    calibration = metadata.calibration
+    if calibration is not None and calibration.padding and len({*calibration.padding}) == 1:
+        value = b"%d\0" % calibration.padding[0]
+        entries[NO_DATA] = _ASCII, len(value), value
     for tag, kind, value in ((XMP, _BYTE, metadata.xmp), (ICC, _UNDEFINED, metadata.icc)):
         if value:
             entries[tag] = kind, len(value), value
@@ -206,7 +235,10 @@ def holds_exif(data: bytes) -> bool:
 
 
 def holds_text(keyword: str, said: str) -> bool:
-    """Return whether TIFF has a tag for a text."""
+    """Return whether TIFF has a tag for a text; of a calibration it holds padding of one level."""
+    if keyword == CALIBRATION and (found := Calibration.of_text(said)):
+        padding = found.padding
+        return len({*(padding or ())}) == 1 and found == Calibration(padding=padding)
     try:
         said.encode()
     except UnicodeEncodeError:
