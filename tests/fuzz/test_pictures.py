@@ -19,7 +19,7 @@ from mmpcodec import PictureError, pictures
 ROOT = Path(__file__).parents[2]
 SAYS = {
     "compression_of_many_values.tif": r"is compressed by \(26540, .*\.\.\.; supported are none",
-    "kind_with_line_breaks.dcm": r"is DICOM of RGB.* I8 with 8 bits; supported are",
+    "kind_with_line_breaks.dcm": r"is DICOM of RGB.* I8 with 8 bits in 8, 3 planes; supported are",
     "long_header_that_is_no_python.npy": "has a header of 9001 bytes, allowed are 512",
     "photometric_of_many_values.tif": r"holds \(.*\.\.\. samples of 8 bits; supported are gray",
     "sequences_nested_too_deep.dcm": "(its sequences are nested too deep|is damaged or truncated)",

@@ -60,10 +60,10 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         if found_kind in _FULL:
             stored = colours.rgb_of_ybr(stored, bits, partial=kind == _PARTIAL)
         samples = np.minimum(stored, (1 << bits) - 1).astype(sample_type(bits))
-        return Picture(samples, bits, Metadata(resolution=resolution))
+        return Picture(samples, bits, Metadata(_profile(file), resolution=resolution))
     if kind == _PALETTE:
         samples, depth = colours.shown(stored, file)
-        return Picture(samples, depth, Metadata(resolution=resolution))
+        return Picture(samples, depth, Metadata(_profile(file), resolution=resolution))
     signed, inverted = bool(file.PixelRepresentation), kind == _GRAY[0]
     white = (1 << bits) - 1
     levels = np.clip(stored.astype(np.int64) + (1 << (bits - 1) if signed else 0), 0, white)
@@ -102,6 +102,12 @@ def _parsed(data: bytes, name: str) -> Any:
         title = one_line(str(getattr(kind, "name", kind)))
         raise PictureError(f"{name}: is a DICOM file without a picture, {title}")
     return file
+
+
+def _profile(file: Any) -> bytes:
+    """Return the ICC profile of colours."""
+    found = file.get("ICCProfile")
+    return found if isinstance(found, bytes) else b""
 
 
 def _frames(file: Any) -> int:
