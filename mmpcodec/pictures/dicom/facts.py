@@ -33,15 +33,12 @@ class FrameFacts:
     file : pydicom.Dataset
     frame : int
         Number of the frame, from 0 up.
-
-    Attributes
-    ----------
-    dropped : list of str
-        Attributes whose values are no valid ones, as "keyword = value".
+    wrong : list of str
+        Takes the attributes whose values are no valid ones, as "keyword = value".
     """
 
-    def __init__(self, file: Any, frame: int):
-        self.dropped: list[str] = []
+    def __init__(self, file: Any, frame: int, wrong: list[str]):
+        self.wrong = wrong
         self._file = file
         own, shared = _items(file, _PER_FRAME), _items(file, _SHARED)
         self._groups = [*own[frame : frame + 1], *shared[:1]]
@@ -86,7 +83,7 @@ class FrameFacts:
         """Return the pixels per metre, from the spacing of rows and columns in mm."""
         places = [(self._group(SPACING), _SPACINGS[0]), *((self._file, name) for name in _SPACINGS)]
         for place, keyword in places:
-            spacing = _value(place, keyword)
+            spacing = value_of(place, keyword)
             if spacing is None:
                 continue
             # A file may break the rule that there are two.
@@ -109,12 +106,12 @@ class FrameFacts:
 
     def _is_rescaled(self) -> bool:
         group = self._group(RESCALE)
-        return any(_value(group, each) is not None for each in ("RescaleSlope", "RescaleIntercept"))
+        return any(value_of(group, each) is not None for each in ("RescaleSlope", "RescaleIntercept"))
 
     def _rescale(self) -> tuple[float, float, str] | None:
         """Return slope, intercept and unit; None if they are no numbers."""
         group = self._group(RESCALE)
-        slope, intercept = _value(group, "RescaleSlope"), _value(group, "RescaleIntercept")
+        slope, intercept = value_of(group, "RescaleSlope"), value_of(group, "RescaleIntercept")
         numbers = []
         for keyword, value, usual in (
             ("RescaleSlope", slope, 1.0), ("RescaleIntercept", intercept, 0.0),
@@ -124,8 +121,8 @@ class FrameFacts:
                 self._drop(group, keyword)
                 return None
             numbers.append(number)
-        unit = str(_value(group, "RescaleType") or "")
-        if self._is_rescaled() and not unit and _value(self._file, "Modality") == "CT":
+        unit = str(value_of(group, "RescaleType") or "")
+        if self._is_rescaled() and not unit and value_of(self._file, "Modality") == "CT":
             unit = "HU"
         return numbers[0], numbers[1], "" if unit == _UNSPECIFIED else unit
 
@@ -136,11 +133,11 @@ class FrameFacts:
         """
         group = self._group(WINDOW)
         names = ("WindowCenter", "WindowWidth")
-        said = [_first(_value(group, name)) for name in names]
+        said = [_first(value_of(group, name)) for name in names]
         if said == [None, None]:
             return None
         centre, width = (math.nan if each is None else _number(each) for each in said)
-        if str(_value(group, "VOILUTFunction") or "LINEAR") == "LINEAR":
+        if str(value_of(group, "VOILUTFunction") or "LINEAR") == "LINEAR":
             centre, width = centre - 0.5, width - 1
         ends = centre - width / 2, centre + width / 2
         if ends[0] < ends[1] and all(abs(each) <= MOST_VALUE for each in ends):
@@ -153,7 +150,7 @@ class FrameFacts:
     ) -> tuple[int, int] | None:
         """Return the first and the last sample that is padding. Source: PS3.3, C.7.5.1.1.2."""
         names = ("PixelPaddingValue", "PixelPaddingRangeLimit")
-        said = [_value(self._file, name) for name in names]
+        said = [value_of(self._file, name) for name in names]
         if said[0] is None:
             return None
         samples = []
@@ -171,18 +168,18 @@ class FrameFacts:
     def _drop(self, place: Any, *keywords: str) -> None:
         for keyword in keywords:
             value = one_line(str(_raw(place, keyword)))
-            self.dropped.append(f"{keyword} = {value}")
+            self.wrong.append(f"{keyword} = {value}")
 
 
 def _items(place: Any, keyword: str) -> list[Any]:
     """Return the items of a sequence; none if the element is missing or no sequence."""
     from pydicom import Sequence as Items
 
-    found = _value(place, keyword)
+    found = value_of(place, keyword)
     return list(found) if isinstance(found, Items) else []
 
 
-def _value(place: Any, keyword: str) -> Any:
+def value_of(place: Any, keyword: str) -> Any:
     """Return the value of an element as pydicom reads it, or as text; None if it has none."""
     found = _raw(place, keyword)
     return None if found is None or found == "" or found == b"" else found

@@ -11,8 +11,9 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.dicom import colours, frames
-from mmpcodec.pictures.dicom.facts import FrameFacts
-from mmpcodec.pictures.limits import check_single, check_size, damaged, library, one_line
+from mmpcodec.pictures.dicom.facts import FrameFacts, value_of
+from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _GRAY = ("MONOCHROME1", "MONOCHROME2")
@@ -21,10 +22,12 @@ _FULL = ("YBR_FULL", "YBR_FULL_422")
 _COLOUR = ("RGB", *_FULL, _PARTIAL, "YBR_ICT", "YBR_RCT")
 _SAMPLES = "PixelData"
 _FLOATS = ("FloatPixelData", "DoubleFloatPixelData")
+_TABLES = ("ModalityLUTSequence", "VOILUTSequence")
+_OVERLAYS, _OVERLAY_MASK = 0x6000, 0xFF00  # groups of elements
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file. Data about the patient are not read.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a whole file, or a frame of several. Data about the patient are not read.
 
     MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
     the darkest possible level becomes 0. Palettes and luminance with colour differences become RGB.
@@ -34,15 +37,15 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     Raises
     ------
     PictureError
-        If the file is damaged, beyond the limits, of several frames, or of a kind that is not
-        supported.
+        If the file is damaged, beyond the limits, of several frames without a ``page``, or of a
+        kind that is not supported.
     MissingExtra
         If pydicom is not installed, or what decodes the samples.
     """
     file = _parsed(data, name)
-    count = _frames(file)
-    check_single(count, name)
-    frame = 0
+    wrong: list[str] = []
+    count = _frames(file, wrong)
+    frame = chosen(count, page, name)
     bits, kind = _number(file, "BitsStored", name), str(file.get("PhotometricInterpretation") or "")
     planes = _number(file, "SamplesPerPixel", name)
     shown = 3 if kind == _PALETTE else planes
@@ -54,24 +57,37 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     stored, found_kind = frames.decoded(file, frame, count, name)
     if stored.ndim != (2 if planes == 1 else 3):
         raise ValueError(f"samples of shape {stored.shape}")
-    facts = FrameFacts(file, frame)
+    facts = FrameFacts(file, frame, wrong)
     resolution = facts.resolution()
-    if planes > 1:
-        if found_kind in _FULL:
-            stored = colours.rgb_of_ybr(stored, bits, partial=kind == _PARTIAL)
-        samples = np.minimum(stored, (1 << bits) - 1).astype(sample_type(bits))
-        return Picture(samples, bits, Metadata(_profile(file), resolution=resolution))
-    if kind == _PALETTE:
-        samples, depth = colours.shown(stored, file)
-        return Picture(samples, depth, Metadata(_profile(file), resolution=resolution))
-    signed, inverted = bool(file.PixelRepresentation), kind == _GRAY[0]
+    if kind in _GRAY:
+        samples, depth = _levels(stored, bits, bool(file.PixelRepresentation), kind), bits
+        calibration = facts.calibration(bits, bool(file.PixelRepresentation), kind == _GRAY[0])
+        text = () if calibration is None else (calibration.text(),)
+        metadata = Metadata(resolution=resolution, text=text)
+    else:
+        samples, depth = _colours(stored, file, bits, found_kind, partial=kind == _PARTIAL)
+        metadata = Metadata(_profile(file), resolution=resolution)
+    _say_left_out(file, facts, name)
+    return Picture(samples, depth, metadata)
+
+
+def _levels(stored: np.ndarray, bits: int, signed: bool, kind: str) -> np.ndarray:
+    """Return stored levels as samples, in which black is 0."""
     white = (1 << bits) - 1
     levels = np.clip(stored.astype(np.int64) + (1 << (bits - 1) if signed else 0), 0, white)
-    levels = white - levels if inverted else levels
-    calibration = facts.calibration(bits, signed, inverted)
-    text = () if calibration is None else (calibration.text(),)
-    metadata = Metadata(resolution=resolution, text=text)
-    return Picture(levels.astype(sample_type(bits)), bits, metadata)
+    levels = white - levels if kind == _GRAY[0] else levels
+    return levels.astype(sample_type(bits))
+
+
+def _colours(
+    stored: np.ndarray, file: Any, bits: int, kind: str, *, partial: bool
+) -> tuple[np.ndarray, int]:
+    """Return stored colours as RGB, and their depth."""
+    if kind == _PALETTE:
+        return colours.shown(stored, file)
+    if kind in _FULL:
+        return colours.rgb_of_ybr(stored, bits, partial=partial), bits
+    return np.minimum(stored, (1 << bits) - 1).astype(sample_type(bits)), bits
 
 
 def _parsed(data: bytes, name: str) -> Any:
@@ -110,12 +126,27 @@ def _profile(file: Any) -> bytes:
     return found if isinstance(found, bytes) else b""
 
 
-def _frames(file: Any) -> int:
+def _frames(file: Any, wrong: list[str]) -> int:
     """Return the number of frames; 1 if the file does not say it."""
+    found = value_of(file, "NumberOfFrames")
     try:
-        return int(file.get("NumberOfFrames") or 1)
+        return int(found or 1)
     except (ValueError, TypeError):
+        wrong.append(f"NumberOfFrames = {one_line(str(found))}")
         return 1
+
+
+def _say_left_out(file: Any, facts: FrameFacts, name: str) -> None:
+    """Say which attributes are left out that change how a viewer shows the picture."""
+    if facts.wrong:
+        leave_out(name, "damaged attributes", ", ".join(facts.wrong))
+    if others := facts.other_groups():
+        leave_out(name, "functional groups", ", ".join(others))
+    tables = [each for each in _TABLES if each in file]
+    if tables:
+        leave_out(name, "lookup tables", ", ".join(tables))
+    if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in file):
+        leave_out(name, "overlays")
 
 
 def _number(file: Any, keyword: str, name: str) -> int:

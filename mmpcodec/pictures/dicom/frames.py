@@ -38,6 +38,7 @@ _SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
 _JP2_START = b"\0\0\0\x0cjP  "
 _SIGNED = 0x80
 _RGB = "RGB"
+_OFFSET_TABLES = ("ExtendedOffsetTable", "ExtendedOffsetTableLengths")
 
 
 def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, str]:
@@ -76,7 +77,9 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
             )
         samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
         return samples, str(facts["photometric_interpretation"])
-    frame = get_frame(file.PixelData, number, number_of_frames=count)
+    tables = [file.get(each) for each in _OFFSET_TABLES]
+    offsets = (tables[0], tables[1]) if count > 1 and all(tables) else None
+    frame = get_frame(file.PixelData, number, number_of_frames=count, extended_offsets=offsets)
     columns, rows = int(file.Columns), int(file.Rows)
     if syntax == RLE:
         _check_rle(frame, columns * rows)

@@ -14,7 +14,7 @@ _MOST_ENTRIES = 64  # entries lie in the order of their tags
 _MOST_BELOW = 16
 
 
-class Found(NamedTuple):
+class ListedDirectory(NamedTuple):
     """A directory.
 
     Parameters
@@ -56,8 +56,8 @@ class Directories:
     pages : list of int
         Offsets of the directories of the pages, at least one. If no directory of the chain is a
         page, sub-directories may be: raw files of cameras begin with a small picture.
-    overviews, masks : bool
-        Whether there are smaller versions of a page, or masks.
+    others : list of str
+        What the other directories with pictures are: "overviews", "masks".
     """
 
     def __init__(self, tiff: Any, read_at: ReadAt, first: int):
@@ -68,15 +68,15 @@ class Directories:
         pages = [each for each in chain if each.is_page] or [each for each in below if each.is_page]
         self.pages = [each.place for each in pages] or [first]
         others = [each for each in further if each.is_picture and each.place not in self.pages]
-        self.masks = any(each.kind & _MASK for each in others)
-        self.overviews = any(not each.kind & _MASK for each in others)
+        masks = {bool(each.kind & _MASK) for each in others}
+        self.others = [name for name, mask in (("overviews", False), ("masks", True)) if mask in masks]
 
-    def _chain(self, place: int) -> list[Found]:
+    def _chain(self, place: int) -> list[ListedDirectory]:
         """Return the directories, at most ``_MOST_DIRECTORIES`` and one, each once.
 
         tifffile would follow some circles of directories without end.
         """
-        chain: list[Found] = []
+        chain: list[ListedDirectory] = []
         seen = {0}
         while place not in seen and len(chain) <= _MOST_DIRECTORIES:
             seen.add(place)
@@ -84,13 +84,13 @@ class Directories:
             chain.append(found)
         return chain
 
-    def _found(self, place: int) -> tuple[Found, int]:
+    def _found(self, place: int) -> tuple[ListedDirectory, int]:
         """Return the directory at an offset, and the offset of the next one; 0 if there is none."""
         tiff = self._tiff
         start = place + tiff.tagnosize
         head = self._read_at(place, tiff.tagnosize)
         if len(head) < tiff.tagnosize:
-            return Found(place, 0, False, ()), 0
+            return ListedDirectory(place, 0, False, ()), 0
         (count,) = struct.unpack(tiff.tagnoformat, head)
         kind, is_picture = 0, False
         below: tuple[int, ...] = ()
@@ -107,8 +107,8 @@ class Directories:
                     kind = values[0] if tag == _SUBFILE else int(values[0] == _OLD_REDUCED)
         following = self._read_at(start + count * tiff.tagsize, tiff.offsetsize)
         if len(following) < tiff.offsetsize:  # some writers leave it out at the end
-            return Found(place, kind, is_picture, below), 0
-        return Found(place, kind, is_picture, below), struct.unpack(tiff.offsetformat, following)[0]
+            return ListedDirectory(place, kind, is_picture, below), 0
+        return ListedDirectory(place, kind, is_picture, below), struct.unpack(tiff.offsetformat, following)[0]
 
     def _values(self, entry: bytes, letter: str) -> tuple[int, ...]:
         """Return the first values of an entry."""

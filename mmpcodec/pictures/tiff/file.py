@@ -15,25 +15,27 @@ MOST_WITH_METADATA = 3 << 30
 """Largest size of the samples, in bytes, that leaves the metadata within 32-bit offsets."""
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a whole file, or a page of several.
 
     Raises
     ------
     PictureError
-        If the file is damaged, beyond the limits, of several pages, or of a kind that is not
-        supported.
+        If the file is damaged, beyond the limits, of several pages without a ``page``, or of a kind
+        that is not supported.
     MissingExtra
         If tifffile is not installed, or Pillow was built without libtiff.
     """
-    with TiffReader(io.BytesIO(data), name, limits) as reader:
+    with TiffReader(io.BytesIO(data), name, limits, page) as reader:
         samples = reader.read(slice(None), slice(None))
         return Picture(samples, reader.depth, reader.metadata)
 
 
-def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> TiffReader:
-    """Return a reader of parts of a file."""
-    return TiffReader(path, name, limits)
+def open_parts(
+    path: Path, head: bytes, size: int, name: str, limits: DecodeLimits, page: int | None = None
+) -> TiffReader:
+    """Return a reader of parts of a file, or of a page of several."""
+    return TiffReader(path, name, limits, page)
 
 
 def holds(picture: Picture, kind: str) -> bool:

@@ -17,15 +17,15 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.colour_maps import colours_of
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import (
     check_part,
-    check_single,
     check_size,
+    chosen,
     damage_reported,
     damaged,
     library,
     one_line,
-    say,
 )
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
@@ -64,6 +64,8 @@ class TiffReader:
     limits : DecodeLimits
         Limits of each part that is read, and of each strip and tile. For a stream they hold for the
         whole picture as well.
+    page : int or None
+        Number of the page, from 1; None takes the only one.
 
     Raises
     ------
@@ -71,7 +73,13 @@ class TiffReader:
         As ``file.read`` raises them.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str, limits: DecodeLimits):
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        name: str,
+        limits: DecodeLimits,
+        page: int | None = None,
+    ):
         tifffile = load_tifffile(name)
         self.name = name
         self._limits = limits
@@ -87,16 +95,16 @@ class TiffReader:
         self._stored: StoredArray | None = None
         try:
             with damage_reported(name):
-                self._open(tifffile, whole=self._stream is source)
+                self._open(tifffile, page, whole=self._stream is source)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, tifffile: Any, whole: bool) -> None:
+    def _open(self, tifffile: Any, number: int | None, *, whole: bool) -> None:
         self._held = self._stream.seek(0, os.SEEK_END)
         self._stream.seek(0)
         self._file = tifffile.TiffFile(self._stream, _multifile=False)
-        self._page = page = self._chosen(tifffile)
+        self._page = page = self._chosen(tifffile, number)
         self._check_numbers()
         width, height = page.imagewidth, page.imagelength
         if whole:
@@ -116,27 +124,33 @@ class TiffReader:
         if planes > 1:
             self.shape = height, width, planes
         order = "<" if self._file.byteorder == "<" else ">"
-        self.metadata, self.bad_tags = tags.metadata_of(
-            page, self._bytes_at, order, self._file.is_bigtiff, self.depth
+        self.metadata = tags.metadata_of(
+            page, self._bytes_at, order, self._file.is_bigtiff, self.depth, self.name
         )
         self._inks = self.metadata.icc
         if page.photometric == CMYK:
             shown.say_cmyk(self.name)
             self.metadata = self.metadata.without("icc")
         self._stored = self._stored_array()
+        if self._stored is None and self._in_front:
+            raise PictureError(f"{self.name}: is a compressed stack, which is not supported")
         if self._stored is None:
             self._check_segments()
 
-    def _chosen(self, tifffile: Any) -> Any:
-        """Return the page that is read."""
+    def _chosen(self, tifffile: Any, number: int | None) -> Any:
+        """Return the page that is read, and keep its place in a stack behind one directory."""
         first = self._file.pages.first
         found = Directories(self._file.tiff, self._bytes_at, first.offset)
-        check_single(max(len(found.pages), self._in_stack()), self.name)
-        (place,) = found.pages[:1]
+        stack = self._in_stack() if len(found.pages) == 1 else 1
+        index = chosen(max(len(found.pages), stack), number, self.name, thing="pages")
+        if found.others:
+            leave_out(self.name, "further directories", ", ".join(found.others))
+        self._in_front = index if stack > 1 else 0
+        place = found.pages[0 if stack > 1 else index]
         if place == first.offset:
             return first
         self._file.filehandle.seek(place)
-        return tifffile.TiffPage(self._file, 0)
+        return tifffile.TiffPage(self._file, index)
 
     def _in_stack(self) -> int:
         """Return the number of pictures that ImageJ keeps behind one directory."""
@@ -211,7 +225,7 @@ class TiffReader:
                 f"{name}: holds {what}; supported is alpha that is not multiplied in"
             )
         if extra == (_UNSPECIFIED,):
-            say(name, "holds a plane whose meaning is not said; it is read as alpha")
+            leave_out(name, "kind of alpha")
 
     def _bytes_at(self, place: int, size: int) -> bytes:
         # A stream allocates what it is asked for, whatever the file holds.
@@ -230,6 +244,7 @@ class TiffReader:
         kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
         start, planes = page.dataoffsets[0], page.samplesperpixel
         size = page.imagelength * page.imagewidth * planes * kind.itemsize
+        start += size * self._in_front
         if start + size > self._held:
             raise damaged(self.name, f"holds {self._held} bytes, {start + size} are needed")
         shape = (page.imagelength, page.imagewidth, planes)
@@ -298,7 +313,7 @@ class TiffReader:
             if samples.shape != self.shape:
                 raise damaged(self.name, f"holds level {highest}, its WhiteLevel is {white}")
             self.depth = page.bitspersample
-            say(self.name, f"holds level {highest}; its WhiteLevel {white} is left out")
+            leave_out(self.name, "white level", f"{white} of a sample {highest}")
         return samples
 
     def _from_segments(self, rows: slice, columns: slice) -> np.ndarray:

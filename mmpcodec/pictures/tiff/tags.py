@@ -8,6 +8,7 @@ from typing import Any
 from mmpcodec.metadata import CALIBRATION, Calibration, Metadata, Resolution, Unit
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.exif import Directory, ReadAt
+from mmpcodec.pictures.left_out import leave_out
 
 WHITE_LEVEL = 50717
 """Tag of DNG. The tag MaxSampleValue is a statistic of the samples."""
@@ -18,6 +19,21 @@ X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT = 282, 283, 296
 XMP, ICC = 700, 34675
 TEXTS = {269: "Title", 270: "Description", 305: "Software"}
 """Keywords of texts, as PNG names them, by their tags."""
+
+_RESOLUTION = (X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT)
+_GEOGRAPHIC = (33550, 33922, 34264, 34735, 34736, 34737, 42112, NO_DATA)
+"""Tags of GeoTIFF and of GDAL."""
+_LAYOUT = (
+    *range(254, 260), *range(262, 267), 273, *range(277, 282), 284, 288, 289, 292, 293, 297, 317,
+    *range(320, 328), 330, 338, 339, 340, 341, 347, *range(512, 522), *range(529, 533),
+)  # fmt: skip
+"""Tags that say how the samples lie in the file, and statistics of the samples."""
+_READ = frozenset(
+    (*_LAYOUT, *_RESOLUTION, *TEXTS, *exif.KEPT, *exif.BELOW, XMP, ICC, NO_DATA, WHITE_LEVEL)
+)
+_DAMAGED = {ICC: "damaged profile", XMP: "damaged xmp", NO_DATA: "geotiff"}
+_DAMAGED |= dict.fromkeys(TEXTS, "damaged text")
+_DAMAGED |= dict.fromkeys(_RESOLUTION, "damaged resolution")
 
 _UNITS: dict[int, Unit] = {1: "none", 2: "inch", 3: "centimetre"}
 _CENTIMETRE = 3
@@ -55,17 +71,16 @@ def white_level(depth: int, planes: int, order: str) -> Tag:
 
 
 def metadata_of(
-    page: Any, read_at: ReadAt, order: str, big: bool, depth: int
-) -> tuple[Metadata, list[int]]:
-    """Read the metadata of a page from its tags, and return them and the tags that are damaged.
+    page: Any, read_at: ReadAt, order: str, big: bool, depth: int, name: str
+) -> Metadata:
+    """Read the metadata of a page from its tags, and say what is left out.
 
     Raises
     ------
     ValueError
         If the directory is damaged, or the values exceed ``MAX_METADATA`` bytes.
     """
-    resolution_tags = {X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT}
-    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, NO_DATA, *resolution_tags})
+    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, NO_DATA, *_RESOLUTION})
     bad: list[int] = []
     found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags, dropped=bad)
     entries = found.entries
@@ -76,16 +91,29 @@ def metadata_of(
     kept = {tag: entries[tag] for tag in entries if tag in exif.KEPT}
     directory = Directory(kept, found.below)
     resolution = _resolution(entries, order)
-    if resolution is None and entries.keys() & {X_RESOLUTION, Y_RESOLUTION}:
-        bad += sorted(entries.keys() & resolution_tags)
-    metadata = Metadata(
+    if resolution is None and entries.keys() & _RESOLUTION[:2]:
+        bad += entries.keys() & _RESOLUTION
+    _say_left_out([tag for tag in page.tags.keys() if padding is None or tag != NO_DATA], bad, name)
+    return Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",
         xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
         resolution=None if resolution == _NOTHING else resolution,
         text=tuple(text),
     )
-    return metadata, bad
+
+
+def _say_left_out(given: list[int], bad: list[int], name: str) -> None:
+    """Say which of the tags of a page are not read, and which are damaged."""
+    damage: dict[str, list[int]] = {}
+    for tag in sorted({*bad}):
+        kind = _DAMAGED.get(tag, "damaged exif")
+        damage.setdefault(kind, []).append(tag)
+    geographic = [tag for tag in given if tag in _GEOGRAPHIC]
+    others = [tag for tag in given if tag not in (*_GEOGRAPHIC, *_READ)]
+    for key, tags in (*damage.items(), ("geotiff", geographic), ("other tags", others)):
+        if tags:
+            leave_out(name, key, f"tags {', '.join(map(str, sorted(tags)))}")
 
 
 def padding_of(entries: dict[int, Any], depth: int, inverted: bool) -> int | None:
