@@ -90,7 +90,10 @@ def dicom_of(samples, bits, kind="MONOCHROME2", samples_as=None, **more):
     if samples.ndim == 3:
         file.PlanarConfiguration = 0
     for name, value in more.items():
-        setattr(file, name, value)
+        if name.isidentifier() and name[0].isupper():
+            setattr(file, name, value)
+        else:
+            file.add(value)
     file.PixelData = (samples if samples_as is None else samples_as).tobytes()
     stream = io.BytesIO()
     file.save_as(stream, enforce_file_format=True)

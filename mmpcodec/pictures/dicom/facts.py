@@ -81,7 +81,10 @@ class FrameFacts:
 
     def resolution(self) -> Resolution | None:
         """Return the pixels per metre, from the spacing of rows and columns in mm."""
-        places = [(self._group(SPACING), _SPACINGS[0]), *((self._file, name) for name in _SPACINGS)]
+        group = self._group(SPACING)
+        places = [(self._file, name) for name in _SPACINGS]
+        if group is not self._file:
+            places.insert(0, (group, _SPACINGS[0]))
         for place, keyword in places:
             spacing = value_of(place, keyword)
             if spacing is None:
@@ -106,7 +109,9 @@ class FrameFacts:
 
     def _is_rescaled(self) -> bool:
         group = self._group(RESCALE)
-        return any(value_of(group, each) is not None for each in ("RescaleSlope", "RescaleIntercept"))
+        return any(
+            value_of(group, each) is not None for each in ("RescaleSlope", "RescaleIntercept")
+        )
 
     def _rescale(self) -> tuple[float, float, str] | None:
         """Return slope, intercept and unit; None if they are no numbers."""

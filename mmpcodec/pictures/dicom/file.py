@@ -145,7 +145,8 @@ def _say_left_out(file: Any, facts: FrameFacts, name: str) -> None:
     tables = [each for each in _TABLES if each in file]
     if tables:
         leave_out(name, "lookup tables", ", ".join(tables))
-    if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in file):
+    given = [*file.keys()]
+    if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in given):
         leave_out(name, "overlays")
 
 

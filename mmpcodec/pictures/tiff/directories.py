@@ -69,7 +69,9 @@ class Directories:
         self.pages = [each.place for each in pages] or [first]
         others = [each for each in further if each.is_picture and each.place not in self.pages]
         masks = {bool(each.kind & _MASK) for each in others}
-        self.others = [name for name, mask in (("overviews", False), ("masks", True)) if mask in masks]
+        self.others = [
+            name for name, mask in (("overviews", False), ("masks", True)) if mask in masks
+        ]
 
     def _chain(self, place: int) -> list[ListedDirectory]:
         """Return the directories, at most ``_MOST_DIRECTORIES`` and one, each once.
@@ -108,7 +110,9 @@ class Directories:
         following = self._read_at(start + count * tiff.tagsize, tiff.offsetsize)
         if len(following) < tiff.offsetsize:  # some writers leave it out at the end
             return ListedDirectory(place, kind, is_picture, below), 0
-        return ListedDirectory(place, kind, is_picture, below), struct.unpack(tiff.offsetformat, following)[0]
+        return ListedDirectory(place, kind, is_picture, below), struct.unpack(
+            tiff.offsetformat, following
+        )[0]
 
     def _values(self, entry: bytes, letter: str) -> tuple[int, ...]:
         """Return the first values of an entry."""

@@ -129,7 +129,7 @@ class TiffReader:
         )
         self._inks = self.metadata.icc
         if page.photometric == CMYK:
-            shown.say_cmyk(self.name)
+            leave_out(self.name, "cmyk")
             self.metadata = self.metadata.without("icc")
         self._stored = self._stored_array()
         if self._stored is None and self._in_front:

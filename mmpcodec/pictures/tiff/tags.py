@@ -93,7 +93,9 @@ def metadata_of(
     resolution = _resolution(entries, order)
     if resolution is None and entries.keys() & _RESOLUTION[:2]:
         bad += entries.keys() & _RESOLUTION
-    _say_left_out([tag for tag in page.tags.keys() if padding is None or tag != NO_DATA], bad, name)
+    _say_left_out(
+        [tag.code for tag in page.tags if padding is None or tag.code != NO_DATA], bad, name
+    )
     return Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from support.picture_files import COLOUR, DEEP, GRAY, dicom_of, file_of
 
-from mmpcodec import MissingExtra, PictureError, pictures
+from mmpcodec import MissingExtra, PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures.registry import format_at
 
@@ -64,6 +64,7 @@ def test_values_come_back_from_samples(kind, masked):
         ({"WindowCenter": "40"}, None),
     ],
 )
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 def test_rescaling_and_windows_are_read(elements, calibration):
     found = pictures.from_bytes(dicom_of(DEEP >> 4, 12, **elements)).metadata
     assert found.calibration == calibration
@@ -85,6 +86,7 @@ def test_rescaling_and_windows_are_read(elements, calibration):
         ({"PixelSpacing": "1", "ImagerPixelSpacing": ["2", "2"]}, (Fraction(500), Fraction(500))),
     ],
 )
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 def test_spacing_becomes_the_resolution(elements, resolution):
     for samples, kind in ((GRAY, "MONOCHROME2"), (COLOUR, "RGB")):
         found = pictures.from_bytes(dicom_of(samples, 8, kind, **elements)).metadata.resolution
@@ -103,7 +105,10 @@ def test_spacing_becomes_the_resolution(elements, resolution):
         (dicom_of(GRAY, 8, "HSV"), "is DICOM of HSV with 8 bits in 8, 1 planes; supported are"),
         (dicom_of(COLOUR.astype(np.int8), 8, "RGB"), "is DICOM of signed RGB with 8 bits"),
         (dicom_of(DEEP.astype(np.uint32), 32), "is DICOM of MONOCHROME2 with 32 bits in 32"),
-        (dicom_of(GRAY, 8, NumberOfFrames=2), "holds 2 pictures; supported is one per file"),
+        (
+            dicom_of(GRAY, 8, NumberOfFrames=2),
+            "holds 2 frames; --page N, or page=N in Python, reads one",
+        ),
         (dicom_of(GRAY, 8) + b"1.2.840.10008.1.2.1.99", "is a deflated DICOM file"),
         (
             dicom_of(DEEP, 12, HighBit=15),
@@ -116,14 +121,15 @@ def test_dicom_refuses(data, says):
         pictures.from_bytes(data, "x")
 
 
-def encapsulated(frame, syntax, samples=GRAY, rest=(), tables=None, bits=8, **more):
+def encapsulated(frame, syntax, samples=GRAY, rest=(), tables=None, bits=8, frames=None, **more):
     """A file with a compressed frame, and the rest of the fragments; ``tables`` are elements."""
     from pydicom import dcmread
     from pydicom.encaps import encapsulate
 
     file = dcmread(io.BytesIO(dicom_of(samples, bits, **more)))
     file.file_meta.TransferSyntaxUID = syntax
-    file.PixelData = encapsulate([frame, *rest], has_bot=not rest)
+    frames = frames or [frame, *rest]
+    file.PixelData = encapsulate(frames, has_bot=not rest)
     file["PixelData"].VR = "OB"
     file["PixelData"].is_undefined_length = True
     for name, value in (tables or {}).items():
@@ -245,6 +251,7 @@ def test_dicom_without_preamble_is_known_by_its_elements():
         assert format_at(group + bytes(600)) is None
 
 
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 def test_attributes_that_are_wrong_cost_only_themselves():
     """The samples are what they are without the attribute, and the rest of the facts, too."""
     plain = pictures.from_bytes(dicom_of(DEEP >> 4, 12)).samples
@@ -317,6 +324,72 @@ def test_functional_groups_are_read():
     ).metadata
     assert found.calibration == Calibration(2.0, -1024.0, "HU", (-160.0, 239.0))
     assert found.resolution == Resolution(Fraction(4000), Fraction(2000), "metre")
+
+
+def test_each_frame_has_its_own_groups():
+    """A group of the frame comes before a shared one."""
+    frames = np.stack([DEEP >> 4, DEEP >> 5, DEEP >> 6])
+    own = [of_values("1", "0"), groups(), of_values("3", "-5")]
+    data = dicom_of(
+        frames[0], 12, samples_as=frames, NumberOfFrames=3,
+        SharedFunctionalGroupsSequence=[SHARED], PerFrameFunctionalGroupsSequence=own,
+    )  # fmt: skip
+    for page, (slope, intercept) in enumerate(((1, 0), (2, -1024), (3, -5)), 1):
+        found = pictures.from_bytes(data, page=page)
+        np.testing.assert_array_equal(found.samples, frames[page - 1])
+        assert found.metadata.calibration == Calibration(slope, intercept, "HU", (-160.0, 239.0))
+    with pytest.raises(PictureError, match="x: holds 3 frames; --page N, or page=N"):
+        pictures.from_bytes(data, "x")
+    with pytest.raises(PictureError, match="x: page = 4: must be 1 to 3"):
+        pictures.from_bytes(data, "x", page=4)
+
+
+def test_frames_are_read_by_number():
+    colours = [np.roll(EVEN, number, axis=0) for number in range(3)]
+    data = dicom_of(EVEN, 8, "YBR_FULL", samples_as=np.stack(colours), NumberOfFrames=3)
+    for page in (1, 2, 3):
+        found = pictures.from_bytes(data, page=page).samples
+        np.testing.assert_array_equal(found, jfif_inverse(colours[page - 1]))
+    grays = [np.roll(GRAY, number, axis=0) for number in range(3)]
+    packed = [rle_frame(rle_segment(each)) for each in grays]
+    lossless = [file_of(each, "JPEG2000", no_jp2=True, irreversible=False) for each in grays]
+    for frames, syntax in ((packed, RLE), (lossless, JPEG_2000)):
+        data = encapsulated(None, syntax, frames=frames, NumberOfFrames=3)
+        for page in (1, 2, 3):
+            found = pictures.from_bytes(data, page=page).samples
+            np.testing.assert_array_equal(found, grays[page - 1])
+
+
+ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0, 0, 1, 0]})
+
+
+@pytest.mark.parametrize(
+    ("elements", "key", "says"),
+    [
+        ({"RescaleSlope": "0"}, "damaged attributes", r"\(RescaleSlope = 0\)"),
+        ({"WindowCenter": "40"}, "damaged attributes", r"\(WindowCenter = 40\)"),
+        ({"PixelSpacing": ["0", "1"]}, "damaged attributes", r"\(PixelSpacing = \[0, 1\]\)"),
+        (
+            {"SharedFunctionalGroupsSequence": [ORIENTED]},
+            "functional groups",
+            r"\(PlaneOrientationSequence\)",
+        ),
+        ({"VOILUTSequence": [ORIENTED]}, "lookup tables", r"\(VOILUTSequence\)"),
+        ({"OverlayRows": 9}, "overlays", "has overlays, which are not read"),
+    ],
+)
+def test_what_is_left_out_is_said_once(elements, key, says):
+    if "OverlayRows" in elements:
+        from pydicom.dataelem import DataElement
+
+        elements = {"private": DataElement(0x60000010, "US", 9)}
+    data = dicom_of(DEEP >> 4, 12, **elements)
+    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as told:
+        found = pictures.from_bytes(data, "x")
+    assert [each.message.left_out for each in told] == [(key,)]
+    np.testing.assert_array_equal(found.samples, DEEP >> 4)
+    with pytest.raises(PictureError, match=rf"^x: .*{says}; strict reading refuses"):
+        pictures.from_bytes(data, "x", strict=True)
 
 
 def jfif_inverse(ybr):

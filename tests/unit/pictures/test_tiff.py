@@ -145,7 +145,10 @@ def test_white_level_says_the_bits():
         samples = np.minimum(DEEP, value) if depth == 12 else DEEP
         assert pictures.from_bytes(tiff_of(samples, extratags=[tag])).depth == depth
     wrong = tiff_of(DEEP, extratags=[(50717, "H", 1, 4095, True)])
-    with pytest.warns(PictureWarning, match=r"x: holds level \d+; its WhiteLevel 4095 is left out"):
+    with pytest.warns(
+        PictureWarning,
+        match=r"x: names a white level below its samples, .*\(4095 of a sample \d+\)",
+    ):
         found = pictures.from_bytes(wrong, "x")
     np.testing.assert_array_equal(found.samples, DEEP)
     assert found.depth == 16
@@ -194,8 +197,47 @@ def test_overviews_and_masks_are_no_pages(pages):
 
 def test_pages_are_counted_without_overviews():
     data = written((DEEP, {}), (SMALL, REDUCED), (GRAY, {}))
-    with pytest.raises(PictureError, match=r"^x: holds 2 pictures"):
+    with pytest.raises(PictureError, match=r"^x: holds 2 pages; --page N, or page=N"):
         pictures.from_bytes(data, "x")
+
+
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_pages_are_read_by_number(tmp_path):
+    options = {"compression": "lzw", "photometric": "rgb"}
+    data = written((DEEP, {}), (SMALL, REDUCED), (GRAY, {}), (WIDE, options))
+    path = tmp_path / "a.tif"
+    path.write_bytes(data)
+    for page, samples in enumerate((DEEP, GRAY, WIDE), 1):
+        np.testing.assert_array_equal(pictures.from_bytes(data, page=page).samples, samples)
+        with pictures.opened(path, page=page) as reader:
+            assert reader.shape == samples.shape
+            part = reader.read(slice(1, 5), slice(2, 8))
+        np.testing.assert_array_equal(part, samples[1:5, 2:8])
+    for page in (0, 4):
+        with pytest.raises(PictureError, match=f"x: page = {page}: must be 1 to 3"):
+            pictures.from_bytes(data, "x", page=page)
+
+
+GEOGRAPHIC = [(33550, "d", 3, (1.0, 1.0, 0.0), True), (34735, "H", 4, (1, 1, 0, 0), True)]
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "says"),
+    [
+        (written((DEEP, {}), (SMALL, REDUCED)), "further directories", r"\(overviews\)"),
+        (written((DEEP, {}), (GRAY > 99, MASK)), "further directories", r"\(masks\)"),
+        (tiff_of(DEEP, extratags=GEOGRAPHIC), "geotiff", r"\(tags 33550, 34735\)"),
+        (tiff_of(GRAY, extratags=[(42113, "s", 0, "0", True)]), "geotiff", r"\(tags 42113\)"),
+        (tiff_of(GRAY, extratags=[(285, "s", 0, "p", True)]), "other tags", r"\(tags 285\)"),
+        (tiff_of(GRAY, resolution=(0, 1)), "damaged resolution", r"\(tags 282, 283, 296\)"),
+    ],
+)
+def test_what_is_left_out_is_said_once(data, key, says):
+    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as told:
+        pictures.from_bytes(data, "x")
+    assert [each.message.left_out for each in told] == [(key,)]
+    with pytest.raises(PictureError, match=rf"^x: .*{says}; strict reading refuses"):
+        pictures.from_bytes(data, "x", strict=True)
 
 
 def changed(data, tag, **fields):
@@ -262,7 +304,7 @@ def test_alpha_that_is_not_said_opens_with_a_word(options):
     data = tiff_of(ALPHA, **RGB, extrasamples=["unspecified"])
     if not options:
         data = without(data, 338)
-    with pytest.warns(PictureWarning, match="x: holds a plane whose meaning is not said; it is"):
+    with pytest.warns(PictureWarning, match="has a plane of unspecified kind, which is read as al"):
         found = pictures.from_bytes(data, "x")
     np.testing.assert_array_equal(found.samples, ALPHA)
 
@@ -389,7 +431,7 @@ FLOAT, SIGNED = GRAY.astype(np.float32), GRAY.astype(np.int16)
         ),
         (tiff_of(np.dstack([ALPHA, GRAY]), extrasamples=[2, 0], **RGB), "holds 5 planes"),
         (tiff_of(COLOUR, compression="webp", **RGB), "is compressed by WEBP; supported are none"),
-        (tiff_of(np.stack([GRAY, GRAY])), "holds 2 pictures; supported is one per file"),
+        (tiff_of(np.stack([GRAY, GRAY])), "holds 2 pages; --page N, or page=N in Python"),
         (tiff_of(GRAY)[:-3], "bytes, .* are needed"),
         (b"II*\0" + bytes(8), "is damaged or truncated"),
     ],
@@ -399,13 +441,18 @@ def test_refuses(data, says):
         pictures.from_bytes(data, "x")
 
 
-def test_refuses_stacks_of_imagej():
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_stacks_of_imagej_have_pages():
     stream = io.BytesIO()
-    tifffile.imwrite(stream, np.stack([GRAY] * 3), imagej=True, truncate=True)
+    stack = np.stack([DEEP, DEEP + 1, DEEP // 2])
+    tifffile.imwrite(stream, stack, imagej=True, truncate=True)
     with tifffile.TiffFile(io.BytesIO(stream.getvalue())) as file:
         assert len(file.pages) == 1
-    with pytest.raises(PictureError, match="x: holds 3 pictures"):
+    with pytest.raises(PictureError, match="x: holds 3 pages"):
         pictures.from_bytes(stream.getvalue(), "x")
+    for page in (1, 2, 3):
+        found = pictures.from_bytes(stream.getvalue(), page=page).samples
+        np.testing.assert_array_equal(found, stack[page - 1])
 
 
 def test_jpeg_that_says_more_inside_is_refused():
@@ -433,6 +480,7 @@ def test_jpeg_that_hides_its_size_is_refused(before):
         pictures.from_bytes(bytes(changed), "x")
 
 
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 def test_nothing_is_printed(capfd):
     for samples in (GRAY, COLOUR):
         data = tiff_of(samples, compression="lzw", description="x")
