@@ -57,6 +57,7 @@ def test_every_finding_has_its_message():
     assert [path.name for path in FINDINGS] == sorted([*SAYS, *READ])
 
 
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 @pytest.mark.parametrize("path", FINDINGS, ids=lambda path: path.stem)
 @pytest.mark.parametrize("read", [pictures.read, read_by_parts])
 def test_findings_are_refused_or_read(path, read):

@@ -139,7 +139,7 @@ def _by_imagecodecs():
 _WIDE = np.tile(COLOUR, (2, 1, 1))
 FILES = {
     "pgm": pictures.to_bytes(GRAY, "pgm"),
-    "pgm plain": b"P2 # gray\n6 6\n255\n" + b"0 1 2 253 255 9\n" * 6,
+    "pgm plain": b"P2\n6 6\n255\n" + b"0 1 2 253 255 9\n" * 6,
     "ppm deep": pictures.to_bytes(np.dstack([DEEP] * 3), "ppm"),
     "pbm": file_of(GRAY > 99, "PPM"),
     "pam": pictures.to_bytes(np.dstack([GRAY, GRAY]), "pam"),
