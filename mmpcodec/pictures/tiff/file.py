@@ -42,7 +42,7 @@ def holds(picture: Picture, kind: str) -> bool:
     """Return whether a file keeps this kind of the picture's metadata unchanged."""
     metadata = picture.metadata
     if kind == "exif":
-        return tags.holds_exif(metadata.exif)
+        return tags.holds_exif(metadata.exif, metadata.resolution)
     if kind == "resolution":
         return metadata.resolution is not None and tags.holds_resolution(metadata.resolution)
     if kind == "text":  # a file has each tag once

@@ -251,17 +251,19 @@ def _fitted(value: Fraction) -> Fraction:
     return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
 
 
-def holds_exif(data: bytes) -> bool:
+def holds_exif(data: bytes, resolution: Resolution | None = None) -> bool:
     """Return whether reading a TIFF file gives this EXIF back byte for byte.
 
-    It must have the layout that ``exif.structure`` writes, and no thumbnail.
+    It must have the layout that ``exif.structure`` writes, and no thumbnail. Its resolution may be
+    missing if the picture has a ``resolution``, which the tags of the file then hold.
     """
     try:
         order, found = exif.parsed(data)
     except (ValueError, struct.error):
         return False
-    kept = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
-    return exif.structure(order, Directory(kept, found.below)) == data
+    elsewhere = () if resolution is None else _RESOLUTION
+    kept = {tag for tag in found.entries if tag in exif.KEPT or tag in elsewhere}
+    return kept == found.entries.keys() and exif.structure(order, found) == data
 
 
 def holds_text(keyword: str, said: str) -> bool:

@@ -396,6 +396,19 @@ def test_exif_comes_back_with_all_directories():
         assert pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata.exif == data
 
 
+def test_a_resolution_in_exif_goes_to_the_tags():
+    rational = struct.pack("<II", 300, 1)
+    entries = {271: (2, 5, b"Four\0"), 282: (5, 1, rational), 283: (5, 1, rational)}
+    resolution = Resolution(Fraction(300), Fraction(300), "inch")
+    data = structure("<", Directory(entries))
+    for given, lost in ((resolution, ()), (None, ("exif",))):
+        picture = Picture(GRAY, 8, Metadata(exif=data, resolution=given))
+        assert pictures.lost(picture, "tif") == lost
+        found = pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata
+        assert found.resolution == given
+        assert parsed(found.exif)[1].entries == {271: (2, 5, b"Four\0")}
+
+
 def test_no_directory_can_be_too_large():
     """Many entries that lie at the same place in the file come to more than it holds."""
     data = bytearray(tiff_of(np.zeros((2048, 2048), np.uint8), description="d"))
