@@ -17,6 +17,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import (
     check_part,
     check_single,
@@ -120,7 +121,7 @@ class TiffReader:
         self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
         self._inks = self.metadata.icc
         if page.photometric == CMYK:
-            shown.say_cmyk(self.name)
+            leave_out(self.name, "cmyk")
             self.metadata = self.metadata.without("icc")
         self._stored = self._stored_array()
         if self._stored is None:
