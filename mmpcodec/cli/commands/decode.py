@@ -41,6 +41,11 @@ class Decoded(NamedTuple):
     seconds: float
     backend: str
 
+    @property
+    def of_mmp(self) -> bool:
+        """Whether the input is an mmp file, of which nothing is left out."""
+        return True
+
     def as_dict(self) -> dict[str, Any]:
         return self._asdict()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, run
+from mmpcodec.cli import options, output, reading, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
@@ -271,6 +271,8 @@ def encode(
     rate_model: options.RateModel = None,
     denoise: options.Denoise = None,
     depth: options.Depth = None,
+    page: reading.Page = None,
+    strict: reading.Strict = False,
     strip: options.Strip = None,
     tile: options.TileSize = 0,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -322,9 +324,8 @@ def encode(
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
-    setting = Setting(
-        params, where, threads, denoise, depth, strip or (), tile, limits, shared, regions
-    )
+    setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
+    setting = setting._replace(roi=regions, page=page, strict=strict)
     work = EncodeFiles(setting, target, verify, verbose)
     with spread(
         "encode", cluster, workers, batch, manifest, work.parameters, device, jobs

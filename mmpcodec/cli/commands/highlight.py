@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mmpcodec.cli import options, output, run
+from mmpcodec.cli import options, output, reading, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.manifest import sha256_of
 from mmpcodec.cli.cluster.places import on_this_machine, spread
@@ -247,6 +247,7 @@ def highlight(
     table: Table = None,
     sheet: Sheet = None,
     denoise: options.Denoise = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
@@ -302,7 +303,7 @@ def highlight(
     done: list[Highlighted] = []
 
     def work(job: Job, progress: JobProgress) -> Highlighted:
-        picture = output.read_picture(job.source, limits).without_alpha()
+        picture = output.read_picture(job.source, limits, page).without_alpha()
         height, width = picture.samples.shape[:2]
         started = time.perf_counter()
         searched = picture
@@ -339,10 +340,9 @@ def highlight(
             small,
         )
 
-    writes = [job.target for job in (*files, *extras)]
-    printer = Printer(as_json, quiet, False, STANDARD in writes)
+    printer = Printer(as_json, quiet, False, STANDARD in [job.target for job in (*files, *extras)])
     mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
-    parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
+    parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash, page))
     doing, at_once = on_devices(work, backend, numbers, jobs)
     with spread("highlight", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         there = outputs_at(folder)

@@ -23,14 +23,16 @@ if TYPE_CHECKING:
     from mmpcodec.codec.tiles.tile_file import LargeEncoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
-    from mmpcodec.picture import Picture
+    from mmpcodec.picture import Picture, Reader
     from mmpcodec.trace import Totals
 
 GROUP = 64
 """Number of pictures that a device encodes together; larger groups are not faster."""
 
 
-def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
+def picture_of(
+    file: str, name: str, depth: int | None, limits: DecodeLimits, page: int | None = None
+) -> "Picture":
     """Read a picture; with ``depth`` bits per sample if that is given.
 
     Raises
@@ -38,7 +40,7 @@ def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) ->
     PictureError
         If the picture is not readable, or a sample is beyond the depth.
     """
-    picture = output.read_picture(file, limits)
+    picture = output.read_picture(file, limits, page)
     if depth is None:
         return picture
     try:
@@ -69,6 +71,10 @@ class Setting(NamedTuple):
         Devices that share a call of the encoder: the option, then their numbers.
     roi : Roi or None
         Regions of interest.
+    page : int or None
+        Number of the frame or page to read, from 1.
+    strict : bool
+        Whether pictures are refused of which something would be left out.
     """
 
     params: EncodeParams
@@ -81,6 +87,8 @@ class Setting(NamedTuple):
     limits: DecodeLimits = DecodeLimits()
     device: str | tuple[int, ...] | None = None
     roi: Roi | None = None
+    page: int | None = None
+    strict: bool = False
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -94,11 +102,15 @@ class Setting(NamedTuple):
 
         if stores.is_zarr(job.source):
             size, measured = output.size_of(job.source), False
-            picture = pictures.read(job.source, limits=self.limits)
+            picture = pictures.read(
+                job.source, limits=self.limits, page=self.page, strict=self.strict
+            )
         else:
             data = output.read(job.source)
             size, measured = len(data), registry.is_measured(data)
-            picture = pictures.from_bytes(data, job.name, limits=self.limits)
+            picture = pictures.from_bytes(
+                data, job.name, limits=self.limits, page=self.page, strict=self.strict
+            )
         samples, depth = picture.samples, self.depth or picture.depth
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks
@@ -107,6 +119,12 @@ class Setting(NamedTuple):
         importance = self.importance(job, samples.shape)
         metadata = self.metadata(picture.metadata)
         return Input(samples, depth, metadata, size, importance, measured)
+
+    def opened(self, job: Job) -> "Reader":
+        """Open a picture to read parts of it."""
+        from mmpcodec import pictures
+
+        return pictures.opened(job.source, limits=self.limits, page=self.page, strict=self.strict)
 
     def importance(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
         """Return the importance of the pixels of a picture; None if all count alike."""

@@ -11,7 +11,7 @@ import typer
 
 from mmpcodec.backends.registry import AUTO
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output
+from mmpcodec.cli import options, output, reading
 from mmpcodec.cli.cluster.clients import CUDA, LOCAL
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
 from mmpcodec.cli.cluster.places import on_this_machine, spread
@@ -127,6 +127,7 @@ def budget(
     rate_model: options.RateModel = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.EncodingBackend = "auto",
@@ -179,7 +180,9 @@ def budget(
     numbers = numbers_of(encoder, device) if here else ()
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    work = MeasureLadders(ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits)
+    work = MeasureLadders(
+        ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits, page
+    )
     work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])

@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, run
+from mmpcodec.cli import options, output, reading, run
 from mmpcodec.cli.cluster.places import Place, spread
 from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
 from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
@@ -13,7 +13,7 @@ from mmpcodec.cli.completion import files
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
-from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.printing import Printer, remarks_noted
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
@@ -49,6 +49,7 @@ def compare(
     metrics: options.Metrics = None,
     depth: options.Depth = None,
     start: options.Starts = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     jobs: options.Jobs = 1,
@@ -74,7 +75,7 @@ def compare(
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
     check_libraries(chosen)
-    work = ComparePair(depth, limits, chosen)
+    work = ComparePair(depth, limits, chosen, page)
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
     with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):
@@ -94,9 +95,10 @@ def compare_files(
         raise ParameterError("--diff -: --json already writes to standard output")
     pair = Job(a, diff, partner=b, overwrite=force)
     check([pair], force=force)
-    found = work(pair)
+    with remarks_noted(Printer(as_json).note) as left_out:
+        found = work(pair)
     if as_json:
-        Printer(as_json).show(found)
+        Printer(as_json).show(found, left_out)
     elif diff != STANDARD:
         print(found.measures())
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, run
+from mmpcodec.cli import options, reading, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.commands.sweep.chosen import CodecChoice, our_codecs, peer_names, remarks_on
@@ -68,6 +68,7 @@ def sweep(
     ] = False,
     metrics: options.Metrics = None,
     depth: options.Depth = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     repeat: Annotated[
@@ -111,6 +112,7 @@ def sweep(
         printer.note(remark)
     work = MeasurePictures(
         *(choice, out, secrets.token_hex(8), gray, depth, limits, repeat, retry, measured),
+        page=page,
         tell=report.tell,
     )
     if cluster is not None:
