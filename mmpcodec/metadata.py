@@ -23,6 +23,15 @@ ALL = "all"
 MAX_SAMPLE = 65535
 
 
+MOST_PART = (1 << 32) - 1
+"""Largest numerator and denominator of a resolution that files hold."""
+
+
+def fitted(value: Fraction) -> Fraction:
+    """Return the nearest fraction whose parts are at most ``MOST_PART``, if there is one."""
+    return value.limit_denominator(max(1, int(MOST_PART / max(value, Fraction(1)))))
+
+
 @dataclass(frozen=True)
 class Resolution:
     """Pixels per unit of length.

@@ -140,18 +140,6 @@ def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") ->
     return (page or 1) - 1
 
 
-def check_single(count: int, name: str) -> None:
-    """Check that a file holds a single picture.
-
-    Raises
-    ------
-    PictureError
-        If ``count`` is above 1.
-    """
-    if count > 1:
-        raise PictureError(f"{name}: holds {count} pictures; supported is one per file")
-
-
 def say(name: str, remark: str, left_out: tuple[str, ...] = ()) -> None:
     """Warn that a picture is not all that its file holds; see ``left_out.leave_out``."""
     warnings.warn(PictureWarning(f"{name}: {remark}", name, left_out), stacklevel=3)

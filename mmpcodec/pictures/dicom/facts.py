@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.metadata import MOST_VALUE, Calibration, Resolution
+from mmpcodec.metadata import MOST_PART, MOST_VALUE, Calibration, Resolution, fitted
 from mmpcodec.pictures.limits import one_line
 
 RESCALE, WINDOW, SPACING = (
@@ -18,7 +18,7 @@ RESCALE, WINDOW, SPACING = (
 
 _SHARED, _PER_FRAME = "SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
-_LEAST_SPACING, _MOST_SPACING = 1e-9, 1e9  # mm
+_LEAST_SPACING, _MOST_SPACING = 1000 / MOST_PART, 1e9  # mm
 _UNSPECIFIED = "US"  # unit of rescaled values
 
 
@@ -94,8 +94,8 @@ class FrameFacts:
                 said = [str(number).strip() for number in spacing]
                 # A fraction of 1e99999999 would have as many digits.
                 if all(_LEAST_SPACING < _number(number) < _MOST_SPACING for number in said):
-                    rows, columns = map(Fraction, said)
-                    return Resolution(1000 / columns, 1000 / rows, "metre")
+                    rows, columns = (fitted(1000 / Fraction(number)) for number in said)
+                    return Resolution(columns, rows, "metre")
             self._drop(place, keyword)
         return None
 

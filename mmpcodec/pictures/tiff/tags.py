@@ -5,7 +5,15 @@ import struct
 from fractions import Fraction
 from typing import Any
 
-from mmpcodec.metadata import CALIBRATION, Calibration, Metadata, Resolution, Unit
+from mmpcodec.metadata import (
+    CALIBRATION,
+    MOST_PART,
+    Calibration,
+    Metadata,
+    Resolution,
+    Unit,
+    fitted,
+)
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.exif import Directory, ReadAt
 from mmpcodec.pictures.left_out import leave_out
@@ -41,7 +49,6 @@ _NOTHING = Resolution(
     Fraction(1), Fraction(1), "none"
 )  # written by programs that know no resolution
 _BYTE, _ASCII, _SHORT, _RATIONAL, _UNDEFINED = 1, 2, 3, 5, 7
-_MOST = (1 << 32) - 1
 
 Tag = tuple[int, int, int, bytes, bool]
 """A tag as tifffile takes it: code, type, count, bytes, and whether it is written once."""
@@ -242,13 +249,8 @@ def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | 
     codes = {name: code for code, name in _UNITS.items()}
     code = codes.get(resolution.unit, _CENTIMETRE)
     parts = 100 if resolution.unit == "metre" else 1
-    x, y = (_fitted(value / parts) for value in (resolution.x, resolution.y))
-    return (x, y, code) if min(x, y) > 0 and max(x, y) <= _MOST else None
-
-
-def _fitted(value: Fraction) -> Fraction:
-    """Return the nearest fraction with numerator and denominator below 2^32."""
-    return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
+    x, y = (fitted(value / parts) for value in (resolution.x, resolution.y))
+    return (x, y, code) if min(x, y) > 0 and max(x, y) <= MOST_PART else None
 
 
 def holds_exif(data: bytes, resolution: Resolution | None = None) -> bool:

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from support.picture_files import COLOUR, DEEP, GRAY, dicom_of, file_of
 
+import mmpcodec
 from mmpcodec import MissingExtra, PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures.registry import format_at
@@ -82,6 +83,7 @@ def test_rescaling_and_windows_are_read(elements, calibration):
             (Fraction(1000), Fraction(1000)),
         ),
         ({"PixelSpacing": ["0", "1"]}, None),
+        ({"PixelSpacing": ["1e-7", "1"]}, None),
         ({"PixelSpacing": "1"}, None),
         ({"PixelSpacing": "1", "ImagerPixelSpacing": ["2", "2"]}, (Fraction(500), Fraction(500))),
     ],
@@ -324,6 +326,14 @@ def test_functional_groups_are_read():
     ).metadata
     assert found.calibration == Calibration(2.0, -1024.0, "HU", (-160.0, 239.0))
     assert found.resolution == Resolution(Fraction(4000), Fraction(2000), "metre")
+
+
+def test_spacings_of_many_digits_can_be_encoded():
+    for said in ("0.72314049586777", "0.0000003141593", "123456789.12345"):
+        found = pictures.from_bytes(dicom_of(GRAY, 8, PixelSpacing=[said, said]))
+        assert found.metadata.resolution.x == pytest.approx(Fraction(1000) / Fraction(said))
+        coded = mmpcodec.imwrite(None, found, "mmp", lam=0)
+        assert pictures.from_bytes(coded).metadata.resolution == found.metadata.resolution
 
 
 def test_each_frame_has_its_own_groups():
