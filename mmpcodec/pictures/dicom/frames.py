@@ -13,7 +13,6 @@ from mmpcodec.pictures.compressed.frame_size import (
     check_jpeg_scans,
     jpeg2000_size,
     jpeg_frame,
-    jpeg_size,
     packbits_size,
 )
 from mmpcodec.pictures.limits import library, one_line
@@ -28,10 +27,10 @@ _PLUGINS = {
     "1.2.840.10008.1.2.4.91": "pillow",  # JPEG 2000
 }
 """The decoders whose sizes are checked here; other compressions take any decoder of pydicom."""
-_JPEG_EXTENDED = "1.2.840.10008.1.2.4.51"
 _JPEG_LOSSLESS = ("1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70")
 _JPEG_LS = ("1.2.840.10008.1.2.4.80", "1.2.840.10008.1.2.4.81")
-_JPEG_2000 = ("1.2.840.10008.1.2.4.90", "1.2.840.10008.1.2.4.91")
+_LOSSY_FRAMES, _LOSSLESS_FRAME, _LS_FRAME = (0xC0, 0xC1, 0xC2), 0xC3, 0xF7
+"""Markers of frames: baseline, extended and progressive JPEG, lossless JPEG, JPEG-LS."""
 _RLE_HEADER = struct.Struct("<16I")
 _RLE_PADDING = 2  # most bytes after a segment
 _SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
@@ -86,7 +85,7 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
     elif syntax in (*_JPEG_LS, *_JPEG_LOSSLESS) or syntax in _PLUGINS:
         if frame.startswith(_JP2_START):
             frame = frame[frame.index(JPEG2000_START) :]
-        _check_frame(frame, columns, rows)
+        _check_frame(frame, columns, rows, int(file.SamplesPerPixel), name)
         found = _by_imagecodecs(frame, syntax, name)
         if found is not None:
             return _as_stored(found, file), _kind_of(file)
@@ -154,12 +153,12 @@ def _by_imagecodecs(frame: bytes, syntax: Any, name: str) -> np.ndarray | None:
         If imagecodecs is not installed, and no decoder of pydicom for this kind either.
     """
     decode = ""
-    if syntax in _JPEG_LS:
+    if frame.startswith(JPEG2000_START):
+        decode = "jpeg2k_decode" if _is_deep_colour(frame) else ""
+    elif (found := jpeg_frame(frame)).marker == _LS_FRAME:
         decode = "jpegls_decode"
-    elif syntax in _JPEG_LOSSLESS or (syntax == _JPEG_EXTENDED and jpeg_frame(frame).bits > 8):
+    elif found.marker == _LOSSLESS_FRAME or found.bits > 8:
         decode = "jpeg8_decode"
-    elif syntax in _JPEG_2000 and _is_deep_colour(frame):
-        decode = "jpeg2k_decode"
     if not decode:
         return None
     try:
@@ -197,9 +196,25 @@ def _is_deep_colour(frame: bytes) -> bool:
     return planes > 1 and (bits & ~_SIGNED) + 1 > 8
 
 
-def _check_frame(frame: bytes, columns: int, rows: int) -> None:
+def _check_frame(frame: bytes, columns: int, rows: int, planes: int, name: str) -> None:
+    """Check that a compressed frame is of a known kind and of the size of the picture.
+
+    Raises
+    ------
+    PictureError
+        If its kind is not supported.
+    ValueError
+        If it has another size, or too many parts.
+    """
     if frame.startswith(JPEG_START):
-        size = jpeg_size(frame)
+        found = jpeg_frame(frame)
+        size = found.width, found.height
+        lossy = found.marker in _LOSSY_FRAMES and (found.bits == 8 or planes == 1)
+        if not lossy and found.marker not in (_LS_FRAME, _LOSSLESS_FRAME):
+            raise PictureError(
+                f"{name}: is compressed by JPEG of {found.bits} bits and frame 0x{found.marker:x}, "
+                "which is not supported"
+            )
         check_jpeg_scans(frame)
     elif frame.startswith(JPEG2000_START):
         size = jpeg2000_size(frame)

@@ -172,10 +172,18 @@ def test_compressions_without_a_decoder_are_named(monkeypatch):
     if importlib.util.find_spec("pylibjpeg") or importlib.util.find_spec("gdcm"):
         pytest.skip("decodes lossless JPEG")
     monkeypatch.setitem(sys.modules, "imagecodecs", None)
-    data = encapsulated(file_of(GRAY, "JPEG"), "1.2.840.10008.1.2.4.70")
+    lossless = file_of(GRAY, "JPEG").replace(b"\xff\xc0", b"\xff\xc3", 1)
+    data = encapsulated(lossless, "1.2.840.10008.1.2.4.70")
     says = r"^x: DICOM of JPEG Lossless, .* needs imagecodecs; in a checkout .*\[formats\]"
     with pytest.raises(MissingExtra, match=says):
         pictures.from_bytes(data, "x")
+
+
+def test_kinds_of_jpeg_that_no_decoder_knows_are_not_supported():
+    jpeg = bytearray(file_of(GRAY, "JPEG"))
+    jpeg[jpeg.index(b"\xff\xc0") + 1] = 0xC9  # arithmetic coding
+    with pytest.raises(PictureError, match="x: is compressed by JPEG of 8 bits and frame 0xc9, w"):
+        pictures.from_bytes(encapsulated(bytes(jpeg), JPEG), "x")
 
 
 LARGE = np.zeros((3000, 3000), np.uint8)
@@ -475,6 +483,7 @@ def test_imagecodecs_decodes_what_pillow_cannot():
     lossy = codecs.jpeg8_encode(deep, level=98, bitspersample=12)
     found = pictures.from_bytes(encapsulated(lossy, extended, deep, bits=12))
     assert (np.abs(found.samples.astype(int) - deep).max() < 100, found.depth) == (True, 12)
+    assert pictures.from_bytes(encapsulated(lossy, JPEG, deep, bits=12)).depth == 12
     exact = codecs.jpeg8_encode(COLOUR, lossless=True)
     found = pictures.from_bytes(encapsulated(exact, lossless, COLOUR, kind="RGB")).samples
     np.testing.assert_array_equal(found, COLOUR)
