@@ -74,6 +74,8 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
                 f"{name}: holds {bits} bits up to bit {high}; supported are samples whose lowest "
                 "bit is bit 0"
             )
+        if int(file.BitsAllocated) == 1 and syntax.is_little_endian:
+            return _bits(file, number), _kind_of(file)
         samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
         return samples, str(facts["photometric_interpretation"])
     tables = [file.get(each) for each in _OFFSET_TABLES]
@@ -98,6 +100,17 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
         file, index=0, raw=True, decoding_plugin=_PLUGINS.get(syntax, "")
     )
     return samples, str(facts["photometric_interpretation"])
+
+
+def _bits(file: Any, number: int) -> np.ndarray:
+    """Return a frame of one bit a sample; it may begin within a byte."""
+    rows, columns = int(file.Rows), int(file.Columns)
+    start, end = number * rows * columns, (number + 1) * rows * columns
+    data = file.PixelData[start // 8 : -(-end // 8)]
+    if len(data) < -(-end // 8) - start // 8:
+        raise ValueError(f"frame {number + 1} ends behind the samples")
+    found = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
+    return found[start % 8 :][: end - start].reshape(rows, columns)
 
 
 def _syntax(file: Any, name: str) -> Any:

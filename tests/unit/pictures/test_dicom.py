@@ -378,6 +378,20 @@ def test_frames_are_read_by_number():
             np.testing.assert_array_equal(found, grays[page - 1])
 
 
+def test_frames_of_one_bit_may_begin_within_a_byte():
+    frames = np.random.default_rng(1).integers(0, 2, (3, 6, 9), np.uint8)
+    packed = np.packbits(frames, bitorder="little")  # 162 bits
+    stored = np.append(packed, np.zeros(len(packed) % 2, np.uint8))
+    options = {"samples_as": stored, "BitsAllocated": 1}
+    data = dicom_of(frames[0], 1, NumberOfFrames=3, **options)
+    for page in (1, 2, 3):
+        found = pictures.from_bytes(data, page=page)
+        np.testing.assert_array_equal(found.samples, frames[page - 1])
+        assert found.depth == 1
+    with pytest.raises(PictureError, match="frame 4 ends behind the samples"):
+        pictures.from_bytes(dicom_of(frames[0], 1, NumberOfFrames=4, **options), page=4)
+
+
 ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0, 0, 1, 0]})
 
 
