@@ -118,7 +118,9 @@ class TiffReader:
         if planes > 1:
             self.shape = height, width, planes
         order = "<" if self._file.byteorder == "<" else ">"
-        self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
+        self.metadata = tags.metadata_of(
+            page, self._bytes_at, order, self._file.is_bigtiff, self.name
+        )
         self._inks = self.metadata.icc
         if page.photometric == CMYK:
             leave_out(self.name, "cmyk")

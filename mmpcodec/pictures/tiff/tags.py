@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from mmpcodec.metadata import Metadata, Resolution, Unit
-from mmpcodec.pictures import exif
+from mmpcodec.pictures import exif, facts
 from mmpcodec.pictures.exif import Directory, ReadAt
 
 MAX_SAMPLE_VALUE = 281
@@ -52,7 +52,7 @@ def max_sample_value(depth: int, planes: int, order: str) -> Tag:
     return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
 
 
-def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
+def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool, name: str) -> Metadata:
     """Read the metadata of a page from its tags.
 
     Raises
@@ -68,13 +68,14 @@ def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
     )
     kept = {tag: entries[tag] for tag in entries if tag in exif.KEPT}
     directory = Directory(kept, found.below)
-    return Metadata(
+    whole = Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",
         xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
         resolution=_resolution(entries, order),
         text=text,
     )
+    return facts.consistent(whole, name)
 
 
 def _text(value: bytes) -> str:
@@ -195,13 +196,15 @@ def _fitted(value: Fraction) -> Fraction:
 def holds_exif(data: bytes) -> bool:
     """Return whether reading a TIFF file gives this EXIF back byte for byte.
 
-    It must have the layout that ``exif.structure`` writes, and no thumbnail.
+    It must have the layout that ``exif.structure`` writes, and no thumbnail. A resolution in EXIF
+    becomes that of the file.
     """
     try:
         order, found = exif.parsed(data)
     except (ValueError, struct.error):
         return False
-    kept = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
+    stored = {*exif.KEPT, X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT}
+    kept = {tag: value for tag, value in found.entries.items() if tag in stored}
     return exif.structure(order, Directory(kept, found.below)) == data
 
 
