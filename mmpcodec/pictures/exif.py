@@ -5,7 +5,7 @@ their tags, then the values that do not fit into the entries, then the directori
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -209,18 +209,91 @@ def packed(order: str, directory: Directory, place: int) -> bytes:
     return b"".join([*table, bytes(4), *behind])
 
 
-def upright(data: bytes) -> bytes:
-    """Return an EXIF structure whose orientation is 1, for samples that were turned already."""
-    try:
-        order, found = parsed(data)
-    except (ValueError, struct.error):
-        return data
-    if ORIENTATION not in found.entries:
-        return data
+Entry = tuple[int, int, bytes]
+"""Type, count and bytes of the values of an entry."""
+
+
+def first_entries(data: bytes) -> tuple[str, dict[int, Entry]]:
+    """Return the byte order and the entries of the first directory, by their tags.
+
+    Raises
+    ------
+    ValueError, struct.error
+        If the directory is damaged; those below are not looked at.
+    """
+    order, first, last = _first_table(data)
+    found: dict[int, Entry] = {}
+    for start in range(first, last, 12):
+        tag, kind, count, pointer = struct.unpack_from(f"{order}HHII", data, start)
+        size = SIZES.get(kind, 0) * count
+        at = start + 8 if size <= 4 else pointer
+        found.setdefault(tag, (kind, count, data[at : at + size]))
+    return order, found
+
+
+def _first_table(data: bytes) -> tuple[str, int, int]:
+    """Return the byte order, and where the entries of the first directory begin and end."""
+    order = STARTS.get(data[:4])
+    if order is None:
+        raise ValueError("EXIF does not begin as a TIFF structure")
     (place,) = struct.unpack_from(f"{order}I", data, 4)
     (count,) = struct.unpack_from(f"{order}H", data, place)
-    turned = bytearray(data)
-    for start in range(place + 2, place + 2 + 12 * count, 12):
-        if struct.unpack_from(f"{order}H", data, start) == (ORIENTATION,):
-            struct.pack_into(f"{order}HIHH", turned, start + 2, _SHORT, 1, 1, 0)
-    return bytes(turned)
+    end = place + 2 + 12 * count
+    if end > len(data):
+        raise ValueError("EXIF ends in its first directory")
+    return order, place + 2, end
+
+
+def changed(data: bytes, changes: Mapping[int, Entry | None]) -> bytes:
+    """Return an EXIF structure with other entries in its first directory.
+
+    The new directory goes to the end if entries come or go, so that no other offset changes: the
+    notes of camera makers hold offsets.
+
+    Parameters
+    ----------
+    data : bytes
+    changes : dict of int to (int, int, bytes) or None
+        Entries by their tags; None removes an entry.
+
+    Raises
+    ------
+    ValueError, struct.error
+        If the structure is damaged.
+    """
+    order, first, last = _first_table(data)
+    count = (last - first) // 12
+    rows: dict[int, bytes] = {}
+    for start in range(first, last, 12):
+        rows.setdefault(struct.unpack_from(f"{order}H", data, start)[0], data[start : start + 12])
+    found = bytearray(data)
+    for tag, entry in changes.items():
+        if entry is None:
+            rows.pop(tag, None)
+            continue
+        kind, number, value = entry
+        if len(value) > 4:
+            found += b"\0" * (len(found) % 2)
+            value, at = struct.pack(f"{order}I", len(found)), value
+            found += at
+        rows[tag] = struct.pack(f"{order}HHI", tag, kind, number) + value.ljust(4, b"\0")
+    table = b"".join(rows[tag] for tag in sorted(rows))
+    if len(rows) == count:
+        found[first:last] = table
+        return bytes(found)
+    further = data[last : last + 4].ljust(4, b"\0")  # offset of the next directory
+    found += b"\0" * (len(found) % 2)
+    struct.pack_into(f"{order}I", found, 4, len(found))
+    return bytes(found) + struct.pack(f"{order}H", len(rows)) + table + further
+
+
+def with_orientation(data: bytes, orientation: int) -> bytes:
+    """Return an EXIF structure with an orientation, 1 to 8; a damaged one comes back unchanged."""
+    order = STARTS.get(data[:4], ">")
+    entry = {ORIENTATION: (_SHORT, 1, struct.pack(f"{order}H", orientation))}
+    if not data:
+        return structure(order, Directory(entry))
+    try:
+        return changed(data, entry)
+    except (ValueError, struct.error):
+        return data

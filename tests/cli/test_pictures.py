@@ -105,7 +105,7 @@ def test_a_frame_of_an_animation_is_chosen_by_its_number(run, samples):
     assert not Path("a.mmp").exists()
     assert run("encode", "a.gif", "-l", 0, "--page", 2)[::2] == (0, "")
     np.testing.assert_array_equal(mmpcodec.decode(Path("a.mmp").read_bytes()), 255 - samples)
-    assert run("compare", "a.gif", "a.mmp", "--page", 2)[1].startswith("equal")
+    assert run("compare", "a.gif", "a.mmp", "--page", 2)[1].startswith(b"equal")
     assert run("median", "a.gif", "-r", 1, "--page", 1)[0] == 0
 
 

@@ -1,6 +1,7 @@
 """Read AVIF files, with Pillow; more than 8 bits with imagecodecs."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,6 +9,7 @@ from mmpcodec.depth import sample_type
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import heif_items, shown
+from mmpcodec.pictures.facts import consistent, orientation_of
 from mmpcodec.pictures.limits import check_size, chosen, library
 
 
@@ -29,6 +31,9 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
         check_size(width, height, planes, name, limits)
         heif_items.check_agreement((width, height), coded)
         metadata = shown.metadata_of(image.info, name)
+        # Pillow has put what the boxes irot and imir say into EXIF; XMP does not count.
+        turned = orientation_of(replace(metadata, xmp=b""))
+        metadata = consistent(metadata, name, orientation=turned)
         frame = chosen(image.n_frames, page, name)
         depth = heif_items.av1_depth(data)
         if depth == 8:

@@ -1,7 +1,6 @@
 """Read HEIC files, with pillow-heif."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,8 +8,8 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed import avif, heif_items, shown
+from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, library
 
@@ -46,5 +45,5 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     depth = int(image.info["bit_depth"])
     if stored:  # samples of more than 8 bits are shifted up to 16
         samples = samples >> (16 - depth)
-    metadata = replace(metadata, exif=exif.upright(metadata.exif))
+    metadata = consistent(metadata, name, orientation=1)
     return Picture(samples.astype(sample_type(depth), copy=False), depth, metadata)

@@ -15,6 +15,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.facts import consistent, near
 from mmpcodec.pictures.limits import Unpacker, check_size
 from mmpcodec.pictures.png.file import stretched
 
@@ -109,13 +110,23 @@ def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
 
 def _density(resolution: Resolution) -> tuple[int, int, int] | None:
     """Return the unit and the pixels a unit in a JFIF header; None if it cannot hold them."""
-    unit = "centimetre" if resolution.unit == "metre" else resolution.unit
-    parts = 100 if resolution.unit == "metre" else 1
-    numbers = [value / parts for value in (resolution.x, resolution.y)]
-    whole = all(number.denominator == 1 and number <= _MOST_DENSITY for number in numbers)
     codes = {name: code for code, name in _JFIF_UNITS.items()}
-    found = codes[unit], int(numbers[0]), int(numbers[1])
-    return found if whole and found != (0, 1, 1) else None
+    ways: list[tuple[Unit, Fraction]] = [(resolution.unit, Fraction(1))]
+    if resolution.unit == "metre":  # PNG holds 300 an inch as 11811 a metre
+        ways = [("centimetre", Fraction(1, 100)), ("inch", Fraction(254, 10000))]
+    elif resolution.unit == "centimetre":
+        ways.append(("inch", Fraction(254, 100)))
+    elif resolution.unit == "inch":
+        ways.append(("centimetre", Fraction(100, 254)))
+    for unit, factor in ways:
+        exact = resolution.x * factor, resolution.y * factor
+        x, y = map(round, exact)
+        fits = min(x, y) >= 1 and max(x, y) <= _MOST_DENSITY
+        close = (exact == (x, y)) if unit == "none" else near(exact[0], Fraction(x))
+        close = close and (unit == "none" or near(exact[1], Fraction(y)))
+        if fits and close and (unit, x, y) != ("none", 1, 1):
+            return codes[unit], x, y
+    return None
 
 
 def _comment(metadata: Metadata) -> bytes:
@@ -144,10 +155,11 @@ def _metadata(image: Any, name: str) -> Metadata:
     x, y = image.info.get("jfif_density", (0, 0))
     unit = _JFIF_UNITS.get(image.info.get("jfif_unit", 0), "none")
     known = x > 0 and y > 0 and (unit, x, y) != ("none", 1, 1)
-    return Metadata(
+    found = Metadata(
         icc=image.info.get("icc_profile") or b"",
         exif=exif,
         xmp=xmp,
         resolution=Resolution(Fraction(x), Fraction(y), unit) if known else None,
         text=tuple(text),
     )
+    return consistent(found, name)

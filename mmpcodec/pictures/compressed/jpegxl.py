@@ -12,6 +12,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed.boxes import contents
 from mmpcodec.pictures.compressed.jpegxl_header import CONTAINER, header_of
+from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size, chosen, library
 from mmpcodec.samples import Samples
@@ -86,4 +87,4 @@ def _metadata(data: bytes, name: str) -> Metadata:
     structure = found[b"Exif"]
     if structure[:4] not in exif.STARTS:  # its offset comes first
         structure = structure[4 + int.from_bytes(structure[:4], "big") :]
-    return Metadata(exif=exif.upright(structure), xmp=found[b"xml "])
+    return consistent(Metadata(exif=structure, xmp=found[b"xml "]), name, orientation=1)

@@ -10,6 +10,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import webp_size
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.limits import check_size, chosen
 from mmpcodec.pictures.png.file import stretched
 
@@ -33,7 +34,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
             raise ValueError(f"two sizes, {size} and {image.size}")
         check_size(*size, len(image.getbands()), name, limits)
         image.seek(chosen(image.n_frames, page, name))
-        metadata = shown.metadata_of(image.info, name)
+        metadata = consistent(shown.metadata_of(image.info, name), name)
         samples = shown.samples_of(image)
         return Picture(samples, 8, metadata)
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.facts import consistent, near
 from mmpcodec.pictures.limits import Unpacker, damaged
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
@@ -87,7 +88,7 @@ def metadata_of(chunks: Sequence[Chunk], name: str) -> Metadata:
                 xmp = said
             else:
                 text.append((keyword, _decoded(said, kind, name)))
-    return Metadata(icc, exif, xmp, resolution, tuple(text))
+    return consistent(Metadata(icc, exif, xmp, resolution, tuple(text)), name)
 
 
 def _text(kind: bytes, contents: bytes, unpacker: Unpacker, name: str) -> tuple[str, bytes]:
@@ -161,8 +162,11 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Return whether PNG holds a resolution exactly: integers per metre, or an integer ratio."""
-    return _numbers(resolution) == (resolution.per_metre() or (resolution.x, resolution.y))
+    """Return whether PNG holds a resolution but for rounding, or an integer ratio exactly."""
+    numbers, exact = _numbers(resolution), resolution.per_metre()
+    if numbers is None or exact is None:
+        return numbers == (resolution.x, resolution.y)
+    return near(exact[0], Fraction(numbers[0])) and near(exact[1], Fraction(numbers[1]))
 
 
 def _numbers(resolution: Resolution) -> tuple[int, int] | None:

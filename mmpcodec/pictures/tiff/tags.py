@@ -14,7 +14,7 @@ from mmpcodec.metadata import (
     Unit,
     fitted,
 )
-from mmpcodec.pictures import exif
+from mmpcodec.pictures import exif, facts
 from mmpcodec.pictures.exif import Directory, ReadAt
 from mmpcodec.pictures.left_out import leave_out
 
@@ -103,13 +103,14 @@ def metadata_of(
     _say_left_out(
         [tag.code for tag in page.tags if padding is None or tag.code != NO_DATA], bad, name
     )
-    return Metadata(
+    whole = Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",
         xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
         resolution=None if resolution == _NOTHING else resolution,
         text=tuple(text),
     )
+    return facts.consistent(whole, name)
 
 
 def _say_left_out(given: list[int], bad: list[int], name: str) -> None:
@@ -131,13 +132,13 @@ def padding_of(entries: dict[int, Any], depth: int, inverted: bool) -> int | Non
     Pictures of at most 8 bits are taken as photographs, whose levels are no measurements.
     """
     try:
-        level = int(float(entries[NO_DATA][2].rstrip(b"\0")))
-    except (KeyError, ValueError, OverflowError):
+        level = float(entries[NO_DATA][2].rstrip(b"\0"))
+    except (KeyError, ValueError):
         return None
     white = (1 << depth) - 1
-    if depth <= 8 or not 0 <= level <= white:
+    if depth <= 8 or not level.is_integer() or not 0 <= level <= white:
         return None
-    return white - level if inverted else level
+    return white - int(level) if inverted else int(level)
 
 
 def _text(value: bytes) -> str:

@@ -177,13 +177,13 @@ def test_reads_the_metadata_of_others():
             (b"zTXt", packed),
             (b"iTXt", international),
             (b"tEXt", b"Raw\0x\xe9"),
-            (b"eXIf", b"Exif\0\0II*\0"),
+            (b"eXIf", b"Exif\0\0" + EXIF),
             rows_of([0]),
         ],
     )
     assert pictures.from_bytes(data).metadata == Metadata(
         b"profile",
-        b"II*\0",
+        EXIF,
         b"",
         Resolution(Fraction(3), Fraction(2), "none"),
         (("Note", "naïve"), ("Key", "€"), ("Raw", "xé")),

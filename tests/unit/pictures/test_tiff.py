@@ -284,6 +284,7 @@ def test_damaged_tags_cost_only_themselves():
         (DEEP, "0", {"photometric": "miniswhite"}, (65535, 65535)),
         (DEEP, "-9999", {}, None),
         (DEEP, "nan", {}, None),
+        (DEEP, "0.5", {}, None),
         (GRAY, "0", {}, None),
     ],
 )

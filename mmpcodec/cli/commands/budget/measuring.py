@@ -163,8 +163,10 @@ def reader(
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "Picture":
+        from mmpcodec.pictures.facts import stripped
+
         picture = picture_of(job.source, job.name, depth, limits, page)
-        return replace(picture, metadata=picture.metadata.without(*strip))
+        return replace(picture, metadata=stripped(picture.metadata, *strip))
 
     return functools.cache(read) if job.source == STANDARD else read
 
