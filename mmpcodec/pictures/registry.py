@@ -26,7 +26,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mmpcodec.pictures.bare_dicom import is_bare_dicom
+from mmpcodec.pictures.dicom.bare import is_bare_dicom
 
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
@@ -166,8 +166,8 @@ FORMATS = (
     ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
     Format(
-        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, pages=True, extra="dicom",
-        measured=True, also=is_bare_dicom,
+        "DICOM", f"{_HERE}.dicom.file", (".dcm", ".dicom"), (b"DICM",), 128, pages=True,
+        extra="dicom", measured=True, also=is_bare_dicom,
     ),
 )  # fmt: skip
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.errors import MissingExtra, PictureError
+from mmpcodec.errors import PictureError
 from mmpcodec.pictures.compressed.codestream import check_parts
 from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
@@ -16,19 +16,13 @@ from mmpcodec.pictures.compressed.frame_size import (
     packbits_size,
 )
 from mmpcodec.pictures.limits import library, one_line
-from mmpcodec.pictures.registry import listed
 
 RLE = "1.2.840.10008.1.2.5"
-_PLUGINS = {
-    RLE: "pydicom",
-    "1.2.840.10008.1.2.4.50": "pillow",  # JPEG baseline
-    "1.2.840.10008.1.2.4.51": "pillow",  # JPEG extended
-    "1.2.840.10008.1.2.4.90": "pillow",  # JPEG 2000 lossless
-    "1.2.840.10008.1.2.4.91": "pillow",  # JPEG 2000
-}
-"""The decoders whose sizes are checked here; other compressions take any decoder of pydicom."""
-_JPEG_LOSSLESS = ("1.2.840.10008.1.2.4.57", "1.2.840.10008.1.2.4.70")
-_JPEG_LS = ("1.2.840.10008.1.2.4.80", "1.2.840.10008.1.2.4.81")
+_BASELINE, _JPEG_2000 = "1.2.840.10008.1.2.4.50", "1.2.840.10008.1.2.4.91"
+_CHECKED = frozenset(f"1.2.840.10008.1.2.4.{each}" for each in (50, 51, 57, 70, 80, 81, 90, 91))
+"""JPEG, JPEG-LS and JPEG 2000: the frames are checked here."""
+_PLUGINS = {RLE: "pydicom", _BASELINE: "pillow", _JPEG_2000: "pillow"}
+"""The decoders of checked frames; other compressions take any decoder of pydicom."""
 _LOSSY_FRAMES, _LOSSLESS_FRAME, _LS_FRAME = (0xC0, 0xC1, 0xC2), 0xC3, 0xF7
 """Markers of frames: baseline, extended and progressive JPEG, lossless JPEG, JPEG-LS."""
 _RLE_HEADER = struct.Struct("<16I")
@@ -64,6 +58,7 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
     """
     from pydicom.encaps import encapsulate, get_frame
     from pydicom.pixels import get_decoder
+    from pydicom.uid import UID
 
     syntax = _syntax(file, name)
     if not syntax.is_encapsulated:
@@ -84,13 +79,16 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
     columns, rows = int(file.Columns), int(file.Rows)
     if syntax == RLE:
         _check_rle(frame, columns * rows)
-    elif syntax in (*_JPEG_LS, *_JPEG_LOSSLESS) or syntax in _PLUGINS:
+    elif syntax in _CHECKED:
         if frame.startswith(_JP2_START):
             frame = frame[frame.index(JPEG2000_START) :]
         _check_frame(frame, columns, rows, int(file.SamplesPerPixel), name)
         found = _by_imagecodecs(frame, syntax, name)
         if found is not None:
             return _as_stored(found, file), _kind_of(file)
+        # The file may name another kind than its frame is of.
+        syntax = UID(_BASELINE if frame.startswith(JPEG_START) else _JPEG_2000)
+        file.file_meta.TransferSyntaxUID = syntax
     _check_decoder(syntax, name)
     # What is decoded is what was checked, whatever the tables of offsets say.
     file.PixelData = encapsulate([frame])
@@ -152,9 +150,7 @@ def _check_decoder(syntax: Any, name: str) -> None:
         raise PictureError(f"{name}: is compressed by {title}, which is not supported") from None
     if not decoder.is_available:
         packages = [each.partition(" requires ")[2] for each in decoder.missing_dependencies]
-        raise PictureError(
-            f"{name}: is compressed by {title}, which needs {listed(packages, 'or')}"
-        )
+        raise PictureError(f"{name}: is compressed by {title}, which needs {' or '.join(packages)}")
 
 
 def _by_imagecodecs(frame: bytes, syntax: Any, name: str) -> np.ndarray | None:
@@ -163,7 +159,7 @@ def _by_imagecodecs(frame: bytes, syntax: Any, name: str) -> np.ndarray | None:
     Raises
     ------
     MissingExtra
-        If imagecodecs is not installed, and no decoder of pydicom for this kind either.
+        If imagecodecs is not installed.
     """
     decode = ""
     if frame.startswith(JPEG2000_START):
@@ -174,14 +170,7 @@ def _by_imagecodecs(frame: bytes, syntax: Any, name: str) -> np.ndarray | None:
         decode = "jpeg8_decode"
     if not decode:
         return None
-    try:
-        codecs = library("imagecodecs", f"DICOM of {one_line(syntax.name)}", name, extra="formats")
-    except MissingExtra:
-        from pydicom.pixels import get_decoder
-
-        if syntax in _PLUGINS or not get_decoder(syntax).is_available:
-            raise
-        return None
+    codecs = library("imagecodecs", f"DICOM of {one_line(syntax.name)}", name, extra="formats")
     return getattr(codecs, decode)(frame)
 
 

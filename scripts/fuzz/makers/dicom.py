@@ -14,8 +14,10 @@ _JPEG = tuple(f"{_UID}.4.{number}" for number in (50, 51, 57, 70, 80, 81))
 _JPEG2000 = tuple(f"{_UID}.4.{number}" for number in (90, 91, 201))
 _LONG_LENGTHS = (b"OB", b"OW", b"OF", b"SQ", b"UN", b"UT", b"UC", b"UR")
 _UNDEFINED = 0xFFFFFFFF
-_GRAY_KINDS = ("MONOCHROME1", "MONOCHROME2", "PALETTE COLOR")
-_COLOUR_KINDS = ("RGB", "YBR_FULL", "YBR_FULL_422", "YBR_PARTIAL_422", "YBR_RCT", "YBR_ICT")
+_PALETTE = "PALETTE COLOR"
+_GRAY_KINDS = ("MONOCHROME1", "MONOCHROME2", _PALETTE)
+_COLOUR_KINDS = ("RGB", "RGB", "YBR_FULL", "YBR_FULL_422", "YBR_RCT")
+_ODD_KINDS = ("YBR_PARTIAL_422", "YBR_ICT", "YBR_PARTIAL_420", "HSV", "")
 
 
 class Writer:
@@ -86,14 +88,15 @@ def make(choices: Choices) -> bytes:
     allocated = 8 if bits <= 8 else 16
     planes = 1 if gray else 3
     named = choices.either(syntax, _DEFLATED, f"{_UID}.4.100", "", "1.2.3")
+    kind = choices.choice(_GRAY_KINDS if gray else _COLOUR_KINDS)
     writer = Writer(choices, ">" if syntax == _BIG else "<", syntax != _IMPLICIT)
     elements = [
         writer.number(0x00280002, planes),
         writer.text(
             0x00280004,
             b"CS",
-            choices.choice(_GRAY_KINDS if gray else _COLOUR_KINDS),
-            *(*_GRAY_KINDS, *_COLOUR_KINDS, "YBR_PARTIAL_420", ""),
+            kind,
+            *(*_GRAY_KINDS, *_COLOUR_KINDS, *_ODD_KINDS),
         ),
         writer.number(0x00280010, height),
         writer.number(0x00280011, width),
@@ -102,7 +105,7 @@ def make(choices: Choices) -> bytes:
         writer.number(0x00280102, bits - 1),
         writer.number(0x00280103, choices.randrange(2) if gray else 0),
     ]
-    if gray and choices.odd():
+    if kind == _PALETTE or (gray and choices.odd()):
         elements += _palette(choices, writer)
     if choices.once_in(6):
         elements += _groups(choices, writer)
@@ -174,8 +177,9 @@ def _groups(choices: Choices, writer: Writer) -> list[bytes]:
     numbers = ("1", "", "0", "nan", "1e999", "1\\2", "x" * 40)
 
     def items(tag: int, *contents: bytes) -> bytes:
-        item = struct.pack(f"{writer.order}HHI", 0xFFFE, 0xE000, choices.number(len(contents[0])))
-        return writer.element(tag, b"SQ", b"".join(item + each for each in contents))
+        head = functools.partial(struct.pack, f"{writer.order}HHI", 0xFFFE, 0xE000)
+        found = (head(choices.number(len(each))) + each for each in contents)
+        return writer.element(tag, b"SQ", b"".join(found))
 
     def group() -> bytes:
         found = [

@@ -1,6 +1,5 @@
 """DICOM files."""
 
-import importlib.util
 import io
 import struct
 import sys
@@ -169,14 +168,23 @@ def test_compressed_frames():
 def test_compressions_without_a_decoder_are_named(monkeypatch):
     with pytest.raises(PictureError, match=r"^x: is compressed by MPEG2 Main .*, which is not su"):
         pictures.from_bytes(encapsulated(bytes(8), "1.2.840.10008.1.2.4.100"), "x")
-    if importlib.util.find_spec("pylibjpeg") or importlib.util.find_spec("gdcm"):
-        pytest.skip("decodes lossless JPEG")
     monkeypatch.setitem(sys.modules, "imagecodecs", None)
     lossless = file_of(GRAY, "JPEG").replace(b"\xff\xc0", b"\xff\xc3", 1)
     data = encapsulated(lossless, "1.2.840.10008.1.2.4.70")
     says = r"^x: DICOM of JPEG Lossless, .* needs imagecodecs; in a checkout .*\[formats\]"
     with pytest.raises(MissingExtra, match=says):
         pictures.from_bytes(data, "x")
+
+
+@pytest.mark.parametrize("syntax", [50, 51, 70, 80, 91])
+def test_the_header_of_a_frame_tells_its_kind(syntax):
+    smooth = np.add.outer(np.arange(40), np.arange(40)).astype(np.uint8)
+    for format, options in (("JPEG", {"quality": 98}), ("JPEG2000", {"irreversible": False})):
+        data = encapsulated(
+            file_of(smooth, format, **options), f"1.2.840.10008.1.2.4.{syntax}", smooth
+        )
+        found = pictures.from_bytes(data).samples
+        assert np.abs(found.astype(int) - smooth).max() <= 3
 
 
 def test_kinds_of_jpeg_that_no_decoder_knows_are_not_supported():
