@@ -57,7 +57,7 @@ class Printer(NamedTuple):
         if not self.quiet:
             print(f"mmp: {printable(line)}", file=sys.stderr, flush=True)
 
-    def show(self, facts: Facts, left_out: "LeftOut | None" = None) -> None:
+    def show(self, facts: Facts, left_out: "Remarks | None" = None) -> None:
         """Print the result of one job; in JSON with what was left out of its pictures."""
         if self.quiet:
             return
@@ -68,7 +68,7 @@ class Printer(NamedTuple):
         print(text, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
 
 
-class LeftOut:
+class Remarks:
     """What was left out of picture files, by their names in messages."""
 
     def __init__(self) -> None:
@@ -92,13 +92,13 @@ class LeftOut:
 
 
 @contextlib.contextmanager
-def remarks_noted(note: Callable[[str], None]) -> Iterator[LeftOut]:
+def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
     """Pass what the library says about pictures to ``note``, while the context lasts.
 
     A remark is passed once, even if a picture is read several times.
     """
     others = warnings.showwarning
-    left_out, said = LeftOut(), set[str]()
+    left_out, said = Remarks(), set[str]()
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
         if not isinstance(message, PictureWarning):

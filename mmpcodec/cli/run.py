@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, LeftOut, Printer, remarks_noted
+from mmpcodec.cli.printing import Facts, Printer, Remarks, remarks_noted
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.cli.work import JobProgress, Left, Work, attempt
 
@@ -92,7 +92,7 @@ def _outcomes(
     bars: ProgressBars,
     at_once: int,
     place: "Place | None",
-    left_out: LeftOut,
+    left_out: Remarks,
 ) -> Generator[Facts | Left, None, None]:
     """Yield the result of each job, in order; of a cluster, as they come."""
     manifest = None if place is None else place.manifest

@@ -74,6 +74,7 @@ LEFT_OUT: dict[str, LeftOut] = {
     ),
     "damaged exif": LeftOut("has damaged EXIF, which is left out", _WITH_EXIF),
     "damaged xmp": LeftOut("has damaged XMP, which is left out", _WITH_XMP),
+    "extended xmp": LeftOut("has XMP beyond 64 KiB, of which the rest is not read", ("JPEG",)),
     "damaged text": LeftOut("has a damaged text, which is left out", ("PNG", "TIFF")),
     "damaged resolution": LeftOut(
         "has a damaged resolution, which is left out", ("PNG", "TIFF", "JPEG 2000")

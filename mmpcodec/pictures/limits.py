@@ -190,12 +190,17 @@ class Unpacker:
         Raises
         ------
         PictureError
-            If the total exceeds ``MAX_METADATA`` bytes, or the stream ends early.
+            If the total exceeds ``MAX_METADATA`` bytes.
+        ValueError
+            If the stream is damaged or ends early.
         """
         stream = zlib.decompressobj()
-        found = self.count(stream.decompress(data, self.left + 1))
+        try:
+            found = self.count(stream.decompress(data, self.left + 1))
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
         if not stream.eof:
-            raise damaged(self.name, "compressed metadata end early")
+            raise ValueError("compressed metadata end early")
         return found
 
     def count(self, data: bytes) -> bytes:

@@ -11,6 +11,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
 from mmpcodec.pictures.limits import chosen, damage_reported
+from mmpcodec.pictures.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 
@@ -190,6 +191,8 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            return module.read(data, name, limits, page)
-        chosen(1, page, name)
-        return module.read(data, name, limits)
+            found = module.read(data, name, limits, page)
+        else:
+            chosen(1, page, name)
+            found = module.read(data, name, limits)
+        return found if row.is_mmp else with_fitting_profile(found, name)

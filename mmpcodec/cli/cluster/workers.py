@@ -15,7 +15,7 @@ from mmpcodec.cli.cluster.clients import CUDA, connected
 from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of
 from mmpcodec.cli.cluster.places import Place, as_given, on_this_machine
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, LeftOut, Printer, counted, remarks_noted
+from mmpcodec.cli.printing import Facts, Printer, Remarks, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.cli.work import JobProgress, Left, Work, attempt
 from mmpcodec.dask.in_flight import InFlight, reached
@@ -50,7 +50,7 @@ def outcomes(
     place: Place,
     printer: Printer,
     bars: ProgressBars,
-    left_out: LeftOut,
+    left_out: Remarks,
 ) -> Generator[Facts | Left, None, None]:
     """Yield the result of each job as it comes from the cluster.
 
@@ -66,7 +66,7 @@ def outcomes(
         With a cluster.
     printer : Printer
     bars : ProgressBars
-    left_out : LeftOut
+    left_out : Remarks
         Gets what the workers leave out of the pictures.
 
     Raises

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, reading, run
+from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.decoding.starts import start_of
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mmpcodec.cli import options, output, reading, run
+from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.manifest import sha256_of
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import (

@@ -4,9 +4,10 @@ import time
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from mmpcodec.cli import options, output, reading, run
+from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer

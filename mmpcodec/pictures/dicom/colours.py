@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.depth import sample_type
-from mmpcodec.pictures.colour_maps import colours_of
+from mmpcodec.pictures.tiff.colour_maps import colours_of
 
 _BAND = 1 << 18
 """Pixels that are converted at a time, in whole rows."""

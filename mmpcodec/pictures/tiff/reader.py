@@ -14,7 +14,6 @@ import numpy as np
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
-from mmpcodec.pictures.colour_maps import colours_of
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.left_out import leave_out
@@ -29,6 +28,7 @@ from mmpcodec.pictures.limits import (
 )
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
+from mmpcodec.pictures.tiff.colour_maps import colours_of
 from mmpcodec.pictures.tiff.directories import Directories
 from mmpcodec.samples import Samples
 
@@ -45,7 +45,6 @@ _NUMBERS = (
     "imagewidth", "imagelength", "imagedepth", "samplesperpixel", "planarconfig", "rowsperstrip",
     "tilewidth", "tilelength", "predictor", "fillorder",
 )  # fmt: skip
-_JPEG_FRAMES = (0xC0, 0xC1, 0xC2)
 _MOST_READINGS = 256  # of each byte on the mean: blank tiles may share their bytes
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
@@ -401,10 +400,10 @@ def _check_jpeg(data: bytes, width: int, height: int, name: str) -> None:
         If it is larger, has no frame header, or has too many scans.
     """
     frame = jpeg_frame(data)
-    if frame.bits != 8 or frame.marker not in _JPEG_FRAMES:
+    if frame.unsupported:
         raise PictureError(
-            f"{name}: is compressed by JPEG of {frame.bits} bits and frame 0x{frame.marker:x}; "
-            "supported are baseline and progressive JPEG of 8 bits"
+            f"{name}: is compressed by JPEG with {frame.unsupported}; supported are baseline and "
+            "progressive JPEG of 8 bits"
         )
     check_jpeg_scans(data)
     if frame.height > height or frame.width > width:

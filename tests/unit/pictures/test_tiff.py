@@ -324,7 +324,7 @@ def test_deep_jpeg_is_not_supported():
     for frame in frames:
         data = tiff_of(iter([frame]), shape=GRAY.shape, dtype=GRAY.dtype, compression="jpeg")
         with pytest.raises(
-            PictureError, match=r"x: is compressed by JPEG of .*; supported are base"
+            PictureError, match=r"x: is compressed by JPEG with .*; supported are base"
         ):
             pictures.from_bytes(data, "x")
 

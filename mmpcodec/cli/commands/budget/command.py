@@ -11,7 +11,7 @@ import typer
 
 from mmpcodec.backends.registry import AUTO
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, reading
+from mmpcodec.cli import options, output
 from mmpcodec.cli.cluster.clients import CUDA, LOCAL
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
 from mmpcodec.cli.cluster.places import on_this_machine, spread
@@ -21,6 +21,7 @@ from mmpcodec.cli.commands.budget.measuring import (
     measured_on_cluster,
 )
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING

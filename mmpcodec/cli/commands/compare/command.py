@@ -5,12 +5,13 @@ from typing import Annotated
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, reading, run
+from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.places import Place, spread
 from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
 from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
 from mmpcodec.cli.completion import files
 from mmpcodec.cli.decoding.starts import know_starts
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
 from mmpcodec.cli.printing import Printer, remarks_noted

@@ -8,13 +8,14 @@ from typing import Annotated
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, reading, run
+from mmpcodec.cli import options, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.commands.sweep.chosen import CodecChoice, our_codecs, peer_names, remarks_on
 from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.commands.sweep.text import Report
 from mmpcodec.cli.completion import lists, words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, inputs_of
 from mmpcodec.cli.printing import Printer

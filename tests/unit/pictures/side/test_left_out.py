@@ -13,7 +13,7 @@ from mmpcodec import PictureError, PictureWarning, pictures
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import LEFT_OUT, leave_out, noted
 
-GUIDE = Path(__file__).parents[3] / "docs" / "guide" / "pictures.md"
+GUIDE = Path(__file__).parents[4] / "docs" / "guide" / "pictures.md"
 
 
 def inks():

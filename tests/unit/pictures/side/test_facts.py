@@ -150,6 +150,7 @@ def test_resolution_of_jpeg_2000_is_read():
     assert found.metadata.resolution == Resolution(Fraction(23600), Fraction(11800), "metre")
 
 
+@pytest.mark.filterwarnings("ignore:Corrupt EXIF")
 def test_damaged_exif_and_xmp_cost_no_samples():
     data = jpeg_of()
     bad = exif.PREFIX + b"MM\0*\0\0\0\x08\xff\xff", b"http://ns.adobe.com/xap/1.0/\0<x>\xff</x>"
@@ -158,4 +159,5 @@ def test_damaged_exif_and_xmp_cost_no_samples():
     with pytest.warns(PictureWarning, match="damaged EXIF.*damaged XMP") as said:
         found = pictures.from_bytes(data, "x")
     assert found.metadata == Metadata()
-    assert said[0].message.left_out == ("damaged exif", "damaged xmp")
+    keys = [each.message.left_out for each in said if each.category is PictureWarning]
+    assert keys == [("damaged exif", "damaged xmp")]
