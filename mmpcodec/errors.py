@@ -121,7 +121,21 @@ class PictureError(_NamesFile):
 
 
 class PictureWarning(UserWarning):
-    """A picture file was read, but not all of it or not as it is; the message says what."""
+    """A picture file was read, but not all of it or not as it is; the message says what.
+
+    Parameters
+    ----------
+    message : str
+    name : str
+        Name of the file.
+    left_out : tuple of str
+        Keys of what was left out or converted, as ``docs/guide/pictures.md`` lists them.
+    """
+
+    def __init__(self, message: str, name: str = "", left_out: tuple[str, ...] = ()):
+        super().__init__(message)
+        self.name = name
+        self.left_out = left_out
 
 
 class FileError(_NamesFile, OSError):

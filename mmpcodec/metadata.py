@@ -20,7 +20,16 @@ CALIBRATION = "Calibration"
 """Keyword of the text that tells what samples measure."""
 
 ALL = "all"
-MAX_WHITE = 65535
+MAX_SAMPLE = 65535
+
+
+MOST_PART = (1 << 32) - 1
+"""Largest numerator and denominator of a resolution that files hold."""
+
+
+def fitted(value: Fraction) -> Fraction:
+    """Return the nearest fraction whose parts are at most ``MOST_PART``, if there is one."""
+    return value.limit_denominator(max(1, int(MOST_PART / max(value, Fraction(1)))))
 
 
 @dataclass(frozen=True)
@@ -77,6 +86,8 @@ class Calibration:
         Unit of the values: "HU" for Hounsfield units; empty if it is unknown.
     window : (float, float) or None
         Values that are shown black and white.
+    padding : (int, int) or None
+        First and last of the samples that fill the picture where nothing was measured, 0 to 65535.
 
     Raises
     ------
@@ -94,6 +105,7 @@ class Calibration:
     intercept: float = 0.0
     unit: str = ""
     window: tuple[float, float] | None = None
+    padding: tuple[int, int] | None = None
 
     def __post_init__(self):
         numbers = (self.slope, self.intercept, *(self.window or ()))
@@ -103,6 +115,10 @@ class Calibration:
                 f"calibration = {self!r}: must have numbers of at most {MOST_VALUE:g}, a slope "
                 "other than 0 and a window that rises"
             )
+        if self.padding is not None:
+            low, high = (check_int("padding", each, 0, MAX_SAMPLE) for each in self.padding)
+            if low > high:
+                raise ParameterError(f"padding = {self.padding!r}: must not fall")
 
     def value(self, sample: float) -> float:
         """Return the value of a sample, or of a mean of samples."""
@@ -125,7 +141,9 @@ class Calibration:
             slope, intercept = float(facts["slope"]), float(facts["intercept"])
             low_high = facts.get("window")
             window = None if low_high is None else (float(low_high[0]), float(low_high[1]))
-            return cls(slope, intercept, str(facts.get("unit", "")), window)
+            filled = facts.get("padding")
+            padding = None if filled is None else (int(filled[0]), int(filled[1]))
+            return cls(slope, intercept, str(facts.get("unit", "")), window, padding)
         except (ValueError, TypeError, LookupError, AttributeError, RecursionError, OverflowError):
             return None
 
@@ -181,7 +199,7 @@ class Metadata:
                     f"text = {entry!r}: must have no surrogates, which UTF-8 cannot encode"
                 )
         if self.white is not None:
-            white = check_int("white", self.white, 1, MAX_WHITE, ", or None")
+            white = check_int("white", self.white, 1, MAX_SAMPLE, ", or None")
             object.__setattr__(self, "white", white)
         if self.range is not None:
             object.__setattr__(self, "range", check_range(self.range))

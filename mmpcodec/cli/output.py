@@ -60,8 +60,8 @@ def read(source: str, most: int | None = None) -> bytes:
         raise FileError.from_os(shown(source, "stdin"), error) from error
 
 
-def read_picture(source: str, limits: "DecodeLimits") -> "Picture":
-    """Read a picture file, or a picture from standard input.
+def read_picture(source: str, limits: "DecodeLimits", page: int | None = None) -> "Picture":
+    """Read a picture file, or a picture from standard input; ``page`` is as in ``pictures.read``.
 
     Raises
     ------
@@ -75,7 +75,7 @@ def read_picture(source: str, limits: "DecodeLimits") -> "Picture":
     from mmpcodec import pictures
 
     data = read(source, limits.max_memory)
-    return pictures.from_bytes(data, shown(source, "stdin"), limits=limits)
+    return pictures.from_bytes(data, shown(source, "stdin"), limits=limits, page=page)
 
 
 @contextlib.contextmanager

@@ -5,12 +5,12 @@ import json
 import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from mmpcodec.errors import PictureWarning
-from mmpcodec.runtime.files import printable
+from mmpcodec.runtime.files import STANDARD, printable
 
 if TYPE_CHECKING:
     from mmpcodec.metadata import Calibration
@@ -58,31 +58,61 @@ class Printer(NamedTuple):
         if not self.quiet:
             print(f"mmp: {printable(line)}", file=sys.stderr, flush=True)
 
-    def show(self, facts: Facts) -> None:
-        """Print the result of one job."""
+    def show(self, facts: Facts, left_out: "Remarks | None" = None) -> None:
+        """Print the result of one job; in JSON with what was left out of its pictures."""
         if self.quiet:
             return
         if self.as_json:
-            text = json.dumps(facts.as_dict())
+            text = json.dumps({**facts.as_dict(), **({} if left_out is None else left_out(facts))})
         else:
             text = "\n".join(map(printable, facts.text(self.verbose).split("\n")))
         print(text, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
 
 
+class Remarks:
+    """What was left out of picture files, by their names in messages."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, tuple[str, ...]] = {}
+
+    def add(self, name: str, keys: Sequence[str]) -> None:
+        """Add the keys of a picture."""
+        name = printable(name)
+        self._keys[name] = tuple(dict.fromkeys((*self._keys.get(name, ()), *keys)))
+
+    def of(self, *names: str | None) -> list[str]:
+        """Return the keys of some pictures; ``-`` is standard input."""
+        shown = ("stdin" if name == STANDARD else printable(name or "") for name in names)
+        return list(dict.fromkeys(key for name in shown for key in self._keys.get(name, ())))
+
+    def __call__(self, facts: Any) -> dict[str, list[str]]:
+        """Return what JSON says of the pictures of a result; nothing if those are mmp files."""
+        if getattr(facts, "of_mmp", False):
+            return {}
+        return {"left_out": self.of(facts.input, getattr(facts, "partner", None))}
+
+
 @contextlib.contextmanager
-def remarks_noted(note: Callable[[str], None]) -> Iterator[None]:
-    """Pass what the library says about pictures to ``note``, while the context lasts."""
+def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
+    """Pass what the library says about pictures to ``note``, while the context lasts.
+
+    A remark is passed once, even if a picture is read several times.
+    """
     others = warnings.showwarning
+    left_out, said = Remarks(), set[str]()
 
     def show(message: Warning | str, category: type[Warning], *rest: Any, **named: Any) -> None:
-        if issubclass(category, PictureWarning):
-            note(str(message))
-        else:
+        if not isinstance(message, PictureWarning):
             others(message, category, *rest, **named)
+            return
+        left_out.add(message.name, message.left_out)
+        if str(message) not in said:
+            said.add(str(message))
+            note(str(message))
 
     warnings.showwarning = show
     try:
-        yield
+        yield left_out
     finally:
         warnings.showwarning = others
 

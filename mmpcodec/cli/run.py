@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, Printer, remarks_noted
+from mmpcodec.cli.printing import Facts, Printer, Remarks, remarks_noted
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.cli.work import JobProgress, Left, Work, attempt
 
@@ -52,18 +52,22 @@ def run(
         DONE, FAILED if all jobs failed, PARTLY_FAILED if some failed.
     """
     left: list[Left] = []
-    show = show or printer.show
     try:
         with (
-            remarks_noted(printer.note),
+            remarks_noted(printer.note) as left_out,
             ProgressBars(printer.shows_progress) as bars,
-            contextlib.closing(_outcomes(jobs, work, printer, bars, at_once, place)) as outcomes,
+            contextlib.closing(
+                _outcomes(jobs, work, printer, bars, at_once, place, left_out)
+            ) as outcomes,
         ):
             for outcome in outcomes:
                 if isinstance(outcome, Left):
                     left.append(outcome)
                     continue
-                show(outcome)
+                if show is not None:
+                    show(outcome)
+                else:
+                    printer.show(outcome, left_out)
                 if seen is not None:
                     seen(outcome)
     finally:
@@ -88,6 +92,7 @@ def _outcomes(
     bars: ProgressBars,
     at_once: int,
     place: "Place | None",
+    left_out: Remarks,
 ) -> Generator[Facts | Left, None, None]:
     """Yield the result of each job, in order; of a cluster, as they come."""
     manifest = None if place is None else place.manifest
@@ -95,7 +100,9 @@ def _outcomes(
         from mmpcodec.cli.cluster.workers import outcomes
 
         yield from map(Left, (job for job in jobs if not job.to_do))
-        yield from outcomes([job for job in jobs if job.to_do], work, place, printer, bars)
+        yield from outcomes(
+            [job for job in jobs if job.to_do], work, place, printer, bars, left_out
+        )
         return
     cancelled = threading.Event()
 

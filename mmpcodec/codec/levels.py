@@ -231,7 +231,7 @@ def _occupied(
         seen = area[area[..., form.colours] > 0] if form.has_alpha else area
         colours = seen[..., : form.colours] if form.has_alpha else seen
         counts += np.bincount(colours.ravel(), minlength=len(counts))
-    if calibration is not None and getattr(calibration, "padding", None):
+    if calibration is not None and calibration.padding is not None:
         counts[calibration.padding[0] : calibration.padding[1] + 1] = 0
     total = np.cumsum(counts)
     if not total[-1]:

@@ -58,12 +58,15 @@ class PictureBlocks:
     coder : TileCoder
     limits : DecodeLimits
         Limits of each part that is read.
+    page : int or None
+        As in ``pictures.read``.
     """
 
     name: str
     shape: tuple[int, ...]
     coder: TileCoder
     limits: DecodeLimits
+    page: int | None = None
 
     def __call__(self, block: TileBlock) -> CodedTiles:
         """Read and code a block.
@@ -75,7 +78,7 @@ class PictureBlocks:
         """
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", PictureWarning)  # the client has given them
-            with pictures.opened(self.name, limits=self.limits) as reader:
+            with pictures.opened(self.name, limits=self.limits, page=self.page) as reader:
                 if reader.shape != self.shape:
                     raise PictureError(
                         f"{self.name}: has shape {reader.shape}, and had {self.shape} before"
@@ -94,6 +97,7 @@ def encode_on_cluster(
     depth: int | None = None,
     metadata: Metadata | None = None,
     limits: DecodeLimits | None = None,
+    page: int | None = None,
     backend: str = "auto",
     threads: int | None = 1,
     progress: Progress | None = None,
@@ -115,6 +119,8 @@ def encode_on_cluster(
         See ``streaming.encode_large``.
     limits : DecodeLimits or None
         Limits of each part that is read; None for the default limits.
+    page : int or None
+        As in ``pictures.read``.
     backend, threads
         See ``encode``; for each task.
 
@@ -136,7 +142,7 @@ def encode_on_cluster(
         lambda parts: [reader.read(*part) for part in parts],
     )
     coder = TileCoder.of(header, params, backend, threads)
-    code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits())
+    code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits(), page)
     whole = Area(0, 0, header.width, header.height)
     sides = header.height, header.width, header.tile_size
     blocks = (TileBlock(tuple(tiles)) for tiles in blocks_of(whole, *sides, BLOCK_PIXELS))

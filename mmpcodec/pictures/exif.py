@@ -5,7 +5,7 @@ their tags, then the values that do not fit into the entries, then the directori
 """
 
 import struct
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -36,6 +36,10 @@ _SHORT, _LONG = 3, 4
 _MOST_ENTRIES = 4096
 
 ReadAt = Callable[[int, int], bytes]
+
+
+class _BadPlace(ValueError):
+    """There is no value or directory where its tag says."""
 
 
 class _Layout(NamedTuple):
@@ -96,6 +100,7 @@ def directory_at(
     *,
     big: bool = False,
     tags: frozenset[int] | None = None,
+    dropped: list[int] | None = None,
 ) -> Directory:
     """Parse the directory at an offset, and the directories below it.
 
@@ -112,6 +117,8 @@ def directory_at(
         Whether the file is a BigTIFF file.
     tags : set of int or None
         Tags to take; None takes all. The directories below are always taken.
+    dropped : list of int or None
+        Takes the tags whose values or directories are not where they say; None refuses these.
 
     Raises
     ------
@@ -127,19 +134,25 @@ def directory_at(
             raise ValueError(f"EXIF holds values of more than {MAX_METADATA} bytes")
         found = read_at(start, size)
         if len(found) != size:
-            raise ValueError(f"EXIF ends before byte {start + size}")
+            raise _BadPlace(f"EXIF ends before byte {start + size}")
         return found
 
-    return _directory(read, place, order, _BIG if big else _CLASSIC, tags, 0)
+    return _directory(read, place, order, _BIG if big else _CLASSIC, tags, dropped, 0)
 
 
 def _directory(
-    read: ReadAt, place: int, order: str, layout: _Layout, tags: frozenset[int] | None, level: int
+    read: ReadAt,
+    place: int,
+    order: str,
+    layout: _Layout,
+    tags: frozenset[int] | None,
+    dropped: list[int] | None,
+    level: int,
 ) -> Directory:
     """Parse a directory that is ``level`` directories below the first."""
     (count,) = struct.unpack(order + layout.number, read(place, layout.number_size))
     if count > _MOST_ENTRIES:
-        raise ValueError(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
+        raise _BadPlace(f"EXIF has a directory of {count} entries, allowed are {_MOST_ENTRIES}")
     size = layout.head_size + layout.value_size
     table = read(place + layout.number_size, size * count)
     found = Directory()
@@ -149,16 +162,22 @@ def _directory(
         (pointer,) = struct.unpack(order + layout.pointer, value)
         if tag in found.below:
             continue
-        if tag in BELOW and level < 2:
-            # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
-            if kind in SIZES and SIZES[kind] == 4:
-                (pointer,) = struct.unpack(f"{order}I", value[:4])
-            if pointer:
-                found.below[tag] = _directory(read, pointer, order, layout, None, level + 1)
-        elif (tags is None or tag in tags) and kind in SIZES:
-            length = SIZES[kind] * number
-            value = read(pointer, length) if length > layout.value_size else value
-            found.entries[tag] = kind, number, value[:length]
+        try:
+            if tag in BELOW and level < 2:
+                # A pointer may be a LONG in a BigTIFF file, where it fills half of its field.
+                if kind in SIZES and SIZES[kind] == 4:
+                    (pointer,) = struct.unpack(f"{order}I", value[:4])
+                if pointer:
+                    below = _directory(read, pointer, order, layout, None, dropped, level + 1)
+                    found.below[tag] = below
+            elif (tags is None or tag in tags) and kind in SIZES:
+                length = SIZES[kind] * number
+                value = read(pointer, length) if length > layout.value_size else value
+                found.entries[tag] = kind, number, value[:length]
+        except _BadPlace:
+            if dropped is None:
+                raise
+            dropped.append(tag)
     return found
 
 
@@ -190,18 +209,91 @@ def packed(order: str, directory: Directory, place: int) -> bytes:
     return b"".join([*table, bytes(4), *behind])
 
 
-def upright(data: bytes) -> bytes:
-    """Return an EXIF structure whose orientation is 1, for samples that were turned already."""
-    try:
-        order, found = parsed(data)
-    except (ValueError, struct.error):
-        return data
-    if ORIENTATION not in found.entries:
-        return data
+Entry = tuple[int, int, bytes]
+"""Type, count and bytes of the values of an entry."""
+
+
+def first_entries(data: bytes) -> tuple[str, dict[int, Entry]]:
+    """Return the byte order and the entries of the first directory, by their tags.
+
+    Raises
+    ------
+    ValueError, struct.error
+        If the directory is damaged; those below are not looked at.
+    """
+    order, first, last = _first_table(data)
+    found: dict[int, Entry] = {}
+    for start in range(first, last, 12):
+        tag, kind, count, pointer = struct.unpack_from(f"{order}HHII", data, start)
+        size = SIZES.get(kind, 0) * count
+        at = start + 8 if size <= 4 else pointer
+        found.setdefault(tag, (kind, count, data[at : at + size]))
+    return order, found
+
+
+def _first_table(data: bytes) -> tuple[str, int, int]:
+    """Return the byte order, and where the entries of the first directory begin and end."""
+    order = STARTS.get(data[:4])
+    if order is None:
+        raise ValueError("EXIF does not begin as a TIFF structure")
     (place,) = struct.unpack_from(f"{order}I", data, 4)
     (count,) = struct.unpack_from(f"{order}H", data, place)
-    turned = bytearray(data)
-    for start in range(place + 2, place + 2 + 12 * count, 12):
-        if struct.unpack_from(f"{order}H", data, start) == (ORIENTATION,):
-            struct.pack_into(f"{order}HIHH", turned, start + 2, _SHORT, 1, 1, 0)
-    return bytes(turned)
+    end = place + 2 + 12 * count
+    if end > len(data):
+        raise ValueError("EXIF ends in its first directory")
+    return order, place + 2, end
+
+
+def changed(data: bytes, changes: Mapping[int, Entry | None]) -> bytes:
+    """Return an EXIF structure with other entries in its first directory.
+
+    The new directory goes to the end if entries come or go, so that no other offset changes: the
+    notes of camera makers hold offsets.
+
+    Parameters
+    ----------
+    data : bytes
+    changes : dict of int to (int, int, bytes) or None
+        Entries by their tags; None removes an entry.
+
+    Raises
+    ------
+    ValueError, struct.error
+        If the structure is damaged.
+    """
+    order, first, last = _first_table(data)
+    count = (last - first) // 12
+    rows: dict[int, bytes] = {}
+    for start in range(first, last, 12):
+        rows.setdefault(struct.unpack_from(f"{order}H", data, start)[0], data[start : start + 12])
+    found = bytearray(data)
+    for tag, entry in changes.items():
+        if entry is None:
+            rows.pop(tag, None)
+            continue
+        kind, number, value = entry
+        if len(value) > 4:
+            found += b"\0" * (len(found) % 2)
+            value, at = struct.pack(f"{order}I", len(found)), value
+            found += at
+        rows[tag] = struct.pack(f"{order}HHI", tag, kind, number) + value.ljust(4, b"\0")
+    table = b"".join(rows[tag] for tag in sorted(rows))
+    if len(rows) == count:
+        found[first:last] = table
+        return bytes(found)
+    further = data[last : last + 4].ljust(4, b"\0")  # offset of the next directory
+    found += b"\0" * (len(found) % 2)
+    struct.pack_into(f"{order}I", found, 4, len(found))
+    return bytes(found) + struct.pack(f"{order}H", len(rows)) + table + further
+
+
+def with_orientation(data: bytes, orientation: int) -> bytes:
+    """Return an EXIF structure with an orientation, 1 to 8; a damaged one comes back unchanged."""
+    order = STARTS.get(data[:4], ">")
+    entry = {ORIENTATION: (_SHORT, 1, struct.pack(f"{order}H", orientation))}
+    if not data:
+        return structure(order, Directory(entry))
+    try:
+        return changed(data, entry)
+    except (ValueError, struct.error):
+        return data

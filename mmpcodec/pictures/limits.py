@@ -109,26 +109,40 @@ def _span(argument: str, part: slice, length: int) -> tuple[int, int]:
     return start, stop
 
 
-def check_single(count: int, name: str) -> None:
-    """Check that a file holds a single picture.
+def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") -> int:
+    """Return the index of the picture to read, from 0, of those in a file.
+
+    Parameters
+    ----------
+    count : int
+        Number of pictures in the file.
+    page : int or None
+        Number of the wanted picture, from 1. None takes the only one.
+    name : str
+        Name of the file.
+    thing : str
+        What the format calls its pictures: "frames", "pages".
 
     Raises
     ------
     PictureError
-        If ``count`` is above 1.
+        If the file has several pictures and no page is given, or fewer than ``page``.
     """
-    if count > 1:
-        raise PictureError(f"{name}: holds {count} pictures; supported is one per file")
+    if page is None and count > 1:
+        raise PictureError(
+            f"{name}: holds {count} {thing}; --page N, or page=N in Python, reads one, 1 to {count}"
+        )
+    if page is not None and not 1 <= page <= count:
+        raise PictureError(
+            f"{name}: page = {page}: must be {f'1 to {count}' if count > 1 else '1'}, as the file "
+            f"holds {count} {thing if count > 1 else 'picture'}"
+        )
+    return (page or 1) - 1
 
 
-def say(name: str, remark: str) -> None:
-    """Warn that a picture is not all that its file holds."""
-    warnings.warn(PictureWarning(f"{name}: {remark}"), stacklevel=3)
-
-
-def say_animation(name: str) -> None:
-    """Warn that only the first frame of an animation is read."""
-    say(name, "is an animation; only its first frame is read")
+def say(name: str, remark: str, left_out: tuple[str, ...] = ()) -> None:
+    """Warn that a picture is not all that its file holds; see ``left_out.leave_out``."""
+    warnings.warn(PictureWarning(f"{name}: {remark}", name, left_out), stacklevel=3)
 
 
 def library(package: str, purpose: str, name: str, *, extra: str | None = None) -> ModuleType:
@@ -176,12 +190,17 @@ class Unpacker:
         Raises
         ------
         PictureError
-            If the total exceeds ``MAX_METADATA`` bytes, or the stream ends early.
+            If the total exceeds ``MAX_METADATA`` bytes.
+        ValueError
+            If the stream is damaged or ends early.
         """
         stream = zlib.decompressobj()
-        found = self.count(stream.decompress(data, self.left + 1))
+        try:
+            found = self.count(stream.decompress(data, self.left + 1))
+        except zlib.error as error:
+            raise ValueError(str(error)) from error
         if not stream.eof:
-            raise damaged(self.name, "compressed metadata end early")
+            raise ValueError("compressed metadata end early")
         return found
 
     def count(self, data: bytes) -> bytes:

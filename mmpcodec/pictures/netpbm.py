@@ -15,6 +15,7 @@ from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_levels, check_size, damaged, one_line
 from mmpcodec.pictures.registry import HEAD
 from mmpcodec.pictures.stored import StoredArray, StoredReader
@@ -146,6 +147,8 @@ def header_of(data: bytes, name: str) -> Header:
     found = re.match(magic + (_GAP + rb"(\d{1,10})") * fields, data)
     if found is None:
         raise damaged(name, "the header lacks width, height or maxval")
+    if b"#" in found[0]:
+        leave_out(name, "comments")
     width, height, maxval = (int(text) for text in (*found.groups(), b"1")[:3])
     # One character separates the header of a binary file from the samples.
     start = found.end() + (magic not in _PLAIN)
@@ -162,7 +165,9 @@ def _pam_header(data: bytes, name: str) -> Header:
     facts: dict[str, str] = {}
     for line in data[2 : end.start()].decode("latin-1").split("\n"):
         key, _, value = line.strip().partition(" ")
-        if key and not key.startswith("#"):
+        if key.startswith("#"):
+            leave_out(name, "comments")
+        elif key:
             facts[key] = value.strip()
     numbers = []
     for key in ("WIDTH", "HEIGHT", "DEPTH", "MAXVAL"):
@@ -187,7 +192,9 @@ def _checked(header: Header, name: str) -> Header:
 
 def _plain_samples(data: bytes, header: Header, name: str) -> np.ndarray:
     """Read samples from decimal numbers. PBM needs no space between digits, and 1 is black."""
-    text = re.sub(rb"#[^\n\r]*", b"", data[header.start :])
+    text, comments = re.subn(rb"#[^\n\r]*", b"", data[header.start :])
+    if comments:
+        leave_out(name, "comments")
     if text.translate(None, b"0123456789 \t\n\v\f\r"):
         raise damaged(name, "a sample is not a number")
     count = header.width * header.height * header.planes

@@ -75,13 +75,31 @@ def header_of(stream: BinaryIO, name: str) -> Header:
     shape, fortran, kind = read_header(stream)
     if any(isinstance(side, bool) or side < 0 for side in shape):
         raise ValueError(f"shape {shape}")
-    shaped = len(shape) == 2 or (len(shape) == 3 and shape[2] in PLANES[1:])
+    shaped = len(shape) == 2 or (len(shape) == 3 and shape[2] in PLANES)
     if not shaped or kind.name not in _DEPTHS:
         raise PictureError(
             f"{name}: holds an array of shape {one_line(str(shape))} and type {one_line(str(kind))}"
-            "; supported are (height, width) and (height, width, 2 to 4) of bool, uint8 and uint16"
+            f"{_guess(shape)}; supported are (height, width) and (height, width, 1 to 4) of bool, "
+            "uint8 and uint16"
         )
+    if len(shape) == 3 and shape[2] == 1:
+        shape = shape[:2]
     return Header(shape, "F" if fortran else "C", kind, stream.tell())
+
+
+def _guess(shape: tuple[int, ...]) -> str:
+    """Return what an array of three axes may be, and what to do with it, for a message."""
+    if len(shape) != 3 or shape[2] in PLANES:
+        return ""
+    if shape[0] in PLANES:
+        return (
+            ", which may be planes before rows and columns: numpy.moveaxis(array, 0, 2) puts them "
+            "last"
+        )
+    return (
+        f", which may be a volume of {shape[0]} pictures of {shape[2]}x{shape[1]}: save each as a "
+        "file, or the volume as a zarr store"
+    )
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:

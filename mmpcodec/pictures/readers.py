@@ -8,7 +8,8 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
-from mmpcodec.pictures.limits import check_part, damage_reported
+from mmpcodec.pictures.left_out import noted
+from mmpcodec.pictures.limits import check_part, chosen, damage_reported
 from mmpcodec.pictures.ome_zarr import ZarrReader
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
@@ -17,7 +18,13 @@ _MAGIC_END = 512
 """Bytes of a file that tell its format, and no more."""
 
 
-def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) -> Reader:
+def opened(
+    path: str | os.PathLike[str],
+    *,
+    limits: DecodeLimits | None = None,
+    page: int | None = None,
+    strict: bool = False,
+) -> Reader:
     """Open a picture file to read parts of it.
 
     NPY, binary PGM, PPM and PAM, and uncompressed TIFF files are read part by part. Compressed
@@ -34,6 +41,8 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
         part by part from a URL.
     limits : DecodeLimits or None
         None for the default limits.
+    page, strict
+        As for ``read``.
 
     Returns
     -------
@@ -55,13 +64,14 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     limits = limits or DecodeLimits()
     name = stores.without_file(os.fspath(path))
     if stores.is_zarr(name):
+        chosen(1, page, name)
         return ZarrReader(name, limits)
     if stores.is_url(name):
-        return _of_url(name, limits)
+        return _of_url(name, limits, page, strict=strict)
     path = Path(name)
     if path.exists() and not path.is_file():  # a pipe can be read only once
         data = reading.bytes_of(path)
-        picture = reading.from_bytes(data, name, limits=limits)
+        picture = reading.from_bytes(data, name, limits=limits, page=page, strict=strict)
         return WholeReader(picture, name, measured=registry.is_measured(data))
     try:
         with open(path, "rb") as stream:
@@ -72,22 +82,33 @@ def opened(path: str | os.PathLike[str], *, limits: DecodeLimits | None = None) 
     row = registry.format_at(head)
     if row is not None and row.parts:
         module = row.load()
-        with damage_reported(name):
-            reader = module.open_parts(path, head, size, name, limits)
+        if not row.pages:
+            chosen(1, page, name)
+        pages = (page,) if row.pages else ()
+        with noted(name, strict=strict), damage_reported(name):
+            reader = module.open_parts(path, head, size, name, limits, *pages)
         if reader is not None:
             return reader
-    return WholeReader(reading.read(path, limits=limits), name)
+    return _whole(path, name, limits, page, strict=strict)
 
 
-def _of_url(url: str, limits: DecodeLimits) -> Reader:
+def _whole(
+    path: Path, name: str, limits: DecodeLimits, page: int | None, *, strict: bool
+) -> "WholeReader":
+    return WholeReader(reading.read(path, limits=limits, page=page, strict=strict), name)
+
+
+def _of_url(url: str, limits: DecodeLimits, page: int | None, *, strict: bool) -> Reader:
     """Open a file in a store; its first bytes tell its format."""
     row = registry.format_at(bytes(stores.UrlBytes(url, limits.max_memory)[:_MAGIC_END]))
     if row is not None and row.is_mmp:
         from mmpcodec.pictures.mmp import MmpReader
 
+        chosen(1, page, url)
         return MmpReader(url, limits=limits)
     data = stores.read(url, limits.max_memory)
-    return WholeReader(reading.from_bytes(data, url, limits=limits), url)
+    found = reading.from_bytes(data, url, limits=limits, page=page, strict=strict)
+    return WholeReader(found, url, measured=registry.is_measured(data))
 
 
 def in_parts(path: str | os.PathLike[str]) -> bool:

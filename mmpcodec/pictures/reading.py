@@ -9,7 +9,9 @@ from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
-from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.pictures.left_out import noted
+from mmpcodec.pictures.limits import chosen, damage_reported
+from mmpcodec.pictures.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 
@@ -17,7 +19,13 @@ Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """A picture file: its path, its bytes, or a stream of its bytes."""
 
 
-def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
+def read(
+    source: Source,
+    *,
+    limits: DecodeLimits | None = None,
+    page: int | None = None,
+    strict: bool = False,
+) -> Picture:
     """Read a picture file.
 
     Parameters
@@ -27,6 +35,11 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
         ``opened``.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
+    page : int or None
+        Number of the frame or page to read, from 1; None takes the only one.
+    strict : bool
+        Whether to refuse a file of which something would be left out or converted, such as damaged
+        texts. Without, a ``PictureWarning`` says so.
 
     Returns
     -------
@@ -50,17 +63,20 @@ def read(source: Source, *, limits: DecodeLimits | None = None) -> Picture:
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits)
+        return from_bytes(bytes(source), limits=limits, page=page, strict=strict)
     if not isinstance(source, (str, os.PathLike)):
-        return _from_stream(source, limits)
+        data, name = _of_stream(source)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
 
+        chosen(1, page, name)
         with ZarrReader(name, limits or DecodeLimits()) as reader:
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
-    return from_bytes(bytes_of(source), os.fspath(source), limits=limits)
+    data = bytes_of(source)
+    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict)
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
@@ -77,7 +93,8 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
         raise PictureError.from_os(os.fspath(path), error) from error
 
 
-def _from_stream(stream: BinaryIO, limits: DecodeLimits | None) -> Picture:
+def _of_stream(stream: BinaryIO) -> tuple[bytes, str]:
+    """Read a stream to its end; also return its name."""
     binary = hasattr(stream, "read") and not isinstance(stream, io.TextIOBase)
     data = stream.read() if binary else None
     if not isinstance(data, bytes):
@@ -85,10 +102,16 @@ def _from_stream(stream: BinaryIO, limits: DecodeLimits | None) -> Picture:
             f"source of type {type(stream).__name__}: must be a path, bytes or a binary stream"
         )
     name = getattr(stream, "name", None)
-    return from_bytes(data, name if isinstance(name, str) else "picture", limits=limits)
+    return data, name if isinstance(name, str) else "picture"
 
 
-def imread(source: Source, *, limits: DecodeLimits | None = None) -> Samples:
+def imread(
+    source: Source,
+    *,
+    limits: DecodeLimits | None = None,
+    page: int | None = None,
+    strict: bool = False,
+) -> Samples:
     """Read the samples of a picture file of any supported format, mmp included.
 
     ``pictures.read`` takes the same sources and also gives depth and metadata.
@@ -100,6 +123,8 @@ def imread(source: Source, *, limits: DecodeLimits | None = None) -> Samples:
         its end.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
+    page, strict
+        As for ``pictures.read``.
 
     Returns
     -------
@@ -119,11 +144,16 @@ def imread(source: Source, *, limits: DecodeLimits | None = None) -> Samples:
     >>> mmpcodec.imread(data).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
     """
-    return read(source, limits=limits).samples
+    return read(source, limits=limits, page=page, strict=strict).samples
 
 
 def from_bytes(
-    data: bytes, name: str = "picture", *, limits: DecodeLimits | None = None
+    data: bytes,
+    name: str = "picture",
+    *,
+    limits: DecodeLimits | None = None,
+    page: int | None = None,
+    strict: bool = False,
 ) -> Picture:
     """Read a picture from the bytes of its file.
 
@@ -136,6 +166,8 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
+    page, strict
+        As for ``read``.
 
     Returns
     -------
@@ -147,15 +179,16 @@ def from_bytes(
     ------
     PictureError
         If the file is empty, damaged, beyond the limits, of an unknown format, of a kind that is
-        not supported, or if it holds several pictures. The message begins with ``name``.
+        not supported, or if it holds several frames or pages and ``page`` is None. The message
+        begins with ``name``.
     MissingExtra
         If the format needs a package that is not installed.
 
     Warns
     -----
     PictureWarning
-        If the picture is not all that the file holds, as with animations, or was converted, as CMYK
-        is.
+        If the picture is not all that the file holds, or was converted, as CMYK is: one warning for
+        a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
     limits = limits or DecodeLimits()
     if not data:
@@ -167,5 +200,10 @@ def from_bytes(
             f"{registry.readable_text()}"
         )
     module = row.load()
-    with damage_reported(name):
-        return module.read(data, name, limits)
+    with noted(name, strict=strict), damage_reported(name):
+        if row.pages:
+            found = module.read(data, name, limits, page)
+        else:
+            chosen(1, page, name)
+            found = module.read(data, name, limits)
+        return found if row.is_mmp else with_fitting_profile(found, name)

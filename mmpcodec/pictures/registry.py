@@ -7,7 +7,9 @@ The module of a format defines
 
 ``read(data, name, limits)``
     the ``Picture`` in a whole file, ``data``, within ``limits``; ``name`` is for messages. Any
-    exception that it raises becomes a ``PictureError``;
+    exception that it raises becomes a ``PictureError``. If the row sets ``pages``, a fourth
+    argument ``page`` is the number of the wanted picture, from 1, or None: see ``limits.chosen``.
+    What is not read, or is converted, it gives to ``left_out.leave_out``;
 ``to_bytes(picture, format)``
     the file of a ``Picture``, if the row names ``planes``; ``format`` is the row's ``extension``.
     A row with a ``quality`` passes the wanted one as a third argument;
@@ -16,12 +18,15 @@ The module of a format defines
     kinds in ``keeps``;
 ``open_parts(path, head, size, name, limits)``
     a ``Reader`` of the file, or None to read it whole, if the row sets ``parts``. ``head`` has the
-    first ``HEAD`` bytes of the file, ``size`` is its number of bytes.
+    first ``HEAD`` bytes of the file, ``size`` is its number of bytes. If the row sets ``pages``, a
+    sixth argument is ``page``.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
+
+from mmpcodec.pictures.dicom.bare import is_bare_dicom
 
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
@@ -65,10 +70,15 @@ class Format(NamedTuple):
         Kinds of metadata, and "white" for the level of white, that a written file can keep.
     parts : bool
         Whether parts of a file can be read without reading the rest.
+    pages : bool
+        Whether a file can hold several pictures.
     extra : str or None
         Optional dependency of this project that the format needs.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
+    also : callable or None
+        ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
+        lacks the magic.
     """
 
     title: str
@@ -84,8 +94,10 @@ class Format(NamedTuple):
     quality: int | None = None
     keeps: tuple[str, ...] = ()
     parts: bool = False
+    pages: bool = False
     extra: str | None = None
     measured: bool = False
+    also: Callable[[bytes], bool] | None = None
 
     @property
     def extension(self) -> str:
@@ -117,34 +129,36 @@ FORMATS = (
     Format("PAM", _NETPBM, (".pam",), (b"P7",), planes=ANY_PLANES, keeps=("white",), parts=True),
     Format(
         "PNG", f"{_HERE}.png", (".png",), (b"\x89PNG\r\n\x1a\n",), planes=ANY_PLANES,
-        keeps=ALL_METADATA,
+        keeps=ALL_METADATA, pages=True,
     ),
     Format(
         "TIFF", f"{_HERE}.tiff", (".tif", ".tiff"), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),
-        planes=ANY_PLANES, keeps=ALL_METADATA, parts=True,
+        planes=ANY_PLANES, keeps=ALL_METADATA, parts=True, pages=True,
     ),
     Format("BMP", f"{_HERE}.bmp", (".bmp",), (b"BM",)),
     Format(
         "JPEG", f"{_COMPRESSED}.jpeg", (".jpg", ".jpeg"), (b"\xff\xd8\xff",), planes=(1, 3),
         depths=(8,), most_depth=8, most_side=65500, quality=90, keeps=ALL_METADATA,
     ),
-    Format("GIF", f"{_COMPRESSED}.gif", (".gif",), (b"GIF87a", b"GIF89a")),
+    Format("GIF", f"{_COMPRESSED}.gif", (".gif",), (b"GIF87a", b"GIF89a"), pages=True),
     Format(
         "WebP", f"{_COMPRESSED}.webp", (".webp",), (b"WEBP",), 8, planes=(3, 4), depths=(8,),
         most_depth=8, most_side=16383, as_colour=True, quality=90, keeps=("icc", "exif", "xmp"),
+        pages=True,
     ),
-    Format("AVIF", f"{_COMPRESSED}.avif", (".avif",), (b"ftypavif", b"ftypavis"), 4),
+    Format("AVIF", f"{_COMPRESSED}.avif", (".avif",), (b"ftypavif", b"ftypavis"), 4, pages=True),
     Format(
         "JPEG 2000", f"{_COMPRESSED}.jpeg2000", (".jp2", ".j2k", ".j2c", ".jpx"),
         (b"\0\0\0\x0cjP  \r\n\x87\n", b"\xff\x4f\xff\x51"),
     ),
     Format(
         "JPEG XL", f"{_COMPRESSED}.jpegxl", (".jxl",),
-        (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"), extra="formats",
+        (b"\xff\x0a", b"\0\0\0\x0cJXL \r\n\x87\n"), pages=True, extra="formats",
     ),
     Format(
         "HEIC", f"{_COMPRESSED}.heic", (".heic", ".heif"),
-        (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1"), 4, extra="formats",
+        (b"ftyphei", b"ftyphev", b"ftypmif1", b"ftypmsf1"), 4, pages=True,
+        extra="formats",
     ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
@@ -152,14 +166,21 @@ FORMATS = (
     ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
     Format(
-        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, extra="dicom", measured=True
+        "DICOM", f"{_HERE}.dicom.file", (".dcm", ".dicom"), (b"DICM",), 128, pages=True,
+        extra="dicom", measured=True, also=is_bare_dicom,
     ),
 )  # fmt: skip
 
 
 def format_at(head: bytes) -> Format | None:
-    """Return the format of a file that begins with ``head``, or None if no format matches."""
-    return next((row for row in FORMATS if row.matches(head)), None)
+    """Return the format of a file that begins with ``head``, or None if no format matches.
+
+    Of several formats the one whose magic lies furthest inside counts: the preamble of a DICOM file
+    may begin as a TIFF file does.
+    """
+    found = [row for row in FORMATS if row.matches(head)]
+    found = found or [row for row in FORMATS if row.also and row.also(head)]
+    return max(found, key=lambda row: row.magic_at, default=None)
 
 
 def is_measured(data: bytes) -> bool:

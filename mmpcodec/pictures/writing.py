@@ -3,6 +3,7 @@
 import io
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, BinaryIO, Unpack, overload
 
@@ -12,6 +13,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeOptions
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
+from mmpcodec.pictures.profiles import colours_of, fits
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.samples import SamplesLike, check_picture
 
@@ -112,9 +114,22 @@ def to_bytes(picture: Picture | SamplesLike, format: str, *, quality: int | None
     elif row.quality is None:
         lossy = registry.listed([name for name, each in formats.items() if each.quality])
         raise ParameterError(f"quality = {quality!r}: only {lossy} take one, not {format!r}")
+    picture = _holdable(picture, row)
     if quality is None:
         return row.load().to_bytes(picture, format)
     return row.load().to_bytes(picture, format, check_int("quality", quality, 1, 100))
+
+
+def _holdable(picture: Picture, row: registry.Format) -> Picture:
+    """Return a picture without a profile of other colours than the file has, and damaged XMP."""
+    metadata, gone = picture.metadata, []
+    if not fits(metadata.icc, 3 if row.as_colour else colours_of(picture)):
+        gone.append("icc")
+    try:
+        metadata.xmp.decode()
+    except UnicodeDecodeError:
+        gone.append("xmp")
+    return replace(picture, metadata=metadata.without(*gone)) if gone else picture
 
 
 def takes(row: registry.Format, picture: Picture) -> bool:
@@ -182,12 +197,15 @@ def lost(picture: Picture | SamplesLike, format: str) -> tuple[str, ...]:
     check_format(format)
     picture = _picture(picture)
     row = registry.written()[format]
+    held = _holdable(picture, row).metadata
 
     def keeps(kind: str) -> bool:
         if kind == "depth":
             return picture.depth in row.depths
         if kind == "white" and picture.white == (1 << picture.depth) - 1:
             return True
+        if getattr(held, kind, None) != getattr(picture.metadata, kind, None):
+            return False
         return kind in row.keeps and row.load().holds(picture, kind)
 
     there = ("depth", "white", *picture.metadata.kinds())

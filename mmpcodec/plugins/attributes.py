@@ -29,8 +29,8 @@ def attributes_of(reader: Reader) -> dict[str, Any]:
     dict of str
         ``depth``, bits per sample; ``white``, the sample that is shown as white; ``form``, such as
         "RGB with alpha". If the file has them: ``resolution``, [x, y] in pixels per
-        ``resolution_unit``; ``slope``, ``intercept``, ``unit`` and ``window`` of its calibration;
-        ``text``, a list of "keyword: text". ICC profile, EXIF and XMP are left out.
+        ``resolution_unit``; ``slope``, ``intercept``, ``unit``, ``window`` and ``padding`` of its
+        calibration; ``text``, a list of "keyword: text". ICC profile, EXIF and XMP are left out.
     """
     metadata = reader.metadata
     found: dict[str, Any] = {
@@ -46,5 +46,7 @@ def attributes_of(reader: Reader) -> dict[str, Any]:
         found["unit"] = calibration.unit
         if calibration.window:
             found["window"] = list(calibration.window)
+        if calibration.padding:
+            found["padding"] = list(calibration.padding)
     text = [f"{keyword}: {said}" for keyword, said in metadata.text if keyword != CALIBRATION]
     return {**found, "text": text} if text else found

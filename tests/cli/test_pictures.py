@@ -96,15 +96,36 @@ def test_depth_of_the_file_can_be_named(mmp):
     assert mmp("encode", "deep.npy", "--depth", 17, "-f").exit_code == 2
 
 
-def test_what_an_animation_holds_besides_is_said(run, samples):
+def test_a_frame_of_an_animation_is_chosen_by_its_number(run, samples):
     frames = [Image.fromarray(samples), Image.fromarray(255 - samples)]
     frames[0].save("a.gif", save_all=True, append_images=frames[1:])
-    said = "mmp: a.gif: is an animation; only its first frame is read\n"
     code, _, errors = run("encode", "a.gif", "-l", 0)
+    assert code == 1
+    assert "a.gif: holds 2 frames; --page N, or page=N in Python, reads one, 1 to 2" in errors
+    assert not Path("a.mmp").exists()
+    assert run("encode", "a.gif", "-l", 0, "--page", 2)[::2] == (0, "")
+    np.testing.assert_array_equal(mmpcodec.decode(Path("a.mmp").read_bytes()), 255 - samples)
+    assert run("compare", "a.gif", "a.mmp", "--page", 2)[1].startswith(b"equal")
+    assert run("median", "a.gif", "-r", 1, "--page", 1)[0] == 0
+
+
+def test_what_is_left_out_is_said_once_and_stands_in_json(run, samples):
+    inks = Image.fromarray(samples).convert("CMYK")
+    inks.save("a.jpg")
+    said = "mmp: a.jpg: holds CMYK colours, which are converted to RGB\n"
+    code, output, errors = run("encode", "a.jpg", "-l", 0, "--json")
     assert (code, errors) == (0, said)
-    np.testing.assert_array_equal(mmpcodec.decode(Path("a.mmp").read_bytes()), samples)
-    assert run("compare", "a.gif", "a.mmp")[2] == said
-    assert run("encode", "a.gif", "-f", "--quiet")[2] == ""
+    assert json.loads(output)["left_out"] == ["cmyk"]
+    code, output, errors = run("compare", "a.jpg", "a.mmp", "--json")
+    assert (code, errors) == (0, said)
+    assert json.loads(output)["left_out"] == ["cmyk"]
+    assert run("encode", "a.jpg", "-f", "--quiet")[2] == ""
+    code, _, errors = run("encode", "a.jpg", "-f", "--strict")
+    assert code == 1
+    assert "a.jpg: holds CMYK colours, which are converted to RGB; strict reading refuses" in errors
+    Image.fromarray(samples).save("b.png")
+    assert json.loads(run("encode", "b.png", "--json")[1])["left_out"] == []
+    assert "left_out" not in json.loads(run("info", "b.mmp", "--json")[1])
 
 
 def test_info_shows_each_text_and_nothing_of_it_steers_a_terminal(mmp):

@@ -71,8 +71,8 @@ def rows_of(*rows):
     return b"IDAT", zlib.compress(b"".join(b"\0" + bytes(row) for row in rows))
 
 
-def dicom_of(samples, bits, kind="MONOCHROME2", **more):
-    """A file by pydicom."""
+def dicom_of(samples, bits, kind="MONOCHROME2", samples_as=None, **more):
+    """A file by pydicom; ``samples_as`` are the samples as they are stored, if not as they are."""
     from pydicom.dataset import FileDataset, FileMetaDataset
     from pydicom.uid import ExplicitVRLittleEndian, generate_uid
 
@@ -90,8 +90,11 @@ def dicom_of(samples, bits, kind="MONOCHROME2", **more):
     if samples.ndim == 3:
         file.PlanarConfiguration = 0
     for name, value in more.items():
-        setattr(file, name, value)
-    file.PixelData = samples.tobytes()
+        if name.isidentifier() and name[0].isupper():
+            setattr(file, name, value)
+        else:
+            file.add(value)
+    file.PixelData = (samples if samples_as is None else samples_as).tobytes()
     stream = io.BytesIO()
     file.save_as(stream, enforce_file_format=True)
     return stream.getvalue()
@@ -136,7 +139,7 @@ def _by_imagecodecs():
 _WIDE = np.tile(COLOUR, (2, 1, 1))
 FILES = {
     "pgm": pictures.to_bytes(GRAY, "pgm"),
-    "pgm plain": b"P2 # gray\n6 6\n255\n" + b"0 1 2 253 255 9\n" * 6,
+    "pgm plain": b"P2\n6 6\n255\n" + b"0 1 2 253 255 9\n" * 6,
     "ppm deep": pictures.to_bytes(np.dstack([DEEP] * 3), "ppm"),
     "pbm": file_of(GRAY > 99, "PPM"),
     "pam": pictures.to_bytes(np.dstack([GRAY, GRAY]), "pam"),

@@ -78,6 +78,8 @@ def test_calibration_goes_through_a_text():
         Calibration(),
         Calibration(0.1, -1024.0, "HU", (-160.5, 239.5)),
         Calibration(-1.0, 1e300, "café"),
+        Calibration(padding=(0, 0)),
+        Calibration(2.0, -1024.0, "HU", (-160.5, 239.5), (65500, 65535)),
     ):
         metadata = Metadata(text=(("Title", "t"), calibration.text()))
         assert metadata.calibration == calibration
@@ -92,6 +94,9 @@ def test_calibration_goes_through_a_text():
         '{"slope": 1, "intercept": 0, "window": [2, 1]}',
         '{"slope": 1, "intercept": 0, "window": 5}',
         '{"slope": ' + "9" * 400 + ', "intercept": 0}',
+        '{"slope": 1, "intercept": 0, "padding": [2, 1]}',
+        '{"slope": 1, "intercept": 0, "padding": [0, 65536]}',
+        '{"slope": 1, "intercept": 0, "padding": 5}',
     ],
 )  # fmt: skip
 def test_other_texts_are_no_calibration(text):

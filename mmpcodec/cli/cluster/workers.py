@@ -15,7 +15,7 @@ from mmpcodec.cli.cluster.clients import CUDA, connected
 from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of
 from mmpcodec.cli.cluster.places import Place, as_given, on_this_machine
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, Printer, counted, remarks_noted
+from mmpcodec.cli.printing import Facts, Printer, Remarks, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
 from mmpcodec.cli.work import JobProgress, Left, Work, attempt
 from mmpcodec.dask.in_flight import InFlight, reached
@@ -30,12 +30,13 @@ SORTED_TASKS = 16
 
 
 class JobOutcome(NamedTuple):
-    """What became of a job on a worker, and the remarks that it made."""
+    """What became of a job on a worker, its remarks, and the keys of what it left out."""
 
     job: Job
     found: Facts | Left
     record: Record
     remarks: tuple[str, ...] = ()
+    left_out: tuple[str, ...] = ()
 
     @property
     def fault(self) -> str | None:
@@ -44,7 +45,12 @@ class JobOutcome(NamedTuple):
 
 
 def outcomes(
-    jobs: Sequence[Job], work: Work, place: Place, printer: Printer, bars: ProgressBars
+    jobs: Sequence[Job],
+    work: Work,
+    place: Place,
+    printer: Printer,
+    bars: ProgressBars,
+    left_out: Remarks,
 ) -> Generator[Facts | Left, None, None]:
     """Yield the result of each job as it comes from the cluster.
 
@@ -60,6 +66,8 @@ def outcomes(
         With a cluster.
     printer : Printer
     bars : ProgressBars
+    left_out : Remarks
+        Gets what the workers leave out of the pictures.
 
     Raises
     ------
@@ -82,6 +90,7 @@ def outcomes(
         for outcome in _from_workers(client, tasks, work, manifest):
             for remark in outcome.remarks:
                 printer.note(remark)
+            left_out.add(outcome.job.name, outcome.left_out)
             if manifest is not None:
                 manifest.end(outcome.job, outcome.record, outcome.fault)
             counts.add(outcome)
@@ -280,7 +289,7 @@ def _done(work: Work, recorded: bool, jobs: Sequence[_Placed]) -> list[JobOutcom
 def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutcome:
     remarks: list[str] = []
     progress = JobProgress(Bar(), threading.Event(), remarks.append)
-    with remarks_noted(remarks.append):
+    with remarks_noted(remarks.append) as left_out:
         found, record = outcome_of(job.own, work, progress, worker, recorded=recorded)[1:3]
     if isinstance(found, Left):
         found = Left(job.given._replace(fault=job.as_given(str(found.job.fault))))
@@ -290,7 +299,8 @@ def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutc
         found = renamed._replace(input=given.source, output=given.target)
         if given.partner is not None:
             found = found._replace(partner=given.partner)
-    return JobOutcome(job.given, found, record, tuple(map(job.as_given, remarks)))
+    keys = tuple(left_out.of(job.own.source, job.own.partner))
+    return JobOutcome(job.given, found, record, tuple(map(job.as_given, remarks)), keys)
 
 
 def outcome_of(

@@ -41,6 +41,11 @@ class Decoded(NamedTuple):
     seconds: float
     backend: str
 
+    @property
+    def of_mmp(self) -> bool:
+        """Whether the input is an mmp file, of which nothing is left out."""
+        return True
+
     def as_dict(self) -> dict[str, Any]:
         return self._asdict()
 
@@ -119,10 +124,10 @@ def decode(
     know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
-    from mmpcodec.metadata import Metadata
+    from mmpcodec.pictures.facts import stripped
 
     area = None if region is None else _area(region)
-    Metadata().without(*(strip or ()))
+    stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality)
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
@@ -152,7 +157,7 @@ def decode(
         assert samples is not None
         for bad in found.bad_tiles:
             progress.note(f"{job.name}: {bad.error}")
-        metadata = header.metadata.without(*(strip or ()))
+        metadata = stripped(header.metadata, *(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
         assert job.target is not None

@@ -14,6 +14,7 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.decoding.starts import start_of
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
@@ -314,6 +315,8 @@ def encode(
     denoise: options.Denoise = None,
     depth: options.Depth = None,
     range: options.Range = None,
+    page: reading.Page = None,
+    strict: reading.Strict = False,
     strip: options.Strip = None,
     tile: options.TileSize = 0,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -367,9 +370,8 @@ def encode(
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
-    setting = Setting(
-        params, where, threads, denoise, depth, strip or (), tile, limits, shared, regions
-    )
+    setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
+    setting = setting._replace(roi=regions, page=page, strict=strict)
     work = EncodeFiles(setting, target, verify, verbose)
     with spread(
         "encode", cluster, workers, batch, manifest, work.parameters, device, jobs

@@ -16,6 +16,7 @@ from mmpcodec.cli.cluster.manifest import sha256_of
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import (
@@ -247,6 +248,7 @@ def highlight(
     table: Table = None,
     sheet: Sheet = None,
     denoise: options.Denoise = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
@@ -302,7 +304,7 @@ def highlight(
     done: list[Highlighted] = []
 
     def work(job: Job, progress: JobProgress) -> Highlighted:
-        picture = output.read_picture(job.source, limits).without_alpha()
+        picture = output.read_picture(job.source, limits, page).without_alpha()
         height, width = picture.samples.shape[:2]
         started = time.perf_counter()
         searched = picture
@@ -339,10 +341,9 @@ def highlight(
             small,
         )
 
-    writes = [job.target for job in (*files, *extras)]
-    printer = Printer(as_json, quiet, False, STANDARD in writes)
+    printer = Printer(as_json, quiet, False, STANDARD in [job.target for job in (*files, *extras)])
     mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
-    parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
+    parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash, page))
     doing, at_once = on_devices(work, backend, numbers, jobs)
     with spread("highlight", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         there = outputs_at(folder)

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
 from mmpcodec.cli.printing import Printer
@@ -46,6 +47,7 @@ def median(
     radius: options.Radius,
     out: options.PictureOutput = None,
     folder: options.Folder = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
@@ -83,7 +85,7 @@ def median(
     numbers = () if cluster else numbers_of(backend, device)
 
     def work(job: Job, progress: JobProgress) -> Filtered:
-        picture = output.read_picture(job.source, limits).without_alpha()
+        picture = output.read_picture(job.source, limits, page).without_alpha()
         started = time.perf_counter()
         samples = denoise(picture.samples, radius, backend=backend)
         seconds = time.perf_counter() - started
@@ -107,7 +109,7 @@ def median(
             backend=dispatch.resolved(rank_filter.__name__, backend),
         )
 
-    parameters = repr((radius, format))
+    parameters = repr((radius, format, page))
     with spread("median", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         files = plan(
             inputs,

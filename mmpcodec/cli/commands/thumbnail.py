@@ -9,6 +9,7 @@ from mmpcodec.cli.completion import files
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
+from mmpcodec.errors import PictureError
 from mmpcodec.pictures import registry
 
 MAX_SIDE = 4096
@@ -52,7 +53,11 @@ def thumbnail(
     from mmpcodec.analysis import thumbnail as drawings
     from mmpcodec.metadata import Metadata
 
-    found = output.read_picture(picture, limits)
+    data, name = output.read(picture), output.shown(picture, "stdin")
+    try:
+        found = pictures.from_bytes(data, name, limits=limits)
+    except PictureError:  # perhaps it has several frames
+        found = pictures.from_bytes(data, name, limits=limits, page=1)
     drawn = pictures.Picture(drawings.thumbnail(found, size), 8, Metadata(icc=found.metadata.icc))
     output.write(out, pictures.to_bytes(drawn, "png"), force=True)
     return ExitCode.DONE

@@ -138,6 +138,7 @@ class DecodeByTiles:
         """
         from mmpcodec.format import container
         from mmpcodec.pictures import parts
+        from mmpcodec.pictures.facts import stripped
 
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
@@ -151,7 +152,7 @@ class DecodeByTiles:
             what = "picture" if self.region is None else "region"
             text = f"{what} is {area.width}x{area.height}: {fault}"
             raise LimitExceeded(container.SECTION, text)
-        metadata = header.metadata.without(*self.strip)
+        metadata = stripped(header.metadata, *self.strip)
         with output.placed(job.target, force=job.overwrite) as part:
             with held():
                 writer: PartWriter = parts.create(part, self.format, header, area, metadata)

@@ -23,14 +23,13 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
     MmpError
         If reading, encoding or verifying fails. No file is left behind.
     """
-    from mmpcodec import pictures
     from mmpcodec.codec.tiles.streaming import encode_large
     from mmpcodec.pictures.readers import is_measured
 
     assert job.target is not None
     started = time.perf_counter()
     with (
-        pictures.opened(job.source, limits=setting.limits) as reader,
+        setting.opened(job) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
     ):
         found = encode_large(

@@ -25,14 +25,13 @@ def encode_on_workers(
     MmpError
         If reading, encoding or verifying fails, or the cluster is lost. No file is left behind.
     """
-    from mmpcodec import pictures
     from mmpcodec.dask.tile_tasks import encode_on_cluster
     from mmpcodec.pictures.readers import is_measured
 
     assert job.target is not None
     started = time.perf_counter()
     with (
-        pictures.opened(job.source, limits=setting.limits) as reader,
+        setting.opened(job) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
         named_as_given(job.source),
     ):
@@ -46,6 +45,7 @@ def encode_on_workers(
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),
             limits=setting.limits,
+            page=setting.page,
             backend=setting.backend,
             threads=setting.threads,
             progress=progress,

@@ -24,14 +24,16 @@ if TYPE_CHECKING:
     from mmpcodec.codec.tiles.tile_file import LargeEncoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
-    from mmpcodec.picture import Picture
+    from mmpcodec.picture import Picture, Reader
     from mmpcodec.trace import Totals
 
 GROUP = 64
 """Number of pictures that a device encodes together; larger groups are not faster."""
 
 
-def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) -> "Picture":
+def picture_of(
+    file: str, name: str, depth: int | None, limits: DecodeLimits, page: int | None = None
+) -> "Picture":
     """Read a picture; with ``depth`` bits per sample if that is given.
 
     Raises
@@ -39,7 +41,7 @@ def picture_of(file: str, name: str, depth: int | None, limits: DecodeLimits) ->
     PictureError
         If the picture is not readable, or a sample is beyond the depth.
     """
-    picture = output.read_picture(file, limits)
+    picture = output.read_picture(file, limits, page)
     if depth is None:
         return picture
     try:
@@ -70,6 +72,10 @@ class Setting(NamedTuple):
         Devices that share a call of the encoder: the option, then their numbers.
     roi : Roi or None
         Regions of interest.
+    page : int or None
+        Number of the frame or page to read, from 1.
+    strict : bool
+        Whether pictures are refused of which something would be left out.
     """
 
     params: EncodeParams
@@ -82,10 +88,14 @@ class Setting(NamedTuple):
     limits: DecodeLimits = DecodeLimits()
     device: str | tuple[int, ...] | None = None
     roi: Roi | None = None
+    page: int | None = None
+    strict: bool = False
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
-        kept = metadata.without(*self.strip)
+        from mmpcodec.pictures.facts import stripped
+
+        kept = stripped(metadata, *self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)
 
     def params_of(self, *, measured: bool) -> EncodeParams:
@@ -102,12 +112,16 @@ class Setting(NamedTuple):
 
         if stores.is_zarr(job.source):
             size = output.size_of(job.source)
-            picture = pictures.read(job.source, limits=self.limits)
+            picture = pictures.read(
+                job.source, limits=self.limits, page=self.page, strict=self.strict
+            )
             measured = picture.depth > BYTE
         else:
             data = output.read(job.source, self.limits.max_memory)
             size, measured = len(data), registry.is_measured(data)
-            picture = pictures.from_bytes(data, job.name, limits=self.limits)
+            picture = pictures.from_bytes(
+                data, job.name, limits=self.limits, page=self.page, strict=self.strict
+            )
         samples, depth = picture.samples, self.depth or picture.depth
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks
@@ -116,6 +130,12 @@ class Setting(NamedTuple):
         importance = self.importance(job, samples.shape)
         metadata = self.metadata(picture.metadata)
         return Input(samples, depth, metadata, size, importance, measured)
+
+    def opened(self, job: Job) -> "Reader":
+        """Open a picture to read parts of it."""
+        from mmpcodec import pictures
+
+        return pictures.opened(job.source, limits=self.limits, page=self.page, strict=self.strict)
 
     def importance(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
         """Return the importance of the pixels of a picture; None if all count alike."""

@@ -1,6 +1,7 @@
 """Read AVIF files, with Pillow; more than 8 bits with imagecodecs."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 
@@ -8,11 +9,12 @@ from mmpcodec.depth import sample_type
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import heif_items, shown
-from mmpcodec.pictures.limits import check_size, library, say_animation
+from mmpcodec.pictures.facts import consistent, orientation_of
+from mmpcodec.pictures.limits import check_size, chosen, library
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file, of an animation the first frame. A rotation stays in EXIF.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a frame of a file. A rotation stays in EXIF.
 
     Raises
     ------
@@ -29,16 +31,18 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         check_size(width, height, planes, name, limits)
         heif_items.check_agreement((width, height), coded)
         metadata = shown.metadata_of(image.info, name)
-        animated = image.is_animated
+        # Pillow has put what the boxes irot and imir say into EXIF; XMP does not count.
+        turned = orientation_of(replace(metadata, xmp=b""))
+        metadata = consistent(metadata, name, orientation=turned)
+        frame = chosen(image.n_frames, page, name)
         depth = heif_items.av1_depth(data)
         if depth == 8:
+            image.seek(frame)
             samples = shown.samples_of(image)
         else:
             codec = library("imagecodecs", "AVIF of more than 8 bits", name, extra="formats")
             shape = (height, width, planes)
             samples = np.empty(shape if planes > 1 else shape[:2], sample_type(depth))
             # The decoder fails if it finds another shape than the one that was checked.
-            codec.avif_decode(data, index=0 if animated else None, out=samples)
-        if animated:
-            say_animation(name)
+            codec.avif_decode(data, index=frame if image.is_animated else None, out=samples)
         return Picture(samples, depth, metadata)

@@ -5,9 +5,17 @@ A frame inside another file has a size of its own, which its decoder allocates.
 
 import re
 import struct
+from typing import NamedTuple
 
 _MARKER = re.compile(rb"\xff([^\x00\xff])", re.DOTALL)
 _FRAME_HEADERS = frozenset({*range(0xC0, 0xD0), 0xF7} - {0xC4, 0xC8, 0xCC})  # 0xF7: JPEG-LS
+_KINDS = {
+    0xC3: "lossless JPEG",
+    0xF7: "JPEG-LS",
+    **dict.fromkeys((0xC5, 0xC6, 0xC7, 0xCD, 0xCE, 0xCF), "hierarchical JPEG"),
+    **dict.fromkeys((0xCB,), "lossless JPEG with arithmetic coding"),
+}
+"""Kinds of JPEG that Pillow does not read, by their frame header."""
 _WITHOUT_LENGTH = frozenset({0x01, *range(0xD0, 0xD8)})
 _SEGMENT = re.compile(rb"\xff([^\x00\xff\x01\xd0-\xd8])", re.DOTALL)
 _SCAN, _END = 0xDA, 0xD9
@@ -21,8 +29,31 @@ JPEG_START = b"\xff\xd8"
 JPEG2000_START = b"\xff\x4f\xff\x51"
 
 
+class JpegFrame(NamedTuple):
+    """The frame header of a JPEG stream: its marker, bits a sample, width and height in pixels."""
+
+    marker: int
+    bits: int
+    width: int
+    height: int
+
+    @property
+    def unsupported(self) -> str:
+        """What is not supported of the stream, for a message; empty if nothing is."""
+        kind = _KINDS.get(self.marker, "")
+        if not kind and self.bits != 8:
+            kind = f"samples of {self.bits} bits"
+        return kind
+
+
 def jpeg_size(data: bytes) -> tuple[int, int]:
-    """Return the width and height in the frame header of a JPEG or JPEG-LS stream.
+    """Return the width and height in the frame header of a JPEG or JPEG-LS stream."""
+    frame = jpeg_frame(data)
+    return frame.width, frame.height
+
+
+def jpeg_frame(data: bytes) -> JpegFrame:
+    """Read the frame header of a JPEG or JPEG-LS stream.
 
     Skips fill bytes and foreign bytes before a marker as libjpeg does.
 
@@ -43,9 +74,9 @@ def jpeg_size(data: bytes) -> tuple[int, int]:
         contents = data[place : place + 7]
         if len(contents) < 7:
             break
-        size, _, height, width = struct.unpack(">HBHH", contents)
+        size, bits, height, width = struct.unpack(">HBHH", contents)
         if marker in _FRAME_HEADERS:
-            return width, height
+            return JpegFrame(marker, bits, width, height)
         place += max(size, 2)
     raise ValueError("JPEG ends before its frame header")
 

@@ -8,13 +8,13 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import gif_size
-from mmpcodec.pictures.limits import check_size, say_animation
+from mmpcodec.pictures.limits import check_size, chosen
 
 _COLOURS_AND_ALPHA = 4
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file: its first frame. A transparent colour gives a plane of alpha.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a frame of a file. A transparent colour gives a plane of alpha.
 
     Raises
     ------
@@ -27,8 +27,7 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     with GifImagePlugin.GifImageFile(io.BytesIO(data)) as image:
         if image.size != size:
             raise ValueError(f"two sizes, {size} and {image.size}")
+        image.seek(chosen(image.n_frames, page, name))
         metadata = shown.metadata_of(image.info, name)
-        samples = shown.samples_of(image)
-        if image.is_animated:
-            say_animation(name)
+        samples = shown.samples_of(image, palette=True)
         return Picture(samples, 8, metadata)

@@ -1,7 +1,6 @@
 """Read HEIC files, with pillow-heif."""
 
 import io
-from dataclasses import replace
 
 import numpy as np
 
@@ -9,13 +8,14 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed import avif, heif_items, shown
-from mmpcodec.pictures.limits import check_size, library, say
+from mmpcodec.pictures.facts import consistent
+from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.limits import check_size, chosen, library
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read the main picture of a file, turned as the file says.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a picture of a file, by default the main one, turned as the file says.
 
     Raises
     ------
@@ -25,11 +25,14 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         If pillow-heif is not installed.
     """
     if b"avif" in heif_items.brands(data):
-        return avif.read(data, name, limits)
+        return avif.read(data, name, limits, page)
     package = library("pillow_heif", "HEIC", name, extra="formats")
     heif_items.check_coded_sizes(data, name, limits)
     file = package.open_heif(io.BytesIO(data), convert_hdr_to_8bit=False)
-    image = file[file.primary_index]
+    if page is None and len(file) > 1:
+        leave_out(name, "further pictures", f"{len(file)} pictures, --page N reads another")
+    which = file.primary_index if page is None else chosen(len(file), page, name, thing="pictures")
+    image = file[which]
     kind, _, stored = image.mode.partition(";")
     width, height = image.size
     check_size(width, height, len(kind), name, limits)
@@ -42,7 +45,5 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     depth = int(image.info["bit_depth"])
     if stored:  # samples of more than 8 bits are shifted up to 16
         samples = samples >> (16 - depth)
-    if len(file) > 1:
-        say(name, f"holds {len(file)} pictures; only the main one is read")
-    metadata = replace(metadata, exif=exif.upright(metadata.exif))
+    metadata = consistent(metadata, name, orientation=1)
     return Picture(samples.astype(sample_type(depth), copy=False), depth, metadata)

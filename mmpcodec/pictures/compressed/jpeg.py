@@ -13,13 +13,20 @@ from mmpcodec.metadata import Metadata, Resolution, Unit
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
-from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
+from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.facts import consistent, near
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size
 from mmpcodec.pictures.png.file import stretched
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _COMMENT = "Comment"
+_END = b"\xff\xd9"
+_IPTC = b"Photoshop 3.0\0"
+_IPTC_RECORD = b"8BIM\x04\x04"
+_MORE_XMP = b"http://ns.adobe.com/xmp/extension/\0"
+_PROFILE = b"ICC_PROFILE\0"
 _MOST_IN_SEGMENT = 65533
 _MOST_PROFILES, _PROFILE_HEAD = 255, 14
 _MOST_DENSITY = 65535
@@ -38,13 +45,20 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     PictureError
         If the file is damaged, beyond the limits, or neither gray nor RGB nor CMYK.
     """
+    frame = jpeg_frame(data)
+    size = frame.width, frame.height
+    if frame.unsupported:
+        raise PictureError(
+            f"{name}: holds {frame.unsupported}; supported are JPEGs of 8 bits, sequential or "
+            "progressive"
+        )
     with JpegImagePlugin.JpegImageFile(io.BytesIO(data)) as image:
-        size = jpeg_size(data)
         if size != image.size:
             raise ValueError(f"two sizes, {size} and {image.size}")
         check_size(*size, len(image.getbands()), name, limits)
         check_jpeg_scans(data)
         metadata = _metadata(image, name)
+        image = _loaded(image, data, name)
         if image.mode == "CMYK":
             return shown.of_cmyk(image, metadata, name)
         if image.mode not in ("L", "RGB"):
@@ -52,6 +66,25 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
                 f"{name}: holds {image.mode} colours; supported are gray, RGB and CMYK"
             )
         return Picture(np.array(image), 8, metadata)
+
+
+def _loaded(image: Any, data: bytes, name: str) -> Any:
+    """Decode the samples; those behind the end of a file that is cut off are as libjpeg fills them.
+
+    Raises
+    ------
+    OSError
+        If the file is damaged in another way.
+    """
+    try:
+        image.load()
+    except OSError as error:
+        if "truncated" not in str(error):
+            raise
+        image = JpegImagePlugin.JpegImageFile(io.BytesIO(data + _END))
+        image.load()
+        leave_out(name, "end")
+    return image
 
 
 def holds(picture: Picture, kind: str) -> bool:
@@ -109,13 +142,23 @@ def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
 
 def _density(resolution: Resolution) -> tuple[int, int, int] | None:
     """Return the unit and the pixels a unit in a JFIF header; None if it cannot hold them."""
-    unit = "centimetre" if resolution.unit == "metre" else resolution.unit
-    parts = 100 if resolution.unit == "metre" else 1
-    numbers = [value / parts for value in (resolution.x, resolution.y)]
-    whole = all(number.denominator == 1 and number <= _MOST_DENSITY for number in numbers)
     codes = {name: code for code, name in _JFIF_UNITS.items()}
-    found = codes[unit], int(numbers[0]), int(numbers[1])
-    return found if whole and found != (0, 1, 1) else None
+    ways: list[tuple[Unit, Fraction]] = [(resolution.unit, Fraction(1))]
+    if resolution.unit == "metre":  # PNG holds 300 an inch as 11811 a metre
+        ways = [("centimetre", Fraction(1, 100)), ("inch", Fraction(254, 10000))]
+    elif resolution.unit == "centimetre":
+        ways.append(("inch", Fraction(254, 100)))
+    elif resolution.unit == "inch":
+        ways.append(("centimetre", Fraction(100, 254)))
+    for unit, factor in ways:
+        exact = resolution.x * factor, resolution.y * factor
+        x, y = map(round, exact)
+        fits = min(x, y) >= 1 and max(x, y) <= _MOST_DENSITY
+        close = (exact == (x, y)) if unit == "none" else near(exact[0], Fraction(x))
+        close = close and (unit == "none" or near(exact[1], Fraction(y)))
+        if fits and close and (unit, x, y) != ("none", 1, 1):
+            return codes[unit], x, y
+    return None
 
 
 def _comment(metadata: Metadata) -> bytes:
@@ -131,6 +174,7 @@ def _comment(metadata: Metadata) -> bytes:
 
 def _metadata(image: Any, name: str) -> Metadata:
     exif = xmp = b""
+    icc = image.info.get("icc_profile") or b""
     text = []
     unpacker = Unpacker(name)
     for marker, contents in image.applist:
@@ -139,15 +183,22 @@ def _metadata(image: Any, name: str) -> Metadata:
             exif = contents.removeprefix(PREFIX)
         elif marker == "APP1" and contents.startswith(_XMP) and not xmp:
             xmp = contents.removeprefix(_XMP)
+        elif marker == "APP1" and contents.startswith(_MORE_XMP):
+            leave_out(name, "extended xmp")
+        elif marker == "APP13" and contents.startswith(_IPTC) and _IPTC_RECORD in contents:
+            leave_out(name, "iptc")
+        elif marker == "APP2" and contents.startswith(_PROFILE) and not icc:
+            leave_out(name, "damaged profile", "segments are missing")
         elif marker == "COM":
             text.append((_COMMENT, shown.text_of(contents)))
     x, y = image.info.get("jfif_density", (0, 0))
     unit = _JFIF_UNITS.get(image.info.get("jfif_unit", 0), "none")
     known = x > 0 and y > 0 and (unit, x, y) != ("none", 1, 1)
-    return Metadata(
-        icc=image.info.get("icc_profile") or b"",
+    found = Metadata(
+        icc=icc,
         exif=exif,
         xmp=xmp,
         resolution=Resolution(Fraction(x), Fraction(y), unit) if known else None,
         text=tuple(text),
     )
+    return consistent(found, name)

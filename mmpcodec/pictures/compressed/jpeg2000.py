@@ -2,13 +2,15 @@
 
 import io
 import struct
+from dataclasses import replace
+from fractions import Fraction
 from typing import NamedTuple
 
 import numpy as np
 
 from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import PictureError
-from mmpcodec.metadata import Metadata
+from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.compressed import shown
@@ -18,6 +20,7 @@ from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     jpeg2000_size,
 )
+from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.limits import Unpacker, check_size, library
 
 _END = b"\xff\xd9"
@@ -58,18 +61,19 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
             f"of up to {MAX_DEPTH} bits without sign"
         )
     icc, xmp, ycc = _colour_boxes(data, name)
+    known = consistent(Metadata(icc, xmp=xmp, resolution=_resolution(data)), name)
     if depth > 8 and planes > 1:
         if ycc:
             raise PictureError(f"{name}: holds YCC colours of {depth} bits; supported are 8 bits")
         codec = library("imagecodecs", "JPEG 2000 of deep colours", name, extra="formats")
         samples = codec.jpeg2k_decode(data).astype(sample_type(depth), copy=False)
-        return Picture(samples, depth, Metadata(icc, xmp=xmp))
+        return Picture(samples, depth, known)
     opened = shown.plugin("Jpeg2KImagePlugin", "jpg_2000", "JPEG 2000", name)
     with opened(io.BytesIO(data)) as image:
         if image.size != (header.width, header.height):
             raise ValueError(f"two sizes, {image.size} and {header.width}x{header.height}")
         comment = shown.metadata_of(image.info, name).text
-        metadata = Metadata(icc, xmp=xmp, text=comment)
+        metadata = replace(known, text=comment)
         if image.mode == "CMYK":
             return shown.of_cmyk(image, metadata, name)
         if image.mode in ("P", "PA"):
@@ -112,6 +116,30 @@ def _sizes(stream: bytes) -> _Sizes:
         raise ValueError("JPEG 2000 has no planes")
     depths = tuple((size & 127) + 1 for size in sizes)
     return _Sizes(width, height, depths, any(size & 128 for size in sizes))
+
+
+def _resolution(data: bytes) -> Resolution | None:
+    """Return the resolution of the picture as captured, else as shown, in pixels a metre."""
+    if data.startswith(JPEG2000_START):
+        return None
+    found: dict[bytes, bytes] = {}
+    for header in contents(data, b"jp2h"):
+        for box in boxes(header):
+            if box.kind != b"res ":
+                continue
+            for each in boxes(header, box.start, box.end):
+                found.setdefault(each.kind, header[each.start : each.end])
+    value = found.get(b"resc") or found.get(b"resd")
+    if value is None or len(value) < 10:
+        return None
+    up, under, across, below, exponent, other = struct.unpack(">4H2b", value[:10])
+    if 0 in (up, under, across, below):
+        return None
+    y, x = (
+        Fraction(up, under) * Fraction(10) ** exponent,
+        Fraction(across, below) * Fraction(10) ** other,
+    )
+    return Resolution(x, y, "metre")
 
 
 def _colour_boxes(data: bytes, name: str) -> tuple[bytes, bytes, bool]:

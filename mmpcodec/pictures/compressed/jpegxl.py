@@ -1,5 +1,7 @@
 """Read JPEG XL files, with imagecodecs."""
 
+from typing import Any
+
 import numpy as np
 
 from mmpcodec.depth import MAX_DEPTH, sample_type
@@ -10,11 +12,14 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed.boxes import contents
 from mmpcodec.pictures.compressed.jpegxl_header import CONTAINER, header_of
-from mmpcodec.pictures.limits import Unpacker, check_size, library, say, say_animation
+from mmpcodec.pictures.facts import consistent
+from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.limits import Unpacker, check_size, chosen, library
+from mmpcodec.samples import Samples
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file, of an animation the first frame; turned as its header says.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a frame of a file, turned as its header says.
 
     Raises
     ------
@@ -41,12 +46,35 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     shape = (header.height, header.width, header.planes)
     # The decoder fails if it finds another shape than the one that was checked.
     samples = np.empty(shape if header.planes > 1 else shape[:2], sample_type(header.depth))
-    codec.jpegxl_decode(data, index=0 if header.animated else None, out=samples)
     if header.animated:
-        say_animation(name)
+        _decode_frame(codec, data, page, samples, name)
+    else:
+        chosen(1, page, name)
+        codec.jpegxl_decode(data, out=samples)
     if not header.srgb:
-        say(name, "has a colour profile, which is not read")
+        leave_out(name, "profile")
     return Picture(samples, header.depth, _metadata(data, name))
+
+
+def _decode_frame(codec: Any, data: bytes, page: int | None, samples: Samples, name: str) -> None:
+    """Decode a frame of an animation, whose number of frames no header tells.
+
+    Raises
+    ------
+    PictureError
+        If no page is given, or there is no such frame.
+    """
+    if page is None:
+        raise PictureError(
+            f"{name}: is an animation; --page N, or page=N in Python, reads frame N, from 1"
+        )
+    for filler in (0, 1):  # behind the last frame, the decoder leaves samples as they are
+        samples.fill(filler)
+        if page > 0:
+            codec.jpegxl_decode(data, index=page - 1, out=samples)
+        if (samples != filler).any():
+            return
+    raise PictureError(f"{name}: page = {page}: must be the number of a frame, from 1")
 
 
 def _metadata(data: bytes, name: str) -> Metadata:
@@ -59,4 +87,4 @@ def _metadata(data: bytes, name: str) -> Metadata:
     structure = found[b"Exif"]
     if structure[:4] not in exif.STARTS:  # its offset comes first
         structure = structure[4 + int.from_bytes(structure[:4], "big") :]
-    return Metadata(exif=exif.upright(structure), xmp=found[b"xml "])
+    return consistent(Metadata(exif=structure, xmp=found[b"xml "]), name, orientation=1)

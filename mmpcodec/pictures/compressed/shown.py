@@ -12,7 +12,8 @@ from mmpcodec.errors import MissingExtra
 from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.limits import Unpacker, say
+from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.limits import Unpacker
 
 _PLAIN = ("L", "LA", "RGB", "RGBA")
 
@@ -45,15 +46,15 @@ def plugin(module: str, feature: str, title: str, name: str) -> Any:
     return getattr(found, f"{module.removesuffix('Plugin')}File")
 
 
-def samples_of(image: Any) -> np.ndarray:
+def samples_of(image: Any, *, palette: bool = False) -> np.ndarray:
     """Return the samples of a Pillow image of 8 bits, (H, W) or (H, W, C).
 
     A palette is replaced by its colours, or by gray if all of them are gray; a transparent entry
-    gives a plane of alpha.
+    gives a plane of alpha. ``palette`` says that Pillow may have replaced it already.
     """
-    if image.mode in _PLAIN:
+    if image.mode in _PLAIN and not (palette and image.mode in ("RGB", "RGBA")):
         return np.array(image)
-    through = image.mode == "PA" or "transparency" in image.info
+    through = image.mode in ("PA", "RGBA") or "transparency" in image.info
     samples = np.array(image.convert("RGBA" if through else "RGB"))
     colours = samples[..., :3]
     if (colours == colours[..., :1]).all():
@@ -63,13 +64,8 @@ def samples_of(image: Any) -> np.ndarray:
 
 def of_cmyk(image: Any, metadata: Metadata, name: str) -> Picture:
     """Return a CMYK image as a picture in sRGB, without the ICC profile of the inks."""
-    say_cmyk(name)
+    leave_out(name, "cmyk")
     return Picture(rgb_of_cmyk(image, metadata.icc), 8, metadata.without("icc"))
-
-
-def say_cmyk(name: str) -> None:
-    """Warn that CMYK became RGB."""
-    say(name, "holds CMYK colours, which are converted to RGB")
 
 
 def rgb_of_cmyk(image: Any, icc: bytes) -> np.ndarray:

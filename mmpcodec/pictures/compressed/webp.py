@@ -10,14 +10,15 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import webp_size
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.limits import check_size, say_animation
+from mmpcodec.pictures.facts import consistent
+from mmpcodec.pictures.limits import check_size, chosen
 from mmpcodec.pictures.png.file import stretched
 
 _LOSSLESS = 100  # quality from which on no sample changes
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file, of an animation the first frame.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a frame of a file.
 
     Raises
     ------
@@ -32,10 +33,9 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
         if image.size != size:
             raise ValueError(f"two sizes, {size} and {image.size}")
         check_size(*size, len(image.getbands()), name, limits)
-        metadata = shown.metadata_of(image.info, name)
+        image.seek(chosen(image.n_frames, page, name))
+        metadata = consistent(shown.metadata_of(image.info, name), name)
         samples = shown.samples_of(image)
-        if image.is_animated:
-            say_animation(name)
         return Picture(samples, 8, metadata)
 
 

@@ -4,14 +4,29 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures.exif import PREFIX
+from mmpcodec.pictures.facts import consistent, near
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, damaged
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
 CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
+
+_FOR_SAMPLES = (b"tRNS", b"acTL", b"fcTL", b"fdAT")
+"""Chunks that samples need, though PNG calls them ancillary."""
+_TEXTS = (b"tEXt", b"zTXt", b"iTXt")
+_DAMAGED = {
+    b"iCCP": "damaged profile",
+    b"eXIf": "damaged exif",
+    b"pHYs": "damaged resolution",
+    **dict.fromkeys((b"cICP", b"gAMA", b"cHRM"), "damaged colours"),
+    **dict.fromkeys(_TEXTS, "damaged text"),
+}
+"""Keys of ``LEFT_OUT`` by the kind of a damaged chunk."""
 
 _XMP_KEYWORD = "XML:com.adobe.xmp"
 _METRE = 1
@@ -23,10 +38,12 @@ Chunk = tuple[bytes, bytes]
 def parted(data: bytes, name: str) -> list[Chunk]:
     """Split a file into chunks, each its kind and contents, up to IEND.
 
+    A chunk with a wrong checksum is left out if no sample needs it.
+
     Raises
     ------
     PictureError
-        If a chunk is cut off or its checksum is wrong.
+        If a chunk is cut off, or the checksum is wrong of one that samples need.
     """
     found = []
     place = len(MAGIC)
@@ -40,8 +57,17 @@ def parted(data: bytes, name: str) -> list[Chunk]:
             raise damaged(name, f"the chunk {_shown(kind)} at byte {place} is cut off")
         contents = data[place + 8 : end]
         if zlib.crc32(data[place + 4 : end]) != int.from_bytes(data[end : end + 4], "big"):
-            raise damaged(name, f"the chunk {_shown(kind)} at byte {place} has a wrong checksum")
-        found.append((kind, contents))
+            wrong = f"the chunk {_shown(kind)} at byte {place} has a wrong checksum"
+            if (
+                not kind.isalpha()
+                or kind[:1].isupper()
+                or kind.upper() in CRITICAL
+                or kind in _FOR_SAMPLES
+            ):
+                raise damaged(name, wrong)
+            leave_out(name, _DAMAGED.get(kind, "damaged chunk"), wrong)
+        else:
+            found.append((kind, contents))
         if kind == b"IEND":
             return found
         place = end + 4
@@ -62,67 +88,81 @@ def first(chunks: Sequence[Chunk], kind: bytes) -> bytes | None:
 
 
 def metadata_of(chunks: Sequence[Chunk], name: str) -> Metadata:
-    """Convert chunks to metadata.
+    """Convert chunks to metadata; a damaged chunk is left out.
 
     Raises
     ------
     PictureError
-        If a chunk is damaged, or the metadata exceed ``limits.MAX_METADATA`` bytes.
+        If the metadata exceed ``limits.MAX_METADATA`` bytes.
     """
-    icc = exif = xmp = b""
-    resolution = None
-    text: list[tuple[str, str]] = []
+    found = _Found()
     unpacker = Unpacker(name)
     for kind, contents in chunks:
-        if kind == b"iCCP" and not icc:
-            _, packed = _cut(contents, 1, kind, name)
-            icc = unpacker.inflate(packed[1:])
-        elif kind == b"eXIf" and not exif:
-            exif = unpacker.count(contents).removeprefix(PREFIX)
-        elif kind == b"pHYs" and resolution is None:
-            resolution = _resolution(contents, name)
-        elif kind in (b"tEXt", b"zTXt", b"iTXt"):
-            keyword, said = _text(kind, contents, unpacker, name)
-            if keyword == _XMP_KEYWORD and not xmp:
-                xmp = said
+        try:
+            found.add(kind, contents, unpacker)
+        except ValueError as error:
+            leave_out(name, _DAMAGED[kind], str(error))
+    whole = Metadata(found.icc, found.exif, found.xmp, found.resolution, tuple(found.text))
+    return consistent(whole, name)
+
+
+@dataclass
+class _Found:
+    """Metadata of the chunks so far."""
+
+    icc: bytes = b""
+    exif: bytes = b""
+    xmp: bytes = b""
+    resolution: Resolution | None = None
+    text: list[tuple[str, str]] = field(default_factory=list)
+
+    def add(self, kind: bytes, contents: bytes, unpacker: Unpacker) -> None:
+        """Take what a chunk says; of several the first counts, but for texts.
+
+        Raises
+        ------
+        ValueError
+            If the chunk is damaged.
+        """
+        if kind == b"iCCP" and not self.icc:
+            _, packed = _cut(contents, 1, kind)
+            self.icc = unpacker.inflate(packed[1:])
+        elif kind == b"eXIf" and not self.exif:
+            self.exif = unpacker.count(contents).removeprefix(PREFIX)
+        elif kind == b"pHYs" and self.resolution is None:
+            self.resolution = _resolution(contents)
+        elif kind in _TEXTS:
+            keyword, said = _text(kind, contents, unpacker)
+            if keyword == _XMP_KEYWORD and not self.xmp:
+                self.xmp = said
             else:
-                text.append((keyword, _decoded(said, kind, name)))
-    return Metadata(icc, exif, xmp, resolution, tuple(text))
+                self.text.append((keyword, said.decode("utf-8" if kind == b"iTXt" else "latin-1")))
 
 
-def _text(kind: bytes, contents: bytes, unpacker: Unpacker, name: str) -> tuple[str, bytes]:
-    keyword, said = _cut(contents, 1, kind, name)
+def _text(kind: bytes, contents: bytes, unpacker: Unpacker) -> tuple[str, bytes]:
+    keyword, said = _cut(contents, 1, kind)
     if kind == b"zTXt":
         said = unpacker.inflate(said[1:])
     elif kind == b"iTXt":
         packed = said[:1] == b"\1"
-        _, _, said = _cut(said[2:], 2, kind, name)
+        _, _, said = _cut(said[2:], 2, kind)
         said = unpacker.inflate(said) if packed else unpacker.count(said)
     else:
         unpacker.count(said)
     return keyword.decode("latin-1"), said
 
 
-def _decoded(said: bytes, kind: bytes, name: str) -> str:
-    if kind != b"iTXt":
-        return said.decode("latin-1")
-    try:
-        return said.decode()
-    except UnicodeDecodeError:
-        raise damaged(name, "a text is not UTF-8") from None
-
-
-def _cut(contents: bytes, times: int, kind: bytes, name: str) -> list[bytes]:
+def _cut(contents: bytes, times: int, kind: bytes) -> list[bytes]:
     """Split the contents of a chunk at its first ``times`` NUL bytes."""
     parts = contents.split(b"\0", times)
     if len(parts) <= times:
-        raise damaged(name, f"the chunk {_shown(kind)} lacks a field")
+        raise ValueError(f"the chunk {_shown(kind)} lacks a field")
     return parts
 
 
-def _resolution(contents: bytes, name: str) -> Resolution | None:
+def _resolution(contents: bytes) -> Resolution | None:
     if len(contents) != 9:
-        raise damaged(name, f"the chunk pHYs has {len(contents)} bytes, 9 are needed")
+        raise ValueError(f"the chunk pHYs has {len(contents)} bytes, 9 are needed")
     x, y, unit = struct.unpack(">IIB", contents)
     if not x or not y:
         return None
@@ -161,8 +201,11 @@ def holds_text(keyword: str, said: str) -> bool:
 
 
 def holds_resolution(resolution: Resolution) -> bool:
-    """Return whether PNG holds a resolution exactly: integers per metre, or an integer ratio."""
-    return _numbers(resolution) == (resolution.per_metre() or (resolution.x, resolution.y))
+    """Return whether PNG holds a resolution but for rounding, or an integer ratio exactly."""
+    numbers, exact = _numbers(resolution), resolution.per_metre()
+    if numbers is None or exact is None:
+        return numbers == (resolution.x, resolution.y)
+    return near(exact[0], Fraction(numbers[0])) and near(exact[1], Fraction(numbers[1]))
 
 
 def _numbers(resolution: Resolution) -> tuple[int, int] | None:

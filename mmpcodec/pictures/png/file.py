@@ -15,10 +15,11 @@ import numpy as np
 from PIL import Image, PngImagePlugin
 
 from mmpcodec.depth import sample_type
+from mmpcodec.errors import PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.limits import check_size, damaged, say_animation
+from mmpcodec.pictures.limits import check_size, chosen, damaged
 from mmpcodec.pictures.png import deep
 from mmpcodec.pictures.png.chunks import (
     CRITICAL,
@@ -38,12 +39,12 @@ _PLANES = {kind: planes for planes, kind in _TYPES.items()} | {PALETTE: 1}
 _NATIVE = {1: (1, 2, 4, 8, 16), 2: (8, 16), 3: (8, 16), 4: (8, 16)}
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a frame of a file.
 
     A palette is replaced by its colours, or by gray if all its colours are gray. A transparent
-    level or colour, or a palette with transparency, becomes a plane of alpha. Of an animation the
-    picture is read that viewers of still pictures show, which is its first frame.
+    level or colour, or a palette with transparency, becomes a plane of alpha. Frame 1 of an
+    animation is the picture that viewers of still pictures show.
 
     Raises
     ------
@@ -66,8 +67,11 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
     if names.count(b"IHDR") > 1:
         raise damaged(name, "has two chunks IHDR")
     animation = first(chunks, b"acTL")
-    if animation is not None and int.from_bytes(animation[:4], "big") > 1:
-        say_animation(name)
+    frames = 1 if animation is None else max(1, int.from_bytes(animation[:4], "big"))
+    if animation is not None and names.index(b"IDAT") < ([*names, b"fcTL"]).index(b"fcTL"):
+        frames += 1  # the picture of still viewers is no frame
+    if frame := chosen(frames, page, name):
+        return _frame(data, frame, depth, metadata_of(chunks, name), name)
     metadata = metadata_of(chunks, name)
     plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
     if depth == 16 and kind != GRAY:
@@ -91,6 +95,28 @@ def _by_pillow(data: bytes, kind: int, depth: int) -> np.ndarray:
         # Pillow stretches 2 and 4 bits to 0..255, and turns 1 bit into bool.
         return samples.astype(np.uint8) if depth == 1 else samples // (255 // ((1 << depth) - 1))
     return samples.astype(sample_type(depth), copy=False)
+
+
+def _frame(data: bytes, frame: int, depth: int, metadata: Metadata, name: str) -> Picture:
+    """Read a later frame of an animation, from 1, drawn over those before it.
+
+    Raises
+    ------
+    PictureError
+        If the samples have not 8 bits, to which Pillow brings frames.
+    """
+    if depth != 8:
+        raise PictureError(
+            f"{name}: is an animation of {depth} bits; supported are its first frame, and further "
+            "ones of 8 bits"
+        )
+    with PngImagePlugin.PngImageFile(io.BytesIO(data)) as image:
+        image.seek(frame)
+        through = image.mode == "RGBA" or "transparency" in image.info
+        mode = image.mode if image.mode in ("L", "LA", "RGB") and not through else "RGBA"
+        if image.mode == "P" and not through:
+            mode = "RGB"
+        return Picture(np.array(image.convert(mode)), 8, metadata)
 
 
 def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: str) -> Picture:

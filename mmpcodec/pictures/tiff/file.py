@@ -15,32 +15,34 @@ MOST_WITH_METADATA = 3 << 30
 """Largest size of the samples, in bytes, that leaves the metadata within 32-bit offsets."""
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a whole file, or a page of several.
 
     Raises
     ------
     PictureError
-        If the file is damaged, beyond the limits, of several pages, or of a kind that is not
-        supported.
+        If the file is damaged, beyond the limits, of several pages without a ``page``, or of a kind
+        that is not supported.
     MissingExtra
         If tifffile is not installed, or Pillow was built without libtiff.
     """
-    with TiffReader(io.BytesIO(data), name, limits) as reader:
+    with TiffReader(io.BytesIO(data), name, limits, page) as reader:
         samples = reader.read(slice(None), slice(None))
         return Picture(samples, reader.depth, reader.metadata)
 
 
-def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> TiffReader:
-    """Return a reader of parts of a file."""
-    return TiffReader(path, name, limits)
+def open_parts(
+    path: Path, head: bytes, size: int, name: str, limits: DecodeLimits, page: int | None = None
+) -> TiffReader:
+    """Return a reader of parts of a file, or of a page of several."""
+    return TiffReader(path, name, limits, page)
 
 
 def holds(picture: Picture, kind: str) -> bool:
     """Return whether a file keeps this kind of the picture's metadata unchanged."""
     metadata = picture.metadata
     if kind == "exif":
-        return tags.holds_exif(metadata.exif)
+        return tags.holds_exif(metadata.exif, metadata.resolution)
     if kind == "resolution":
         return metadata.resolution is not None and tags.holds_resolution(metadata.resolution)
     if kind == "text":  # a file has each tag once
@@ -73,7 +75,7 @@ def to_bytes(picture: Picture, format: str) -> bytes:
     if depth == 1 and picture.planes == 1:
         samples = samples.astype(bool)
     elif depth < 8 * samples.itemsize:
-        extra.append(tags.max_sample_value(depth, picture.planes, order))
+        extra.append(tags.white_level(depth, picture.planes, order))
     stream = io.BytesIO()
     tifffile.imwrite(
         stream,

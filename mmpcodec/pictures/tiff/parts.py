@@ -72,7 +72,7 @@ class TiffParts:
         planes = shape[2] if len(shape) > 2 else 1
         extra = tags.extra_tags(metadata.without("exif"), "<")
         if depth < 8 * np.dtype(found._stored_type).itemsize and not found._packed:
-            extra.append(tags.max_sample_value(depth, planes, "<"))
+            extra.append(tags.white_level(depth, planes, "<"))
         count = found._across * -(-shape[0] // side)
         with tifffile.TiffWriter(path, bigtiff=True, byteorder="<") as writer:
             writer.write(

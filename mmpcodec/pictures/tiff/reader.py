@@ -6,7 +6,6 @@ tifffile reads the tags; ``segments`` decodes compressed and packed samples.
 import contextlib
 import logging
 import os
-import struct
 from collections.abc import Iterator
 from typing import Any, BinaryIO
 
@@ -16,11 +15,12 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed import shown
-from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_size
+from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import (
     check_part,
-    check_single,
     check_size,
+    chosen,
     damage_reported,
     damaged,
     library,
@@ -28,6 +28,8 @@ from mmpcodec.pictures.limits import (
 )
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
+from mmpcodec.pictures.tiff.colour_maps import colours_of
+from mmpcodec.pictures.tiff.directories import Directories
 from mmpcodec.samples import Samples
 
 NONE, JPEG = 1, 7
@@ -38,12 +40,11 @@ CMYK = 5  # of 8 bits, not in JPEG
 YCBCR = 6  # only in JPEG, whose decoder returns RGB
 _PHOTOMETRIC = {WHITE_IS_ZERO: 1, BLACK_IS_ZERO: 1, RGB: 3, PALETTE: 1, CMYK: 4, YCBCR: 3}
 _UNSIGNED = 1
-_TRANSPARENT, _PREMULTIPLIED = 2, 1
+_UNSPECIFIED, _PREMULTIPLIED, _TRANSPARENT = 0, 1, 2
 _NUMBERS = (
     "imagewidth", "imagelength", "imagedepth", "samplesperpixel", "planarconfig", "rowsperstrip",
     "tilewidth", "tilelength", "predictor", "fillorder",
 )  # fmt: skip
-_MOST_DIRECTORIES = 1000
 _MOST_READINGS = 256  # of each byte on the mean: blank tiles may share their bytes
 _KINDS_OF_SAMPLES = {2: "signed", 3: "floating-point", 5: "complex", 6: "complex"}
 
@@ -62,6 +63,8 @@ class TiffReader:
     limits : DecodeLimits
         Limits of each part that is read, and of each strip and tile. For a stream they hold for the
         whole picture as well.
+    page : int or None
+        Number of the page, from 1; None takes the only one.
 
     Raises
     ------
@@ -69,7 +72,13 @@ class TiffReader:
         As ``file.read`` raises them.
     """
 
-    def __init__(self, source: str | os.PathLike[str] | BinaryIO, name: str, limits: DecodeLimits):
+    def __init__(
+        self,
+        source: str | os.PathLike[str] | BinaryIO,
+        name: str,
+        limits: DecodeLimits,
+        page: int | None = None,
+    ):
         tifffile = load_tifffile(name)
         self.name = name
         self._limits = limits
@@ -85,24 +94,21 @@ class TiffReader:
         self._stored: StoredArray | None = None
         try:
             with damage_reported(name):
-                self._open(tifffile, whole=self._stream is source)
+                self._open(tifffile, page, whole=self._stream is source)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, tifffile: Any, whole: bool) -> None:
+    def _open(self, tifffile: Any, number: int | None, *, whole: bool) -> None:
         self._held = self._stream.seek(0, os.SEEK_END)
         self._stream.seek(0)
         self._file = tifffile.TiffFile(self._stream, _multifile=False)
-        self._page = page = self._file.pages.first
+        self._page = page = self._chosen(tifffile, number)
         self._check_numbers()
         width, height = page.imagewidth, page.imagelength
         if whole:
             planes = 3 if page.photometric == PALETTE else page.samplesperpixel
             check_size(width, height, planes, self.name, self._limits)
-        # ImageJ keeps many pictures behind one directory.
-        in_stack = (self._file.imagej_metadata or {}).get("images", 1)
-        check_single(max(self._directories(), int(in_stack)), self.name)
         self._check_kind()
         self._planar = page.planarconfig == 2 and page.samplesperpixel > 1
         self.depth = tags.depth_of(page)
@@ -117,14 +123,45 @@ class TiffReader:
         if planes > 1:
             self.shape = height, width, planes
         order = "<" if self._file.byteorder == "<" else ">"
-        self.metadata = tags.metadata_of(page, self._bytes_at, order, self._file.is_bigtiff)
+        self.metadata = tags.metadata_of(
+            page, self._bytes_at, order, self._file.is_bigtiff, self.depth, self.name
+        )
         self._inks = self.metadata.icc
         if page.photometric == CMYK:
-            shown.say_cmyk(self.name)
+            leave_out(self.name, "cmyk")
             self.metadata = self.metadata.without("icc")
         self._stored = self._stored_array()
+        if self._stored is None and self._in_front:
+            raise PictureError(f"{self.name}: is a compressed stack, which is not supported")
         if self._stored is None:
             self._check_segments()
+
+    def _chosen(self, tifffile: Any, number: int | None) -> Any:
+        """Return the page that is read, and keep its place in a stack behind one directory."""
+        first = self._file.pages.first
+        found = Directories(self._file.tiff, self._bytes_at, first.offset)
+        stack = self._in_stack() if len(found.pages) == 1 else 1
+        index = chosen(max(len(found.pages), stack), number, self.name, thing="pages")
+        if found.others:
+            leave_out(self.name, "further directories", ", ".join(found.others))
+        self._in_front = index if stack > 1 else 0
+        place = found.pages[0 if stack > 1 else index]
+        if place == first.offset:
+            return first
+        self._file.filehandle.seek(place)
+        return tifffile.TiffPage(self._file, index)
+
+    def _in_stack(self) -> int:
+        """Return the number of pictures that ImageJ keeps behind one directory."""
+        try:
+            return int((self._file.imagej_metadata or {}).get("images", 1))
+        except (
+            ValueError,
+            TypeError,
+            KeyError,
+            IndexError,
+        ):  # a text that looks like that of ImageJ
+            return 1
 
     def _check_numbers(self) -> None:
         """Check that the tags that hold numbers do; tifffile takes values of any type."""
@@ -136,24 +173,6 @@ class TiffReader:
         for name in ("dataoffsets", "databytecounts"):
             if not all(isinstance(value, int) and value >= 0 for value in getattr(page, name)):
                 raise damaged(self.name, f"{name}: must be integers from 0 up")
-
-    def _directories(self) -> int:
-        """Count the directories of the file, at most ``_MOST_DIRECTORIES``, each once.
-
-        tifffile would follow some circles of directories without end.
-        """
-        tiff, place = self._file.tiff, self._page.offset
-        found = {0}
-        while place not in found and len(found) <= _MOST_DIRECTORIES:
-            found.add(place)
-            (tags,) = struct.unpack(tiff.tagnoformat, self._bytes_at(place, tiff.tagnosize))
-            following = self._bytes_at(
-                place + tiff.tagnosize + tags * tiff.tagsize, tiff.offsetsize
-            )
-            if len(following) < tiff.offsetsize:  # some writers leave it out at the end
-                break
-            (place,) = struct.unpack(tiff.offsetformat, following)
-        return len(found) - 1
 
     def _check_kind(self) -> None:
         page, name = self._page, self.name
@@ -167,6 +186,12 @@ class TiffReader:
         if not isinstance(bits, int) or not 1 <= bits <= 16:
             raise PictureError(
                 f"{name}: holds {one_line(str(bits))} bits per sample; supported are 1 to 16"
+            )
+        if page.compression == JPEG and bits != 8:
+            raise PictureError(f"{name}: is JPEG of {bits} bits in TIFF; supported are 8 bits")
+        if page.predictor not in (1, segments.DIFFERENCES):
+            raise PictureError(
+                f"{name}: has the predictor {one_line(str(page.predictor))}, which is not supported"
             )
         if page.compression not in _COMPRESSIONS:
             compression = one_line(str(getattr(page.compression, "name", page.compression)))
@@ -185,16 +210,21 @@ class TiffReader:
                 f"{name}: holds {kind} samples of {bits} bits; supported are gray, palette, RGB, "
                 "and CMYK of 8 bits without JPEG"
             )
+        if not extra:  # some writers leave it out
+            extra = (_UNSPECIFIED,) * (page.samplesperpixel - planes)
         if page.imagedepth != 1 or page.samplesperpixel != planes + len(extra) or len(extra) > 1:
             raise PictureError(
                 f"{name}: holds {one_line(str(page.samplesperpixel))} planes; supported are "
                 f"{planes}, and {planes} with alpha"
             )
-        if extra and (extra[0] != _TRANSPARENT or page.photometric == PALETTE):
+        known = extra in ((), (_TRANSPARENT,), (_UNSPECIFIED,))
+        if not known or (extra and page.photometric == PALETTE):
             what = "alpha that is multiplied in" if extra[0] == _PREMULTIPLIED else "an extra plane"
             raise PictureError(
                 f"{name}: holds {what}; supported is alpha that is not multiplied in"
             )
+        if extra == (_UNSPECIFIED,):
+            leave_out(name, "kind of alpha")
 
     def _bytes_at(self, place: int, size: int) -> bytes:
         # A stream allocates what it is asked for, whatever the file holds.
@@ -213,6 +243,7 @@ class TiffReader:
         kind = np.dtype(self._file.byteorder + ("u1" if page.bitspersample == 8 else "u2"))
         start, planes = page.dataoffsets[0], page.samplesperpixel
         size = page.imagelength * page.imagewidth * planes * kind.itemsize
+        start += size * self._in_front
         if start + size > self._held:
             raise damaged(self.name, f"holds {self._held} bytes, {start + size} are needed")
         shape = (page.imagelength, page.imagewidth, planes)
@@ -224,8 +255,8 @@ class TiffReader:
 
     def _check_segments(self) -> None:
         page, name = self._page, self.name
-        if page.predictor not in (1, segments.DIFFERENCES) or page.fillorder not in (1, 2):
-            raise damaged(name, f"predictor {page.predictor}, fill order {page.fillorder}")
+        if page.fillorder not in (1, 2):
+            raise damaged(name, f"FillOrder = {page.fillorder}: must be 1 or 2")
         # Separate planes are unpacked one by one.
         planes = 1 if self._planar else page.samplesperpixel
         check_size(*self._segment(), planes, name, self._limits)
@@ -277,10 +308,11 @@ class TiffReader:
             np.subtract((1 << page.bitspersample) - 1, gray, out=gray)
         highest = int(samples.max())
         if highest >> self.depth:
-            raise damaged(
-                self.name,
-                f"holds level {highest}, its MaxSampleValue is {(1 << self.depth) - 1}",
-            )
+            white = (1 << self.depth) - 1
+            if samples.shape != self.shape:
+                raise damaged(self.name, f"holds level {highest}, its WhiteLevel is {white}")
+            self.depth = page.bitspersample
+            leave_out(self.name, "white level", f"{white} of a sample {highest}")
         return samples
 
     def _from_segments(self, rows: slice, columns: slice) -> np.ndarray:
@@ -321,7 +353,7 @@ class TiffReader:
         if data is not None and len(data) != size:
             raise damaged(self.name, f"strip or tile {index} is cut off")
         if page.compression == JPEG and data is not None:
-            _check_jpeg(data, *self._segment())
+            _check_jpeg(data, *self._segment(), self.name)
         width, height = self._segment()
         if not page.is_tiled:  # the last strip may have fewer rows
             _, down = self._counts()
@@ -355,20 +387,27 @@ class TiffReader:
         self._closing.close()
 
 
-def _check_jpeg(data: bytes, width: int, height: int) -> None:
-    """Check that a JPEG strip or tile is not larger than the TIFF tags say.
+def _check_jpeg(data: bytes, width: int, height: int, name: str) -> None:
+    """Check that a JPEG strip or tile is of a known kind, and not larger than the TIFF tags say.
 
     The decoder allocates the size in the JPEG frame header.
 
     Raises
     ------
+    PictureError
+        If its kind is not supported.
     ValueError
         If it is larger, has no frame header, or has too many scans.
     """
-    columns, rows = jpeg_size(data)
+    frame = jpeg_frame(data)
+    if frame.unsupported:
+        raise PictureError(
+            f"{name}: is compressed by JPEG with {frame.unsupported}; supported are baseline and "
+            "progressive JPEG of 8 bits"
+        )
     check_jpeg_scans(data)
-    if rows > height or columns > width:
-        raise ValueError(f"JPEG of {columns}x{rows} in a strip of {width}x{height}")
+    if frame.height > height or frame.width > width:
+        raise ValueError(f"JPEG of {frame.width}x{frame.height} in a strip of {width}x{height}")
 
 
 def _moved(part: slice, origin: int) -> slice:
@@ -380,10 +419,7 @@ def _palette(page: Any) -> tuple[np.ndarray, int]:
     colours = np.ascontiguousarray(np.asarray(page.colormap).T)
     if colours.shape != (1 << page.bitspersample, 3):
         raise ValueError(f"palette of shape {colours.shape}")
-    high = colours >> 8
-    if (colours == high * 257).all() or (colours == high << 8).all():
-        return high.astype(np.uint8), 8
-    return colours.astype(np.uint16), 16
+    return colours_of(colours)
 
 
 def load_tifffile(name: str) -> Any:

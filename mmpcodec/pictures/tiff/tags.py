@@ -5,16 +5,43 @@ import struct
 from fractions import Fraction
 from typing import Any
 
-from mmpcodec.metadata import Metadata, Resolution, Unit
-from mmpcodec.pictures import exif
+from mmpcodec.metadata import (
+    CALIBRATION,
+    MOST_PART,
+    Calibration,
+    Metadata,
+    Resolution,
+    Unit,
+    fitted,
+)
+from mmpcodec.pictures import exif, facts
 from mmpcodec.pictures.exif import Directory, ReadAt
+from mmpcodec.pictures.left_out import leave_out
 
-MAX_SAMPLE_VALUE = 281
+WHITE_LEVEL = 50717
+"""Tag of DNG. The tag MaxSampleValue is a statistic of the samples."""
+NO_DATA = 42113
+"""Tag of GDAL: the level of pixels without a value, as text."""
 WHITE_IS_ZERO = 0
 X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT = 282, 283, 296
 XMP, ICC = 700, 34675
 TEXTS = {269: "Title", 270: "Description", 305: "Software"}
 """Keywords of texts, as PNG names them, by their tags."""
+
+_RESOLUTION = (X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT)
+_GEOGRAPHIC = (33550, 33922, 34264, 34735, 34736, 34737, 42112, NO_DATA)
+"""Tags of GeoTIFF and of GDAL."""
+_LAYOUT = (
+    *range(254, 260), *range(262, 267), 273, *range(277, 282), 284, 288, 289, 292, 293, 297, 317,
+    *range(320, 328), 330, 338, 339, 340, 341, 347, *range(512, 522), *range(529, 533),
+)  # fmt: skip
+"""Tags that say how the samples lie in the file, and statistics of the samples."""
+_READ = frozenset(
+    (*_LAYOUT, *_RESOLUTION, *TEXTS, *exif.KEPT, *exif.BELOW, XMP, ICC, NO_DATA, WHITE_LEVEL)
+)
+_DAMAGED = {ICC: "damaged profile", XMP: "damaged xmp", NO_DATA: "geotiff"}
+_DAMAGED |= dict.fromkeys(TEXTS, "damaged text")
+_DAMAGED |= dict.fromkeys(_RESOLUTION, "damaged resolution")
 
 _UNITS: dict[int, Unit] = {1: "none", 2: "inch", 3: "centimetre"}
 _CENTIMETRE = 3
@@ -22,22 +49,20 @@ _NOTHING = Resolution(
     Fraction(1), Fraction(1), "none"
 )  # written by programs that know no resolution
 _BYTE, _ASCII, _SHORT, _RATIONAL, _UNDEFINED = 1, 2, 3, 5, 7
-_MOST = (1 << 32) - 1
 
 Tag = tuple[int, int, int, bytes, bool]
 """A tag as tifffile takes it: code, type, count, bytes, and whether it is written once."""
 
 
 def depth_of(page: Any) -> int:
-    """Return the bits per sample: BitsPerSample, or fewer if MaxSampleValue says so.
+    """Return the bits per sample: BitsPerSample, or fewer if WhiteLevel says so.
 
-    MaxSampleValue gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
-    Other values are statistics.
+    WhiteLevel gives the depth if it is 2^n - 1 in a file of 8 or 16 bits: 4095 means 12 bits.
     """
     bits = page.bitspersample
     if page.photometric == WHITE_IS_ZERO:
         return bits
-    tag = page.tags.get(MAX_SAMPLE_VALUE)
+    tag = page.tags.get(WHITE_LEVEL)
     values = () if tag is None else tag.value if isinstance(tag.value, tuple) else (tag.value,)
     if bits in (8, 16) and values and len(set(values)) == 1 and isinstance(values[0], int):
         used = values[0].bit_length()
@@ -46,35 +71,74 @@ def depth_of(page: Any) -> int:
     return bits
 
 
-def max_sample_value(depth: int, planes: int, order: str) -> Tag:
-    """Return the tag MaxSampleValue for samples of ``depth`` bits."""
+def white_level(depth: int, planes: int, order: str) -> Tag:
+    """Return the tag WhiteLevel for samples of ``depth`` bits."""
     value = struct.pack(f"{order}{planes}H", *[(1 << depth) - 1] * planes)
-    return MAX_SAMPLE_VALUE, _SHORT, planes, value, True
+    return WHITE_LEVEL, _SHORT, planes, value, True
 
 
-def metadata_of(page: Any, read_at: ReadAt, order: str, big: bool) -> Metadata:
-    """Read the metadata of a page from its tags.
+def metadata_of(
+    page: Any, read_at: ReadAt, order: str, big: bool, depth: int, name: str
+) -> Metadata:
+    """Read the metadata of a page from its tags, and say what is left out.
 
     Raises
     ------
     ValueError
-        If the tags are damaged.
+        If the directory is damaged, or the values exceed ``MAX_METADATA`` bytes.
     """
-    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, X_RESOLUTION, Y_RESOLUTION, RESOLUTION_UNIT})
-    found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags)
+    tags = frozenset({*exif.KEPT, *TEXTS, XMP, ICC, NO_DATA, *_RESOLUTION})
+    bad: list[int] = []
+    found = exif.directory_at(read_at, page.offset, order, big=big, tags=tags, dropped=bad)
     entries = found.entries
-    text = tuple(
-        (keyword, _text(entries[tag][2])) for tag, keyword in TEXTS.items() if tag in entries
-    )
+    text = [(keyword, _text(entries[tag][2])) for tag, keyword in TEXTS.items() if tag in entries]
+    padding = padding_of(entries, depth, page.photometric == WHITE_IS_ZERO)
+    if padding is not None:
+        text.append(Calibration(padding=(padding, padding)).text())
     kept = {tag: entries[tag] for tag in entries if tag in exif.KEPT}
     directory = Directory(kept, found.below)
-    return Metadata(
+    resolution = _resolution(entries, order)
+    if resolution is None and entries.keys() & _RESOLUTION[:2]:
+        bad += entries.keys() & _RESOLUTION
+    _say_left_out(
+        [tag.code for tag in page.tags if padding is None or tag.code != NO_DATA], bad, name
+    )
+    whole = Metadata(
         icc=entries[ICC][2] if ICC in entries else b"",
         exif=exif.structure(order, directory) if directory else b"",
         xmp=entries[XMP][2].rstrip(b"\0") if XMP in entries else b"",
-        resolution=_resolution(entries, order),
-        text=text,
+        resolution=None if resolution == _NOTHING else resolution,
+        text=tuple(text),
     )
+    return facts.consistent(whole, name)
+
+
+def _say_left_out(given: list[int], bad: list[int], name: str) -> None:
+    """Say which of the tags of a page are not read, and which are damaged."""
+    damage: dict[str, list[int]] = {}
+    for tag in sorted({*bad}):
+        kind = _DAMAGED.get(tag, "damaged exif")
+        damage.setdefault(kind, []).append(tag)
+    geographic = [tag for tag in given if tag in _GEOGRAPHIC]
+    others = [tag for tag in given if tag not in (*_GEOGRAPHIC, *_READ)]
+    for key, tags in (*damage.items(), ("geotiff", geographic), ("other tags", others)):
+        if tags:
+            leave_out(name, key, f"tags {', '.join(map(str, sorted(tags)))}")
+
+
+def padding_of(entries: dict[int, Any], depth: int, inverted: bool) -> int | None:
+    """Return the level of pixels without a value, as the samples have it; None if it is unknown.
+
+    Pictures of at most 8 bits are taken as photographs, whose levels are no measurements.
+    """
+    try:
+        level = float(entries[NO_DATA][2].rstrip(b"\0"))
+    except (KeyError, ValueError):
+        return None
+    white = (1 << depth) - 1
+    if depth <= 8 or not level.is_integer() or not 0 <= level <= white:
+        return None
+    return white - int(level) if inverted else int(level)
 
 
 def _text(value: bytes) -> str:
@@ -88,8 +152,8 @@ def _text(value: bytes) -> str:
 def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resolution | None:
     numbers = []
     for tag in (X_RESOLUTION, Y_RESOLUTION):
-        value = entries.get(tag, (0, 0, b""))[2]
-        if len(value) != 8:
+        kind, _, value = entries.get(tag, (0, 0, b""))
+        if len(value) != 8 or kind != _RATIONAL:
             return None
         number, parts = struct.unpack(f"{order}II", value)
         if not number or not parts:
@@ -97,8 +161,7 @@ def _resolution(entries: dict[int, tuple[int, int, bytes]], order: str) -> Resol
         numbers.append(Fraction(number, parts))
     _, _, unit = entries.get(RESOLUTION_UNIT, (0, 0, b""))
     code = struct.unpack(f"{order}H", unit)[0] if len(unit) == 2 else 2
-    found = Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
-    return None if found == _NOTHING else found
+    return Resolution(numbers[0], numbers[1], _UNITS.get(code, "none"))
 
 
 def with_metadata(data: bytes, metadata: Metadata, order: str) -> bytes:
@@ -165,6 +228,10 @@ def _directory_of(metadata: Metadata, order: str) -> Directory:
         if said is not None and holds_text(keyword, said):
             value = said.encode() + b"\0"
             entries[tag] = _ASCII, len(value), value
+    calibration = metadata.calibration
+    if calibration is not None and calibration.padding and len({*calibration.padding}) == 1:
+        value = b"%d\0" % calibration.padding[0]
+        entries[NO_DATA] = _ASCII, len(value), value
     for tag, kind, value in ((XMP, _BYTE, metadata.xmp), (ICC, _UNDEFINED, metadata.icc)):
         if value:
             entries[tag] = kind, len(value), value
@@ -183,30 +250,30 @@ def _numbers(resolution: Resolution | None) -> tuple[Fraction, Fraction, int] | 
     codes = {name: code for code, name in _UNITS.items()}
     code = codes.get(resolution.unit, _CENTIMETRE)
     parts = 100 if resolution.unit == "metre" else 1
-    x, y = (_fitted(value / parts) for value in (resolution.x, resolution.y))
-    return (x, y, code) if min(x, y) > 0 and max(x, y) <= _MOST else None
+    x, y = (fitted(value / parts) for value in (resolution.x, resolution.y))
+    return (x, y, code) if min(x, y) > 0 and max(x, y) <= MOST_PART else None
 
 
-def _fitted(value: Fraction) -> Fraction:
-    """Return the nearest fraction with numerator and denominator below 2^32."""
-    return value.limit_denominator(max(1, int(_MOST / max(value, Fraction(1)))))
-
-
-def holds_exif(data: bytes) -> bool:
+def holds_exif(data: bytes, resolution: Resolution | None = None) -> bool:
     """Return whether reading a TIFF file gives this EXIF back byte for byte.
 
-    It must have the layout that ``exif.structure`` writes, and no thumbnail.
+    It must have the layout that ``exif.structure`` writes, and no thumbnail. Its resolution may be
+    missing if the picture has a ``resolution``, which the tags of the file then hold.
     """
     try:
         order, found = exif.parsed(data)
     except (ValueError, struct.error):
         return False
-    kept = {tag: value for tag, value in found.entries.items() if tag in exif.KEPT}
-    return exif.structure(order, Directory(kept, found.below)) == data
+    elsewhere = () if resolution is None else _RESOLUTION
+    kept = {tag for tag in found.entries if tag in exif.KEPT or tag in elsewhere}
+    return kept == found.entries.keys() and exif.structure(order, found) == data
 
 
 def holds_text(keyword: str, said: str) -> bool:
-    """Return whether TIFF has a tag for a text."""
+    """Return whether TIFF has a tag for a text; of a calibration it holds padding of one level."""
+    if keyword == CALIBRATION and (found := Calibration.of_text(said)):
+        padding = found.padding
+        return len({*(padding or ())}) == 1 and found == Calibration(padding=padding)
     try:
         said.encode()
     except UnicodeEncodeError:

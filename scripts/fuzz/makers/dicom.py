@@ -14,6 +14,10 @@ _JPEG = tuple(f"{_UID}.4.{number}" for number in (50, 51, 57, 70, 80, 81))
 _JPEG2000 = tuple(f"{_UID}.4.{number}" for number in (90, 91, 201))
 _LONG_LENGTHS = (b"OB", b"OW", b"OF", b"SQ", b"UN", b"UT", b"UC", b"UR")
 _UNDEFINED = 0xFFFFFFFF
+_PALETTE = "PALETTE COLOR"
+_GRAY_KINDS = ("MONOCHROME1", "MONOCHROME2", _PALETTE)
+_COLOUR_KINDS = ("RGB", "RGB", "YBR_FULL", "YBR_FULL_422", "YBR_RCT")
+_ODD_KINDS = ("YBR_PARTIAL_422", "YBR_ICT", "YBR_PARTIAL_420", "HSV", "")
 
 
 class Writer:
@@ -84,22 +88,27 @@ def make(choices: Choices) -> bytes:
     allocated = 8 if bits <= 8 else 16
     planes = 1 if gray else 3
     named = choices.either(syntax, _DEFLATED, f"{_UID}.4.100", "", "1.2.3")
+    kind = choices.choice(_GRAY_KINDS if gray else _COLOUR_KINDS)
     writer = Writer(choices, ">" if syntax == _BIG else "<", syntax != _IMPLICIT)
     elements = [
         writer.number(0x00280002, planes),
         writer.text(
             0x00280004,
             b"CS",
-            choices.choice(("MONOCHROME1", "MONOCHROME2")) if gray else "RGB",
-            *("YBR_FULL", "YBR_FULL_422", "PALETTE COLOR", "YBR_RCT", ""),
+            kind,
+            *(*_GRAY_KINDS, *_COLOUR_KINDS, *_ODD_KINDS),
         ),
         writer.number(0x00280010, height),
         writer.number(0x00280011, width),
         writer.number(0x00280100, choices.either(allocated, 1, 32, 64)),
         writer.number(0x00280101, bits),
         writer.number(0x00280102, bits - 1),
-        writer.number(0x00280103, choices.randrange(2)),
+        writer.number(0x00280103, choices.randrange(2) if gray else 0),
     ]
+    if kind == _PALETTE or (gray and choices.odd()):
+        elements += _palette(choices, writer)
+    if choices.once_in(6):
+        elements += _groups(choices, writer)
     if not gray:
         elements.append(writer.number(0x00280006, choices.randrange(2)))
     elements += _optional(choices, writer)
@@ -147,6 +156,41 @@ def _optional(choices: Choices, writer: Writer) -> list[bytes]:
         writer.element(0x00281201, b"OW", bytes(512)),
     ]
     return choices.sample(found, choices.choice((0, 0, 1, 2)))
+
+
+def _palette(choices: Choices, writer: Writer) -> list[bytes]:
+    """Encode the tables of a palette."""
+    bits = choices.choice((8, 16))
+    count = choices.choice((0, 1, 16, 256))
+    found = []
+    for colour in range(3):
+        numbers = choices.number(count, 16), choices.number(0, 16), choices.either(bits, 0, 12)
+        descriptor = struct.pack(f"{writer.order}3H", *numbers)
+        found.append(writer.element(0x00281101 + colour, b"US", descriptor))
+        table = choices.broken(choices.content((count or 65536) * bits // 8))
+        found.append(writer.element(0x00281201 + colour, b"OW", table))
+    return found
+
+
+def _groups(choices: Choices, writer: Writer) -> list[bytes]:
+    """Encode shared and per-frame functional groups with slope, window and spacing."""
+    numbers = ("1", "", "0", "nan", "1e999", "1\\2", "x" * 40)
+
+    def items(tag: int, *contents: bytes) -> bytes:
+        head = functools.partial(struct.pack, f"{writer.order}HHI", 0xFFFE, 0xE000)
+        found = (head(choices.number(len(each))) + each for each in contents)
+        return writer.element(tag, b"SQ", b"".join(found))
+
+    def group() -> bytes:
+        found = [
+            items(0x00289145, writer.text(0x00281053, b"DS", "2", *numbers)),
+            items(0x00289132, writer.text(0x00281050, b"DS", "40", *numbers)),
+            items(0x00289110, writer.text(0x00280030, b"DS", "0.5\\0.5", *numbers)),
+            writer.text(0x00189004, b"CS", "ORIGINAL"),
+        ]
+        return b"".join(choices.sample(found, choices.randrange(5)))
+
+    return [items(0x52009229, group()), items(0x52009230, group(), group())]
 
 
 def _encapsulated(choices: Choices, frame: bytes) -> bytes:

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 from support.picture_files import DEEP, GRAY, file_of
 
-from mmpcodec import PictureError, pictures
+from mmpcodec import PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
 
@@ -17,6 +17,7 @@ PAM = b"P7\n# c\nWIDTH 1\nHEIGHT 2\nDEPTH 2\nMAXVAL 255\nTUPLTYPE GRAYSCALE_ALPH
 KIND = b"TUPLTYPE GRAYSCALE_ALPHA\n"
 
 
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 @pytest.mark.parametrize(
     ("data", "samples", "depth", "white"),
     [
@@ -112,3 +113,17 @@ def test_surplus_samples_take_no_memory(head, sample):
         assert tracemalloc.get_traced_memory()[1] < 6 * len(data)
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"P2 # gray\n1 1\n255\n7",
+        b"P3 1 1 9\n1 2 3 # c",
+        b"P5 # c\n1 1 255\n\1",
+        b"P7\n# c\nWIDTH 1\nHEIGHT 1\nDEPTH 1\nMAXVAL 255\nENDHDR\n\1",
+    ],
+)
+def test_comments_are_left_out_with_a_word(data):
+    with pytest.warns(PictureWarning, match="^x: has comments, which are not read$"):
+        pictures.from_bytes(data, "x")

@@ -33,6 +33,20 @@ def test_npy(array, depth):
     assert found.samples.dtype == (np.uint16 if depth == 16 else np.uint8)
 
 
+@pytest.mark.parametrize("order", ["C", "F"])
+@pytest.mark.parametrize("kind", ["u1", "<u2", ">u2", "?"])
+def test_one_plane_may_have_an_axis(order, kind, tmp_path):
+    samples = np.asarray(DEEP[..., None] if kind != "u1" else GRAY[..., None], kind, order=order)
+    data = npy_of(samples)
+    np.testing.assert_array_equal(pictures.from_bytes(data).samples, samples[..., 0])
+    path = tmp_path / "a.npy"
+    path.write_bytes(data)
+    with pictures.opened(path) as reader:
+        assert reader.shape == (6, 9)
+        part = reader.read(slice(1, 3), slice(2, 7))
+    np.testing.assert_array_equal(part, samples[1:3, 2:7, 0])
+
+
 def bad_bool():
     data = bytearray(npy_of(GRAY > 99))
     data[-1] = 2
@@ -45,7 +59,9 @@ def bad_bool():
         (npy_of(GRAY.astype(float)), "holds an array of shape .* and type float64; supported are"),
         (npy_of(GRAY.astype(np.int16)), "type int16; supported are"),
         (npy_of(GRAY.ravel()), r"shape \(54,\) and type uint8"),
-        (npy_of(GRAY[..., None]), r"shape \(6, 9, 1\)"),
+        (npy_of(np.zeros((16, 20, 30), np.uint8)), "may be a volume of 16 pictures of 30x20: save"),
+        (npy_of(np.zeros((3, 20, 30), np.uint8)), r"numpy.moveaxis\(array, 0, 2\) puts them last;"),
+        (npy_of(COLOUR.astype(float)), r"shape \(6, 9, 3\) and type float64; supported are"),
         (npy_of(GRAY[:0]), "is 9x0, a picture without pixels"),
         (npy_of(np.array([[{}]], object), allow_pickle=True), "type object; supported are"),
         (npy_of(GRAY)[:-1], "holds 181 bytes, 182 are needed"),

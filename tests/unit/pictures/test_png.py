@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 from support.picture_files import COLOUR, DEEP, EXIF, GRAY, file_of, png_of, rows_of
 
-from mmpcodec import PictureError, pictures
+from mmpcodec import PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.limits import MAX_METADATA
@@ -177,13 +177,13 @@ def test_reads_the_metadata_of_others():
             (b"zTXt", packed),
             (b"iTXt", international),
             (b"tEXt", b"Raw\0x\xe9"),
-            (b"eXIf", b"Exif\0\0II*\0"),
+            (b"eXIf", b"Exif\0\0" + EXIF),
             rows_of([0]),
         ],
     )
     assert pictures.from_bytes(data).metadata == Metadata(
         b"profile",
-        b"II*\0",
+        EXIF,
         b"",
         Resolution(Fraction(3), Fraction(2), "none"),
         (("Note", "naïve"), ("Key", "€"), ("Raw", "xé")),
@@ -231,11 +231,6 @@ PACKED = b"k\0\0" + zlib.compress(b"abc")
         (png_of((1, 1, 8, 3), [GRAYS, rows_of([2])]), "uses colour 2 of a palette of 2 colours"),
         (png_of((1, 1, 8, 3), [GRAYS, (b"tRNS", bytes(3)), SAMPLES]), "tRNS has 3 entries for 2"),
         (png_of((1, 1, 8, 0), [(b"tRNS", b"\0"), SAMPLES]), "tRNS has 1 bytes, not 2"),
-        (png_of((1, 1, 8, 0), [(b"pHYs", b"\0"), SAMPLES]), "pHYs has 1 bytes, 9 are needed"),
-        (png_of((1, 1, 8, 0), [(b"tEXt", b"key"), SAMPLES]), "the chunk tEXt lacks a field"),
-        (png_of((1, 1, 8, 0), [(b"iTXt", b"k\0\0\0\0\0\xff"), SAMPLES]), "a text is not UTF-8"),
-        (png_of((1, 1, 8, 0), [(b"zTXt", PACKED[:-4]), SAMPLES]), "compressed metadata end early"),
-        (png_of((1, 1, 8, 0), [(b"zTXt", b"k\0\0abc"), SAMPLES]), "incorrect header check"),
         (png_of((1, 1, 8, 0), [LARGER, SAMPLES]), "is damaged or truncated: has two chunks IHDR"),
         (png_of((1, 1, 8, 0), []), "is damaged or truncated: "),
         (png_of((40000, 40000, 8, 0), [SAMPLES]), "40000x40000: 1600000000 samples, the limit is"),
@@ -247,4 +242,49 @@ PACKED = b"k\0\0" + zlib.compress(b"abc")
 )  # fmt: skip
 def test_refuses(data, says):
     with pytest.raises(PictureError, match=rf"^x: .*{says}"):
+        pictures.from_bytes(data, "x")
+
+
+@pytest.mark.parametrize(
+    ("kind", "contents", "key", "says"),
+    [
+        (b"pHYs", b"\0", "damaged resolution", "pHYs has 1 bytes, 9 are needed"),
+        (b"tEXt", b"key", "damaged text", "the chunk tEXt lacks a field"),
+        (b"iTXt", b"k\0\0\0\0\0\xff", "damaged text", "invalid start byte"),
+        (b"zTXt", PACKED[:-4], "damaged text", "compressed metadata end early"),
+        (b"zTXt", b"k\0\0abc", "damaged text", "incorrect header check"),
+        (b"iCCP", b"k\0\0abc", "damaged profile", "incorrect header check"),
+        (b"eXIf", b"MM\0*", "damaged exif", "unpack"),
+        (b"iTXt", b"XML:com.adobe.xmp\0\0\0\0\0\xff", "damaged xmp", "no UTF-8 at byte 0"),
+    ],
+)
+def test_damaged_side_information_costs_no_samples(kind, contents, key, says):
+    good = (b"tEXt", b"Title\0hello")
+    data = png_of((1, 1, 8, 0), [(kind, contents), good, rows_of([77])])
+    with pytest.warns(PictureWarning, match=rf"^x: has .*(?i:{key.split()[1]}).*{says}") as said:
+        found = pictures.from_bytes(data, "x")
+    assert found.samples.tolist() == [[77]]
+    assert found.metadata == Metadata(text=(("Title", "hello"),))
+    assert [each.message.left_out for each in said] == [(key,)]
+    with pytest.raises(PictureError, match="strict reading refuses"):
+        pictures.from_bytes(data, "x", strict=True)
+
+
+@pytest.mark.parametrize(
+    ("kind", "key"),
+    [(b"tEXt", "text"), (b"iCCP", "profile"), (b"gAMA", "colours"), (b"tIME", "chunk")],
+)
+def test_a_wrong_checksum_costs_only_its_chunk(kind, key):
+    data = png_of((1, 1, 8, 0), [(kind, b"abcd\0efg"), rows_of([77])])
+    data = data.replace(b"abcd", b"abcx")
+    with pytest.warns(PictureWarning, match="at byte 33 has a wrong checksum") as said:
+        found = pictures.from_bytes(data, "x")
+    assert found.samples.tolist() == [[77]]
+    assert found.metadata == Metadata()
+    assert said[0].message.left_out == (f"damaged {key}",)
+
+
+def test_a_wrong_checksum_of_transparency_is_refused():
+    data = png_of((1, 1, 8, 0), [(b"tRNS", b"\0\7"), SAMPLES]).replace(b"\0\7", b"\0\6")
+    with pytest.raises(PictureError, match="tRNS at byte 33 has a wrong checksum"):
         pictures.from_bytes(data, "x")

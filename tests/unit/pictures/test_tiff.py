@@ -12,7 +12,7 @@ from PIL import Image
 from support.picture_files import COLOUR, DEEP, EXIF, FILES, GRAY, file_of, tiff_of
 
 from mmpcodec import MissingExtra, PictureError, PictureWarning, pictures
-from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.exif import Directory, parsed, structure
 
@@ -117,7 +117,7 @@ def test_white_is_zero_is_turned_round():
         depth = options.get("bitspersample", 8 * samples.itemsize)
         found = pictures.from_bytes(tiff_of(samples, photometric="miniswhite", **options))
         np.testing.assert_array_equal(found.samples, (1 << depth) - 1 - samples)
-    tag = (281, "H", 1, 127, True)
+    tag = (50717, "H", 1, 127, True)
     counted = tiff_of(GRAY >> 1, photometric="miniswhite", extratags=[tag])
     assert pictures.from_bytes(counted).depth == 8
     bilevel = pictures.from_bytes(tiff_of(GRAY > 99, photometric="miniswhite"))
@@ -126,25 +126,207 @@ def test_white_is_zero_is_turned_round():
 
 def test_palettes_of_8_and_16_bits():
     deep = np.random.default_rng(1).integers(0, 65536, (3, 256), np.uint16)
-    for colours, depth, shift in ((deep, 16, 0), ((deep >> 8) * 257, 8, 8), (deep >> 8 << 8, 8, 8)):
+    for colours, depth, shift in (
+        (deep, 16, 0), ((deep >> 8) * 257, 8, 8), (deep >> 8 << 8, 8, 8), (deep >> 8, 8, 0),
+    ):  # fmt: skip
         found = pictures.from_bytes(tiff_of(GRAY, photometric="palette", colormap=colours))
         np.testing.assert_array_equal(found.samples, (colours >> shift).T[GRAY])
         assert found.depth == depth
 
 
-def test_max_sample_value_says_the_bits():
+def test_white_level_says_the_bits():
     data = pictures.to_bytes(Picture(DEEP >> 4, 12), "tif")
     with tifffile.TiffFile(io.BytesIO(data)) as file:
-        assert file.pages.first.tags[281].value == 4095
+        assert file.pages.first.tags[50717].value == 4095
         assert file.pages.first.bitspersample == 16
         np.testing.assert_array_equal(file.asarray(), DEEP >> 4)
     for value, depth in ((4095, 12), (4000, 16), (255, 16), (0, 16), (65535, 16)):
-        tag = (281, "H", 1, value, True)
+        tag = (50717, "H", 1, value, True)
         samples = np.minimum(DEEP, value) if depth == 12 else DEEP
         assert pictures.from_bytes(tiff_of(samples, extratags=[tag])).depth == depth
-    wrong = tiff_of(DEEP, extratags=[(281, "H", 1, 4095, True)])
-    with pytest.raises(PictureError, match=r"x: .* holds level \d+, its MaxSampleValue is 4095"):
-        pictures.from_bytes(wrong, "x")
+    wrong = tiff_of(DEEP, extratags=[(50717, "H", 1, 4095, True)])
+    with pytest.warns(
+        PictureWarning,
+        match=r"x: names a white level below its samples, .*\(4095 of a sample \d+\)",
+    ):
+        found = pictures.from_bytes(wrong, "x")
+    np.testing.assert_array_equal(found.samples, DEEP)
+    assert found.depth == 16
+
+
+@pytest.mark.parametrize("samples", [GRAY >> 1, DEEP >> 4, np.dstack([DEEP >> 4] * 3)])
+def test_statistics_change_no_brightness(samples):
+    """MinSampleValue, MaxSampleValue, SMinSampleValue and SMaxSampleValue."""
+    planes = samples.shape[2] if samples.ndim > 2 else 1
+    low, high = int(samples.min()), (1 << int(samples.max()).bit_length()) - 1
+    kinds = {280: low, 281: high, 340: low, 341: high}
+    extra = [(tag, "H", planes, (level,) * planes, True) for tag, level in kinds.items()]
+    found = pictures.from_bytes(tiff_of(samples, extratags=extra))
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.depth == 8 * samples.itemsize
+
+
+def written(*pages):
+    """A file of several directories: samples, and options of tifffile."""
+    stream = io.BytesIO()
+    with tifffile.TiffWriter(stream) as writer:
+        for samples, options in pages:
+            writer.write(samples, metadata=None, **options)
+    return stream.getvalue()
+
+
+SMALL, REDUCED, MASK = GRAY[::2, ::2], {"subfiletype": 1}, {"subfiletype": 4}
+
+
+@pytest.mark.parametrize(
+    "pages",
+    [
+        [(DEEP, {}), (SMALL, REDUCED)],
+        [(DEEP, {}), (GRAY > 99, MASK), (SMALL > 99, {"subfiletype": 5})],
+        [(SMALL, REDUCED), (DEEP, {})],
+        [(DEEP, {"subifds": 2}), (SMALL, REDUCED), (SMALL[::2], REDUCED)],
+        [(SMALL, {"subifds": 1, **REDUCED}), (DEEP, {})],
+        [(DEEP, {"tile": (16, 16)}), (SMALL, {"tile": (16, 16), **REDUCED})],
+    ],
+    ids=["overview", "masks", "thumbnail first", "below", "main below a thumbnail", "tiles"],
+)
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_overviews_and_masks_are_no_pages(pages):
+    np.testing.assert_array_equal(pictures.from_bytes(written(*pages)).samples, DEEP)
+
+
+def test_pages_are_counted_without_overviews():
+    data = written((DEEP, {}), (SMALL, REDUCED), (GRAY, {}))
+    with pytest.raises(PictureError, match=r"^x: holds 2 pages; --page N, or page=N"):
+        pictures.from_bytes(data, "x")
+
+
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_pages_are_read_by_number(tmp_path):
+    options = {"compression": "lzw", "photometric": "rgb"}
+    data = written((DEEP, {}), (SMALL, REDUCED), (GRAY, {}), (WIDE, options))
+    path = tmp_path / "a.tif"
+    path.write_bytes(data)
+    for page, samples in enumerate((DEEP, GRAY, WIDE), 1):
+        np.testing.assert_array_equal(pictures.from_bytes(data, page=page).samples, samples)
+        with pictures.opened(path, page=page) as reader:
+            assert reader.shape == samples.shape
+            part = reader.read(slice(1, 5), slice(2, 8))
+        np.testing.assert_array_equal(part, samples[1:5, 2:8])
+    for page in (0, 4):
+        with pytest.raises(PictureError, match=f"x: page = {page}: must be 1 to 3"):
+            pictures.from_bytes(data, "x", page=page)
+
+
+GEOGRAPHIC = [(33550, "d", 3, (1.0, 1.0, 0.0), True), (34735, "H", 4, (1, 1, 0, 0), True)]
+
+
+@pytest.mark.parametrize(
+    ("data", "key", "says"),
+    [
+        (written((DEEP, {}), (SMALL, REDUCED)), "further directories", r"\(overviews\)"),
+        (written((DEEP, {}), (GRAY > 99, MASK)), "further directories", r"\(masks\)"),
+        (tiff_of(DEEP, extratags=GEOGRAPHIC), "geotiff", r"\(tags 33550, 34735\)"),
+        (tiff_of(GRAY, extratags=[(42113, "s", 0, "0", True)]), "geotiff", r"\(tags 42113\)"),
+        (tiff_of(GRAY, extratags=[(285, "s", 0, "p", True)]), "other tags", r"\(tags 285\)"),
+        (tiff_of(GRAY, resolution=(0, 1)), "damaged resolution", r"\(tags 282, 283, 296\)"),
+    ],
+)
+def test_what_is_left_out_is_said_once(data, key, says):
+    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as told:
+        pictures.from_bytes(data, "x")
+    assert [each.message.left_out for each in told] == [(key,)]
+    with pytest.raises(PictureError, match=rf"^x: .*{says}; strict reading refuses"):
+        pictures.from_bytes(data, "x", strict=True)
+
+
+def changed(data, tag, **fields):
+    """A file whose entry of a tag has other fields: kind, count or value."""
+    data = bytearray(data)
+    with tifffile.TiffFile(io.BytesIO(bytes(data))) as file:
+        place, order = file.pages.first.tags[tag].offset, file.byteorder
+    for at, name, form in ((2, "kind", "H"), (4, "count", "I"), (8, "value", "I")):
+        if name in fields:
+            struct.pack_into(order + form, data, place + at, fields[name])
+    return bytes(data)
+
+
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_damaged_tags_cost_only_themselves():
+    metadata = Metadata(
+        b"profile" * 9, EXIF, b"<x:xmpmeta/>", Resolution(Fraction(300), Fraction(301, 2)),
+        (("Title", "a title"), ("Software", "a program")),
+    )  # fmt: skip
+    data = pictures.to_bytes(Picture(GRAY, 8, metadata), "tif")
+    for tag, gone in (
+        (34675, {"icc": b""}),
+        (700, {"xmp": b""}),
+        (269, {"text": (("Software", "a program"),)}),
+        (282, {"resolution": None}),
+        (34665, {}),
+    ):
+        found = pictures.from_bytes(changed(data, tag, value=1 << 30))
+        np.testing.assert_array_equal(found.samples, GRAY)
+        for kind in ("icc", "xmp", "text", "resolution"):
+            assert getattr(found.metadata, kind) == gone.get(kind, getattr(metadata, kind))
+        assert bool(found.metadata.exif) is True
+    found = pictures.from_bytes(changed(data, 282, kind=4))
+    assert found.metadata.resolution is None
+    stack = tiff_of(GRAY, description="ImageJ=1\nimages=x\n")
+    np.testing.assert_array_equal(pictures.from_bytes(stack).samples, GRAY)
+
+
+@pytest.mark.parametrize(
+    ("samples", "text", "options", "padding"),
+    [
+        (DEEP, "0", {}, (0, 0)),
+        (DEEP, "65535 ", {}, (65535, 65535)),
+        (DEEP, "0", {"photometric": "miniswhite"}, (65535, 65535)),
+        (DEEP, "-9999", {}, None),
+        (DEEP, "nan", {}, None),
+        (DEEP, "0.5", {}, None),
+        (GRAY, "0", {}, None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_levels_without_a_value_are_padding(samples, text, options, padding):
+    tag = (42113, "s", 0, text, True)
+    found = pictures.from_bytes(tiff_of(samples, extratags=[tag], **options))
+    calibration = found.metadata.calibration
+    assert calibration == (None if padding is None else Calibration(padding=padding))
+    if padding is not None:
+        assert pictures.lost(found, "tif") == ()
+        again = pictures.from_bytes(pictures.to_bytes(found, "tif"))
+        assert again.metadata.calibration == calibration
+
+
+@pytest.mark.parametrize("options", [{"extrasamples": ["unspecified"]}, {}])
+def test_alpha_that_is_not_said_opens_with_a_word(options):
+    data = tiff_of(ALPHA, **RGB, extrasamples=["unspecified"])
+    if not options:
+        data = without(data, 338)
+    with pytest.warns(PictureWarning, match="has a plane of unspecified kind, which is read as al"):
+        found = pictures.from_bytes(data, "x")
+    np.testing.assert_array_equal(found.samples, ALPHA)
+
+
+def without(data, tag):
+    """A file whose entry of a tag has a number that no reader knows."""
+    with tifffile.TiffFile(io.BytesIO(data)) as file:
+        place = file.pages.first.tags[tag].offset
+    return data[:place] + struct.pack("<H", 65000) + data[place + 2 :]
+
+
+def test_deep_jpeg_is_not_supported():
+    codecs = pytest.importorskip("imagecodecs")
+    deep = (DEEP >> 4).astype(np.uint16)
+    frames = codecs.jpeg8_encode(deep, bitspersample=12), codecs.jpeg8_encode(GRAY, lossless=True)
+    for frame in frames:
+        data = tiff_of(iter([frame]), shape=GRAY.shape, dtype=GRAY.dtype, compression="jpeg")
+        with pytest.raises(
+            PictureError, match=r"x: is compressed by JPEG with .*; supported are base"
+        ):
+            pictures.from_bytes(data, "x")
 
 
 def test_one_bit_is_written_as_such():
@@ -215,6 +397,19 @@ def test_exif_comes_back_with_all_directories():
         assert pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata.exif == data
 
 
+def test_a_resolution_in_exif_goes_to_the_tags():
+    rational = struct.pack("<II", 300, 1)
+    entries = {271: (2, 5, b"Four\0"), 282: (5, 1, rational), 283: (5, 1, rational)}
+    resolution = Resolution(Fraction(300), Fraction(300), "inch")
+    data = structure("<", Directory(entries))
+    for given, lost in ((resolution, ()), (None, ("exif",))):
+        picture = Picture(GRAY, 8, Metadata(exif=data, resolution=given))
+        assert pictures.lost(picture, "tif") == lost
+        found = pictures.from_bytes(pictures.to_bytes(picture, "tif")).metadata
+        assert found.resolution == given
+        assert parsed(found.exif)[1].entries == {271: (2, 5, b"Four\0")}
+
+
 def test_no_directory_can_be_too_large():
     """Many entries that lie at the same place in the file come to more than it holds."""
     data = bytearray(tiff_of(np.zeros((2048, 2048), np.uint8), description="d"))
@@ -229,6 +424,7 @@ def test_no_directory_can_be_too_large():
         pictures.from_bytes(bytes(data), "x")
 
 
+PREDICTOR, FLOATS = (struct.pack("<HHIHH", 317, 3, 1, each, 0) for each in (2, 3))
 FLOAT, SIGNED = GRAY.astype(np.float32), GRAY.astype(np.int16)
 
 
@@ -243,10 +439,13 @@ FLOAT, SIGNED = GRAY.astype(np.float32), GRAY.astype(np.int16)
             "holds SEPARATED samples",
         ),
         (tiff_of(ALPHA, extrasamples=["assocalpha"], **RGB), "holds alpha that is multiplied in"),
-        (tiff_of(ALPHA, extrasamples=["unspecified"], **RGB), "holds an extra plane; supported is"),
+        (
+            tiff_of(GRAY, predictor=True, compression="lzw").replace(PREDICTOR, FLOATS),
+            "predictor 3",
+        ),
         (tiff_of(np.dstack([ALPHA, GRAY]), extrasamples=[2, 0], **RGB), "holds 5 planes"),
         (tiff_of(COLOUR, compression="webp", **RGB), "is compressed by WEBP; supported are none"),
-        (tiff_of(np.stack([GRAY, GRAY])), "holds 2 pictures; supported is one per file"),
+        (tiff_of(np.stack([GRAY, GRAY])), "holds 2 pages; --page N, or page=N in Python"),
         (tiff_of(GRAY)[:-3], "bytes, .* are needed"),
         (b"II*\0" + bytes(8), "is damaged or truncated"),
     ],
@@ -256,13 +455,18 @@ def test_refuses(data, says):
         pictures.from_bytes(data, "x")
 
 
-def test_refuses_stacks_of_imagej():
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
+def test_stacks_of_imagej_have_pages():
     stream = io.BytesIO()
-    tifffile.imwrite(stream, np.stack([GRAY] * 3), imagej=True, truncate=True)
+    stack = np.stack([DEEP, DEEP + 1, DEEP // 2])
+    tifffile.imwrite(stream, stack, imagej=True, truncate=True)
     with tifffile.TiffFile(io.BytesIO(stream.getvalue())) as file:
         assert len(file.pages) == 1
-    with pytest.raises(PictureError, match="x: holds 3 pictures"):
+    with pytest.raises(PictureError, match="x: holds 3 pages"):
         pictures.from_bytes(stream.getvalue(), "x")
+    for page in (1, 2, 3):
+        found = pictures.from_bytes(stream.getvalue(), page=page).samples
+        np.testing.assert_array_equal(found, stack[page - 1])
 
 
 def test_jpeg_that_says_more_inside_is_refused():
@@ -290,6 +494,7 @@ def test_jpeg_that_hides_its_size_is_refused(before):
         pictures.from_bytes(bytes(changed), "x")
 
 
+@pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 def test_nothing_is_printed(capfd):
     for samples in (GRAY, COLOUR):
         data = tiff_of(samples, compression="lzw", description="x")

@@ -21,6 +21,7 @@ from mmpcodec.cli.commands.budget.measuring import (
     measured_on_cluster,
 )
 from mmpcodec.cli.completion import words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
@@ -127,6 +128,7 @@ def budget(
     rate_model: options.RateModel = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.EncodingBackend = "auto",
@@ -179,7 +181,9 @@ def budget(
     numbers = numbers_of(encoder, device) if here else ()
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    work = MeasureLadders(ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits)
+    work = MeasureLadders(
+        ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits, page
+    )
     work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])

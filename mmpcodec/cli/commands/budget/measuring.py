@@ -66,6 +66,7 @@ class MeasureLadders:
     depth : int or None
     strip : tuple of str
     limits : DecodeLimits
+    page : int or None
         As for ``reader``.
     """
 
@@ -77,6 +78,7 @@ class MeasureLadders:
     depth: int | None
     strip: tuple[str, ...]
     limits: DecodeLimits
+    page: int | None = None
 
     @property
     def wants_many(self) -> bool:
@@ -89,7 +91,7 @@ class MeasureLadders:
         """Return the picture of a job, which is read when it is needed."""
         from mmpcodec.planning.budget import LazyPicture
 
-        return LazyPicture(job.name, reader(job, self.depth, self.strip, self.limits))
+        return LazyPicture(job.name, reader(job, self.depth, self.strip, self.limits, self.page))
 
     def on(self, jobs: Sequence[Job]) -> "MeasureLadders":
         """Choose the backend for jobs on this machine.
@@ -156,13 +158,15 @@ class MeasureLadders:
 
 
 def reader(
-    job: Job, depth: int | None, strip: Sequence[str], limits: DecodeLimits
+    job: Job, depth: int | None, strip: Sequence[str], limits: DecodeLimits, page: int | None
 ) -> "Callable[[], Picture]":
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "Picture":
-        picture = picture_of(job.source, job.name, depth, limits)
-        return replace(picture, metadata=picture.metadata.without(*strip))
+        from mmpcodec.pictures.facts import stripped
+
+        picture = picture_of(job.source, job.name, depth, limits, page)
+        return replace(picture, metadata=stripped(picture.metadata, *strip))
 
     return functools.cache(read) if job.source == STANDARD else read
 

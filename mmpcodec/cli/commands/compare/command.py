@@ -11,9 +11,10 @@ from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
 from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
 from mmpcodec.cli.completion import files
 from mmpcodec.cli.decoding.starts import know_starts
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
-from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.printing import Printer, remarks_noted
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
@@ -50,6 +51,7 @@ def compare(
     depth: options.Depth = None,
     range: options.Range = None,
     start: options.Starts = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     jobs: options.Jobs = 1,
@@ -76,7 +78,7 @@ def compare(
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
     check_libraries(chosen)
-    work = ComparePair(depth, limits, chosen, options.levels_of(range))
+    work = ComparePair(depth, limits, chosen, options.levels_of(range), page)
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
     with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):
@@ -96,9 +98,10 @@ def compare_files(
         raise ParameterError("--diff -: --json already writes to standard output")
     pair = Job(a, diff, partner=b, overwrite=force)
     check([pair], force=force)
-    found = work(pair)
+    with remarks_noted(Printer(as_json).note) as left_out:
+        found = work(pair)
     if as_json:
-        Printer(as_json).show(found)
+        Printer(as_json).show(found, left_out)
     elif diff != STANDARD:
         print(found.measures())
 

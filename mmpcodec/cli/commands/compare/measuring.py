@@ -14,6 +14,7 @@ from mmpcodec.params import DecodeLimits
 if TYPE_CHECKING:
     from mmpcodec.bench.metrics import Metric, Quality
     from mmpcodec.metadata import Calibration
+    from mmpcodec.picture import Picture
 
 
 class Compared(NamedTuple):
@@ -82,6 +83,19 @@ class ComparePair:
     limits: DecodeLimits
     metrics: "tuple[Metric, ...]"
     levels: tuple[int, int] | None = None
+    page: int | None = None
+
+    def _read(self, job: Job, a: str, b: str) -> "tuple[Picture, Picture]":
+        """Read both pictures; the page is that of A, and of B if it holds several pictures."""
+        assert job.partner is not None
+        first = picture_of(job.source, a, self.depth, self.limits, self.page)
+        try:
+            second = picture_of(job.partner, b, self.depth, self.limits)
+        except PictureError:
+            if self.page is None:
+                raise
+            second = picture_of(job.partner, b, self.depth, self.limits, self.page)
+        return first.without_alpha(), second.without_alpha()
 
     def __call__(self, job: Job, progress: JobProgress | None = None) -> Compared:
         """Measure the difference, and draw it if the job has a target.
@@ -101,10 +115,7 @@ class ComparePair:
 
         assert job.partner is not None
         names = [output.shown(name, "stdin") for name in (job.source, job.partner)]
-        first, second = (
-            picture_of(file, name, self.depth, self.limits).without_alpha()
-            for file, name in zip((job.source, job.partner), names, strict=True)
-        )
+        first, second = self._read(job, *names)
         for what, one, other in (
             ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
             ("level of white", first.white, second.white),

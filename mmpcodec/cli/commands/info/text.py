@@ -35,6 +35,7 @@ class Described:
     input: str
     found: "Inspection"
     map: str | None
+    of_mmp = True
 
     @property
     def overhead_bytes(self) -> int:

@@ -15,6 +15,7 @@ from mmpcodec.cli.commands.sweep.chosen import CodecChoice, our_codecs, peer_nam
 from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.commands.sweep.text import Report
 from mmpcodec.cli.completion import lists, words
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import PICTURE, inputs_of
 from mmpcodec.cli.printing import Printer
@@ -68,6 +69,7 @@ def sweep(
     ] = False,
     metrics: options.Metrics = None,
     depth: options.Depth = None,
+    page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     repeat: Annotated[
@@ -111,6 +113,7 @@ def sweep(
         printer.note(remark)
     work = MeasurePictures(
         *(choice, out, secrets.token_hex(8), gray, depth, limits, repeat, retry, measured),
+        page=page,
         tell=report.tell,
     )
     if cluster is not None:

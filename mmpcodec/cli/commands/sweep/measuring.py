@@ -49,6 +49,8 @@ class MeasurePictures:
     repeat : int
     retry : bool
     metrics : tuple of Metric
+    page : int or None
+        Frame or page to read, from 1.
     processors : int or None
         Most processors of mmp's codecs; None for all.
     tell : callable or None
@@ -64,6 +66,7 @@ class MeasurePictures:
     repeat: int
     retry: bool
     metrics: "tuple[Metric, ...]"
+    page: int | None = None
     processors: int | None = None
     tell: Told | None = None
 
@@ -79,7 +82,7 @@ class MeasurePictures:
         """
         from mmpcodec.bench.sweep import sweep
 
-        picture = read(job.source, self.gray, self.depth, self.limits)
+        picture = read(job.source, self.gray, self.depth, self.limits, self.page)
         height, width = picture.samples.shape[:2]
         with _ALONE, self._limited():
             results = created(self.out, self.run)
@@ -130,7 +133,9 @@ def named(rows: Iterator[dict[str, Any]], out: str) -> Iterator[dict[str, Any]]:
         raise FileError.from_os(error.filename or out, error) from error
 
 
-def read(name: str, gray: bool, depth: int | None, limits: DecodeLimits) -> "Original":
+def read(
+    name: str, gray: bool, depth: int | None, limits: DecodeLimits, page: int | None
+) -> "Original":
     """Read a picture; with ``gray`` its luma, without alpha.
 
     Raises
@@ -142,7 +147,7 @@ def read(name: str, gray: bool, depth: int | None, limits: DecodeLimits) -> "Ori
     from mmpcodec.bench.sweep import Original
 
     shown = output.shown(name, "stdin")
-    picture = picture_of(name, shown, depth, limits)
+    picture = picture_of(name, shown, depth, limits, page)
     if gray:
         picture = picture.without_alpha()
         if picture.planes > 1:

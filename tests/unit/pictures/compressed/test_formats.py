@@ -12,7 +12,6 @@ from mmpcodec import DecodeLimits, PictureError, PictureWarning, pictures
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import exif
 
-ANIMATED = "x: is an animation; only its first frame is read"
 FRAMES = [Image.fromarray(COLOUR), Image.fromarray(255 - COLOUR)]
 
 avif = pytest.mark.skipif(not features.check("avif"), reason="this Pillow reads no AVIF")
@@ -116,18 +115,39 @@ def test_what_a_decoder_turned_has_no_orientation_left():
 
 
 @pytest.mark.parametrize("format", ["GIF", "WEBP", pytest.param("AVIF", marks=avif), "PNG"])
-def test_the_first_frame_of_an_animation_is_read_with_a_word(format):
-    options = {} if format == "PNG" else {"quality": 100}
-    with pytest.warns(PictureWarning, match=f"^{ANIMATED}$"):
-        found = pictures.from_bytes(animation(format, **options), "x").samples
-    assert np.abs(found.astype(int) - COLOUR).mean() < 30
+def test_a_frame_of_an_animation_is_read_by_its_number(format):
+    data = animation(format, **({} if format == "PNG" else {"quality": 100}))
+    with pytest.raises(
+        PictureError, match=r"^x: holds 2 frames; --page N, or page=N in .*, 1 to 2"
+    ):
+        pictures.from_bytes(data, "x")
+    for page, frame in enumerate((COLOUR, 255 - COLOUR), start=1):
+        found = pictures.from_bytes(data, page=page).samples
+        assert np.abs(found.astype(int) - frame).mean() < 30
+    for page in (0, 3):
+        with pytest.raises(PictureError, match=f"^x: page = {page}: must be 1 to 2"):
+            pictures.from_bytes(data, "x", page=page)
 
 
-def test_the_first_frame_of_jpeg_xl_is_read_with_a_word():
+def test_a_still_picture_has_a_single_page():
+    data = pictures.to_bytes(COLOUR, "png")
+    np.testing.assert_array_equal(pictures.from_bytes(data, page=1).samples, COLOUR)
+    for format in ("png", "ppm"):
+        with pytest.raises(PictureError, match=r"^x: page = 2: must be 1, .* holds 1 pict"):
+            pictures.from_bytes(pictures.to_bytes(COLOUR, format), "x", page=2)
+
+
+def test_a_frame_of_jpeg_xl_is_read_by_its_number():
     codec = pytest.importorskip("imagecodecs")
-    data = codec.jpegxl_encode(np.stack([COLOUR, 255 - COLOUR]), lossless=True)
-    with pytest.warns(PictureWarning, match=ANIMATED):
-        np.testing.assert_array_equal(pictures.from_bytes(data, "x").samples, COLOUR)
+    frames = np.stack([COLOUR, 255 - COLOUR, 0 * COLOUR])
+    data = codec.jpegxl_encode(frames, lossless=True)
+    with pytest.raises(PictureError, match=r"^x: is an animation; --page N, or page=N"):
+        pictures.from_bytes(data, "x")
+    for page, frame in enumerate(frames, start=1):
+        np.testing.assert_array_equal(pictures.from_bytes(data, page=page).samples, frame)
+    for page in (0, 4, 99):
+        with pytest.raises(PictureError, match=f"^x: page = {page}: must be the number of a frame"):
+            pictures.from_bytes(data, "x", page=page)
 
 
 def test_the_main_picture_of_heic_is_read_with_a_word():
@@ -137,9 +157,11 @@ def test_the_main_picture_of_heic_is_read_with_a_word():
         file.add_from_pillow(frame)
     stream = io.BytesIO()
     file.save(stream, quality=-1, chroma=444, matrix_coefficients=0, primary_index=1)
-    with pytest.warns(PictureWarning, match="x: holds 2 pictures; only the main one is read"):
+    with pytest.warns(PictureWarning, match=r"x: holds several pictures, of .* \(2 pict"):
         found = pictures.from_bytes(stream.getvalue(), "x").samples
     np.testing.assert_array_equal(found, 255 - COLOUR)
+    found = pictures.from_bytes(stream.getvalue(), page=1).samples
+    assert np.abs(found.astype(int) - COLOUR).max() <= 2
 
 
 def test_floating_jpeg_xl_is_refused():

@@ -1,0 +1,184 @@
+"""Read a frame of a DICOM file."""
+
+import io
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.depth import sample_type
+from mmpcodec.errors import PictureError
+from mmpcodec.metadata import Metadata
+from mmpcodec.params import DecodeLimits
+from mmpcodec.picture import Picture
+from mmpcodec.pictures.dicom import colours, frames
+from mmpcodec.pictures.dicom.facts import FrameFacts, value_of
+from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line
+
+_DEFLATED = b"1.2.840.10008.1.2.1.99"
+_GRAY = ("MONOCHROME1", "MONOCHROME2")
+_PALETTE, _PARTIAL = "PALETTE COLOR", "YBR_PARTIAL_422"
+_FULL = ("YBR_FULL", "YBR_FULL_422")
+_COLOUR = ("RGB", *_FULL, _PARTIAL, "YBR_ICT", "YBR_RCT")
+_SAMPLES = "PixelData"
+_FLOATS = ("FloatPixelData", "DoubleFloatPixelData")
+_TABLES = ("ModalityLUTSequence", "VOILUTSequence")
+_OVERLAYS, _OVERLAY_MASK = 0x6000, 0xFF00  # groups of elements
+
+
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a whole file, or a frame of several. Data about the patient are not read.
+
+    MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
+    the darkest possible level becomes 0. Palettes and luminance with colour differences become RGB.
+    ``metadata.calibration`` leads from the samples to the values of the file, such as Hounsfield
+    units, and has the window and the padding. The pixel spacing becomes the resolution.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged, beyond the limits, of several frames without a ``page``, or of a
+        kind that is not supported.
+    MissingExtra
+        If pydicom is not installed, or what decodes the samples.
+    """
+    file = _parsed(data, name)
+    wrong: list[str] = []
+    count = _frames(file, wrong)
+    frame = chosen(count, page, name)
+    bits, kind = _number(file, "BitsStored", name), str(file.get("PhotometricInterpretation") or "")
+    planes = _number(file, "SamplesPerPixel", name)
+    shown = 3 if kind == _PALETTE else planes
+    size = _number(file, "Columns", name), _number(file, "Rows", name)
+    check_size(*size, shown, name, limits)
+    _check_kind(file, kind, bits, planes, name)
+    if kind == _PARTIAL:  # pydicom separates its samples as those of the full range
+        file.PhotometricInterpretation = _FULL[1]
+    stored, found_kind = frames.decoded(file, frame, count, name)
+    if stored.ndim != (2 if planes == 1 else 3):
+        raise ValueError(f"samples of shape {stored.shape}")
+    facts = FrameFacts(file, frame, wrong)
+    resolution = facts.resolution()
+    if kind in _GRAY:
+        samples, depth = _levels(stored, bits, bool(file.PixelRepresentation), kind), bits
+        calibration = facts.calibration(bits, bool(file.PixelRepresentation), kind == _GRAY[0])
+        text = () if calibration is None else (calibration.text(),)
+        metadata = Metadata(resolution=resolution, text=text)
+    else:
+        samples, depth = _colours(stored, file, bits, found_kind, partial=kind == _PARTIAL)
+        metadata = Metadata(_profile(file), resolution=resolution)
+    _say_left_out(file, facts, name)
+    return Picture(samples, depth, metadata)
+
+
+def _levels(stored: np.ndarray, bits: int, signed: bool, kind: str) -> np.ndarray:
+    """Return stored levels as samples, in which black is 0."""
+    white = (1 << bits) - 1
+    levels = np.clip(stored.astype(np.int64) + (1 << (bits - 1) if signed else 0), 0, white)
+    levels = white - levels if kind == _GRAY[0] else levels
+    return levels.astype(sample_type(bits))
+
+
+def _colours(
+    stored: np.ndarray, file: Any, bits: int, kind: str, *, partial: bool
+) -> tuple[np.ndarray, int]:
+    """Return stored colours as RGB, and their depth."""
+    if kind == _PALETTE:
+        return colours.shown(stored, file)
+    if kind in _FULL:
+        return colours.rgb_of_ybr(stored, bits, partial=partial), bits
+    return np.minimum(stored, (1 << bits) - 1).astype(sample_type(bits)), bits
+
+
+def _parsed(data: bytes, name: str) -> Any:
+    """Return the data set of a file that holds samples.
+
+    Raises
+    ------
+    PictureError
+        If it holds none that are integers, or is damaged.
+    """
+    pydicom = library("pydicom", "DICOM", name, extra="dicom")
+    if _DEFLATED in data:
+        # pydicom would unpack all of it, without a bound on its size.
+        raise PictureError(f"{name}: is a deflated DICOM file, which is not supported")
+    try:
+        # A file may lack the preamble.
+        file = pydicom.dcmread(io.BytesIO(data), force=True)
+    except RecursionError:
+        raise damaged(name, "its sequences are nested too deep") from None
+    if any(each in file for each in _FLOATS):
+        raise PictureError(
+            f"{name}: is DICOM of floating-point samples; supported are integers of up to 16 bits"
+        )
+    if _SAMPLES not in file:
+        kind = file.get("SOPClassUID") or file.file_meta.get("MediaStorageSOPClassUID")
+        if not kind:
+            raise damaged(name, "has neither samples nor a SOPClassUID")
+        title = one_line(str(getattr(kind, "name", kind)))
+        raise PictureError(f"{name}: is a DICOM file without a picture, {title}")
+    return file
+
+
+def _profile(file: Any) -> bytes:
+    """Return the ICC profile of colours."""
+    found = file.get("ICCProfile")
+    return found if isinstance(found, bytes) else b""
+
+
+def _frames(file: Any, wrong: list[str]) -> int:
+    """Return the number of frames; 1 if the file does not say it."""
+    found = value_of(file, "NumberOfFrames")
+    try:
+        return int(found or 1)
+    except (ValueError, TypeError):
+        wrong.append(f"NumberOfFrames = {one_line(str(found))}")
+        return 1
+
+
+def _say_left_out(file: Any, facts: FrameFacts, name: str) -> None:
+    """Say which attributes are left out that change how a viewer shows the picture."""
+    if facts.wrong:
+        leave_out(name, "damaged attributes", ", ".join(facts.wrong))
+    if others := facts.other_groups():
+        leave_out(name, "functional groups", ", ".join(others))
+    tables = [each for each in _TABLES if each in file]
+    if tables:
+        leave_out(name, "lookup tables", ", ".join(tables))
+    given = [*file.keys()]
+    if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in given):
+        leave_out(name, "overlays")
+
+
+def _number(file: Any, keyword: str, name: str) -> int:
+    value = file.get(keyword)
+    if not isinstance(value, int):
+        raise damaged(name, f"{keyword} = {value!r}: must be an integer")
+    return int(value)
+
+
+def _check_kind(file: Any, kind: str, bits: int, planes: int, name: str) -> None:
+    """Check that the samples are of a kind that is supported.
+
+    Raises
+    ------
+    PictureError
+        If they are not.
+    """
+    signed, allocated = bool(file.PixelRepresentation), _number(file, "BitsAllocated", name)
+    single = kind in _GRAY or kind == _PALETTE
+    coloured = kind in _COLOUR and not signed and bits > 1
+    known = (planes == 1 and single) or (planes == 3 and coloured)
+    if not known or not 1 <= bits <= 16 or (allocated % 8 and allocated != 1):
+        sign = "signed " if signed and kind in _COLOUR else ""
+        raise PictureError(
+            f"{name}: is DICOM of {sign}{one_line(kind) or 'unknown'} with {bits} bits in "
+            f"{allocated}, {planes} planes; supported are gray, palettes, RGB and YBR of up to 16 "
+            "bits"
+        )
+    if kind == _PALETTE and "RedPaletteColorLookupTableData" not in file:
+        raise PictureError(
+            f"{name}: is DICOM with a segmented palette, which is not supported"
+            if "SegmentedRedPaletteColorLookupTableData" in file
+            else f"{name}: is damaged or truncated: lacks its palette"
+        )
