@@ -125,7 +125,7 @@ def facts_of(
             _facts_of_mmp(facts, data, name, search, limits, progress)
         elif "regions" in facts and search.most:
             picture = pictures.from_bytes(bytes(data[:]), name, limits=limits)
-            _add_regions(facts, picture, search, progress)
+            _add_regions(facts, picture, name, search, progress)
     except Cancelled:
         raise
     except MmpError as error:
@@ -158,11 +158,15 @@ def _facts_of_mmp(
         facts["layers"] = layers_of(found, progress)
     if "regions" in facts:
         picture = Picture(found.samples, header.depth, header.metadata)
-        _add_regions(facts, picture, search, progress)
+        _add_regions(facts, picture, name, search, progress)
 
 
 def _add_regions(
-    facts: dict[str, Any], picture: Picture, search: RegionSearch, progress: Progress | None
+    facts: dict[str, Any],
+    picture: Picture,
+    name: str,
+    search: RegionSearch,
+    progress: Progress | None,
 ) -> None:
     """Add the bright regions of a picture, without alpha, or say that the search took too long."""
     if search.most == 0:
@@ -179,8 +183,8 @@ def _add_regions(
         )
     except LimitExceeded:
         facts["problems"]["regions"] = (
-            f"The search was stopped after {search.seconds:g} seconds. mmp highlight searches "
-            "without a limit of time."
+            f"{name}: the search for regions was stopped after {search.seconds:g} seconds; mmp "
+            "highlight searches without a limit of time"
         )
         return
     turn = orientation(picture.metadata)

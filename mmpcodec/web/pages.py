@@ -18,8 +18,8 @@ from mmpcodec.web import parts
 
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
-    *("picture.js", "levels.js", "tiles.js", "layers.js", "regions.js", "compare.js"),
-    *("files.js", "keys.js", "window.js", "main.js"),
+    *("picture.js", "turning.js", "opened.js", "levels.js", "tiles.js", "layers.js", "regions.js"),
+    *("compare.js", "files.js", "keys.js", "window.js", "main.js"),
 )
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
