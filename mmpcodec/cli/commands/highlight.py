@@ -351,8 +351,7 @@ def highlight(
             small,
         )
 
-    writes = [job.target for job in (*files, *extras)]
-    printer = Printer(as_json, quiet, False, STANDARD in writes)
+    printer = Printer(as_json, quiet, False, STANDARD in [job.target for job in (*files, *extras)])
     mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash))
     doing, at_once = on_devices(work, backend, numbers, jobs)

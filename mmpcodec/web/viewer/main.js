@@ -207,7 +207,7 @@ class Viewer {
   #tellValues() {
     const {picture, pane, zoom, pixelRatio} = this.stage;
     if (!picture) return;
-    const scale = `${(100 * zoom / pixelRatio).toPrecision(3)} %`;
+    const scale = `${Number((100 * zoom / pixelRatio).toPrecision(3))} %`;
     const point = this.#point || [pane.width / 2, pane.height / 2];
     const values = this.#valuesAt(point);
     this.#write("values", [scale, values && (this.#point ? values : `middle: ${values}`)]

@@ -176,8 +176,8 @@ def test_a_search_that_takes_too_long_is_stopped(name):
     assert found == {
         "regions": None,
         "problems": {
-            "regions": f"{name}: the search for regions was stopped after 0.05 seconds; mmp highlight "
-            "searches without a limit of time"
+            "regions": f"{name}: the search for regions was stopped after 0.05 seconds; mmp "
+            "highlight searches without a limit of time"
         },
     }
 
