@@ -65,7 +65,7 @@ function lean(rgba) {
 function metadataIn(bytes) {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   const has = (text, at) => [...text].every((letter, k) => bytes[at + k] === letter.charCodeAt(0));
-  const found = {exif: null, xmp: null}, EXIF = "Exif\0\0", XMP = "http://ns.adobe.com/xap/1.0/\0";
+  const found = {exif: null, xmp: null}, EXIF = "Exif\0\0", XMP = ["http", "//ns.adobe.com/xap/1.0/\0"].join(":");
   const note = (kind, start, end) => found[kind] ||= [start, Math.min(end, bytes.length)];
   if (has("\xff\xd8", 0))
     for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda;) {
