@@ -186,6 +186,7 @@ def find_regions(
     limits: Limits | None = None,
     mask: np.ndarray | None = None,
     border: int = 0,
+    time_limit: float | None = None,
     backend: str = "auto",
 ) -> Regions:
     """Find up to k disjoint rectangles of the largest sums of luminance minus offset.
@@ -211,6 +212,9 @@ def find_regions(
         the offset.
     border : int
         Number of rows and columns to leave out at each side.
+    time_limit : float or None
+        Seconds after which the search stops without an answer. A search on a device that has begun
+        always ends.
     backend : {"auto", "cpu", "cuda", "reference"}
         The result does not depend on the backend.
 
@@ -222,6 +226,8 @@ def find_regions(
     ------
     ParameterError
         If the picture has alpha, or another argument is invalid for the picture.
+    LimitExceeded
+        If time runs out.
 
     Examples
     --------
@@ -269,6 +275,7 @@ least=200.0, most=200.0),)
         min_width=limits.min_width,
         max_width=limits.max_width,
         allow_empty=True,
+        time_limit=time_limit,
         backend=backend,
     )
     regions = tuple(

@@ -6,24 +6,14 @@ from PIL import Image
 
 from mmpcodec.analysis.drawings.levels import as_shown, shown_range
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.exif import ORIENTATION, parsed
-
-TURNS = {
-    2: Image.Transpose.FLIP_LEFT_RIGHT,
-    3: Image.Transpose.ROTATE_180,
-    4: Image.Transpose.FLIP_TOP_BOTTOM,
-    5: Image.Transpose.TRANSPOSE,
-    6: Image.Transpose.ROTATE_270,
-    7: Image.Transpose.TRANSVERSE,
-    8: Image.Transpose.ROTATE_90,
-}
-"""What turns a picture upright, by its orientation in EXIF."""
+from mmpcodec.pictures.orientation import orientation, turned
 
 
 def thumbnail(picture: Picture, side: int) -> NDArray[np.uint8]:
     """Shrink a picture to at most ``side`` pixels a side; a small picture keeps its size.
 
-    Levels are those of ``levels.shown_range``, and the picture is turned as its EXIF says.
+    Levels are those of ``levels.shown_range``, and the picture is turned as its EXIF or
+    XMP says, as file managers turn JPEG files.
 
     Parameters
     ----------
@@ -44,16 +34,4 @@ def thumbnail(picture: Picture, side: int) -> NDArray[np.uint8]:
         samples = np.concatenate([np.atleast_3d(samples), alpha], axis=2)
     image = Image.fromarray(np.ascontiguousarray(samples))
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
-    turn = TURNS.get(orientation(picture.metadata.exif))
-    return np.asarray(image if turn is None else image.transpose(turn))
-
-
-def orientation(exif: bytes | None) -> int:
-    """Return the orientation in EXIF, 1 to 8; 1, upright, if there is none."""
-    try:
-        order, directory = parsed(exif or b"")
-    except ValueError:
-        return 1
-    _, _, value = directory.entries.get(ORIENTATION, (0, 0, b""))
-    found = int.from_bytes(value[:2], "little" if order == "<" else "big")
-    return found if found in TURNS else 1
+    return turned(np.asarray(image), orientation(picture.metadata))

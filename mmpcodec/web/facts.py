@@ -1,12 +1,14 @@
 """What a page shows of a file beside its pixels: layers of its coding, and bright regions.
 
+Both are of the upright picture, as pages show it.
+
 A browser draws each layer over the picture: a PNG of its size in a few colours. They are made from
 the traces of ``mmpcodec.inspect``, so they are true for every coding.
 """
 
 import base64
 import io
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,14 +19,16 @@ import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.analysis.drawings.blocks import PALETTE
 from mmpcodec.analysis.drawings.file import outlined
-from mmpcodec.analysis.regions import find_regions
+from mmpcodec.analysis.regions import Region, find_regions
 from mmpcodec.codec.decoder import Inspection, read_header
-from mmpcodec.errors import MmpError
+from mmpcodec.errors import Cancelled, LimitExceeded, MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
+from mmpcodec.pictures.orientation import orientation, turned, turned_place, turns
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
 from mmpcodec.runtime.files import LazyBytes
+from mmpcodec.runtime.progress import Progress, report_progress
 
 MOST_PIXELS = 1 << 24
 """Pixels of a picture. Of larger ones neither layers nor regions are computed, because that decodes
@@ -57,17 +61,36 @@ PARTS_NAMED = 4
 """Colours of the ramp that the legend names beside the first."""
 
 
+KINDS = ("layers", "regions")
+"""What a page can show beside pixels."""
+
+
 class RegionSearch(NamedTuple):
-    """How bright regions are searched: the largest number of them, and the offset; 0 finds none."""
+    """How bright regions are searched.
+
+    Parameters
+    ----------
+    most : int
+        Largest number of regions; 0 searches none.
+    offset : str
+        See ``regions.offset_level``.
+    seconds : float
+        The search stops after so many seconds.
+    """
 
     most: int = 3
     offset: str = "0.5"
+    seconds: float = 2.0
 
 
 def facts_of(
-    data: bytes | LazyBytes, name: str, search: RegionSearch | None = None
+    data: bytes | LazyBytes,
+    name: str,
+    search: RegionSearch | None = None,
+    wanted: Collection[str] = KINDS,
+    progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Return layers and regions of a file as JSON can hold them.
+    """Return layers and regions of a file as JSON can hold them, of the upright picture.
 
     Parameters
     ----------
@@ -77,39 +100,113 @@ def facts_of(
         Its name; a name that ends in .mmp is that of an mmp file.
     search : RegionSearch or None
         None searches with the defaults.
+    wanted : collection of str
+        Which of ``KINDS`` are computed.
+    progress : callable or None
+        See ``mmpcodec.decode``. It is called between the parts of the work, too.
 
     Returns
     -------
     dict
-        ``layers``, a list; ``regions``, or None; ``problem``, why there are none, or None.
+        Of each kind that is wanted: ``layers``, a list; ``regions``, a dict or None. ``problems``,
+        a dict, says of a kind why there are none.
+
+    Raises
+    ------
+    Cancelled
+        If the progress callback returned False.
     """
     search = search or RegionSearch()
     limits = DecodeLimits(max_samples=4 * (MOST_PIXELS + (1 << 20)))
+    facts: dict[str, Any] = {"problems": {}}
+    facts |= {kind: [] if kind == "layers" else None for kind in wanted}
     try:
-        if not is_mmp_name(name):
+        if is_mmp_name(name):
+            _facts_of_mmp(facts, data, name, search, limits, progress)
+        elif "regions" in facts and search.most:
             picture = pictures.from_bytes(bytes(data[:]), name, limits=limits)
-            return {"layers": [], "regions": _regions(picture, search), "problem": None}
-        view = data if isinstance(data, LazyBytes) else memoryview(data)
-        header = read_header(view)
-        if header.width * header.height > MOST_PIXELS:
-            return _nothing(
-                f"{name}: has {header.width * header.height} pixels; layers and regions are "
-                f"computed of at most {MOST_PIXELS}"
-            )
-        found = mmpcodec.inspect(data, decode=True, limits=limits)
-        assert found.samples is not None
-        picture = Picture(found.samples, header.depth, header.metadata)
-        regions = _regions(picture, search)
-        return {"layers": layers_of(found), "regions": regions, "problem": None}
+            _add_regions(facts, picture, name, search, progress)
+    except Cancelled:
+        raise
     except MmpError as error:
-        return _nothing(str(error))
+        facts["problems"] = dict.fromkeys(wanted, str(error))
+    return facts
 
 
-def _nothing(problem: str) -> dict[str, Any]:
-    return {"layers": [], "regions": None, "problem": problem}
+def _facts_of_mmp(
+    facts: dict[str, Any],
+    data: bytes | LazyBytes,
+    name: str,
+    search: RegionSearch,
+    limits: DecodeLimits,
+    progress: Progress | None,
+) -> None:
+    """Add the facts of an mmp file whose picture is not too large."""
+    view = data if isinstance(data, LazyBytes) else memoryview(data)
+    header = read_header(view)
+    if header.width * header.height > MOST_PIXELS:
+        raise LimitExceeded(
+            name,
+            f"has {header.width * header.height} pixels; layers and regions are computed of at "
+            f"most {MOST_PIXELS}",
+        )
+    if "layers" not in facts and not search.most:
+        return
+    found = mmpcodec.inspect(data, decode=True, limits=limits, progress=progress)
+    assert found.samples is not None
+    if "layers" in facts:
+        facts["layers"] = layers_of(found, progress)
+    if "regions" in facts:
+        picture = Picture(found.samples, header.depth, header.metadata)
+        _add_regions(facts, picture, name, search, progress)
 
 
-def layers_of(found: Inspection) -> list[dict[str, Any]]:
+def _add_regions(
+    facts: dict[str, Any],
+    picture: Picture,
+    name: str,
+    search: RegionSearch,
+    progress: Progress | None,
+) -> None:
+    """Add the bright regions of a picture, without alpha, or say that the search took too long."""
+    if search.most == 0:
+        return
+    report_progress(progress, 1, 1)
+    opaque = picture.without_alpha()
+    try:
+        found = find_regions(
+            opaque,
+            offset=search.offset,
+            k=search.most,
+            time_limit=search.seconds,
+            backend="cpu",
+        )
+    except LimitExceeded:
+        facts["problems"]["regions"] = (
+            f"{name}: the search for regions was stopped after {search.seconds:g} seconds; mmp "
+            "highlight searches without a limit of time"
+        )
+        return
+    turn = orientation(picture.metadata)
+    shape = picture.samples.shape[:2]
+    facts["regions"] = {
+        "offset": found.offset,
+        "white": opaque.white,
+        "rows": [_row(region, shape, turn) for region in found.regions],
+    }
+
+
+def _row(region: Region, shape: tuple[int, int], turn: int) -> dict[str, Any]:
+    """Return a region of the upright picture."""
+    place = turned_place(region.left, region.top, region.width, region.height, shape, turn)
+    return {
+        "rank": region.rank,
+        **dict(zip(("left", "top", "width", "height"), place, strict=True)),
+        **{name: getattr(region, name) for name in ("sum", "mean", "deviation")},
+    }
+
+
+def layers_of(found: Inspection, progress: Progress | None = None) -> list[dict[str, Any]]:
     """Return the layers of a decoded file: outlines, modes and bits, as far as its coding has them.
 
     Outlines and modes are those of the first layer of each tile, as in drawings of ``mmp info``.
@@ -118,41 +215,61 @@ def layers_of(found: Inspection) -> list[dict[str, Any]]:
     ----------
     found : Inspection
         Inspection of a whole file, with ``decode=True``.
+    progress : callable or None
+        Is called before each layer.
 
     Returns
     -------
     list of dict
         ``key``, ``meaning``, ``colours`` (pairs of name and CSS colour), and ``png`` in Base64, of
-        the size of the picture.
+        the size of the upright picture. Outlines have ``phase``: column and row of a multiple of 16
+        samples.
     """
-    return [layer for layer in (_edges(found), _modes(found), _bits(found)) if layer is not None]
+    turn, layers = orientation(found.header.metadata), []
+    for make in (_edges, _modes, _bits):
+        report_progress(progress, 1, 1)
+        layer = make(found, turn)
+        if layer is not None:
+            layers.append(layer)
+    return layers
 
 
-def _edges(found: Inspection) -> dict[str, Any] | None:
+def _edges(found: Inspection, turn: int) -> dict[str, Any] | None:
     """Return the outlines: level 1 in first rows, 2 in first columns, 3 in both."""
     header, first = found.header, outlined(found.layers)
-    levels = np.zeros((header.height, header.width), np.uint8)
+    tops, lefts = (np.zeros((header.height, header.width), bool) for _ in range(2))
     known = False
     for tile in header.tiles:
         layer = first.get(tile.number)
         edges = None if layer is None or layer.trace is None else layer.trace.edges()
         if edges is not None:
-            own = levels[tile.slices]
-            top, left = (edge[: own.shape[0], : own.shape[1]] for edge in edges)
-            own[:] = top + 2 * left.astype(np.uint8)
+            for whole, edge in zip((tops, lefts), edges, strict=True):
+                own = whole[tile.slices]
+                own[:] = edge[: own.shape[0], : own.shape[1]]
             known = True
     if not known:
         return None
+    transposed, columns, rows = turns(turn)
+    tops, lefts = turned(tops, turn), turned(lefts, turn)
+    if transposed:
+        tops, lefts = lefts, tops
+    # The line before a sample is the line behind it in a picture whose samples are reversed.
+    if rows:
+        tops = np.roll(tops, 1, axis=0)
+    if columns:
+        lefts = np.roll(lefts, 1, axis=1)
+    height, width = tops.shape
     return {
         "key": "edges",
         "meaning": "Outlines of leaves or blocks of the first layer of each tile, in blue; those "
         "on multiples of 16 samples in red. Zoom in if there are too many of them.",
         "colours": [],
-        "png": _base64(Image.fromarray(levels)),
+        "phase": [width % CELL if columns else 0, height % CELL if rows else 0],
+        "png": _base64(Image.fromarray(tops + 2 * lefts.astype(np.uint8))),
     }
 
 
-def _modes(found: Inspection) -> dict[str, Any] | None:
+def _modes(found: Inspection, turn: int) -> dict[str, Any] | None:
     """Return the modes of predicted blocks, and the pixels that palettes draw."""
     header, first = found.header, outlined(found.layers)
     names = list(MODE_COLOURS)
@@ -180,11 +297,11 @@ def _modes(found: Inspection) -> dict[str, Any] | None:
         "key": "modes",
         "meaning": "Prediction of each block of the first layer of each tile.",
         "colours": [(shown[level - 1][0], _css(shown[level - 1][1])) for level in there],
-        "png": _tinted(levels, list(colours.values()), MODE_OPACITY),
+        "png": _tinted(turned(levels, turn), list(colours.values()), MODE_OPACITY),
     }
 
 
-def _bits(found: Inspection) -> dict[str, Any] | None:
+def _bits(found: Inspection, turn: int) -> dict[str, Any] | None:
     """Return the bits of each pixel, all layers together, in cells of 16x16 samples."""
     header = found.header
     rates = np.zeros((header.height, header.width), np.float32)
@@ -208,7 +325,7 @@ def _bits(found: Inspection) -> dict[str, Any] | None:
         "colours": [
             (f"{top * level / (RAMP_LEVELS - 1):.3g}", _css(ramp[level])) for level in named
         ],
-        "png": _tinted(levels, ramp, RATE_OPACITY),
+        "png": _tinted(turned(levels, turn), ramp, RATE_OPACITY),
     }
 
 
@@ -240,7 +357,7 @@ def _tinted(
     levels: NDArray[np.uint8], colours: Sequence[tuple[int, int, int]], opacity: int
 ) -> str:
     """Return a PNG whose level 0 is transparent, and level k the colour k - 1."""
-    image = Image.fromarray(levels).convert("L")
+    image = Image.fromarray(np.ascontiguousarray(levels)).convert("L")
     image.putpalette([0, 0, 0, *(part for colour in colours for part in colour)])
     return _base64(image, transparency=bytes([0, *[opacity] * len(colours)]))
 
@@ -253,17 +370,3 @@ def _base64(image: Image.Image, **options: Any) -> str:
     stream = io.BytesIO()
     image.save(stream, "PNG", **options)
     return base64.b64encode(stream.getvalue()).decode()
-
-
-def _regions(picture: Picture, search: RegionSearch) -> dict[str, Any] | None:
-    """Return the bright regions of a picture, without alpha."""
-    if search.most == 0:
-        return None
-    opaque = picture.without_alpha()
-    found = find_regions(opaque, offset=search.offset, k=search.most, backend="cpu")
-    names = ("rank", "left", "top", "width", "height", "sum", "mean", "deviation")
-    return {
-        "offset": found.offset,
-        "white": opaque.white,
-        "rows": [{name: getattr(region, name) for name in names} for region in found.regions],
-    }

@@ -19,8 +19,8 @@ from mmpcodec.web import parts
 
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
-    *("picture.js", "levels.js", "tiles.js", "layers.js", "regions.js", "compare.js"),
-    *("files.js", "keys.js", "window.js", "main.js"),
+    *("picture.js", "turning.js", "opened.js", "levels.js", "tiles.js", "layers.js", "regions.js"),
+    *("compare.js", "files.js", "keys.js", "window.js", "main.js"),
 )
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
@@ -37,17 +37,19 @@ class PageEntry:
         As it is shown. A name that ends in .mmp is that of an mmp file; the browser decodes others.
     size : int
         Bytes.
-    address, facts_address : str or None
-        Where a server has the file, and what ``facts.facts_of`` returns, from the page's address.
+    address : str or None
+        Where a server has the file, from the page's address.
+    facts_addresses : dict of str to str or None
+        Where it has what ``facts.facts_of`` returns, by kind.
     data, facts : callable or None
-        Return both, if they are to be in the page. They are called when their part of the page is
-        written.
+        Return the file and all its facts, if they are to be in the page. They are called when their
+        part of the page is written.
     """
 
     name: str
     size: int
     address: str | None = None
-    facts_address: str | None = None
+    facts_addresses: dict[str, str] | None = None
     data: Callable[[], bytes] | None = None
     facts: Callable[[], dict[str, Any]] | None = None
 
@@ -58,7 +60,7 @@ class PageEntry:
             "bytes": self.size,
             "isMmp": is_mmp_name(self.name),
             "address": self.address,
-            "factsAddress": self.facts_address,
+            "factsAddresses": self.facts_addresses,
         }
 
 
@@ -127,6 +129,16 @@ def _hash(text: str) -> str:
 def _json(name: str, value: Any) -> str:
     text = json.dumps(value).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+
+def redirect(address: str) -> str:
+    """Return a page that leads a browser to an address."""
+    shown = html.escape(address)
+    return (
+        '<!doctype html><meta charset="utf-8"><meta name="referrer" content="no-referrer">'
+        f'<meta http-equiv="refresh" content="0;url={shown}"><title>mmp</title>'
+        f'<p><a href="{shown}">Pictures</a></p>\n'
+    )
 
 
 def title_of(names: Sequence[str]) -> str:

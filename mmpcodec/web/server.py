@@ -3,29 +3,42 @@
 It listens on 127.0.0.1. Each address begins with a secret token, so other programs, and the pages
 of other sites, cannot guess it; and it answers only to its own name, so that no site can lead a
 browser here under another name. Files have numbers. No address names a path.
+
+All users of a machine can read the arguments of its programs. So a browser gets the address from a
+page in a file that only its user can read.
 """
 
 import contextlib
+import errno
 import hashlib
 import json
+import os
 import re
 import secrets
+import stat
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.errors import FileError, MmpError, PictureError
+from mmpcodec.format.container import MAGIC
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import FileBytes, LazyBytes
+from mmpcodec.runtime.progress import report_progress
 from mmpcodec.web import parts
-from mmpcodec.web.facts import RegionSearch, facts_of
+from mmpcodec.web.facts import KINDS, RegionSearch, facts_of
 from mmpcodec.web.pages import PageEntry, page, title_of
 
 HOST = "127.0.0.1"
 PIECE = 1 << 20
 """Most bytes that are read and sent at once."""
+SHOWN = (MAGIC, b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
+"""First bytes of the files that pages show, but WebP."""
+HEAD = 12
+"""Bytes by which these files are known."""
 HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Resource-Policy": "same-origin",
@@ -57,15 +70,69 @@ class ServedFile(NamedTuple):
         Raises
         ------
         OSError, MmpError
-            If it cannot be opened.
+            If it cannot be opened, is no file, or is a link to a file that pages do not show.
         """
+        with self._opened() as data:
+            is_local = not stores.is_url(self.source)
+            if is_local and os.path.realpath(self.source) != os.path.abspath(self.source):
+                self._check_shown(bytes(data[:HEAD]))
+            yield data
+
+    def size(self) -> int:
+        """Return the bytes of the file.
+
+        Raises
+        ------
+        OSError, MmpError
+            If it cannot be opened or is no file.
+        """
+        with self._opened() as data:
+            return len(data)
+
+    @contextlib.contextmanager
+    def _opened(self) -> Iterator[LazyBytes]:
         if stores.is_url(self.source):
             yield stores.UrlBytes(self.source)
             return
-        with open(self.source, "rb") as stream:
+        # Without waiting for a writer, if a pipe has taken the place of the file.
+        flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
+        with open(os.open(self.source, flags), "rb") as stream:
+            if not stat.S_ISREG(os.fstat(stream.fileno()).st_mode):
+                raise FileError.because(errno.EINVAL, self.name, "is no regular file")
             data = FileBytes(stream)
         with data:
             yield data
+
+    def _check_shown(self, head: bytes) -> None:
+        """Raise FileError if a link leads to a file that pages do not show, by its first bytes."""
+        if not head.startswith(SHOWN) and not (head[:4] == b"RIFF" and head[8:12] == b"WEBP"):
+            reason = "is a link to a file that is neither mmp nor PNG, JPEG or WebP"
+            raise FileError.because(errno.EACCES, self.name, reason)
+
+    def read(self) -> bytes:
+        """Return all bytes of the file.
+
+        Raises
+        ------
+        MmpError
+            If it cannot be read; see ``opened``.
+        """
+        try:
+            with self.opened() as data:
+                return bytes(data[:])
+        except MmpError:
+            raise
+        except OSError as error:
+            raise FileError.from_os(self.name, error) from error
+
+
+class _Facts:
+    """Facts of a kind of a file: their lock, the state of the file, and the facts as JSON."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.tag = ""
+        self.text = b""
 
 
 class PageServer(ThreadingHTTPServer):
@@ -106,15 +173,16 @@ class PageServer(ThreadingHTTPServer):
     ):
         self.files = files
         self._search = search
-        self._facts: dict[int, bytes] = {}
-        self._computing = threading.Lock()
-        sizes = []
-        for file in files:
-            with file.opened() as data:
-                sizes.append(len(data))
+        self._ending = threading.Event()
+        self._facts = {(kind, number): _Facts() for kind in KINDS for number in range(len(files))}
         entries = [
-            PageEntry(file.name, size, f"files/{number}", f"facts/{number}")
-            for number, (file, size) in enumerate(zip(files, sizes, strict=True))
+            PageEntry(
+                file.name,
+                file.size(),
+                f"files/{number}",
+                {kind: f"{kind}/{number}" for kind in KINDS},
+            )
+            for number, file in enumerate(files)
         ]
         script = parts.decoder_script() if decoder is None else decoder
         title = title_of([file.name for file in files])
@@ -123,15 +191,36 @@ class PageServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.address = f"http://{HOST}:{self.server_address[1]}/{self.token}/"
 
-    def facts(self, number: int) -> bytes:
-        """Return layers and regions of a file as JSON; they are computed once, one at a time."""
-        with self._computing:
-            if number not in self._facts:
-                file = self.files[number]
-                with file.opened() as data:
-                    found = facts_of(data, file.name, self._search)
-                self._facts[number] = json.dumps(found).encode()
-            return self._facts[number]
+    def facts(self, kind: str, number: int) -> bytes:
+        """Return layers or regions of a file as JSON; they are computed again if it has changed.
+
+        Raises
+        ------
+        Cancelled
+            If the server ends.
+        """
+        file, facts = self.files[number], self._facts[kind, number]
+        with facts.lock, file.opened() as data:
+            tag = _tag(data)
+            if facts.tag != tag:
+                report_progress(self._goes_on, 0, 1)
+                found = facts_of(data, file.name, self._search, {kind}, self._goes_on)
+                facts.tag, facts.text = tag, json.dumps(found).encode()
+            return facts.text
+
+    def _goes_on(self, done: int, total: int) -> bool:
+        return not self._ending.is_set()
+
+    def server_close(self) -> None:
+        """Close the server, and wait for the facts that are being computed.
+
+        Python must not end while a thread is in the compiled decoder.
+        """
+        self._ending.set()
+        for facts in self._facts.values():
+            with facts.lock:
+                pass
+        super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
         """Say nothing of browsers that have closed a connection."""
@@ -178,9 +267,9 @@ class _Handler(BaseHTTPRequestHandler):
         if rest == "":
             return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
         kind, _, number = rest.partition("/")
-        answer = {"files": self._file, "facts": self._facts}.get(kind)
+        answer = self._file if kind == "files" else partial(self._facts, kind)
         known = number.isascii() and number.isdecimal() and len(number) < 10
-        if answer is None or not known or int(number) >= len(server.files):
+        if kind not in ("files", *KINDS) or not known or int(number) >= len(server.files):
             return self._text(HTTPStatus.NOT_FOUND, "there is no such file")
         return self._tried(answer, int(number))
 
@@ -196,8 +285,8 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError as error:
             self._text(HTTPStatus.INTERNAL_SERVER_ERROR, str(PictureError.from_os(name, error)))
 
-    def _facts(self, number: int) -> None:
-        self._send(HTTPStatus.OK, "application/json", self.server.facts(number))
+    def _facts(self, kind: str, number: int) -> None:
+        self._send(HTTPStatus.OK, "application/json", self.server.facts(kind, number))
 
     def _file(self, number: int) -> None:
         """Send a file, or the range of it that the browser asks for.

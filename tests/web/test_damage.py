@@ -5,6 +5,7 @@ import zlib
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from support.tiled import samples_of
 from support.vectors import FOLDER
@@ -12,6 +13,7 @@ from support.web.decoder import Node, missing
 
 import mmpcodec
 from mmpcodec.format import container, numbers
+from mmpcodec.metadata import Metadata
 
 MOST_SECONDS = 1.0
 NAMES = {"BadMagic", "UnsupportedVersion", "TruncatedStream", "CorruptStream", "LimitExceeded"}
@@ -107,6 +109,18 @@ def test_sizes_of_more_than_32_bits_end_as_in_python(node):
             assert found["error"] == type(caught.value).__name__, (at, found, caught.value)
             said |= {found["message"]} & {str(caught.value)}
     assert any("stream 0 has 42949673" in text for text in said), said
+
+
+@pytest.mark.parametrize("size", [2**53, 2**53 + 1, 2**60 + 12345, 2**62 - 1])
+def test_numbers_that_a_double_does_not_hold_are_named_as_in_python(node, size):
+    """The size of a chunk of metadata, in a file of 1x1 samples."""
+    data = mmpcodec.encode(np.zeros((1, 1), np.uint8), metadata=Metadata(xmp=b"x"), version=2)
+    at = data.index(b"\x03\x01x")  # kind, size and content of the chunk
+    grown = data[: at + 1] + numbers.number(size) + data[at + 2 :]
+    with pytest.raises(mmpcodec.FormatError) as caught:
+        mmpcodec.decode(grown)
+    assert f" of {size} bytes of chunk" in str(caught.value)
+    assert node.ask(grown)["message"] == str(caught.value)
 
 
 @pytest.mark.parametrize(

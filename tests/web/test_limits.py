@@ -1,14 +1,44 @@
 """The limits of the web decoder count memory and work as those of Python."""
 
+import json
 import re
+import subprocess
 
+import numpy as np
+import pytest
 from support.vectors import GOOD, each
+from support.web.decoder import WEB, Node, missing
 
 import mmpcodec
+from mmpcodec.codec import memory
+
+SIZES = """
+const { readFileSync } = await import("node:fs"), made = [], Usual = WebAssembly.Memory;
+WebAssembly.Memory = class extends Usual {
+  constructor(limits) { super(limits); made.push(this); }
+};
+const { createDecoder } = await import(process.argv[1]);
+await createDecoder({ workers: 0 }).decode(readFileSync(process.argv[2]));
+console.log(JSON.stringify(Math.max(...made.map(({ buffer }) => buffer.byteLength))));
+"""
+"""Decodes a file in Node and prints the bytes of the memory of WebAssembly."""
+
+
+@pytest.fixture
+def in_browsers(monkeypatch):
+    """Python's estimate with the numbers of the web decoder for exact samples 2."""
+    usual = memory._layer_bytes
+
+    def layer_bytes(tools, tile, planes):
+        if tools.exact and tools.later:
+            return planes * ((96 << 20) + 1536 * tile.width)
+        return usual(tools, tile, planes)
+
+    monkeypatch.setattr(memory, "_layer_bytes", layer_bytes)
 
 
 @each(GOOD)
-def test_limits_count_as_those_of_python(node, vector):
+def test_limits_count_as_those_of_python(node, vector, in_browsers):
     data = (vector / "stream.mmp").read_bytes()
     for name, own in (("max_memory", "maxMemory"), ("max_samples_per_byte", "maxSamplesPerByte")):
         limits = mmpcodec.DecodeLimits(**{name: 1})
@@ -21,3 +51,44 @@ def test_limits_count_as_those_of_python(node, vector):
         if expected is not None:
             expected = re.sub(rf"{name} \(--[a-z-]+\)", f"limits.{own}", expected)
         assert found == expected
+
+
+@pytest.mark.parametrize(
+    ("shape", "depth", "effort"),
+    [((90, 120), 8, 6), ((90, 120, 4), 16, 6), ((90, 120, 3), 8, 2), ((1, 9000, 2), 8, 6)],
+)
+def test_exact_samples_2_take_no_more_memory_than_estimated(tmp_path, shape, depth, effort):
+    if reason := missing():
+        pytest.skip(reason)
+    samples = np.random.default_rng(1).integers(0, 1 << depth, shape)
+    samples = samples.astype(np.uint8 if depth == 8 else np.uint16)
+    options = {"lam": 0, "preset": "exact", "version": 2, "effort": effort}
+    path = tmp_path / "a.mmp"
+    path.write_bytes(mmpcodec.encode(samples, **options))
+    arguments = ["node", "--input-type=module", "-e", SIZES]
+    arguments += [(WEB / "decoder" / "index.js").as_uri(), str(path)]
+    used = json.loads(subprocess.run(arguments, capture_output=True, check=True, text=True).stdout)
+    node = Node()
+    message = node.ask(path=path, limits={"maxMemory": 1})["message"]
+    node.end()
+    estimated = int(re.search(r"decoding can take (\d+) bytes", message)[1])
+    assert used <= estimated < 3 * used
+
+
+def test_a_long_row_of_exact_samples_is_within_the_usual_limits(node):
+    samples = np.zeros((1, 200_000, 4), np.uint8)
+    data = mmpcodec.encode(samples, 0, preset="exact", version=2)
+    assert node.ask(data)["width"] == 200_000
+
+
+def test_tiles_that_do_not_fit_together_are_decoded_one_after_the_other():
+    if reason := missing():
+        pytest.skip(reason)
+    samples = np.random.default_rng(1).integers(0, 256, (128, 128, 3)).astype(np.uint8)
+    data = mmpcodec.encode(samples, 0, preset="exact", version=2, tile_size=64)
+    node = Node()
+    found = node.ask(data, workers=4, limits={"maxMemory": 400 << 20})
+    refused = node.ask(data, workers=4, limits={"maxMemory": 200 << 20})
+    node.end()
+    assert (found["width"], found["height"]) == (128, 128)
+    assert refused["error"] == "LimitExceeded"

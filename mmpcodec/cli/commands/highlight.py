@@ -32,7 +32,7 @@ from mmpcodec.cli.jobs import (
 )
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.params import DecodeLimits, check_median_radius
 from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD, printable
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     from mmpcodec.analysis.regions import Limits, Region, Regions
     from mmpcodec.metadata import Metadata
+    from mmpcodec.picture import Picture
 
 SUFFIX = ".regions.png"
 COLUMNS = (
@@ -195,6 +196,16 @@ Sheet = Annotated[
 ]
 
 
+Seconds = Annotated[
+    float | None,
+    typer.Option(
+        min=0,
+        metavar="S",
+        help="Time limit of the search in a picture, which then fails; none by default.",
+    ),
+]
+
+
 class Sides(NamedTuple):
     """Limits of the sides of regions, and the border, as given: in pixels or per cent."""
 
@@ -249,6 +260,7 @@ def highlight(
     sheet: Sheet = None,
     denoise: options.Denoise = None,
     page: reading.Page = None,
+    seconds: Seconds = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     backend: options.BackendName = "auto",
@@ -292,7 +304,6 @@ def highlight(
     from mmpcodec import pictures
     from mmpcodec.analysis import outlines
     from mmpcodec.analysis.denoise import denoise as without_specks
-    from mmpcodec.analysis.regions import find_regions
     from mmpcodec.solvers import dispatch, max_sum
 
     backend = implied(backend, device)
@@ -311,8 +322,9 @@ def highlight(
         if denoise is not None:
             samples = without_specks(picture.samples, denoise, backend=backend)
             searched = replace(picture, samples=samples)
-        found = find_regions(
+        found = found_in_time(
             searched,
+            seconds,
             offset=offset,
             white=white,
             dark=dark,
@@ -322,7 +334,7 @@ def highlight(
             border=sides.border(width, height),
             backend=backend,
         )
-        seconds = time.perf_counter() - started
+        taken = time.perf_counter() - started
         drawn = outlines.draw_regions(picture, found.regions, white=white)
         small = outlines.thumbnail(drawn) if sheet is not None else None
         assert job.target is not None
@@ -336,7 +348,7 @@ def highlight(
             int(searched.samples.max()),
             found,
             picture.metadata,
-            seconds,
+            taken,
             dispatch.resolved(max_sum.__name__, backend),
             small,
         )
@@ -351,6 +363,25 @@ def highlight(
         code = run.run(files, doing, printer, at_once=at_once, place=place, seen=done.append)
     summarise(files, done, table, sheet, printer, force=force)
     return code
+
+
+def found_in_time(picture: "Picture", seconds: float | None, **options: Any) -> "Regions":
+    """Find the regions of a picture; see ``find_regions``.
+
+    Raises
+    ------
+    LimitExceeded
+        If that takes too long. The message says what makes it faster.
+    """
+    from mmpcodec.analysis.regions import find_regions
+
+    try:
+        return find_regions(picture, time_limit=seconds, **options)
+    except LimitExceeded as error:
+        if seconds is None:
+            raise
+        reason = "more seconds, fewer regions or limits of their sides give one"
+        raise LimitExceeded("Regions", f"no answer in --seconds {seconds:g}; {reason}") from error
 
 
 def summarise(

@@ -1,6 +1,5 @@
 """``mmp page``: write pictures and their viewer into one HTML file."""
 
-from functools import partial
 from typing import Annotated, Any, NamedTuple
 
 import typer
@@ -89,6 +88,7 @@ def page(
 
     from mmpcodec.web import pages
     from mmpcodec.web.facts import RegionSearch, facts_of
+    from mmpcodec.web.server import ServedFile
 
     if out != STANDARD and not out.lower().endswith(SUFFIXES):
         raise ParameterError(f"-o: {out} must end in .html or .htm, or be {STANDARD}")
@@ -98,9 +98,9 @@ def page(
 
     def entry(job: Job) -> pages.PageEntry:
         name = printable(job.below)
-        data = partial(output.read, job.source)
-        facts = None if no_layers else lambda: facts_of(data(), name, search)
-        return pages.PageEntry(name, output.size_of(job.source), data=data, facts=facts)
+        served = ServedFile(job.source, name)
+        facts = None if no_layers else lambda: facts_of(served.read(), name, search)
+        return pages.PageEntry(name, output.size_of(job.source), data=served.read, facts=facts)
 
     entries = [entry(job) for job in jobs]
     for each in entries:

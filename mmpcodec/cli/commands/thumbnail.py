@@ -43,7 +43,8 @@ def thumbnail(
     """Draw a small PNG of a picture.
 
     File managers call it: `mmp install-desktop` tells them. The picture is upright, as its EXIF
-    says, has 8 bits a sample, and keeps alpha and ICC profile. A small picture is not enlarged.
+    says, or XMP if EXIF names no orientation. It has 8 bits a sample, and keeps alpha and ICC
+    profile. A small picture is not enlarged.
     """
     limits = options.limits_of(max_samples, max_dimension)
     know_starts(start)

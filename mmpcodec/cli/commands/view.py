@@ -1,8 +1,11 @@
 """``mmp view``: show pictures in the browser, from a server of this machine."""
 
+import contextlib
+import tempfile
 import threading
 import webbrowser
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -62,6 +65,21 @@ def viewed(inputs: Sequence[str], offset: str) -> list[Job]:
     return jobs
 
 
+@contextlib.contextmanager
+def leading_to(address: str) -> Iterator[str]:
+    """Give the address of a page in a file that leads to an address, until the end.
+
+    The arguments of a browser can be read by all users of the machine, the file only by this one.
+    """
+    from mmpcodec.web.pages import redirect
+
+    with tempfile.TemporaryDirectory(prefix="mmp-view-") as folder:  # of mode 0700
+        path = Path(folder) / "open.html"
+        path.touch(0o600)
+        path.write_text(redirect(address), encoding="utf-8")
+        yield path.as_uri()
+
+
 def view(
     inputs: Viewed,
     regions: RegionCount = 3,
@@ -109,11 +127,13 @@ def view(
     with server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         try:
-            if no_open or not webbrowser.open(server.address):
-                print(server.address, flush=True)
-            elif not quiet:
-                print(f"{counted(len(files), 'file')} at {server.address}; Ctrl-C ends", flush=True)
-            threading.Event().wait()
+            with contextlib.ExitStack() as opened:
+                if no_open or not webbrowser.open(opened.enter_context(leading_to(server.address))):
+                    print(server.address, flush=True)
+                elif not quiet:
+                    shown = counted(len(files), "file")
+                    print(f"{shown} at {server.address}; Ctrl-C ends", flush=True)
+                threading.Event().wait()
         except KeyboardInterrupt as interrupt:
             if type(interrupt) is not KeyboardInterrupt:  # SIGTERM
                 raise

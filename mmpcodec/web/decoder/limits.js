@@ -1,5 +1,6 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
-// The numbers are those of mmpcodec/codec/memory.py.
+// The numbers are those of mmpcodec/codec/memory.py, but those of exact samples 2: in WebAssembly all
+// memory that is taken counts, elsewhere only what is written to.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER } from "./format/layers.js";
@@ -22,7 +23,8 @@ const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
 const ELEMENT_BYTES = 1600;
 const LAYER_BYTES = 8 * 2 ** 20;
-const EXACT_2_BYTES = 48 * 2 ** 20;
+const EXACT_2_BYTES = 96 * 2 ** 20;
+const EXACT_2_COLUMN_BYTES = 1536;
 const EXACT_COLUMN_BYTES = 2560;
 const LEVELS = 256;
 const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
@@ -88,11 +90,12 @@ export function checkWork(samples, bytes, limits) {
 }
 
 /**
- * Compares the memory that decoding tiles can take with the limit.
+ * Compares the memory that decoding tiles can take with the limit, and returns how many tiles can be
+ * decoded at the same time within it.
  * @param {{ tile: Tile, stream: TileStream }[]} tiles
  * @param {number} planes samples of a pixel
  * @param {number} samples of all tiles
- * @param {number} atOnce tiles that are decoded at the same time
+ * @param {number} atOnce most tiles that can be decoded at the same time
  * @param {Limits} limits
  */
 export function checkMemory(tiles, planes, samples, atOnce, limits) {
@@ -107,8 +110,12 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
     return Math.max(...each);
   });
   needs.sort((one, other) => other - one);
-  const needed = needs.slice(0, Math.max(1, atOnce)).reduce((sum, need) => sum + need, kept);
-  check(limits, "maxMemory", needed, "bytes of memory", "decoding can take ");
+  const needed = (/** @type {number} */ count) =>
+    needs.slice(0, count).reduce((sum, need) => sum + need, kept);
+  let count = Math.max(1, Math.min(atOnce, needs.length));
+  while (count > 1 && needed(count) > limits.maxMemory) --count;
+  check(limits, "maxMemory", needed(count), "bytes of memory", "decoding can take ");
+  return count;
 }
 
 /**
@@ -119,9 +126,8 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
  * @param {number} planes
  */
 function layerBytes(coding, tools, tile, planes) {
-  const columns = EXACT_COLUMN_BYTES * tile.width;
-  if (coding === EXACT_2) return planes * (EXACT_2_BYTES + columns);
-  if (coding === EXACT) return LAYER_BYTES + columns;
+  if (coding === EXACT_2) return planes * (EXACT_2_BYTES + EXACT_2_COLUMN_BYTES * tile.width);
+  if (coding === EXACT) return LAYER_BYTES + EXACT_COLUMN_BYTES * tile.width;
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
   return LAYER_BYTES + ELEMENT_BYTES * Math.min(tools.dictionary_limit, inserted);

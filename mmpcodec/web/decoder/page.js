@@ -42,9 +42,11 @@ export function decoderOfPage(wasm, script) {
   const open = async (file, options) => {
     const picture = await openPicture(file, () => (pool ??= started()), options);
     const { form, width, height, depth, tileSize, metadata } = picture.header;
+    const { exif, xmp } = metadata;
     const white = metadata.white ?? 2 ** depth - 1;
+    const whiteNamed = metadata.white !== null;
     return {
-      header: { form, width, height, depth, tileSize, white, whiteNamed: metadata.white !== null },
+      header: { form, width, height, depth, tileSize, white, whiteNamed, exif, xmp },
       traffic: () => picture.traffic,
       /**
        * @param {number} number

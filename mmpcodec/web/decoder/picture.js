@@ -145,13 +145,13 @@ export class Picture {
     checkWork(padded, wanted.reduce((sum, tile) => sum + sizeOf(tile.number), 0), limits);
     const parts = await this.#fetched(wanted, signal);
     const pool = await this.pool();
-    checkMemory(parts, planes, padded, pool.atOnce, limits);
+    const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
     this.states ??= statesOf(header, this.starts);
     const states = await this.states;
     const { version, crcBytes, toolSets, start } = header;
     const context = { version, planes, depth: header.levelDepth, crcBytes, toolSets, start };
     const samples = newSamples(depth, area.width * area.height * planes);
-    await eachOf(parts, pool.atOnce, async ({ tile, data, offset }) => {
+    await eachOf(parts, atOnce, async ({ tile, data, offset }) => {
       const { maxMemory } = limits;
       const task = { context, tile, data: data.slice(), offset, states, maxMemory };
       const own = await this.#named(tile, () => pool.run(task, signal));

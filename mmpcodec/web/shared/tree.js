@@ -1,6 +1,7 @@
 // Leaves or blocks of a picture on the stage, in lines one pixel wide; fragments have another colour.
+// They begin at column 0 and row 0, or at those of tree.phase.
 function drawTree(stage, tree) {
-  const FRAGMENT = 16, {pen, pane, zoom, left, top} = stage;
+  const FRAGMENT = 16, {pen, pane, zoom, left, top} = stage, [column, row] = tree.phase || [0, 0];
   const x0 = Math.max(0, Math.floor(left)), y0 = Math.max(0, Math.floor(top));
   const x1 = Math.min(tree.width, Math.ceil(left + pane.width / zoom));
   const y1 = Math.min(tree.height, Math.ceil(top + pane.height / zoom));
@@ -10,7 +11,7 @@ function drawTree(stage, tree) {
   for (const [colour, wanted] of [["rgba(0, 144, 255, 0.85)", false], ["rgba(255, 48, 0, 0.9)", true]]) {
     pen.beginPath();
     for (let y = y0; y < y1; y++) {
-      if ((y % FRAGMENT === 0) !== wanted) continue;
+      if (((y - row) % FRAGMENT === 0) !== wanted) continue;
       for (let x = x0; x < x1; x++) {
         if (!(tree.edges[y * tree.width + x] & 1)) continue;
         const begin = x;
@@ -20,7 +21,7 @@ function drawTree(stage, tree) {
       }
     }
     for (let x = x0; x < x1; x++) {
-      if ((x % FRAGMENT === 0) !== wanted) continue;
+      if (((x - column) % FRAGMENT === 0) !== wanted) continue;
       for (let y = y0; y < y1; y++) {
         if (!(tree.edges[y * tree.width + x] & 2)) continue;
         const begin = y;

@@ -21,9 +21,10 @@ class PageFile {
     return (await this.#fetched(this.address)).blob();
   }
 
-  async facts() {
+  // kind: "layers" or "regions".
+  async facts(kind) {
     if (this.given) throw new Error("Layers and regions are known of files that `mmp view` serves.");
-    if (this.factsAddress) return (await this.#fetched(this.factsAddress)).json();
+    if (this.factsAddresses) return (await this.#fetched(this.factsAddresses[kind])).json();
     const stored = document.getElementById(`facts-${this.number}`);
     if (!stored) throw new Error("The page was made without layers and regions.");
     return JSON.parse(stored.textContent);

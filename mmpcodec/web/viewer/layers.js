@@ -1,24 +1,24 @@
 // What Python knows of a file beside its pixels: how it was coded, in layers over the picture, and
 // its bright regions. It is in the page, or asked of the server when it is wanted first.
 class Facts {
-  #found = null;
+  #asked = {}; // promises by kind, "layers" or "regions"
+  #found = {};
 
   constructor(file) {
     this.file = file;
   }
 
-  // The facts, or null while they are on their way.
-  get there() {
-    return this.#found;
+  // The facts of a kind, {found, problem}: problem says why there are none. Null while they are on
+  // their way.
+  get(kind) {
+    return this.#found[kind] || null;
   }
 
-  async load() {
-    try {
-      this.#found ||= await this.file.facts();
-    } catch (error) {
-      this.#found = {layers: [], regions: null, problem: error.message};
-    }
-    return this.#found;
+  load(kind) {
+    return this.#asked[kind] ||= this.file.facts(kind).then(
+      facts => ({found: facts[kind], problem: facts.problems[kind] || null}),
+      error => ({found: null, problem: error.message}),
+    ).then(found => this.#found[kind] = found);
   }
 }
 
@@ -35,14 +35,14 @@ class Layers {
 
   // The chosen layer of some facts; undefined if they have none.
   of(facts) {
-    return facts && facts.layers.find(layer => layer.key === this.chosen);
+    return (facts.get("layers")?.found || []).find(layer => layer.key === this.chosen);
   }
 
   #image(layer) {
     if (!this.#images.has(layer)) {
       const image = new Image();
       image.onload = () => {
-        this.#images.set(layer, layer.key === "edges" ? edgesOf(image) : image);
+        this.#images.set(layer, layer.key === "edges" ? edgesOf(image, layer.phase) : image);
         this.ready();
       };
       image.src = `data:image/png;base64,${layer.png}`;
@@ -71,7 +71,7 @@ class Layers {
     node.hidden = !this.chosen;
     if (!this.chosen) return;
     const rows = several.map(facts => {
-      const {there, file: {name}} = facts, layer = this.of(there);
+      const {file: {name}} = facts, there = facts.get("layers"), layer = this.of(facts);
       if (layer) return {name, text: layer.meaning, colours: layer.colours};
       return {name, colours: [], text: !there ? "This is being computed …"
         : there.problem || `This file has no ${Layers.NAMES[this.chosen]}.`};
@@ -95,12 +95,13 @@ class Layers {
   }
 }
 
-// One byte a pixel: 1 where the first row of a leaf or block is, 2 where its first column is.
-function edgesOf(image) {
+// One byte a pixel: 1 where the first row of a leaf or block is, 2 where its first column is. The
+// phase is a column and a row of fragments.
+function edgesOf(image, phase) {
   const {naturalWidth: width, naturalHeight: height} = image;
   const pen = new OffscreenCanvas(width, height).getContext("2d", {willReadFrequently: true});
   pen.drawImage(image, 0, 0);
   const rgba = pen.getImageData(0, 0, width, height).data, edges = new Uint8Array(width * height);
   for (let k = 0; k < edges.length; k++) edges[k] = rgba[4 * k];
-  return {width, height, edges};
+  return {width, height, edges, phase};
 }

@@ -89,11 +89,12 @@ class Viewer {
 
   // Facts take a while, so they are asked for when they are wanted.
   #wantFacts() {
-    if (!this.layers.chosen && !this.regions.wanted) return;
-    for (const file of this.#shown) {
-      const facts = this.#factsOf(file);
-      if (!facts.there) facts.load().then(() => this.stage.draw());
-    }
+    const kinds = [...this.layers.chosen ? ["layers"] : [], ...this.regions.wanted ? ["regions"] : []];
+    for (const file of this.#shown)
+      for (const kind of kinds) {
+        const facts = this.#factsOf(file);
+        if (!facts.get(kind)) facts.load(kind).then(() => this.stage.draw());
+      }
   }
 
   // A choice of files, or of how they are compared, has changed.
@@ -161,7 +162,7 @@ class Viewer {
     const entries = shown.map(file => this.#open(file));
     this.#cache.frame++;
     this.#compare.draw(stage, shown, place => {
-      const {view} = entries[place], facts = this.#factsOf(shown[place]).there;
+      const {view} = entries[place], facts = this.#factsOf(shown[place]);
       if (!view) return;
       view.draw(stage);
       this.layers.draw(stage, facts);
@@ -174,7 +175,7 @@ class Viewer {
     this.#tellProblems(entries);
     this.controls.show(views.find(view => view.levels.deep) || null);
     this.layers.showLegend(this.#at("legend"), shown.map(file => this.#factsOf(file)));
-    this.regions.show(shown[0].name, this.#factsOf(shown[0]).there);
+    this.regions.show(shown[0].name, this.#factsOf(shown[0]));
     this.#tellValues();
     Object.assign(stage.canvas.dataset, {
       shown: shown.map(file => file.name).join("|"),
@@ -206,7 +207,7 @@ class Viewer {
   #tellValues() {
     const {picture, pane, zoom, pixelRatio} = this.stage;
     if (!picture) return;
-    const scale = `${(100 * zoom / pixelRatio).toPrecision(3)} %`;
+    const scale = `${Number((100 * zoom / pixelRatio).toPrecision(3))} %`;
     const point = this.#point || [pane.width / 2, pane.height / 2];
     const values = this.#valuesAt(point);
     this.#write("values", [scale, values && (this.#point ? values : `middle: ${values}`)]

@@ -1,95 +1,132 @@
-// An open file: its size, and its samples tile by tile. The decoder opens mmp files, the browser all
-// others. The tiles of a file without tiles are one, the whole picture.
-class OpenPicture {
-  static #count = 0;
-
-  // file: name, bytes, isMmp, and source(), which gives what the decoder or the browser opens.
-  static async open(file, decoder) {
-    const found = file.isMmp ? await decoder.open(await file.source()) : await nativePicture(file);
-    return new OpenPicture(file, found);
-  }
-
-  constructor(file, found) {
-    const {width, height, depth, white, tileSize} = found.header;
-    const side = tileSize || Math.max(width, height);
-    Object.assign(this, {file, found, width, height, depth, side});
-    this.id = OpenPicture.#count++;
-    this.white = white || 2 ** depth - 1;
-    this.columns = Math.ceil(width / side);
-    this.rows = Math.ceil(height / side);
-    this.pixels = width * height;
-  }
-
-  get name() {
-    return this.file.name;
-  }
-
-  // Place of a tile in the picture, in samples.
-  place(number) {
-    const {side} = this, x = number % this.columns * side;
-    const y = Math.floor(number / this.columns) * side;
-    return {x, y, width: Math.min(side, this.width - x), height: Math.min(side, this.height - y)};
-  }
-
-  // Numbers of the tiles that a part of the picture touches, the nearest to its middle first.
-  tilesIn(left, top, right, bottom) {
-    const {side, columns, rows} = this, numbers = [];
-    const last = (end, count) => Math.min(count - 1, Math.ceil(end / side) - 1);
-    for (let row = Math.max(0, Math.floor(top / side)); row <= last(bottom, rows); row++)
-      for (let column = Math.max(0, Math.floor(left / side)); column <= last(right, columns); column++)
-        numbers.push(row * columns + column);
-    const middle = [(left + right) / 2, (top + bottom) / 2], far = number => {
-      const {x, y, width, height} = this.place(number);
-      return Math.hypot(x + width / 2 - middle[0], y + height / 2 - middle[1]);
-    };
-    const distances = new Map(numbers.map(number => [number, far(number)]));
-    return numbers.sort((a, b) => distances.get(a) - distances.get(b));
-  }
-
-  // Place, samples and number of planes of a tile.
-  async tile(number, signal) {
-    const {samples} = await this.found.tile(number, {signal}), place = this.place(number);
-    return {...place, samples, planes: samples.length / (place.width * place.height)};
-  }
-
-  // What the file is, in words.
-  get facts() {
-    const {width, height, depth, file: {bytes}, found: {header}} = this;
-    const parts = [`${width}×${height}`, `${header.form}, ${depth} ${depth === 1 ? "bit" : "bits"}`];
-    const tiles = this.columns * this.rows;
-    if (tiles > 1) parts.push(`${tiles} tiles of ${this.side}×${this.side}`);
-    if (bytes) {
-      const rate = (8 * bytes / this.pixels).toFixed(3);
-      parts.push(`${bytes.toLocaleString("en")} bytes`, `${rate} bits per pixel`);
-    }
-    return parts.join(" · ");
-  }
-}
-
-// A picture that the browser decodes, to 8 bits a sample.
+// A picture that the browser decodes, to 8 bits a sample, as it is stored: the browser is told that it
+// is upright, because OpenPicture turns it. Source of the places of EXIF and XMP: ISO/IEC 10918-1,
+// ISO 16684-3 and CIPA DC-008 (JPEG); W3C, "PNG Specification, Third Edition"; RFC 9649 (WebP).
 async function nativePicture(file) {
+  const bytes = new Uint8Array(await (await file.blob()).arrayBuffer());
+  const {exif, xmp} = metadataIn(bytes), part = place => place && bytes.slice(...place);
+  const metadata = {exif: part(exif), xmp: part(xmp)};
+  if (exif) setUpright(bytes, exif);
   const options = {colorSpaceConversion: "none", premultiplyAlpha: "none"};
-  const image = await createImageBitmap(await file.blob(), options);
-  const canvas = new OffscreenCanvas(image.width, image.height), pen = canvas.getContext("2d");
+  const image = await createImageBitmap(new Blob([bytes]), options), {width, height} = image;
+  const canvas = new OffscreenCanvas(width, height), pen = canvas.getContext("2d");
   pen.drawImage(image, 0, 0);
-  const rgba = pen.getImageData(0, 0, image.width, image.height).data;
-  const {samples, form} = lean(rgba);
+  const drawn = pen.getImageData(0, 0, width, height).data;
+  const exact = isOpaque(drawn) ? drawn : readByWebGl(image); // a 2D canvas multiplies by alpha
+  const {samples, form} = lean(exact || drawn), isRounded = !exact;
   return {
-    header: {width: image.width, height: image.height, depth: 8, white: 255, tileSize: 0, form},
+    header: {width, height, depth: 8, white: 255, tileSize: 0, form, isRounded, ...metadata},
     tile: async () => ({samples}),
   };
 }
 
+// Samples of an image, red, green, blue and alpha, in parts that are small enough for all devices;
+// null if there is no WebGL.
+function readByWebGl(image) {
+  const SIDE = 2048, gl = new OffscreenCanvas(1, 1).getContext("webgl2");
+  if (!gl) return null;
+  const {width, height} = image, rgba = new Uint8Array(4 * width * height);
+  gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+  gl.bindFramebuffer(gl.FRAMEBUFFER, gl.createFramebuffer());
+  gl.pixelStorei(gl.PACK_ROW_LENGTH, width);
+  for (let y = 0; y < height; y += SIDE)
+    for (let x = 0; x < width; x += SIDE) {
+      const size = [Math.min(SIDE, width - x), Math.min(SIDE, height - y)];
+      gl.pixelStorei(gl.UNPACK_SKIP_PIXELS, x);
+      gl.pixelStorei(gl.UNPACK_SKIP_ROWS, y);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, ...size, 0, gl.RGBA, gl.UNSIGNED_BYTE, image);
+      const texture = gl.getParameter(gl.TEXTURE_BINDING_2D);
+      gl.framebufferTexture2D(gl.FRAMEBUFFER, gl.COLOR_ATTACHMENT0, gl.TEXTURE_2D, texture, 0);
+      gl.readPixels(0, 0, ...size, gl.RGBA, gl.UNSIGNED_BYTE, rgba, 4 * (y * width + x));
+    }
+  const isGood = gl.getError() === gl.NO_ERROR && !gl.isContextLost();
+  gl.getExtension("WEBGL_lose_context")?.loseContext(); // browsers keep few of them
+  return isGood ? rgba : null;
+}
+
+function isOpaque(rgba) {
+  for (let k = 3; k < rgba.length; k += 4) if (rgba[k] < 255) return false;
+  return true;
+}
+
 // Samples without planes that say nothing: full opacity, and colours that are equal everywhere.
 function lean(rgba) {
-  let gray = true, opaque = true;
-  for (let k = 0; k < rgba.length; k += 4) {
-    gray &&= rgba[k] === rgba[k + 1] && rgba[k] === rgba[k + 2];
-    opaque &&= rgba[k + 3] === 255;
-  }
+  const opaque = isOpaque(rgba);
+  let gray = true;
+  for (let k = 0; k < rgba.length && gray; k += 4)
+    gray = rgba[k] === rgba[k + 1] && rgba[k] === rgba[k + 2];
   const kept = [...gray ? [0] : [0, 1, 2], ...opaque ? [] : [3]], planes = kept.length;
   const samples = new Uint8Array(rgba.length / 4 * planes);
   for (let p = 0; p < planes; p++)
     for (let k = kept[p], out = p; k < rgba.length; k += 4, out += planes) samples[out] = rgba[k];
   return {samples, form: (gray ? "gray" : "RGB") + (opaque ? "" : " with alpha")};
+}
+
+// Where a JPEG, PNG or WebP file has EXIF and XMP: start and end, or null.
+function metadataIn(bytes) {
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  const has = (text, at) => [...text].every((letter, k) => bytes[at + k] === letter.charCodeAt(0));
+  const found = {exif: null, xmp: null}, EXIF = "Exif\0\0", XMP = ["http", "//ns.adobe.com/xap/1.0/\0"].join(":");
+  const note = (kind, start, end) => found[kind] ||= [start, Math.min(end, bytes.length)];
+  if (has("\xff\xd8", 0))
+    for (let at = 2; at + 4 <= bytes.length && bytes[at] === 0xff && bytes[at + 1] !== 0xda;) {
+      const start = at + 4, end = at + 2 + view.getUint16(at + 2), isApp1 = bytes[at + 1] === 0xe1;
+      if (isApp1 && has(EXIF, start)) note("exif", start + EXIF.length, end);
+      if (isApp1 && has(XMP, start)) note("xmp", start + XMP.length, end);
+      at = bytes[at + 1] === 0xff ? at + 1 : end; // 0xff may fill the place before a marker
+    }
+  else if (has("\x89PNG", 0))
+    for (let at = 8; at + 12 <= bytes.length;) {
+      const start = at + 8, end = start + view.getUint32(at);
+      if (has("eXIf", at + 4)) note("exif", start, end);
+      if (has("iTXt", at + 4) && has("XML:com.adobe.xmp\0", start)) note("xmp", start, end);
+      at = end + 4;
+    }
+  else if (has("RIFF", 0) && has("WEBP", 8))
+    for (let at = 12; at + 8 <= bytes.length;) {
+      const start = at + 8, size = view.getUint32(at + 4, true), end = start + size;
+      if (has("EXIF", at)) note("exif", start + (has(EXIF, start) ? EXIF.length : 0), end);
+      if (has("XMP ", at)) note("xmp", start, end);
+      at = end + size % 2;
+    }
+  return found;
+}
+
+// Offset, value and byte order of the orientation in EXIF; null if there is none from 1 to 8.
+function orientationIn(exif) {
+  const view = new DataView(exif.buffer, exif.byteOffset, exif.length);
+  if (exif.length < 8) return null;
+  const start = view.getUint32(0), little = start === 0x49492a00;
+  const directory = view.getUint32(4, little);
+  if (!little && start !== 0x4d4d002a || directory + 2 > exif.length) return null;
+  const count = view.getUint16(directory, little);
+  for (let k = 0, at = directory + 2; k < count && at + 12 <= exif.length; k++, at += 12) {
+    if (view.getUint16(at, little) !== 274) continue;
+    const value = view.getUint16(at + 8, little);
+    return value >= 1 && value <= 8 ? {at: at + 8, value, little} : null;
+  }
+  return null;
+}
+
+// The orientation of a picture: that in EXIF; that in XMP, if EXIF names none; else 1.
+function orientationOf(exif, xmp) {
+  const found = exif && orientationIn(exif);
+  if (found) return found.value;
+  const text = xmp ? new TextDecoder("latin1").decode(xmp) : "";
+  const named = text.match(/tiff:Orientation(?:\s*=\s*["']|\s*>)\s*([1-8])\s*["'<]/);
+  return named ? Number(named[1]) : 1;
+}
+
+// Makes the orientation in the EXIF of a file 1; the CRC of a chunk of PNG follows it.
+function setUpright(bytes, [start, end]) {
+  const found = orientationIn(bytes.subarray(start, end));
+  if (!found) return;
+  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+  view.setUint16(start + found.at, 1, found.little);
+  if (bytes[0] !== 0x89) return;
+  let crc = -1;
+  for (const byte of bytes.subarray(start - 4, end)) {
+    crc ^= byte;
+    for (let bit = 0; bit < 8; bit++) crc = crc >>> 1 ^ (crc & 1 ? 0xedb88320 : 0);
+  }
+  if (end + 4 <= bytes.length) view.setUint32(end, ~crc);
 }

@@ -18,10 +18,11 @@ class RegionBoxes {
   }
 
   draw({pen, zoom, left, top, pixelRatio: unit}, facts) {
-    if (!this.wanted || !facts || !facts.regions) return;
+    const regions = this.wanted && facts.get("regions")?.found;
+    if (!regions) return;
     const line = 2 * unit, high = 20 * unit;
     pen.font = `600 ${14 * unit}px system-ui, sans-serif`;
-    for (const region of [...facts.regions.rows].reverse()) {
+    for (const region of [...regions.rows].reverse()) {
       const colour = RegionBoxes.COLOURS[(region.rank - 1) % RegionBoxes.COLOURS.length];
       const [x0, x1] = [0, region.width].map(w => Math.round((region.left + w - left) * zoom));
       const [y0, y1] = [0, region.height].map(h => Math.round((region.top + h - top) * zoom));
@@ -38,13 +39,14 @@ class RegionBoxes {
 
   // Fills the table with the regions of a file.
   show(name, facts) {
+    const there = facts.get("regions");
     this.box.hidden = !this.wanted;
-    if (!this.wanted || this.#shown === facts && facts) return;
-    this.#shown = facts;
-    const found = facts && facts.regions;
+    if (!this.wanted || this.#shown === there && there) return;
+    this.#shown = there;
+    const found = there && there.found;
     this.table.hidden = !found || !found.rows.length;
-    this.note.textContent = !facts ? "The regions are being searched …"
-      : !found ? facts.problem || "The regions of this file are not known."
+    this.note.textContent = !there ? "The regions are being searched …"
+      : !found ? there.problem || "The regions of this file are not known."
       : found.rows.length ? `${name}: rectangles that exceed level ${found.offset} of ` +
         `${found.white} by the largest sum. A row of the table brings its region into view.`
       : `${name}: no region exceeds level ${found.offset} of ${found.white}.`;

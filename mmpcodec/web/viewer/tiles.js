@@ -306,9 +306,9 @@ class TileView {
 
   // Samples of a pixel; null outside, undefined where no tile is decoded.
   at(x, y) {
-    const {width, height, side, columns} = this.picture;
+    const {width, height} = this.picture;
     if (x < 0 || y < 0 || x >= width || y >= height) return null;
-    const tile = this.#tile(Math.floor(y / side) * columns + Math.floor(x / side));
+    const tile = this.#tile(this.picture.numberAt(x, y));
     if (!tile) return undefined;
     const k = ((y - tile.y) * tile.width + x - tile.x) * tile.planes;
     return [...tile.samples.subarray(k, k + tile.planes)];

@@ -1,6 +1,5 @@
 """The viewer in Chromium: zoomed, compared, read off, on a desk and on a phone."""
 
-import json
 import re
 
 import numpy as np
@@ -11,7 +10,8 @@ from support.web.pages import AXE_RULES, DESK, PHONE
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.web.facts import facts_of
+from mmpcodec.web import server as web_server
+from mmpcodec.web.facts import RegionSearch, facts_of
 from mmpcodec.web.pages import PageEntry, page
 
 pytestmark = pytest.mark.browser
@@ -399,14 +399,19 @@ def test_layers_and_regions(viewing, folder, coded):
     assert place in viewer.locator("#said").text_content()
 
 
-def test_layers_are_asked_of_the_server(viewing, served, folder, waves):
-    server = served(folder / "gray.mmp", folder / "colour.png")
-    server._facts[0] = json.dumps({"layers": [], "regions": None, "problem": "no trace"}).encode()
-    viewer = viewing(server.address, **DESK)
-    assert not [url for url in viewing.requests if "/facts/" in url]
+def test_layers_are_asked_of_the_server(viewing, served, folder, monkeypatch):
+    def stopped(data, name, search, wanted, progress):
+        search = search if name == "colour.png" else RegionSearch(seconds=0)
+        return facts_of(data, name, search, wanted, progress)
+
+    monkeypatch.setattr(web_server, "facts_of", stopped)
+    viewer = viewing(served(folder / "gray.mmp", folder / "colour.png").address, **DESK)
+    assert not [url for url in viewing.requests if "/layers/" in url or "/regions/" in url]
     viewer.locator("#side").click()
     viewer.locator("#regions").check()
-    until(viewer, "document.getElementById('region-note').textContent === 'no trace'")
+    said = "gray.mmp: the search for regions was stopped after 0 seconds"
+    until(viewer, f"document.getElementById('region-note').textContent.startsWith('{said}')")
+    assert not [url for url in viewing.requests if "/layers/" in url]
     viewer.locator("#side-a").select_option("colour.png")
     until(viewer, "document.querySelectorAll('#region-table tbody tr').length > 0")
     viewer.locator("#layer").select_option("modes")

@@ -263,3 +263,17 @@ def test_what_a_picture_does_not_say_is_empty(mmp, scan):
     assert region["deviation"] == 0
     assert region["unit"] is region["value_mean"] is region["width_mm"] is None
     assert Path("r.csv").read_text().splitlines()[1].endswith(",0.0,220.0,220.0,,,,,,,,,")
+
+
+def test_a_limit_of_time(mmp, files):
+    board = np.indices((1024, 1024)).sum(axis=0).astype(np.uint8) % 2 * 255
+    pictures.write(board, "board.png")
+    pictures.write(np.full((20, 30), 200, np.uint8), "white.png")
+    result = mmp("highlight", "board.png", "white.png", "-k", "3", "--seconds", "0.1")
+    assert result.exit_code == 3
+    assert result.stderr.splitlines()[0] == (
+        "mmp: board.png: Regions: no answer in --seconds 0.1; more seconds, fewer regions or "
+        "limits of their sides give one"
+    )
+    assert files() == ["board.png", "white.png", "white.png.regions.png"]
+    assert mmp("highlight", "white.png", "--seconds", "-1").exit_code == 2

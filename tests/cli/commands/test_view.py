@@ -1,10 +1,15 @@
 """``mmp view`` and ``mmp page``, with a stand-in for the decoder of browsers."""
 
 import base64
+import contextlib
+import http.client
 import json
+import os
 import re
 import signal
+import sys
 import threading
+import time
 import urllib.request
 from pathlib import Path
 
@@ -12,8 +17,9 @@ import numpy as np
 import pytest
 from support.web.range_server import RangeServer
 
+import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.web import parts
+from mmpcodec.web import facts, parts
 
 PATCHED = """
 from mmpcodec.web import parts
@@ -179,13 +185,128 @@ def test_a_view_lasts_until_it_is_ended(process, encoded, number, code, said):
     assert (child.returncode, out, errors) == (code, b"", said)
 
 
-def test_a_view_opens_the_browser(process, encoded):
-    opens = PATCHED + "import webbrowser; webbrowser.open = lambda url: print('opened', url) or 1\n"
-    child = process("view", encoded, before=opens)
-    address = child.stdout.readline().decode().removeprefix("opened ").strip()
-    assert child.stdout.readline().decode() == f"1 file at {address}; Ctrl-C ends\n"
+@pytest.fixture
+def browser(tmp_path, monkeypatch):
+    """A browser that records its arguments and the page that it opens, and goes on until its end.
+
+    Gives the file of its record.
+    """
+    record, program = tmp_path / "opened.json", tmp_path / "browser"
+    program.write_text(
+        f"""#!{sys.executable}
+import json, os, stat, sys, time, urllib.parse, urllib.request
+address = sys.argv[1]
+path = urllib.request.url2pathname(urllib.parse.urlsplit(address).path)
+modes = [stat.S_IMODE(os.stat(each).st_mode) for each in (path, os.path.dirname(path))]
+found = {{"address": address, "path": path, "modes": modes, "text": open(path).read()}}
+found["process"] = os.getpid()
+with open({str(record)!r} + "~", "w") as stream:
+    json.dump(found, stream)
+os.replace({str(record)!r} + "~", {str(record)!r})
+time.sleep(60)
+"""
+    )
+    program.chmod(0o700)
+    monkeypatch.setenv("BROWSER", f"{program} %s &")
+    return record
+
+
+def arguments_of_all():
+    """Arguments of all processes."""
+    for path in Path("/proc").glob("[0-9]*/cmdline"):
+        with contextlib.suppress(OSError):  # the process has ended
+            yield path.read_bytes()
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/self/cmdline"), reason="needs the folder /proc")
+def test_a_view_opens_the_browser_without_telling_others_the_secret(process, encoded, browser):
+    """All users of a machine see the arguments of its processes."""
+    child = process("view", encoded, before=PATCHED)
+    said = child.stdout.readline().decode()
+    address = re.fullmatch(r"1 file at (http://127\.0\.0\.1:\d+/[\w-]{32}/); Ctrl-C ends\n", said)[
+        1
+    ]
+    end = time.monotonic() + 30
+    while not browser.exists():
+        assert time.monotonic() < end, "the browser was not started"
+        time.sleep(0.02)
+    opened = json.loads(browser.read_text())
+    token = address.split("/")[3]
+    arguments = list(arguments_of_all())
+    os.kill(opened["process"], signal.SIGTERM)
+    assert any(opened["address"].encode() in each for each in arguments)
+    assert not any(token.encode() in each for each in arguments)
+    assert opened["address"].startswith("file:///")
+    assert opened["modes"] == [0o600, 0o700]
+    assert f'content="0;url={address}"' in opened["text"]
     child.send_signal(signal.SIGINT)
     assert child.wait(60) == 0
+    assert not Path(opened["path"]).parent.exists()
+
+
+def test_a_view_without_a_browser_prints_the_address(process, encoded):
+    opens = PATCHED + "import webbrowser; webbrowser.open = lambda url: False\n"
+    child = process("view", encoded, before=opens)
+    assert re.fullmatch(rb"http://127\.0\.0\.1:\d+/[\w-]{32}/\n", child.stdout.readline())
+    child.send_signal(signal.SIGINT)
+    assert child.wait(60) == 0
+
+
+@pytest.fixture
+def slow(files):
+    """Files whose layers and regions take long: noise in exact samples, and a checkerboard."""
+    noise = np.random.default_rng(1).integers(0, 256, (400, 400, 3)).astype(np.uint8)
+    Path("layers.mmp").write_bytes(mmpcodec.encode(noise, lam=0, preset="exact"))
+    board = np.indices((1500, 1500)).sum(axis=0).astype(np.uint8) % 2 * 255
+    Path("regions.mmp").write_bytes(mmpcodec.encode(board, lam=0, preset="plain"))
+    return {"layers": "layers.mmp", "regions": "regions.mmp"}
+
+
+@pytest.mark.parametrize("kind", ["layers", "regions"])
+@pytest.mark.parametrize("wait", [0.1, 0.3, 0.6])
+def test_a_view_ends_while_facts_are_computed(process, slow, kind, wait):
+    child = process("view", slow[kind], "--no-open", before=PATCHED)
+    address = child.stdout.readline().decode().strip()
+
+    def ask():
+        port = int(address.split(":")[2].split("/")[0])
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30)
+        with (
+            contextlib.closing(connection),
+            contextlib.suppress(OSError, http.client.HTTPException),
+        ):
+            connection.request("GET", f"/{address.split('/')[3]}/{kind}/0")
+            connection.getresponse().read()  # unless the server has ended
+
+    thread = threading.Thread(target=ask)
+    thread.start()
+    time.sleep(wait)
+    child.send_signal(signal.SIGINT)
+    out, errors = child.communicate(timeout=60)
+    assert (child.returncode, out, errors) == (0, b"", b"")
+    thread.join()
+
+
+def test_a_page_says_that_a_search_was_stopped(mmp, decoder, slow, monkeypatch):
+    usual = facts.RegionSearch
+    monkeypatch.setattr(facts, "RegionSearch", lambda most, offset: usual(most, offset, 0.05))
+    result = mmp("page", slow["regions"], "-o", "page.html")
+    assert result.exit_code == 0, result.stderr
+    found = json.loads(contents(Path("page.html").read_text(), "facts-0"))
+    assert [layer["key"] for layer in found["layers"]] == ["edges", "bits"]
+    assert (found["regions"], list(found["problems"])) == (None, ["regions"])
+    assert "stopped after 0.05 seconds" in found["problems"]["regions"]
+
+
+def test_a_page_holds_no_target_of_a_link_that_it_does_not_show(mmp, decoder, encoded):
+    Path("secret").write_text("secret of somebody")
+    Path("b.png").symlink_to("secret")
+    result = mmp("page", encoded, "b.png", "-o", "page.html")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "mmp: b.png: is a link to a file that is neither mmp nor PNG, JPEG or WebP\n"
+    )
+    assert not Path("page.html").exists()
 
 
 def test_a_port_that_is_taken(mmp, decoder, encoded, process):

@@ -5,7 +5,7 @@ import struct
 import numpy as np
 import pytest
 
-from mmpcodec.analysis.thumbnail import orientation, thumbnail
+from mmpcodec.analysis.thumbnail import thumbnail
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture
 
@@ -67,10 +67,3 @@ def test_pictures_are_upright(turn, expected):
     samples = np.array([[1, 2, 3], [4, 5, 6]], np.uint8)
     found = thumbnail(Picture(samples, 8, Metadata(exif=exif(turn))), 10)
     assert found.tolist() == expected
-
-
-@pytest.mark.parametrize(
-    ("data", "turn"), [(None, 1), (b"junk", 1), (exif(6), 6), (exif(8, ">"), 8), (exif(6)[:12], 1)]
-)
-def test_orientation(data, turn):
-    assert orientation(data) == turn

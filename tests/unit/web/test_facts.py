@@ -2,6 +2,8 @@
 
 import base64
 import io
+import struct
+import time
 
 import numpy as np
 import pytest
@@ -9,6 +11,9 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.errors import Cancelled
+from mmpcodec.metadata import Metadata
+from mmpcodec.pictures.orientation import turned
 from mmpcodec.reference.blocks.partition import TREE, mode_name
 from mmpcodec.web import facts
 from mmpcodec.web.facts import MODE_COLOURS, RegionSearch, facts_of
@@ -23,7 +28,7 @@ def shade(height=72, width=100):
 def layers(data):
     """Layers of a file by key."""
     found = facts_of(data, "a.mmp")
-    assert found["problem"] is None
+    assert found["problems"] == {}
     return {layer["key"]: layer for layer in found["layers"]}
 
 
@@ -119,7 +124,7 @@ def test_regions_are_those_of_highlight():
 
 def test_other_pictures_have_regions_only():
     found = facts_of(pictures.to_bytes(shade(), "png"), "a.png")
-    assert (found["layers"], found["problem"]) == ([], None)
+    assert (found["layers"], found["problems"]) == ([], {})
     assert found["regions"]["rows"]
 
 
@@ -130,8 +135,106 @@ def test_what_is_wrong_is_said(monkeypatch):
     for bad, name in ((bytes(damaged), "a.mmp"), (b"", "a.mmp"), (b"P", "a.png")):
         found = facts_of(bad, name)
         assert (found["layers"], found["regions"]) == ([], None)
-        assert found["problem"]
+        assert set(found["problems"]) == {"layers", "regions"}
+        assert all(found["problems"].values())
     monkeypatch.setattr(facts, "MOST_PIXELS", 7199)
-    assert facts_of(data, "a.mmp")["problem"] == (
-        "a.mmp: has 7200 pixels; layers and regions are computed of at most 7199"
-    )
+    assert facts_of(data, "a.mmp", wanted={"layers"}) == {
+        "layers": [],
+        "problems": {
+            "layers": "a.mmp: has 7200 pixels; layers and regions are computed of at most 7199"
+        },
+    }
+
+
+def test_only_what_is_wanted_is_computed(monkeypatch):
+    data = mmpcodec.encode(shade(), preset="plain")
+    monkeypatch.setattr(facts, "find_regions", None)
+    found = facts_of(data, "a.mmp", wanted={"layers"})
+    assert (list(found), len(found["layers"])) == (["problems", "layers"], 2)
+    monkeypatch.undo()
+    monkeypatch.setattr(facts, "layers_of", None)
+    found = facts_of(data, "a.mmp", wanted={"regions"})
+    assert (list(found), len(found["regions"]["rows"])) == (["problems", "regions"], 3)
+    monkeypatch.setattr(mmpcodec, "inspect", None)
+    assert facts_of(data, "a.mmp", RegionSearch(0), {"regions"}) == {
+        "regions": None,
+        "problems": {},
+    }
+
+
+@pytest.mark.parametrize("name", ["a.mmp", "a.png"])
+def test_a_search_that_takes_too_long_is_stopped(name):
+    """A checkerboard has more rectangles of nearly the largest sum than any other picture."""
+    samples = np.indices((1024, 1024)).sum(axis=0).astype(np.uint8) % 2 * 255
+    if name == "a.mmp":
+        data = mmpcodec.encode(samples, lam=0, preset="plain")
+    else:
+        data = pictures.to_bytes(samples, "png")
+    started = time.monotonic()
+    found = facts_of(data, name, RegionSearch(3, "0.5", 0.05), {"regions"})
+    assert time.monotonic() - started < 5
+    assert found == {
+        "regions": None,
+        "problems": {
+            "regions": f"{name}: the search for regions was stopped after 0.05 seconds; mmp "
+            "highlight searches without a limit of time"
+        },
+    }
+
+
+@pytest.mark.parametrize("answers", [0, 1, 3, 5])
+def test_facts_are_cancelled(answers):
+    data = mmpcodec.encode(shade(160, 160), preset="plain")
+    left = iter([True] * answers)
+    with pytest.raises(Cancelled):
+        facts_of(data, "a.mmp", progress=lambda done, total: next(left, False))
+
+
+def exif(turn):
+    entry = struct.pack("<HHIHH", 274, 3, 1, turn, 0)
+    return b"II*\0" + struct.pack("<IH", 8, 1) + entry + bytes(4)
+
+
+@pytest.mark.parametrize("turn", range(1, 9))
+def test_layers_and_regions_are_those_of_the_upright_picture(turn):
+    """Those of a turned picture are those of the same samples, turned."""
+    samples = shade(70, 101)
+    options = {"preset": "photo", "lam": 60}
+    plain = facts_of(mmpcodec.encode(samples, **options), "a.mmp")
+    metadata = Metadata(exif=exif(turn))
+    found = facts_of(mmpcodec.encode(samples, metadata=metadata, **options), "a.mmp")
+    for one, other in zip(plain["layers"], found["layers"], strict=True):
+        if one["key"] != "edges":
+            expected = turned(np.asarray(image(one).convert("RGBA")), turn)
+            np.testing.assert_array_equal(np.asarray(image(other).convert("RGBA")), expected)
+    one, other = (np.asarray(image(each["layers"][0])) for each in (plain, found))
+    # Lines between two samples of the upright picture lie between the same two samples.
+    places = turned(np.arange(samples.size).reshape(samples.shape), turn)
+    rows, columns = np.divmod(places, samples.shape[1])
+    for axis, bit in ((0, 1), (1, 2)):
+        stored = np.stack([rows, columns], axis=2)
+        before = np.take(stored, range(places.shape[axis] - 1), axis=axis)
+        behind = np.take(stored, range(1, places.shape[axis]), axis=axis)
+        moved = "row" if (before != behind)[..., 0].all() else "column"
+        later = np.maximum(before, behind)
+        expected = one[later[..., 0], later[..., 1]] & (1 if moved == "row" else 2) > 0
+        drawn = np.take(other, range(1, other.shape[axis]), axis=axis) & bit > 0
+        np.testing.assert_array_equal(drawn, expected)
+    rows = zip(plain["regions"]["rows"], found["regions"]["rows"], strict=True)
+    for stored, region in rows:
+        expected = turned(filled(samples.shape, stored), turn)
+        np.testing.assert_array_equal(filled(expected.shape, region), expected)
+        assert stored["sum"] == region["sum"]
+
+
+def filled(shape, region):
+    """A mask of a region."""
+    mask = np.zeros(shape, bool)
+    mask[region["top"] :, region["left"] :][: region["height"], : region["width"]] = True
+    return mask
+
+
+@pytest.mark.parametrize(("turn", "phase"), [(1, [0, 0]), (2, [5, 0]), (3, [5, 6]), (6, [6, 0])])
+def test_outlines_say_where_multiples_of_16_are(turn, phase):
+    data = mmpcodec.encode(shade(70, 101), preset="plain", metadata=Metadata(exif=exif(turn)))
+    assert facts_of(data, "a.mmp")["layers"][0]["phase"] == phase

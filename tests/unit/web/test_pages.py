@@ -9,7 +9,7 @@ import pytest
 
 from mmpcodec.errors import MissingExtra
 from mmpcodec.web import parts
-from mmpcodec.web.pages import PageEntry, page, title_of
+from mmpcodec.web.pages import PageEntry, page, redirect, title_of
 
 DECODER = "const decoder = {};"
 HOSTILE = '</script><script>alert("1")</script>&<b>.mmp'
@@ -19,7 +19,7 @@ def entries():
     data = bytes(range(256))
     return [
         PageEntry("a.mmp", 256, data=lambda: data, facts=lambda: {"layers": [], "name": HOSTILE}),
-        PageEntry(HOSTILE, 7, address="files/1", facts_address="facts/1"),
+        PageEntry(HOSTILE, 7, address="files/1", facts_addresses={"layers": "layers/1"}),
     ]
 
 
@@ -81,7 +81,7 @@ def test_a_page_is_the_files_and_little_more():
     for count in (0, 300_000):
         entry = PageEntry("a.mmp", count, data=lambda count=count: bytes(count))
         sizes.append(len("".join(page([entry], DECODER, "a", asks=False))))
-    assert sizes[0] < 70_000
+    assert sizes[0] < 77_000
     assert sizes[1] - sizes[0] == pytest.approx(400_000, abs=10)
 
 
@@ -118,3 +118,10 @@ def test_the_decoder_is_the_built_script(monkeypatch, tmp_path):
     monkeypatch.setattr(parts, "FOLDER", tmp_path)
     (tmp_path / parts.DECODER).write_text(DECODER)
     assert parts.decoder_script() == DECODER
+
+
+def test_a_page_that_leads_to_another():
+    text = redirect("http://127.0.0.1:7/a&b/")
+    assert '<meta http-equiv="refresh" content="0;url=http://127.0.0.1:7/a&amp;b/">' in text
+    assert '<a href="http://127.0.0.1:7/a&amp;b/">' in text
+    assert '<meta name="referrer" content="no-referrer">' in text

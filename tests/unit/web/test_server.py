@@ -4,6 +4,7 @@ import http.client
 import json
 import os
 import threading
+import time
 from contextlib import nullcontext
 
 import numpy as np
@@ -14,6 +15,8 @@ from support.web.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.errors import Cancelled, FileError
+from mmpcodec.web import server as web_server
 from mmpcodec.web.facts import RegionSearch
 from mmpcodec.web.server import PIECE, PageServer, ServedFile, range_of
 
@@ -71,7 +74,9 @@ def test_the_page_names_files_by_number(server):
     status, headers, body = ask(server, "")
     assert (status, headers["Content-Type"]) == (200, "text/html; charset=utf-8")
     text = body.decode()
-    assert all(name in text for name in ("a.mmp", "b.png", '"files/0"', '"facts/1"'))
+    assert all(
+        name in text for name in ("a.mmp", "b.png", '"files/0"', '"layers/1"', '"regions/2"')
+    )
     assert str(server.files[0].source) not in text
     assert headers["Cache-Control"] == "no-store"
     assert headers["Cross-Origin-Resource-Policy"] == "same-origin"
@@ -165,7 +170,7 @@ def test_a_url_whose_server_sends_ranges(serving):
     [
         *("files/3", "files/-1", "files/", "files/00000000001", "files/a.mmp", "files/0/"),
         *("files/../secret.txt", "../secret.txt", "secret.txt", "files/%2e%2e/secret.txt", "a.mmp"),
-        *("facts/9", "facts", "files/%D9%A1"),
+        *("layers/9", "regions", "facts/0", "files/%D9%A1"),
     ],
 )
 def test_nothing_but_the_named_files(server, path):
@@ -191,17 +196,121 @@ def test_other_names_of_the_host_and_methods(server):
 
 
 def test_facts(server):
-    status, headers, body = ask(server, "facts/1")
+    assert json.loads(ask(server, "layers/1")[2]) == {"layers": [], "problems": {}}
+    status, headers, body = ask(server, "regions/1")
     assert (status, headers["Content-Type"]) == (200, "application/json")
     found = json.loads(body)
-    assert found["layers"] == []
+    assert list(found) == ["problems", "regions"]
     assert found["regions"]["offset"] == 64
     (region,) = found["regions"]["rows"]
     places = [region[name] for name in ("left", "top", "width", "height", "mean")]
     assert places == [5, 10, 20, 10, 200]
-    coded = json.loads(ask(server, "facts/2")[2])
+    coded = json.loads(ask(server, "layers/2")[2])
     assert [layer["key"] for layer in coded["layers"]] == ["edges", "bits"]
-    assert json.loads(ask(server, "facts/0")[2])["problem"]
+    assert json.loads(ask(server, "layers/0")[2])["problems"]["layers"]
+
+
+def test_facts_of_a_file_that_changes_are_computed_again(server, tmp_path, monkeypatch):
+    first = ask(server, "regions/1")[2]
+    monkeypatch.setattr(web_server, "facts_of", None)
+    assert ask(server, "regions/1")[2] == first
+    monkeypatch.undo()
+    pictures.write(np.full((40, 50), 255, np.uint8), tmp_path / "b.png")
+    (region,) = json.loads(ask(server, "regions/1")[2])["regions"]["rows"]
+    assert (region["width"], region["height"], region["mean"]) == (50, 40, 255)
+
+
+def test_no_file_waits_for_the_facts_of_another(server, monkeypatch):
+    """Regions of one file are searched while layers of it and of another one are asked for."""
+    searching, end, computed = threading.Event(), threading.Event(), web_server.facts_of
+
+    def slow(data, name, search, wanted, progress):
+        if name == "b.png" and "regions" in wanted:
+            searching.set()
+            assert end.wait(20)
+        return computed(data, name, search, wanted, progress)
+
+    monkeypatch.setattr(web_server, "facts_of", slow)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(ask(server, "regions/1")[0]))
+    thread.start()
+    assert searching.wait(20)
+    assert json.loads(ask(server, "layers/2")[2])["layers"]
+    assert json.loads(ask(server, "regions/2")[2])["regions"]
+    assert ask(server, "layers/1")[0] == 200
+    assert answers == []
+    end.set()
+    thread.join(20)
+    assert answers == [200]
+
+
+def test_the_end_waits_for_facts_and_cancels_them(serving, tmp_path, monkeypatch):
+    (tmp_path / "a.mmp").write_bytes(CONTENT)
+    own = serving(ServedFile(str(tmp_path / "a.mmp"), "a.mmp"))
+    begun, ended = threading.Event(), threading.Event()
+
+    def endless(data, name, search, wanted, progress):
+        begun.set()
+        while progress(0, 1):
+            time.sleep(0.01)
+        time.sleep(0.3)
+        ended.set()
+        raise Cancelled("stopped")
+
+    monkeypatch.setattr(web_server, "facts_of", endless)
+    answers = []
+    thread = threading.Thread(target=lambda: answers.append(ask(own, "layers/0")))
+    thread.start()
+    assert begun.wait(20)
+    own.shutdown()
+    own.server_close()
+    assert ended.is_set()
+    thread.join(20)
+    assert [(status, text) for status, _, text in answers] == [(500, b"stopped")]
+    with pytest.raises(Cancelled):
+        own.facts("layers", 0)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="needs pipes with names")
+def test_a_pipe_in_the_place_of_a_file_is_refused(server, tmp_path):
+    (tmp_path / "a.mmp").unlink()
+    os.mkfifo(tmp_path / "a.mmp")
+    for path in ("files/0", "layers/0", "regions/0"):
+        status, _, body = ask(server, path)
+        assert (status, body) == (500, b"a.mmp: is no regular file")
+    with pytest.raises(FileError, match=r"a\.mmp: is no regular file"):
+        PageServer([ServedFile(str(tmp_path / "a.mmp"), "a.mmp")], decoder="")
+
+
+def test_links_are_served_if_they_lead_to_what_pages_show(serving, tmp_path):
+    """The target of a link is known by its first bytes, not by the name of the link."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "home" / "secret.txt").write_text("secret of somebody")
+    (tmp_path / "home" / "empty").touch()
+    (tmp_path / "links").mkdir()
+    contents = {"b.png": pictures.to_bytes(np.zeros((4, 5), np.uint8), "png")}
+    contents["c.mmp"] = mmpcodec.encode(np.zeros((4, 5), np.uint8), preset="plain")
+    contents["d.webp"] = pictures.to_bytes(np.zeros((4, 5, 3), np.uint8), "webp")
+    contents["e.jpg"] = pictures.to_bytes(np.zeros((4, 5, 3), np.uint8), "jpg")
+    for name, data in contents.items():
+        (tmp_path / "home" / name).write_bytes(data)
+        (tmp_path / "links" / name).symlink_to(tmp_path / "home" / name)
+    bad = {"x.mmp": "secret.txt", "y.png": "secret.txt", "z.mmp": "empty"}
+    for name, target in bad.items():
+        (tmp_path / "links" / name).symlink_to(tmp_path / "home" / target)
+    (tmp_path / "home" / "v.mmp").write_text("secret of somebody")
+    (tmp_path / "links" / "folder").symlink_to(tmp_path / "home")
+    names = [*contents, *bad, "folder/v.mmp"]
+    own = serving(*(ServedFile(str(tmp_path / "links" / name), name) for name in names))
+    for number, name in enumerate(names):
+        status, _, body = ask(own, f"files/{number}")
+        if name in contents:
+            assert (status, body) == (200, contents[name])
+        else:
+            assert status == 500
+            said = "is a link to a file that is neither mmp nor PNG, JPEG or WebP"
+            assert body.decode() == f"{name}: {said}"
+            assert ask(own, f"regions/{number}")[::2] == (500, body)
 
 
 def test_a_file_that_is_gone(server, tmp_path):

@@ -80,6 +80,7 @@ export class Fields {
     this.section = section;
     this.start = start;
     this.place = 0;
+    this.last = 0n; // the last number, which a double may not hold
   }
 
   /** Byte offset in the file of the next field. */
@@ -99,9 +100,10 @@ export class Fields {
    */
   bytes(name, count) {
     if (count > this.left) {
+      const exact = count === Number(this.last) ? this.last : count;
       throw new TruncatedStream(
         this.section,
-        `only ${this.left} of ${count} bytes of ${name}`,
+        `only ${this.left} of ${exact} bytes of ${name}`,
         this.start + this.data.length,
       );
     }
@@ -119,7 +121,8 @@ export class Fields {
   }
 
   /**
-   * Reads a number from `low` to `high`. Above 2^53 the result is rounded: no file is as long.
+   * Reads a number from `low` to `high`. Above 2^53 the result is rounded: no file is as long. Errors
+   * name it as it is; see `bytes`.
    * @param {string} name
    * @param {number} [low]
    * @param {number | bigint} [high]
@@ -145,6 +148,7 @@ export class Fields {
       const allowed = low === high ? `${low}` : `${low} to ${high}`;
       throw new CorruptStream(this.section, `${name} is ${value}, allowed is ${allowed}`, first);
     }
+    this.last = value;
     return Number(value);
   }
 
