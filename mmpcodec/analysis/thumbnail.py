@@ -5,8 +5,9 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from mmpcodec.analysis.drawings.levels import as_shown, shown_range
+from mmpcodec.analysis.turning import turned
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.orientation import orientation, turned
+from mmpcodec.pictures.facts import orientation_of
 
 
 def thumbnail(picture: Picture, side: int) -> NDArray[np.uint8]:
@@ -34,4 +35,4 @@ def thumbnail(picture: Picture, side: int) -> NDArray[np.uint8]:
         samples = np.concatenate([np.atleast_3d(samples), alpha], axis=2)
     image = Image.fromarray(np.ascontiguousarray(samples))
     image.thumbnail((side, side), Image.Resampling.LANCZOS)
-    return turned(np.asarray(image), orientation(picture.metadata))
+    return turned(np.asarray(image), orientation_of(picture.metadata))

@@ -20,12 +20,13 @@ from mmpcodec import pictures
 from mmpcodec.analysis.drawings.blocks import PALETTE
 from mmpcodec.analysis.drawings.file import outlined
 from mmpcodec.analysis.regions import Region, find_regions
+from mmpcodec.analysis.turning import turned, turned_place, turns
 from mmpcodec.codec.decoder import Inspection, read_header
 from mmpcodec.errors import Cancelled, LimitExceeded, MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.orientation import orientation, turned, turned_place, turns
+from mmpcodec.pictures.facts import orientation_of
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.progress import Progress, report_progress
@@ -187,7 +188,7 @@ def _add_regions(
             "highlight searches without a limit of time"
         )
         return
-    turn = orientation(picture.metadata)
+    turn = orientation_of(picture.metadata)
     shape = picture.samples.shape[:2]
     facts["regions"] = {
         "offset": found.offset,
@@ -225,7 +226,7 @@ def layers_of(found: Inspection, progress: Progress | None = None) -> list[dict[
         the size of the upright picture. Outlines have ``phase``: column and row of a multiple of 16
         samples.
     """
-    turn, layers = orientation(found.header.metadata), []
+    turn, layers = orientation_of(found.header.metadata), []
     for make in (_edges, _modes, _bits):
         report_progress(progress, 1, 1)
         layer = make(found, turn)

@@ -12,8 +12,9 @@ import pytest
 from PIL import Image
 from support.web.decoder import WEB
 
+from mmpcodec.analysis.turning import turned, turned_place
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.orientation import orientation, turned, turned_place
+from mmpcodec.pictures.facts import orientation_of
 
 CALLS = """
 const { readFileSync } = await import("node:fs");
@@ -79,7 +80,7 @@ def test_orientations_are_those_of_python():
         *({"call": "orientation", "exif": base64_of(e) or None, "xmp": base64_of(x) or None}
           for e, x in pairs)
     )  # fmt: skip
-    assert found == [orientation(Metadata(exif=e, xmp=x)) for e, x in pairs]
+    assert found == [orientation_of(Metadata(exif=e, xmp=x)) for e, x in pairs]
     assert set(found) == set(range(1, 9))
 
 

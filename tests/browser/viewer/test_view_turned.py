@@ -10,8 +10,8 @@ from PIL import Image
 from support.web.decoder import mmp_file, until
 from support.web.pages import DESK, PHONE
 
+from mmpcodec.analysis.turning import turned
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.orientation import turned
 
 pytestmark = pytest.mark.browser
 

@@ -11,9 +11,9 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.analysis.turning import turned
 from mmpcodec.errors import Cancelled
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.orientation import turned
 from mmpcodec.reference.blocks.partition import TREE, mode_name
 from mmpcodec.web import facts
 from mmpcodec.web.facts import MODE_COLOURS, RegionSearch, facts_of

@@ -1,38 +1,13 @@
-"""How a picture is turned: the orientation in its metadata, and upright samples and places.
+"""Upright samples and places of a picture whose metadata say how it is turned.
 
-Orientations are the numbers 1 to 8 of TIFF and EXIF. 1 is upright.
+Orientations are the numbers 1 to 8 of TIFF and EXIF; ``pictures.facts.orientation_of`` reads them.
 """
-
-import re
 
 import numpy as np
 
-from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.exif import ORIENTATION, parsed
-
-UPRIGHT = 1
 _TRANSPOSED = (5, 6, 7, 8)
 _LEFT_RIGHT = (2, 3, 6, 7)
 _UP_DOWN = (3, 4, 7, 8)
-_IN_XMP = re.compile(rb"tiff:Orientation(?:\s*=\s*[\"']|\s*>)\s*([1-8])\s*[\"'<]")
-
-
-def orientation(metadata: Metadata) -> int:
-    """Return the orientation in EXIF; that in XMP, if EXIF names none; else 1."""
-    found = _in_exif(metadata.exif)
-    if found is None and (match := _IN_XMP.search(metadata.xmp)):
-        found = int(match[1])
-    return found or UPRIGHT
-
-
-def _in_exif(exif: bytes) -> int | None:
-    try:
-        order, directory = parsed(exif)
-    except ValueError:
-        return None
-    _, _, value = directory.entries.get(ORIENTATION, (0, 0, b""))
-    found = int.from_bytes(value[:2], "little" if order == "<" else "big")
-    return found if 1 <= found <= 8 else None
 
 
 def turns(orientation: int) -> tuple[bool, bool, bool]:
@@ -40,7 +15,7 @@ def turns(orientation: int) -> tuple[bool, bool, bool]:
 
     Examples
     --------
-    >>> from mmpcodec.pictures.orientation import turns
+    >>> from mmpcodec.analysis.turning import turns
     >>> turns(6)  # a quarter clockwise
     (True, True, False)
     """

@@ -7,8 +7,9 @@ import numpy as np
 import pytest
 from PIL import Image, ImageOps
 
+from mmpcodec.analysis.turning import turned, turned_place
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.orientation import orientation, turned, turned_place
+from mmpcodec.pictures.facts import orientation_of
 
 
 def exif(turn, order="<"):
@@ -33,7 +34,7 @@ def xmp(turn):
     ],
 )
 def test_in_exif(data, turn):
-    assert orientation(Metadata(exif=data)) == turn
+    assert orientation_of(Metadata(exif=data)) == turn
 
 
 @pytest.mark.parametrize(
@@ -45,13 +46,13 @@ def test_in_exif(data, turn):
     ],
 )
 def test_in_xmp(data, turn):
-    assert orientation(Metadata(xmp=data)) == turn
+    assert orientation_of(Metadata(xmp=data)) == turn
 
 
 def test_exif_decides():
-    assert orientation(Metadata(exif=exif(6), xmp=xmp(3))) == 6
-    assert orientation(Metadata(exif=exif(1), xmp=xmp(3))) == 1
-    assert orientation(Metadata(exif=exif(0), xmp=xmp(3))) == 3
+    assert orientation_of(Metadata(exif=exif(6), xmp=xmp(3))) == 6
+    assert orientation_of(Metadata(exif=exif(1), xmp=xmp(3))) == 1
+    assert orientation_of(Metadata(exif=exif(0), xmp=xmp(3))) == 3
 
 
 @pytest.mark.parametrize("turn", range(1, 9))
