@@ -8,16 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.codec.decoder import (
-    Source,
-    check_area,
-    check_memory,
-    check_work,
-    named,
-    read_header,
-    start_of,
-    tile_of,
-)
+from mmpcodec.codec.decoder import check_area, check_memory, check_work, named, start_of, tile_of
+from mmpcodec.codec.opening import Source, read_header
 from mmpcodec.codec.tiles.decoding import decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError

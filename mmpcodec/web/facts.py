@@ -18,7 +18,8 @@ from mmpcodec import pictures
 from mmpcodec.analysis.drawings.blocks import PALETTE
 from mmpcodec.analysis.drawings.file import outlined
 from mmpcodec.analysis.regions import find_regions
-from mmpcodec.codec.decoder import Inspection, read_header
+from mmpcodec.codec.decoder import Inspection
+from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits

@@ -76,7 +76,7 @@ def info(
             backend=chosen.name,
             progress=progress,
         )
-        partial |= bool(found.bad_tiles)
+        partial |= bool(found.bad_tiles or found.faults)
         if job.target is not None:
             draw_map(found, job.target, force=force)
         return Described(job.source, found, job.target)
