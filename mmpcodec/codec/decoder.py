@@ -36,6 +36,10 @@ from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
 
+MOST_DESCRIBED = 1 << 16
+"""Most tiles that are described without decoding; each takes about 1 kB and 30 us."""
+
+
 @dataclass(frozen=True)
 class BadTile:
     """A tile that does not decode.
@@ -131,7 +135,7 @@ def inspect(
         region are read.
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
-        sizes). Without it, only headers and checksums are read.
+        sizes). Without it, only headers and checksums are read, of at most 65536 tiles.
     region : sequence of 4 int or None
         See ``decode``.
     allow_partial : bool
@@ -178,6 +182,8 @@ def inspect(
     if decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans_touching(area, *grid), limits)
+    else:
+        _check_described(spans_touching(area, *grid))
     tiles = list(tiles_touching(area, *grid))
     if decode:
         check_work(header, tiles, padded, limits)
@@ -325,6 +331,14 @@ def check_area(
     if fault:
         raise LimitExceeded(container.SECTION, f"{what} is {area.width}x{area.height}: {fault}")
     return samples
+
+
+def _check_described(spans: tuple[Spans, Spans]) -> None:
+    """Check that the tiles to describe, without decoding, are not too many."""
+    count = len(spans[0]) * len(spans[1])
+    if count > MOST_DESCRIBED:
+        text = f"{count} tiles to describe, at most {MOST_DESCRIBED} are; give a smaller region"
+        raise LimitExceeded(container.SECTION, text)
 
 
 def check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:

@@ -1,7 +1,7 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
 import { newSamples } from "./colour.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
-import { checkSize, cutAt, readHeader } from "./format/container.js";
+import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkWork, checkedLimits } from "./limits.js";
@@ -125,6 +125,9 @@ export class Picture {
   async decode(options = {}) {
     const { header, source } = this;
     if (source.size !== Infinity) checkSize(header, source.size);
+    const last = header.tileOffsets[header.tileCount];
+    const end = await source.read(last, last + header.trailer.length, options.signal);
+    checkTrailer(header, end, source.size);
     const { width, height } = header;
     return this.#decoded({ x: 0, y: 0, width, height }, true, options.signal);
   }

@@ -210,3 +210,11 @@ def test_the_trailer_is_short():
     picture ^= samples_of((1024, 1024), 1, 2)
     data = mmpcodec.encode(picture, 0, preset="exact", effort=1, tile_size=256, version=2)
     assert len(mmpcodec.inspect(data).header.trailer) < len(data) / 1000
+
+
+def test_headers_of_too_many_tiles_are_not_described(data, monkeypatch):
+    monkeypatch.setattr("mmpcodec.codec.decoder.MOST_DESCRIBED", TILES - 1)
+    with pytest.raises(mmpcodec.LimitExceeded, match="12 tiles to describe, at most 11 are"):
+        mmpcodec.inspect(data)
+    assert len(mmpcodec.inspect(data, region=(0, 0, 128, 64)).layers) == 2
+    assert mmpcodec.decode(data).shape == PICTURE.shape
