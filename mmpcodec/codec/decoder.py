@@ -11,6 +11,7 @@ from mmpcodec import backends
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.memory import memory_to_decode
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
+from mmpcodec.codec.seconds import seconds_to_decode
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
@@ -34,7 +35,6 @@ from mmpcodec.samples import Samples
 from mmpcodec.start import SECTION, Start, check_starts, start_named
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
-
 
 MOST_DESCRIBED = 1 << 16
 """Most tiles that are described without decoding; each takes about 1 kB and 30 us."""
@@ -185,8 +185,6 @@ def inspect(
     else:
         _check_described(spans_touching(area, *grid))
     tiles = list(tiles_touching(area, *grid))
-    if decode:
-        check_work(header, tiles, padded, limits)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     moved = _moved(header, view) if allow_partial else 0
@@ -203,6 +201,7 @@ def inspect(
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     check_memory(streams, header.planes, padded, threads, limits)
+    check_seconds(streams, header, len(view), limits)
     start = start_of(header, starts)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
@@ -341,14 +340,17 @@ def _check_described(spans: tuple[Spans, Spans]) -> None:
         raise LimitExceeded(container.SECTION, text)
 
 
-def check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:
-    """Compare the samples of the tiles with their bytes."""
-    size = sum(header.tile_bytes[tile.number] for tile in tiles)
-    fault = limits.fault("max_samples_per_byte", -(-samples // size), "samples for each byte")
-    if fault:
-        raise LimitExceeded(
-            container.SECTION, f"{samples} samples in tiles of {size} bytes: {fault}"
-        )
+def check_seconds(
+    streams: Sequence[tuple[Tile, TileStream]], header: Header, size: int, limits: DecodeLimits
+) -> None:
+    """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit."""
+    most = limits.seconds_for(size)
+    for peek in (False, True):
+        seconds = seconds_to_decode(streams, header.depth, header.planes, peek=peek)
+        if seconds <= most:
+            return
+    text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
+    raise LimitExceeded(container.SECTION, f"{text}; max_seconds (--max-seconds) raises it")
 
 
 def check_memory(

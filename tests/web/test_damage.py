@@ -115,7 +115,7 @@ def test_sizes_of_more_than_32_bits_end_as_in_python(node):
         ({"maxSamples": 1000}, "maxSamples raises it"),
         ({"maxDimension": 10}, "maxDimension raises it"),
         ({"maxMemory": 1 << 20}, "maxMemory raises it"),
-        ({"maxSamplesPerByte": 1}, "maxSamplesPerByte raises it"),
+        ({"maxSeconds": 1e-9}, "maxSeconds raises it"),
     ],
 )
 def test_limits_are_named_in_the_error(node, limits, words):

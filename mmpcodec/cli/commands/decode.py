@@ -99,7 +99,7 @@ def decode(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_memory: options.MaxMemory = None,
-    max_samples_per_byte: options.MaxSamplesPerByte = None,
+    max_seconds: options.MaxSeconds = None,
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -117,7 +117,7 @@ def decode(
     The output is IN with the suffix .png, unless -o, -O or --format names another. A message names
     the metadata that the output format cannot hold.
     """
-    limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
     know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures

@@ -249,6 +249,7 @@ def highlight(
     denoise: options.Denoise = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     backend: options.BackendName = "auto",
     device: options.Device = None,
     jobs: options.Jobs = 1,
@@ -270,7 +271,7 @@ def highlight(
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     existing = Existing.of(force, skip_existing, update)
     partly = {"--skip-existing": skip_existing, "--update": update, "--manifest": manifest}
     for option, given in partly.items():

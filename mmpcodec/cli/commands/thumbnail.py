@@ -38,13 +38,14 @@ def thumbnail(
     start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
 ) -> ExitCode:
     """Draw a small PNG of a picture.
 
     File managers call it: `mmp install-desktop` tells them. The picture is upright, as its EXIF
     says, has 8 bits a sample, and keeps alpha and ICC profile. A small picture is not enlarged.
     """
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     know_starts(start)
     check([Job(picture, out)], force=True)
 

@@ -4,7 +4,7 @@ import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
 import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
-import { checkArea, checkMemory, checkWork, checkedLimits } from "./limits.js";
+import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
 import { statesOf } from "./starts.js";
 
@@ -143,12 +143,10 @@ export class Picture {
     const { planes, depth, form, metadata } = header;
     const padded = checkArea(header, area, whole, limits);
     const wanted = tilesTouching(area, header);
-    const sizeOf = (/** @type {number} */ tile) =>
-      header.tileOffsets[tile + 1] - header.tileOffsets[tile];
-    checkWork(padded, wanted.reduce((sum, tile) => sum + sizeOf(tile.number), 0), limits);
     const parts = await this.#fetched(wanted, signal);
     const pool = await this.pool();
     checkMemory(parts, planes, padded, pool.atOnce, limits);
+    checkSeconds(parts, planes, limits);
     this.states ??= statesOf(header, this.starts);
     const states = await this.states;
     const { version, crcBytes, toolSets, start } = header;

@@ -92,7 +92,6 @@ def test_quiet(mmp, encoded):
         ("max-samples", 511, "picture is 20x16: 512 samples in whole 16x16 fragments"),
         ("max-dimension", 19, "picture is 20x16: 20 pixels in a row or column"),
         ("max-memory", 10**7, "decoding can take 10438400 bytes of memory"),
-        ("max-samples-per-byte", 1, "512 samples in tiles of 406 bytes: 2 samples for each byte"),
     ],
 )
 def test_limits(mmp, encoded, option, limit, says, files):
