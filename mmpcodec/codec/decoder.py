@@ -192,8 +192,8 @@ def inspect(
         try:
             streams.append((tile, _read_moved(view, header, tile, moved)))
         except FormatError as error:
-            start, end = header.tile_offsets[tile.number : tile.number + 2]
-            missing = start < 0 or end > len(view)
+            first, end = header.tile_offsets[tile.number : tile.number + 2]
+            missing = first < 0 or end > len(view)
             bad.append(_bad(header, tile, error, allow_partial, missing))
     if not decode:
         found = tuple(

@@ -28,7 +28,7 @@ EXACT_MANY_MODELS = 0.1e-6
 """Seconds for a sample of exact samples: of version 1; of 2 models; for each predictor; more."""
 EXACT_BYTE = 4e-6
 TREES = 0.3e-6
-TREES_BYTE = 2e-6
+TREES_BYTE = 3e-6
 BLOCKS = 0.3e-6
 BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""

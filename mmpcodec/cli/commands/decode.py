@@ -151,13 +151,12 @@ def decode(
             )
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
-        assert samples is not None
+        assert samples is not None and job.target is not None
         for line in damage(header, found.bad_tiles, found.faults):
             progress.note(f"{job.name}: {line}")
         metadata = header.metadata.without(*(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
-        assert job.target is not None
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
             progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")

@@ -295,8 +295,7 @@ def highlight(
     from mmpcodec.solvers import dispatch, max_sum
 
     backend = implied(backend, device)
-    if cluster is None:  # else the workers choose
-        backend = dispatch.resolved(max_sum.__name__, backend)
+    backend = dispatch.resolved(max_sum.__name__, backend) if cluster is None else backend
     numbers = () if cluster else numbers_of(backend, device)
     check_offset(offset)
     mask = checked_mask(mask, limits, cluster)
