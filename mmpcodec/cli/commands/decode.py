@@ -151,11 +151,11 @@ def decode(
             )
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
-        assert samples is not None and job.target is not None
+        assert samples is not None
+        assert job.target is not None
         for line in damage(header, found.bad_tiles, found.faults):
             progress.note(f"{job.name}: {line}")
-        metadata = header.metadata.without(*(strip or ()))
-        picture = pictures.Picture(samples, header.depth, metadata)
+        picture = pictures.Picture(samples, header.depth, header.metadata.without(*(strip or ())))
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
