@@ -228,13 +228,13 @@ MaxMemory = Annotated[
         rich_help_panel=LIMITS,
     ),
 ]
-MaxSamplesPerByte = Annotated[
-    int | None,
+MaxSeconds = Annotated[
+    float | None,
     typer.Option(
-        "--max-samples-per-byte",
-        min=1,
-        metavar="N",
-        help="Samples for each byte of a file: bounds the work that a small file can ask for.",
+        "--max-seconds",
+        metavar="S",
+        help="Time that decoding an mmp file may take, by an estimate; by default 1 s, and 10 ms "
+        "for each byte beyond 1000.",
         rich_help_panel=LIMITS,
     ),
 ]
@@ -284,7 +284,7 @@ def limits_of(
     max_samples: int,
     max_dimension: int,
     max_memory: str | None = None,
-    max_samples_per_byte: int | None = None,
+    max_seconds: float | None = None,
 ) -> DecodeLimits:
     """Return the limits that the options of a command set.
 
@@ -294,7 +294,7 @@ def limits_of(
         If one is out of range.
     """
     memory = None if max_memory is None else parse_bytes("max_memory", max_memory)
-    return DecodeLimits(max_samples, max_dimension, memory, max_samples_per_byte)
+    return DecodeLimits(max_samples, max_dimension, memory, max_seconds)
 
 
 def levels_of(text: str | None) -> tuple[int, int] | None:

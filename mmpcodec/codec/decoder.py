@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,8 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.memory import memory_to_decode
+from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
+from mmpcodec.codec.seconds import seconds_to_decode
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
@@ -34,6 +36,9 @@ from mmpcodec.start import SECTION, Start, check_starts, start_named
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
+MOST_DESCRIBED = 1 << 16
+"""Most tiles that are described without decoding; each takes about 1 kB and 30 us."""
+
 
 @dataclass(frozen=True)
 class BadTile:
@@ -45,10 +50,13 @@ class BadTile:
         Number and place of the tile.
     error : FormatError
         The reason.
+    missing : bool
+        Whether bytes of the tile lie beyond an end of a cut file.
     """
 
     tile: Tile
     error: FormatError
+    missing: bool = False
 
 
 @dataclass(frozen=True)
@@ -69,6 +77,8 @@ class Inspection:
         Place of the samples in the picture; None if only headers were read.
     bad_tiles : tuple of BadTile
         Tiles that do not decode; their samples are 0.
+    faults : tuple of FormatError
+        Damage of the header that ``allow_partial`` passed over. It costs metadata.
     """
 
     header: Header
@@ -77,6 +87,7 @@ class Inspection:
     samples: Samples | None = None
     area: Area | None = None
     bad_tiles: tuple[BadTile, ...] = ()
+    faults: tuple[FormatError, ...] = ()
 
     @property
     def bits_per_pixel(self) -> float:
@@ -124,12 +135,14 @@ def inspect(
         region are read.
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
-        sizes). Without it, only headers and checksums are read.
+        sizes). Without it, only headers and checksums are read, of at most 65536 tiles.
     region : sequence of 4 int or None
         See ``decode``.
     allow_partial : bool
-        Whether to return bad tiles in ``bad_tiles`` rather than raise their error. Bytes after the
-        last tile are then ignored. At least one tile of the region must decode.
+        Whether to return bad and missing tiles in ``bad_tiles`` rather than raise their error. A
+        damaged or missing header is then passed over, too: ``faults`` names the metadata that it
+        costs. Files of several tiles have the rest of the header at their end again. Bytes after
+        the end of the file are ignored. At least one tile of the region must decode.
     starts, limits, backend, threads, progress
         See ``decode``.
 
@@ -158,9 +171,9 @@ def inspect(
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits, starts = limits or DecodeLimits(), check_starts(starts)
     view = _viewed(data)
-    header = read_header(view)
+    header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     if region is None and not allow_partial:
-        container.check_size(header, len(view))
+        check_end(header, view)
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
@@ -169,22 +182,26 @@ def inspect(
     if decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans_touching(area, *grid), limits)
+    else:
+        _check_described(spans_touching(area, *grid))
     tiles = list(tiles_touching(area, *grid))
-    if decode:
-        check_work(header, tiles, padded, limits)
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
+    moved = _moved(header, view) if allow_partial else 0
     for tile in tiles:
         try:
-            streams.append((tile, read_tile(view, header, tile)))
+            streams.append((tile, _read_moved(view, header, tile, moved)))
         except FormatError as error:
-            bad.append(_bad(header, tile, error, allow_partial))
+            first, end = header.tile_offsets[tile.number : tile.number + 2]
+            missing = first < 0 or end > len(view)
+            bad.append(_bad(header, tile, error, allow_partial, missing))
     if not decode:
         found = tuple(
             layer for tile, one in streams for layer in described(tile, one, header.level_depth)
         )
-        return Inspection(header, len(view), found, bad_tiles=tuple(bad))
+        return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     check_memory(streams, header.planes, padded, threads, limits)
+    check_seconds(streams, header, len(view), limits)
     start = start_of(header, starts)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
@@ -207,8 +224,8 @@ def inspect(
         coded += its_layers
     bad.sort(key=lambda one: one.tile.number)
     if not coded:
-        raise bad[0].error
-    return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad))
+        raise _hopeless(header, bad, faults, len(view))
+    return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad), faults)
 
 
 def decode(
@@ -284,13 +301,6 @@ def decode(
     return found.samples
 
 
-Source = memoryview | LazyBytes
-"""The bytes of a file: their number, and slices of them."""
-
-_FIRST_READ = 1 << 16
-"""Bytes that are read of a file at first; its header is rarely larger."""
-
-
 def _viewed(data: Any) -> Source:
     if isinstance(data, LazyBytes):
         return data
@@ -322,14 +332,25 @@ def check_area(
     return samples
 
 
-def check_work(header: Header, tiles: Sequence[Tile], samples: int, limits: DecodeLimits) -> None:
-    """Compare the samples of the tiles with their bytes."""
-    size = sum(header.tile_bytes[tile.number] for tile in tiles)
-    fault = limits.fault("max_samples_per_byte", -(-samples // size), "samples for each byte")
-    if fault:
-        raise LimitExceeded(
-            container.SECTION, f"{samples} samples in tiles of {size} bytes: {fault}"
-        )
+def _check_described(spans: tuple[Spans, Spans]) -> None:
+    """Check that the tiles to describe, without decoding, are not too many."""
+    count = len(spans[0]) * len(spans[1])
+    if count > MOST_DESCRIBED:
+        text = f"{count} tiles to describe, at most {MOST_DESCRIBED} are; give a smaller region"
+        raise LimitExceeded(container.SECTION, text)
+
+
+def check_seconds(
+    streams: Sequence[tuple[Tile, TileStream]], header: Header, size: int, limits: DecodeLimits
+) -> None:
+    """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit."""
+    most = limits.seconds_for(size)
+    for peek in (False, True):
+        seconds = seconds_to_decode(streams, header.depth, header.planes, peek=peek)
+        if seconds <= most:
+            return
+    text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
+    raise LimitExceeded(container.SECTION, f"{text}; max_seconds (--max-seconds) raises it")
 
 
 def check_memory(
@@ -343,16 +364,6 @@ def check_memory(
     needed = memory_to_decode(streams, planes, samples, threads or processors())
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
-
-
-def read_header(source: Source) -> Header:
-    """Read the header from as few bytes of a file as it needs."""
-    size = _FIRST_READ
-    while size < len(source):
-        with contextlib.suppress(TruncatedStream):
-            return container.read_header(source[:size], len(source))
-        size *= 8
-    return container.read_header(source[:])
 
 
 def start_of(header: Header, starts: Sequence[Start]) -> Start | None:
@@ -379,12 +390,15 @@ def start_of(header: Header, starts: Sequence[Start]) -> Start | None:
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:
     """Read the bytes of a tile and compare them with their checksum."""
     start, end = header.tile_offsets[tile.number : tile.number + 2]
-    return tile_of(source[start:end], header, tile, len(source))
+    return tile_of(source[max(0, start) : max(0, end)], header, tile, len(source))
 
 
 def tile_of(data: memoryview, header: Header, tile: Tile, size: int) -> TileStream:
     """Take the bytes of a tile of a file of ``size`` bytes apart, and check their checksum."""
     start, end = header.tile_offsets[tile.number : tile.number + 2]
+    if start < 0:
+        text = f"{-header.size} bytes are missing at the front of the file"
+        raise TruncatedStream(container.SECTION, text, 0)
     if end > size:
         raise container.cut_at(size, end)
     if len(data) < end - start:  # the file has become shorter
@@ -399,9 +413,46 @@ def named(header: Header, tile: Tile, error: FormatError) -> FormatError:
     return error.within(f"tile {tile.number}, {tile}")
 
 
-def _bad(header: Header, tile: Tile, error: FormatError, allow_partial: bool) -> BadTile:
+def _moved(header: Header, source: Source) -> int:
+    """Return how far the last tiles of a damaged file lie from their places.
+
+    Bytes in the middle of the file are missing or too many, if it ends with its trailer elsewhere.
+    """
+    size, own = len(source), len(header.trailer)
+    if own and size >= own and source[size - own : size] == header.trailer:
+        return size - header.file_bytes
+    return 0
+
+
+def _read_moved(source: Source, header: Header, tile: Tile, moved: int) -> TileStream:
+    """Read a tile at its place or, if it is not there, ``moved`` bytes behind its place."""
+    try:
+        return read_tile(source, header, tile)
+    except FormatError:
+        if not moved:
+            raise
+        with contextlib.suppress(FormatError):
+            return read_tile(source, replace(header, size=header.size + moved), tile)
+        raise
+
+
+def _bad(
+    header: Header, tile: Tile, error: FormatError, allow_partial: bool, missing: bool = False
+) -> BadTile:
     """Return the tile with its error, or raise the error."""
     error = named(header, tile, error)
     if not allow_partial:
         raise error
-    return BadTile(tile, error)
+    return BadTile(tile, error, missing)
+
+
+def _hopeless(
+    header: Header, bad: Sequence[BadTile], faults: Sequence[FormatError], size: int
+) -> FormatError:
+    """Return the error of a file of which no tile decodes."""
+    if faults:
+        return faults[0]
+    if len(header.tile_bytes) == 1 and bad[0].missing:
+        text = f"file has {size} of {header.file_bytes} bytes, and is one tile: it opens whole only"
+        return TruncatedStream(container.SECTION, text, size)
+    return bad[0].error

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from typing import Any, Unpack
@@ -16,6 +17,7 @@ from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.importance.maps import check_maps, check_palette
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, rate_of
+from mmpcodec.codec.seconds import opens_by_default
 from mmpcodec.codec.sources import Source, checked_pictures
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.depth import coded_depth
@@ -43,6 +45,10 @@ from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
 GROUP_FRAGMENTS = GROUP_PIXELS // FRAGMENT_SIZE**2
+
+
+OPENABLE_TILE = 256
+"""Side of the tiles of pictures that a decoder would refuse in one tile."""
 
 
 def encode_pictures(
@@ -97,7 +103,8 @@ def encode_pictures(
     """
     tile_size, threads = check_tile_size(tile_size), check_threads(threads)
     check_progress(progress)
-    pictures = checked_pictures(list(arrays), depth, metadata)
+    arrays = list(arrays)
+    pictures = checked_pictures(arrays, depth, metadata)
     if not pictures:
         return []
     maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
@@ -107,10 +114,36 @@ def encode_pictures(
         for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
     ]
     sources, own_params = [source for source, _ in prepared], [own for _, own in prepared]
+
+    def openable(number: int, encoding: Encoding) -> Encoding:
+        """Return the encoding, in tiles if decoders would refuse so large a picture in few bytes.
+
+        Flat tiles take little time; a nearly flat picture of exact samples in one tile does not.
+        """
+        if tile_size or len(encoding.header.tile_bytes) > 1 or opens_by_default(encoding.data):
+            return encoding
+        samples, bits, own = pictures[number]
+        weights = None if importance is None else [importance[number]]
+        with suppress(Infeasible):
+            return encode_pictures(
+                [samples],
+                params,
+                target=target,
+                depth=bits,
+                metadata=own,
+                tile_size=OPENABLE_TILE,
+                backend=backend,
+                device=device,
+                threads=threads,
+                importance=weights,
+            )[0]
+        return encoding
+
     if target is not None:
         told = on_pass and one_at_a_time(on_pass)
         to_target = partial(_encode_to, target, own_params, backend, told)
-        return _restored(sources, each_on(devices, sources, to_target, threads, progress))
+        in_one = each_on(devices, sources, to_target, threads, progress)
+        return [openable(*each) for each in enumerate(_restored(sources, in_one))]
     alike: dict[tuple[int, EncodeParams], list[int]] = {}
     for number, (source, own) in enumerate(zip(sources, own_params, strict=True)):
         alike.setdefault((source.depth, source.levels.at_levels(own)), []).append(number)
@@ -126,7 +159,7 @@ def encode_pictures(
         replace(found[number], lam=own.lam) if found[number].lam else found[number]
         for number, own in enumerate(own_params)
     ]
-    return _restored(sources, encodings)
+    return [openable(*each) for each in enumerate(_restored(sources, encodings))]
 
 
 def _restored(sources: Sequence[Source], encodings: Sequence[Encoding]) -> list[Encoding]:

@@ -8,16 +8,8 @@ from itertools import groupby
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.codec.decoder import (
-    Source,
-    check_area,
-    check_memory,
-    check_work,
-    named,
-    read_header,
-    start_of,
-    tile_of,
-)
+from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, start_of, tile_of
+from mmpcodec.codec.opening import Source, read_header
 from mmpcodec.codec.tiles.decoding import decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
@@ -135,7 +127,6 @@ class RegionDecoder:
         spans = spans_touching(area, header.height, header.width, header.tile_size)
         what = "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans, self._limits)
-        check_work(header, tiles, padded, self._limits)
         return padded
 
     def _decoded(self, tiles: Sequence[Tile], padded: int) -> dict[Tile, Samples]:
@@ -148,6 +139,7 @@ class RegionDecoder:
             except FormatError as error:
                 raise named(header, tile, error) from None
         check_memory(streams, header.planes, padded, self._threads, self._limits)
+        check_seconds(streams, header, len(self._source), self._limits)
         found: dict[Tile, Samples] = {}
         decoded = decode_tiles(streams, header, self._start, self._backend, self._threads, None)
         for tile, part in zip(tiles, decoded, strict=True):

@@ -251,7 +251,8 @@ class Source:
             first=self.levels.first,
         )
         header = with_tool_sets(header, candidates)
-        return replace(header, size=len(container.write_header(header)))
+        size, trailer = len(container.write_header(header)), container.write_trailer(header)
+        return replace(header, size=size, trailer=trailer)
 
     def tiles(self) -> Iterator[TileSource]:
         height, width = self.on_host.shape[:2]

@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 
-from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.errors import CorruptStream, FormatError, ParameterError
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata, Resolution, Unit
 
@@ -113,6 +113,41 @@ def read(fields: Fields, depth: int) -> Metadata:
         white,
         levels,
     )
+
+
+def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata:
+    """Read metadata as ``read`` does, without the chunks that break a rule.
+
+    Parameters
+    ----------
+    fields, depth
+        See ``read``.
+    faults : list of FormatError
+        Gets the error of each chunk that is left out.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the number of chunks, or the kind or size of a chunk, breaks a rule.
+    """
+    good: list[bytes] = []
+    seen: set[int] = set()
+    for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
+        first = fields.place
+        kind = fields.number("kind of a chunk")
+        fields.bytes("chunk", fields.number("size of a chunk"))
+        whole = bytes(fields.data[first : fields.place])
+        try:
+            if kind in NAMES and kind in seen:
+                raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", first)
+            # The number of chunks takes the byte before the chunk.
+            read(Fields(memoryview(number(1) + whole), SECTION, fields.start + first - 1), depth)
+        except FormatError as error:
+            faults.append(error)
+        else:
+            good.append(whole)
+            seen.add(kind)
+    return read(Fields(memoryview(number(len(good)) + b"".join(good)), SECTION), depth)
 
 
 def _resolution(fields: Fields) -> Resolution:

@@ -1,4 +1,4 @@
-"""Files as a header and tiles; ``layers`` reads and writes the content of a tile.
+"""Files as a header, tiles and a trailer; ``layers`` reads and writes the content of a tile.
 
 Source: section "Container" of ``docs/format/format.md``.
 """
@@ -10,7 +10,13 @@ from functools import cached_property
 from itertools import accumulate
 
 from mmpcodec.depth import BYTE, MAX_DEPTH
-from mmpcodec.errors import BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion
+from mmpcodec.errors import (
+    BadMagic,
+    CorruptStream,
+    FormatError,
+    TruncatedStream,
+    UnsupportedVersion,
+)
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number, remainders
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
@@ -30,6 +36,11 @@ CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
 
 The first number is of the stream CRC, the second of the samples CRC. Larger tiles have whole CRCs.
 """
+TRAILER_SECTION = "Trailer"
+TRAILER_MAGIC = b"MMP\x1a"
+TRAILER_SIZE_BYTES = 5
+TRAILER_END_BYTES = TRAILER_SIZE_BYTES + CRC_BYTES + len(TRAILER_MAGIC)
+"""Bytes at the end of a file by which a decoder finds the trailer: its size, CRC and magic."""
 MOST_TOOL_SETS = 16
 LEVELS = 16
 """Is added to the depth of a picture whose coded levels are not its samples."""
@@ -64,6 +75,9 @@ class Header:
         Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
     first : int
         Sample that the coded level 0 stands for; 0 if levels are the samples themselves.
+    trailer : bytes
+        What the file has after its last tile: the header again, without metadata. Empty in files of
+        one tile and of version 1, and in headers that were not read from a file.
     """
 
     width: int
@@ -79,6 +93,7 @@ class Header:
     start: bytes = b""
     level_bits: int = 0
     first: int = 0
+    trailer: bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def level_depth(self) -> int:
@@ -88,9 +103,9 @@ class Header:
     @cached_property
     def of_levels(self) -> "Header":
         """Header of the picture whose samples are the coded levels."""
-        return (
-            replace(self, depth=self.level_bits, level_bits=0, first=0) if self.level_bits else self
-        )
+        if not self.level_bits:
+            return self
+        return replace(self, depth=self.level_bits, level_bits=0, first=0)
 
     @property
     def crc_bytes(self) -> tuple[int, int]:
@@ -130,31 +145,46 @@ class Header:
 
     @cached_property
     def tile_offsets(self) -> tuple[int, ...]:
-        """Byte offset of each tile in the file, then the size of the file."""
+        """Byte offset of each tile in the file, then the end of the last tile.
+
+        Offsets are below 0 if the header is the trailer's, and the front of the file is missing.
+        """
         return tuple(accumulate(self.tile_bytes, initial=self.size))
+
+    @property
+    def file_bytes(self) -> int:
+        """Bytes of the whole file."""
+        return self.tile_offsets[-1] + len(self.trailer)
 
 
 def write_header(header: Header) -> bytes:
     """Serialise a header; its ``size`` is ignored."""
-    levels = [LEVELS + header.depth, header.level_bits, header.first]
-    fields = [
-        header.form,
-        *(levels if header.level_bits else [header.depth]),
-        header.width,
-        header.height,
-        header.tile_size,
-    ]
     checked = b"".join(
-        [
-            MAGIC,
-            bytes([header.version]),
-            *map(number, fields),
-            *(_later_fields(header) if header.version > 1 else ()),
-            chunks.write(header.metadata),
-            _tile_bytes(header),
-        ]
+        [MAGIC, _first_fields(header), chunks.write(header.metadata), _tile_bytes(header)]
     )
     return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big")
+
+
+def write_trailer(header: Header) -> bytes:
+    """Serialise what follows the last tile: the header again, in files of several tiles."""
+    if header.version == 1 or len(header.tile_bytes) < 2:
+        return b""
+    return _trailer_of(_first_fields(header), _tile_bytes(header))
+
+
+def _trailer_of(first_fields: bytes, tile_bytes: bytes) -> bytes:
+    size = len(first_fields) + len(tile_bytes) + TRAILER_END_BYTES
+    checked = b"".join([first_fields, tile_bytes, size.to_bytes(TRAILER_SIZE_BYTES, "big")])
+    return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big") + TRAILER_MAGIC
+
+
+def _first_fields(header: Header) -> bytes:
+    """Return the fields from the version up to the metadata."""
+    levels = LEVELS + header.depth, header.level_bits, header.first
+    depth = levels if header.level_bits else (header.depth,)
+    fields = header.form, *depth, header.width, header.height, header.tile_size
+    later = _later_fields(header) if header.version > 1 else []
+    return b"".join([bytes([header.version]), *map(number, fields), *later])
 
 
 def _tile_bytes(header: Header) -> bytes:
@@ -165,8 +195,24 @@ def _tile_bytes(header: Header) -> bytes:
     return remainders([size - header.least_tile_bytes for size in sizes])
 
 
-def _read_tile_bytes(fields: Fields, header: Header, count: int) -> tuple[int, ...]:
+def _read_tile_bytes(fields: Fields, header: Header, total: int) -> tuple[int, ...]:
+    """Read the sizes of the tiles of a file of ``total`` bytes, after a look at their number."""
+    count = tile_count(header.height, header.width, header.tile_size)
+    left = len(fields.data) - fields.place
+    if count > (left if header.version == 1 else 8 * left):
+        raise TruncatedStream(
+            fields.section,
+            f"only {left} bytes for the sizes of {count} tiles",
+            fields.start + len(fields.data),
+        )
     least = header.least_tile_bytes
+    # The sizes of version 2 can have one bit each, but take some 60 bytes of memory.
+    if header.version > 1 and count * least > total:
+        raise TruncatedStream(
+            fields.section,
+            f"file has {total} bytes, its {count} tiles have at least {count * least}",
+            total,
+        )
     if header.version == 1 or count == 1:
         return tuple(fields.number("tile bytes", least) for _ in range(count))
     return tuple(least + more for more in fields.remainders("tile bytes", count))
@@ -181,7 +227,7 @@ def _later_fields(header: Header) -> list[bytes]:
 
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
     """Join a header and its tiles to a file; ``header.tile_bytes`` has the sizes of the tiles."""
-    return b"".join([write_header(header), *tiles])
+    return b"".join([write_header(header), *tiles, write_trailer(header)])
 
 
 def is_mmp_name(name: str) -> bool:
@@ -189,7 +235,9 @@ def is_mmp_name(name: str) -> bool:
     return name.lower().endswith(MMP_SUFFIX)
 
 
-def read_header(data: memoryview, total: int | None = None) -> Header:
+def read_header(
+    data: memoryview, total: int | None = None, faults: list[FormatError] | None = None
+) -> Header:
     """Read and check the header of a file.
 
     Parameters
@@ -198,6 +246,9 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
         The file, or a beginning of it that contains the header.
     total : int or None
         Number of bytes of the file; None if ``data`` is the file.
+    faults : list of FormatError or None
+        Gets the errors that cost metadata only, and that of the header's CRC, instead of raising
+        them. The CRCs of the tiles then say whether the header is right.
 
     Raises
     ------
@@ -211,13 +262,93 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
     if magic != MAGIC[: len(magic)]:
         raise BadMagic(SECTION, f"magic is {magic.hex(' ')}, not {MAGIC.hex(' ')}", 0)
     fields.bytes("magic", len(MAGIC))
+    header = _read_first_fields(fields)
+    first = bytes(data[len(MAGIC) : fields.place])
+    if faults is None:
+        metadata = chunks.read(fields, header.depth)
+    else:
+        metadata = chunks.read_good(fields, header.depth, faults)
+    at = fields.place
+    total = len(data) if total is None else total
+    header = replace(header, metadata=metadata, tile_bytes=_read_tile_bytes(fields, header, total))
+    checked = data[: fields.place]
+    trailer = b""
+    if header.version > 1 and len(header.tile_bytes) > 1:
+        trailer = _trailer_of(first, bytes(checked[at:]))
+    at = fields.offset
+    stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
+    if stored != computed:
+        text = f"header CRC is {stored:08x}, header has {computed:08x}"
+        error = CorruptStream(SECTION, text, at)
+        if faults is None:
+            raise error
+        faults.append(error)
+    return replace(header, size=fields.place, trailer=trailer)
+
+
+def trailer_bytes(end: memoryview, total: int) -> int:
+    """Return the size of the trailer of a file of ``total`` bytes, from the file's last bytes.
+
+    Raises
+    ------
+    CorruptStream, TruncatedStream
+        If no trailer ends there.
+    """
+    magic = bytes(end[-len(TRAILER_MAGIC) :])
+    if magic != TRAILER_MAGIC or len(end) < TRAILER_END_BYTES:
+        text = f"the file ends with {magic.hex(' ')}, a trailer with {TRAILER_MAGIC.hex(' ')}"
+        raise CorruptStream(TRAILER_SECTION, text, total - len(magic))
+    size = int.from_bytes(end[-TRAILER_END_BYTES:][:TRAILER_SIZE_BYTES], "big")
+    if not TRAILER_END_BYTES < size <= total:
+        text = f"trailer has {size} bytes, allowed is {TRAILER_END_BYTES + 1} to {total}"
+        raise CorruptStream(TRAILER_SECTION, text, total - TRAILER_END_BYTES)
+    return size
+
+
+def read_trailer(data: memoryview, total: int) -> Header:
+    """Read and check the trailer of a file of ``total`` bytes.
+
+    Parameters
+    ----------
+    data : memoryview
+        The trailer, of the size that ``trailer_bytes`` returned.
+    total : int
+        Number of bytes of the file.
+
+    Returns
+    -------
+    Header
+        Without metadata. Its tiles end where the trailer begins.
+
+    Raises
+    ------
+    UnsupportedVersion, TruncatedStream, CorruptStream
+    """
+    start = total - len(data)
+    stored = int.from_bytes(data[-len(TRAILER_MAGIC) - CRC_BYTES : -len(TRAILER_MAGIC)], "big")
+    computed = zlib.crc32(data[: -len(TRAILER_MAGIC) - CRC_BYTES])
+    if stored != computed:
+        text = f"trailer CRC is {stored:08x}, trailer has {computed:08x}"
+        raise CorruptStream(TRAILER_SECTION, text, total - len(TRAILER_MAGIC) - CRC_BYTES)
+    fields = Fields(data[:-TRAILER_END_BYTES], TRAILER_SECTION, start)
+    header = _read_first_fields(fields)
+    tile_bytes = _read_tile_bytes(fields, header, total)
+    if fields.place < len(fields.data) or header.version == 1 or len(tile_bytes) < 2:
+        text = "is of version 2 and several tiles, and has no bytes after tile bytes"
+        raise CorruptStream(TRAILER_SECTION, f"trailer breaks the rule: it {text}", fields.offset)
+    return replace(header, tile_bytes=tile_bytes, size=start - sum(tile_bytes), trailer=bytes(data))
+
+
+def _read_first_fields(fields: Fields) -> Header:
+    """Read the fields from the version up to the metadata."""
+    at = fields.offset
     version = fields.fixed("version", 1)
     if version not in VERSIONS:
         reason = "; files of version 0 were never meant to last" if version == 0 else ""
         raise UnsupportedVersion(
             SECTION,
             f"version is {version}, allowed is {' or '.join(map(str, VERSIONS))}{reason}",
-            len(MAGIC),
+            at,
         )
     form = Form(fields.number("form", 0, len(Form) - 1))
     depth, level_bits, first = _read_depth(fields, form)
@@ -232,40 +363,18 @@ def read_header(data: memoryview, total: int | None = None) -> Header:
             at,
         )
     start, tool_sets = _read_later_fields(fields) if version > 1 else (b"", ())
-    metadata = chunks.read(fields, depth)
-    header = Header(
+    return Header(
         width,
         height,
         form,
         depth,
         tile_size,
-        metadata,
         version=version,
         tool_sets=tool_sets,
         start=start,
         level_bits=level_bits,
         first=first,
     )
-    count = tile_count(height, width, tile_size)
-    left = len(data) - fields.place
-    if count > (left if version == 1 else 8 * left):
-        raise TruncatedStream(
-            SECTION, f"only {left} bytes for the sizes of {count} tiles", len(data)
-        )
-    least = count * header.least_tile_bytes
-    total = len(data) if total is None else total
-    # The sizes of version 2 can have one bit each, but take some 60 bytes of memory.
-    if version > 1 and least > total:
-        raise TruncatedStream(
-            SECTION, f"file has {total} bytes, its {count} tiles have at least {least}", total
-        )
-    tile_bytes = _read_tile_bytes(fields, header, count)
-    checked = data[: fields.place]
-    at = fields.offset
-    stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
-    if stored != computed:
-        raise CorruptStream(SECTION, f"header CRC is {stored:08x}, header has {computed:08x}", at)
-    return replace(header, tile_bytes=tile_bytes, size=fields.place)
 
 
 def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
@@ -296,21 +405,32 @@ def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:
     return start, sets
 
 
-def check_size(header: Header, size: int) -> None:
-    """Check that a file of ``size`` bytes ends with its last tile.
+def check_end(header: Header, end: memoryview, size: int) -> None:
+    """Check that a file of ``size`` bytes ends with its last tile and its trailer.
+
+    Parameters
+    ----------
+    header : Header
+    end : memoryview
+        Bytes of the file from ``header.tile_offsets[-1]`` on, or as many as the trailer has.
+    size : int
 
     Raises
     ------
     TruncatedStream
         If the file is shorter.
     CorruptStream
-        If bytes follow the last tile.
+        If the trailer differs from the header, or bytes follow.
     """
-    end = header.tile_offsets[-1]
-    if size < end:
-        raise cut_at(size, end)
-    if size > end:
-        raise CorruptStream(SECTION, f"{size - end} bytes follow the last tile", end)
+    if size < header.file_bytes:
+        raise cut_at(size, header.file_bytes)
+    last = header.tile_offsets[-1]
+    if end[: len(header.trailer)] != header.trailer:
+        raise CorruptStream(TRAILER_SECTION, "trailer differs from the header", last)
+    if size > header.file_bytes:
+        what = "the trailer" if header.trailer else "the last tile"
+        text = f"{size - header.file_bytes} bytes follow {what}"
+        raise CorruptStream(SECTION, text, header.file_bytes)
 
 
 def cut_at(size: int, end: int) -> TruncatedStream:

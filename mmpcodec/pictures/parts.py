@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mmpcodec.codec.decoder import BadTile, inspect
+from mmpcodec.codec.opening import read_any_header, read_header
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
@@ -124,7 +125,7 @@ class DecodedParts:
                     bad += self._all_bad(data, own, error)
 
     def _all_bad(self, data: LazyBytes, own: Area, error: FormatError) -> Iterator[BadTile]:
-        header = header_of(data, self.limits)
+        header, _ = header_of(data, self.allow_partial)
         place = Area(own.x + self.area.x, own.y + self.area.y, own.width, own.height)
         sides = header.height, header.width, header.tile_size
         return (BadTile(tile, error) for tile in tiles_touching(place, *sides))
@@ -153,15 +154,17 @@ def bytes_of(name: str, most: int | None = None) -> Iterator[LazyBytes]:
         yield found
 
 
-def header_of(data: LazyBytes, limits: DecodeLimits) -> Header:
-    """Read the header of an mmp file.
+def header_of(
+    data: LazyBytes, allow_partial: bool = False
+) -> tuple[Header, tuple[FormatError, ...]]:
+    """Read the header of an mmp file, and its damage if that is allowed.
 
     Raises
     ------
     FormatError
-        If it is damaged.
+        If it is damaged; with ``allow_partial``, only if it cannot be read.
     """
-    return inspect(data, region=(0, 0, 1, 1), allow_partial=True, limits=limits).header
+    return read_any_header(data) if allow_partial else (read_header(data), ())
 
 
 def create(

@@ -21,7 +21,8 @@ from mmpcodec.analysis.drawings.blocks import PALETTE
 from mmpcodec.analysis.drawings.file import outlined
 from mmpcodec.analysis.regions import Region, find_regions
 from mmpcodec.analysis.turning import turned, turned_place, turns
-from mmpcodec.codec.decoder import Inspection, read_header
+from mmpcodec.codec.decoder import Inspection
+from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import Cancelled, LimitExceeded, MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits

@@ -75,8 +75,8 @@ export interface Limits {
   maxDimension: number;
   /** Most bytes of memory; 2^31 by default. The memory of a worker never grows beyond it. */
   maxMemory: number;
-  /** Most samples for each byte of the tiles that are decoded; Infinity by default. */
-  maxSamplesPerByte: number;
+  /** Most seconds on one thread, by an estimate that takes no plane as flat; Infinity by default. */
+  maxSeconds: number;
 }
 
 export interface OpenOptions {

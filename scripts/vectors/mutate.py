@@ -217,7 +217,16 @@ def repaired(data: bytes) -> bytes:
     if walk.later and len(tiles) > 1:
         table = data[walk.places["tile bytes"] : walk.place]  # no tile has another size
     head = data[: walk.places["tile bytes"]] + table
-    return head + zlib.crc32(head).to_bytes(4, "big") + b"".join(tiles) + data[place:]
+    rest = data[place:]
+    if walk.later and len(tiles) > 1 and rest:
+        rest = _trailer(data[8 : walk.places["chunks"]] + table)
+    return head + zlib.crc32(head).to_bytes(4, "big") + b"".join(tiles) + rest
+
+
+def _trailer(fields: bytes) -> bytes:
+    """Return the trailer of these fields."""
+    checked = fields + (len(fields) + 13).to_bytes(5, "big")
+    return checked + zlib.crc32(checked).to_bytes(4, "big") + b"MMP\x1a"
 
 
 def _repaired_tile(

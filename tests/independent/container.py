@@ -97,6 +97,7 @@ def decode(data, starts=()):
         if reader.number("start", range(2)):
             states = states_of(reader.take(8), starts)
         sets = [tools_of(reader, BLOCKS_2) for _ in range(reader.number("tool sets", range(17)))]
+    head = reader.data[8 : reader.position]
     facts["metadata"] = metadata(reader, depth)
     # Tiles
     if width * height * CHANNELS[form] > MOST_SAMPLES:
@@ -107,10 +108,12 @@ def decode(data, starts=()):
     if version == 2 and 64 <= tile_size <= 256:
         crcs = (1, 1) if tile_size < 128 else (2, 1)
     least = 10 if version == 1 else sum(crcs) + 1
+    table = reader.position
     if version == 1 or len(corners) == 1:
         sizes = [reader.number("tile bytes", range(least, 2**62)) for _ in corners]
     else:
         sizes = [least + more for more in remainders(reader, len(corners))]
+    table = reader.data[table : reader.position]
     if crc_of(reader.data[: reader.position]) != reader.crc():
         raise ValueError("header CRC is wrong")
     samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
@@ -120,7 +123,11 @@ def decode(data, starts=()):
             reader.take(size), part.shape[:2], form, level_bits, version, crcs, sets, states
         )
         part += part.dtype.type(first)
-    reader.end("the last tile")
+    if version == 2 and len(corners) > 1:
+        trailer = head + table + (len(head) + len(table) + 13).to_bytes(5, "big")
+        if reader.take(len(trailer) + 8) != trailer + crc_of(trailer) + b"MMP\x1a":
+            raise ValueError("trailer differs from the header")
+    reader.end("the last tile or the trailer")
     return (samples[:, :, 0] if form == 0 else samples), facts
 
 

@@ -129,7 +129,7 @@ def test_numbers_that_a_double_does_not_hold_are_named_as_in_python(node, size):
         ({"maxSamples": 1000}, "maxSamples raises it"),
         ({"maxDimension": 10}, "maxDimension raises it"),
         ({"maxMemory": 1 << 20}, "maxMemory raises it"),
-        ({"maxSamplesPerByte": 1}, "maxSamplesPerByte raises it"),
+        ({"maxSeconds": 1e-9}, "maxSeconds raises it"),
     ],
 )
 def test_limits_are_named_in_the_error(node, limits, words):

@@ -11,6 +11,8 @@ from support.web.decoder import WEB, Node, missing
 
 import mmpcodec
 from mmpcodec.codec import memory
+from mmpcodec.codec.decoder import read_tile
+from mmpcodec.codec.seconds import seconds_to_decode
 
 SIZES = """
 const { readFileSync } = await import("node:fs"), made = [], Usual = WebAssembly.Memory;
@@ -40,7 +42,7 @@ def in_browsers(monkeypatch):
 @each(GOOD)
 def test_limits_count_as_those_of_python(node, vector, in_browsers):
     data = (vector / "stream.mmp").read_bytes()
-    for name, own in (("max_memory", "maxMemory"), ("max_samples_per_byte", "maxSamplesPerByte")):
+    for name, own in (("max_memory", "maxMemory"),):
         limits = mmpcodec.DecodeLimits(**{name: 1})
         try:
             mmpcodec.decode(data, limits=limits, threads=1)
@@ -92,3 +94,13 @@ def test_tiles_that_do_not_fit_together_are_decoded_one_after_the_other():
     node.end()
     assert (found["width"], found["height"]) == (128, 128)
     assert refused["error"] == "LimitExceeded"
+@each(GOOD)
+def test_seconds_count_as_those_of_python_without_flat_planes(node, vector):
+    data = (vector / "stream.mmp").read_bytes()
+    header = mmpcodec.inspect(data).header
+    view = memoryview(data)
+    streams = [(tile, read_tile(view, header, tile)) for tile in header.tiles]
+    seconds = seconds_to_decode(streams, header.depth, header.planes, peek=False)
+    assert "error" not in node.ask(data, limits={"maxSeconds": 1.001 * seconds})
+    found = node.ask(data, limits={"maxSeconds": 0.999 * seconds})
+    assert "maxSeconds raises it" in found["message"]

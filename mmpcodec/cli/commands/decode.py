@@ -11,6 +11,7 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
+from mmpcodec.cli.decoding.damage import damage
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
@@ -35,6 +36,7 @@ class Decoded(NamedTuple):
     form: str
     depth: int
     bad_tiles: int
+    header_faults: int
     input_bytes: int
     output_bytes: int
     format: str
@@ -102,7 +104,7 @@ def decode(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_memory: options.MaxMemory = None,
-    max_samples_per_byte: options.MaxSamplesPerByte = None,
+    max_seconds: options.MaxSeconds = None,
     threads: options.Threads = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
@@ -120,7 +122,7 @@ def decode(
     The output is IN with the suffix .png, unless -o, -O or --format names another. A message names
     the metadata that the output format cannot hold.
     """
-    limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
     know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
@@ -155,12 +157,12 @@ def decode(
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
         assert samples is not None
-        for bad in found.bad_tiles:
-            progress.note(f"{job.name}: {bad.error}")
+        assert job.target is not None
+        for line in damage(header, found.bad_tiles, found.faults):
+            progress.note(f"{job.name}: {line}")
         metadata = stripped(header.metadata, *(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
-        assert job.target is not None
         output.write(job.target, coded, force=job.overwrite)
         if names := pictures.lost(picture, chosen_format):
             progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
@@ -172,6 +174,7 @@ def decode(
             form=header.form.title,
             depth=header.depth,
             bad_tiles=len(found.bad_tiles),
+            header_faults=len(found.faults),
             input_bytes=size,
             output_bytes=len(coded),
             format=chosen_format,
@@ -184,7 +187,7 @@ def decode(
     def seen(found: Decoded) -> None:
         if tiles.connection is not None:
             tiles.connection.seen(found)
-        if found.bad_tiles:
+        if found.bad_tiles or found.header_faults:
             partial.append(found)
 
     with spread("decode", cluster, workers, batch, manifest, parameters, jobs=jobs) as place:
@@ -249,6 +252,7 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         form=found.header.form.title,
         depth=found.header.depth,
         bad_tiles=len(found.bad_tiles),
+        header_faults=len(found.faults),
         input_bytes=found.input_bytes,
         output_bytes=output.size_of(job.target),
         format=tiles.format,

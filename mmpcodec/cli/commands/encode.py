@@ -321,6 +321,7 @@ def encode(
     tile: options.TileSize = 0,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     backend: options.EncodingBackend = "auto",
     device: options.Device = None,
     threads: options.Threads = None,
@@ -357,7 +358,7 @@ def encode(
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
     _check_changes(denoise, depth, tile, strip or ())
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)

@@ -263,6 +263,7 @@ def highlight(
     seconds: Seconds = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     backend: options.BackendName = "auto",
     device: options.Device = None,
     jobs: options.Jobs = 1,
@@ -284,7 +285,7 @@ def highlight(
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     existing = Existing.of(force, skip_existing, update)
     partly = {"--skip-existing": skip_existing, "--update": update, "--manifest": manifest}
     for option, given in partly.items():
@@ -307,8 +308,7 @@ def highlight(
     from mmpcodec.solvers import dispatch, max_sum
 
     backend = implied(backend, device)
-    if cluster is None:  # else the workers choose
-        backend = dispatch.resolved(max_sum.__name__, backend)
+    backend = dispatch.resolved(max_sum.__name__, backend) if cluster is None else backend
     numbers = () if cluster else numbers_of(backend, device)
     check_offset(offset)
     mask = checked_mask(mask, limits, cluster)

@@ -50,6 +50,7 @@ def median(
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     backend: options.BackendName = "auto",
     device: options.Device = None,
     jobs: options.Jobs = 1,
@@ -71,7 +72,7 @@ def median(
     is left out.
     """
     check_median_radius(radius)
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
 
     from mmpcodec import pictures
     from mmpcodec.analysis.denoise import denoise

@@ -36,7 +36,7 @@ class WrittenPage(NamedTuple):
 
 def _check_header(job: Job) -> None:
     """Raise PictureError if an mmp file has no valid header: a page would show the error only."""
-    from mmpcodec.codec.decoder import read_header
+    from mmpcodec.codec.opening import read_header
     from mmpcodec.format.container import is_mmp_name
     from mmpcodec.web.server import ServedFile
 

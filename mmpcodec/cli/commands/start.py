@@ -49,6 +49,7 @@ def train(
     ] = 256,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     threads: options.Threads = None,
     force: options.Force = False,
 ) -> ExitCode:
@@ -57,7 +58,7 @@ def train(
     `mmp encode --format 2 --start OUT` uses it. A decoder needs the same file, by --start or in a
     folder that the environment variable MMP_STARTS names.
     """
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     files = inputs_of(inputs, PICTURE)
     check([files[0]._replace(target=out)], force=force)
 

@@ -39,6 +39,7 @@ def thumbnail(
     start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
 ) -> ExitCode:
     """Draw a small PNG of a picture.
 
@@ -46,7 +47,7 @@ def thumbnail(
     says, or XMP if EXIF names no orientation. It has 8 bits a sample, and keeps alpha and ICC
     profile. A small picture is not enlarged.
     """
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     know_starts(start)
     check([Job(picture, out)], force=True)
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import named_as_given, on_this_machine
+from mmpcodec.cli.decoding.damage import damage
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.signals import held
 from mmpcodec.cli.work import JobProgress
@@ -20,6 +21,7 @@ from mmpcodec.runtime.progress import report_progress
 
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import BadTile
+    from mmpcodec.errors import FormatError
     from mmpcodec.format.container import Header
     from mmpcodec.format.tiles import Area
     from mmpcodec.pictures.parts import DecodedParts, PartWriter
@@ -57,6 +59,7 @@ class DecodedFile(NamedTuple):
     header: "Header"
     area: "Area"
     bad_tiles: "Sequence[BadTile]"
+    faults: "Sequence[FormatError]"
     input_bytes: int
 
 
@@ -125,7 +128,7 @@ class DecodeByTiles:
         from mmpcodec.pictures import parts
 
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
-            header = parts.header_of(data, self.limits)
+            header, _ = parts.header_of(data, self.allow_partial)
         return self._area(header).pixels * header.planes > MOST_IN_MEMORY
 
     def __call__(self, job: Job, progress: JobProgress) -> DecodedFile:
@@ -136,6 +139,7 @@ class DecodeByTiles:
         MmpError
             If reading, decoding or writing fails, or the cluster is lost. No output is left behind.
         """
+        from mmpcodec.codec.opening import check_end
         from mmpcodec.format import container
         from mmpcodec.pictures import parts
         from mmpcodec.pictures.facts import stripped
@@ -143,9 +147,9 @@ class DecodeByTiles:
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
             size = len(data)
-            header = parts.header_of(data, self.limits)
+            header, faults = parts.header_of(data, self.allow_partial)
             if self.region is None and not self.allow_partial:
-                container.check_size(header, size)
+                check_end(header, data)
         area = self._area(header)
         fault = self.limits.fault_of_size(area.width, area.height, area.pixels * header.planes)
         if fault:
@@ -169,11 +173,11 @@ class DecodeByTiles:
             )
             with named_as_given(job.source):
                 bad = self._copied(work, header, progress)
-        for tile in bad:
-            progress.note(f"{job.name}: {tile.error}")
+        for text in damage(header, bad, faults):
+            progress.note(f"{job.name}: {text}")
         if names := parts.lost(self.format, metadata):
             progress.note(f"{job.name}: {self.format} cannot hold all of: {', '.join(names)}")
-        return DecodedFile(header, area, bad, size)
+        return DecodedFile(header, area, bad, faults, size)
 
     def _area(self, header: "Header") -> "Area":
         from mmpcodec.format.tiles import Area, check_region

@@ -78,16 +78,17 @@ class TileFile:
         places = [self._places[tile.number] for tile in self._header.tiles]
         header = replace(self._header, tile_bytes=tuple(size for _, size in places))
         head = container.write_header(header)
-        header = replace(header, size=len(head))
+        header = replace(header, size=len(head), trailer=container.write_trailer(header))
         file.write(head)
         for start, length in places:
             self._stream.seek(start)
             file.write(self._stream.read(length))
+        file.write(header.trailer)
         # Sums in the order of the tiles are equal, whatever the order in which the tiles came.
         groups = [group for _, group in sorted(self._groups.items())]
         return LargeEncoding(
             header,
-            header.tile_offsets[-1],
+            header.file_bytes,
             sum(group.distortion for group in groups),
             Totals.sum(group.totals for group in groups),
             groups[0].backend,

@@ -1,6 +1,6 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
-// The numbers are those of mmpcodec/codec/memory.py, but those of exact samples 2: in WebAssembly all
-// memory that is taken counts, elsewhere only what is written to.
+// The numbers are those of mmpcodec/codec/memory.py and mmpcodec/codec/seconds.py, but those of memory
+// of exact samples 2: in WebAssembly all memory that is taken counts, elsewhere only what is written to.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER } from "./format/layers.js";
@@ -8,7 +8,7 @@ import { fragmentsIn, paddedSamples } from "./format/tiles.js";
 import { EXACT, EXACT_2, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
- *              maxSamplesPerByte: number }} Limits */
+ *              maxSeconds: number }} Limits */
 /** @typedef {import("./format/tiles.js").Tile} Tile */
 /** @typedef {import("./format/layers.js").TileStream} TileStream */
 
@@ -17,7 +17,7 @@ export const DEFAULT_LIMITS = {
   maxSamples: 2 ** 26,
   maxDimension: 2 ** 24,
   maxMemory: 2 ** 31,
-  maxSamplesPerByte: Infinity,
+  maxSeconds: Infinity,
 };
 const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
@@ -26,6 +26,17 @@ const LAYER_BYTES = 8 * 2 ** 20;
 const EXACT_2_BYTES = 96 * 2 ** 20;
 const EXACT_2_COLUMN_BYTES = 1536;
 const EXACT_COLUMN_BYTES = 2560;
+const FLAT = 0.01e-6;
+const EXACT_SAMPLE = 0.6e-6;
+const EXACT_FAST = 0.1e-6;
+const EXACT_PREDICTOR = 0.2e-6;
+const EXACT_MANY_MODELS = 0.1e-6;
+const EXACT_BYTE = 4e-6;
+const TREES_SAMPLE = 0.3e-6;
+const TREES_BYTE = 3e-6;
+const BLOCKS_SAMPLE = 0.3e-6;
+const BLOCKS_REACH = 1.6e-3;
+const BLOCKS_BYTE = 1e-6;
 const LEVELS = 256;
 const MOST_INSERTIONS = 2 * (16 ** 2 - 1);
 
@@ -40,6 +51,7 @@ export function checkedLimits(given = {}) {
       const names = Object.keys(DEFAULT_LIMITS).join(", ");
       throw new ParameterError(`limits.${name}: must be one of ${names}`);
     }
+    if (name === "maxSeconds" && value > 0) continue;
     if (value !== Infinity && !(Number.isInteger(value) && value >= 1)) {
       throw new ParameterError(`limits.${name} = ${value}: must be a positive integer or Infinity`);
     }
@@ -79,14 +91,48 @@ export function checkArea(header, area, whole, limits) {
 }
 
 /**
- * Compares the samples of tiles with their bytes.
- * @param {number} samples
- * @param {number} bytes
+ * Compares the time that decoding tiles can take on one thread with the limit. No plane is taken as
+ * flat, so blank pictures count as others.
+ * @param {{ tile: Tile, stream: TileStream }[]} tiles
+ * @param {number} planes samples of a pixel
  * @param {Limits} limits
  */
-export function checkWork(samples, bytes, limits) {
-  const what = `${samples} samples in tiles of ${bytes} bytes: `;
-  check(limits, "maxSamplesPerByte", Math.ceil(samples / bytes), "samples for each byte", what);
+export function checkSeconds(tiles, planes, limits) {
+  let seconds = 0;
+  for (const { tile, stream } of tiles) {
+    const own = stream.layout === TOGETHER ? planes : 1;
+    const samples = tile.width * tile.height;
+    if (stream.palette) seconds += samples * (exactRate(EXACT_2, stream.palette.tools) + FLAT);
+    for (const layer of stream.layers) seconds += layerSeconds(layer, samples * own);
+  }
+  if (seconds <= limits.maxSeconds) return;
+  const says = `${Number(seconds.toPrecision(3))} s, the limit is ${limits.maxSeconds} s`;
+  throw new LimitExceeded(CONTAINER, `decoding can take ${says}; limits.maxSeconds raises it`);
+}
+
+/**
+ * @param {TileStream["layers"][number]} layer
+ * @param {number} samples of all its planes
+ */
+function layerSeconds({ coding, tools, payload }, samples) {
+  const size = payload.length;
+  if (coding === EXACT || coding === EXACT_2) {
+    return samples * exactRate(coding, tools) + size * EXACT_BYTE;
+  }
+  if (coding === TREES) return samples * TREES_SAMPLE + size * TREES_BYTE;
+  const slow = samples * (BLOCKS_SAMPLE + (tools.dictionary ? TREES_SAMPLE : 0));
+  return samples * FLAT + Math.min(slow, size * BLOCKS_REACH) + size * BLOCKS_BYTE;
+}
+
+/**
+ * Returns the seconds for a sample that takes nearly no bits.
+ * @param {number} coding
+ * @param {import("./format/tools.js").ToolValues} tools
+ */
+function exactRate(coding, tools) {
+  if (coding === EXACT) return EXACT_SAMPLE;
+  if (tools.models === 2) return EXACT_FAST;
+  return EXACT_PREDICTOR * tools.predictors + (tools.models > 8 ? EXACT_MANY_MODELS : 0);
 }
 
 /**

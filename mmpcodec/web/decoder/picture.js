@@ -1,10 +1,10 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
 import { newSamples } from "./colour.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
-import { checkSize, cutAt, readHeader } from "./format/container.js";
+import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
-import { checkArea, checkMemory, checkWork, checkedLimits } from "./limits.js";
+import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
 import { statesOf } from "./starts.js";
 
@@ -125,6 +125,9 @@ export class Picture {
   async decode(options = {}) {
     const { header, source } = this;
     if (source.size !== Infinity) checkSize(header, source.size);
+    const last = header.tileOffsets[header.tileCount];
+    const end = await source.read(last, last + header.trailer.length, options.signal);
+    checkTrailer(header, end, source.size);
     const { width, height } = header;
     return this.#decoded({ x: 0, y: 0, width, height }, true, options.signal);
   }
@@ -140,12 +143,10 @@ export class Picture {
     const { planes, depth, form, metadata } = header;
     const padded = checkArea(header, area, whole, limits);
     const wanted = tilesTouching(area, header);
-    const sizeOf = (/** @type {number} */ tile) =>
-      header.tileOffsets[tile + 1] - header.tileOffsets[tile];
-    checkWork(padded, wanted.reduce((sum, tile) => sum + sizeOf(tile.number), 0), limits);
     const parts = await this.#fetched(wanted, signal);
     const pool = await this.pool();
     const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
+    checkSeconds(parts, planes, limits);
     this.states ??= statesOf(header, this.starts);
     const states = await this.states;
     const { version, crcBytes, toolSets, start } = header;

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.tiled import samples_of, tiled
 
+import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.backends.cpu import CpuBackend
 
@@ -18,6 +20,7 @@ KEYS = {
     "form",
     "depth",
     "bad_tiles",
+    "header_faults",
     "input_bytes",
     "output_bytes",
     "format",
@@ -81,6 +84,41 @@ def test_json(mmp, encoded):
     assert facts["output_bytes"] == Path("a.png").stat().st_size
 
 
+def test_a_file_cut_at_either_end(mmp, files):
+    picture = samples_of((130, 200), 1, 8)
+    data = tiled(picture, version=2, effort=1)
+    header = mmpcodec.inspect(data).header
+    Path("end.mmp").write_bytes(data[: header.tile_offsets[5] + 1])
+    Path("front.mmp").write_bytes(data[header.tile_offsets[2] + 1 :])
+    assert mmp("decode", "end.mmp").exit_code == 1
+    found = mmp("decode", "end.mmp", "--allow-partial")
+    assert found.exit_code == 3
+    assert "missing: tiles 5 to 11 of 12, within 200x66 at (0, 64); file has " in found.stderr
+    found = mmp("decode", "front.mmp", "--allow-partial", "--json")
+    assert found.exit_code == 3
+    assert "missing: tiles 0 to 2 of 12, within 192x64 at (0, 0); " in found.stderr
+    assert "the samples are not affected, metadata can be" in found.stderr
+    facts = json.loads(found.stdout)
+    assert (facts["bad_tiles"], facts["header_faults"]) == (3, 1)
+    for name, missing in (("end.png", range(5, 12)), ("front.png", range(3))):
+        expected = picture.copy()
+        for number in missing:
+            expected[header.tiles[number].slices] = 0
+        np.testing.assert_array_equal(pictures.read(name).samples, expected)
+    assert mmp("info", "front.mmp", "--allow-partial").exit_code == 3
+    assert mmp("decode", "front.mmp", "--allow-partial", "-o", "front.zarr").exit_code == 3
+
+
+def test_time_has_a_limit(mmp):
+    Path("a.mmp").write_bytes(mmpcodec.encode(samples_of((64, 64), 1, 8), 0, preset="exact"))
+    for command in ("decode", "info", "compare", "highlight"):
+        second = ["a.mmp"] if command == "compare" else []
+        found = mmp(command, "a.mmp", *second, "--max-seconds", "0.00001")
+        assert found.exit_code == 1, command
+        assert "the limit is 1e-05 s" in found.stderr
+        assert "max_seconds (--max-seconds) raises it" in found.stderr
+
+
 def test_quiet(mmp, encoded):
     result = mmp("decode", encoded, "--quiet")
     assert (result.exit_code, result.output) == (0, "")
@@ -92,7 +130,6 @@ def test_quiet(mmp, encoded):
         ("max-samples", 511, "picture is 20x16: 512 samples in whole 16x16 fragments"),
         ("max-dimension", 19, "picture is 20x16: 20 pixels in a row or column"),
         ("max-memory", 10**7, "decoding can take 10438400 bytes of memory"),
-        ("max-samples-per-byte", 1, "512 samples in tiles of 406 bytes: 2 samples for each byte"),
     ],
 )
 def test_limits(mmp, encoded, option, limit, says, files):

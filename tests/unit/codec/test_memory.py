@@ -1,6 +1,7 @@
 """Limits of memory and work, and the estimate of the memory that decoding takes."""
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from mmpcodec.codec.memory import (
     SAMPLE_BYTES,
     memory_to_decode,
 )
+from mmpcodec.codec.seconds import seconds_to_decode
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
@@ -88,24 +90,61 @@ def test_little_bytes_cannot_ask_for_much_memory():
 
 def test_little_bytes_cannot_ask_for_much_work():
     data = small_file_of(4096)
-    says = r"67108864 samples in tiles of 75 bytes: 894785 samples for each byte, the limit is 9999"
+    says = (
+        r"decoding can take 40\.3 s, the limit is 1 s for \d+ bytes; max_seconds \(--max-seconds\)"
+    )
     with pytest.raises(LimitExceeded, match=says):
-        mmpcodec.decode(data, limits=DecodeLimits(max_samples_per_byte=9999))
+        mmpcodec.decode(data)
+    with pytest.raises(LimitExceeded, match="the limit is 40 s for"):
+        mmpcodec.decode(data, limits=DecodeLimits(max_seconds=40))
     with pytest.raises(LimitExceeded, match=r"picture is 4112x4112: .* max_samples"):
         mmpcodec.decode(small_file_of(4112))
 
 
-def test_tiles_beside_a_region_do_not_pay_for_it():
-    """Many bytes in another tile allow no more work in this one."""
-    samples = np.zeros((64, 128), np.uint8)
-    samples[:, :64] = np.random.default_rng(0).integers(0, 256, (64, 64))
-    data = mmpcodec.encode(samples, 0, preset="plain", tile_size=64)
-    assert len(data) > 4096
-    limits = DecodeLimits(max_samples_per_byte=10)
-    assert mmpcodec.decode(data, limits=limits).shape == (64, 128)
-    assert mmpcodec.decode(data, limits=limits, region=(0, 0, 64, 64)).shape == (64, 64)
-    with pytest.raises(LimitExceeded, match="4096 samples in tiles of"):
-        mmpcodec.decode(data, limits=limits, region=(64, 0, 64, 64))
+@pytest.mark.parametrize("planes", [1, 3])
+@pytest.mark.parametrize("version", [1, 2])
+def test_blank_pages_open(version, planes):
+    page = np.full((3000, 4000, planes)[: 2 + (planes > 1)], 255, np.uint8)
+    data = mmpcodec.encode(page, 0, preset="exact", version=version)
+    assert len(data) < 100
+    assert (mmpcodec.decode(data) == 255).all()
+
+
+def test_nearly_blank_pages_are_tiles_so_that_they_open():
+    page = np.full((1700, 1300), 255, np.uint8)
+    page[300:330, 400:500] = 0
+    data = mmpcodec.encode(page, 0, preset="exact", version=2, effort=6)
+    header = mmpcodec.inspect(data).header
+    assert header.tile_size == 256
+    np.testing.assert_array_equal(mmpcodec.decode(data), page)
+    assert mmpcodec.inspect(mmpcodec.encode(page[:600], 0, version=2)).header.tile_size == 0
+
+
+def test_more_bytes_allow_more_time():
+    limits = DecodeLimits()
+    found = [limits.seconds_for(size) for size in (0, 1000, 1100, 10**6)]
+    assert found == [1, 1, 2, 1 + 9990]
+    assert DecodeLimits(max_seconds=0.5).seconds_for(10**6) == 0.5
+
+
+def test_the_estimate_counts_each_coding():
+    tile = Tile(0, 0, 1000, 1000)
+    noise = np.random.default_rng(0).integers(0, 256, (64, 64), np.uint8)
+
+    def seconds(**options):
+        data = mmpcodec.encode(noise, **options)
+        header = mmpcodec.inspect(data).header
+        stream = layers.read(memoryview(data)[header.size :], header.size, header)
+        return seconds_to_decode([(tile, stream)], 8, 1, peek=True)
+
+    exact = partial(seconds, lam=0, preset="exact")
+    rates = [exact(version=2, effort=effort) for effort in (1, 2, 6)]
+    assert rates[0] == pytest.approx(0.12, abs=0.03)
+    assert rates[-1] == pytest.approx(0.72, abs=0.03)
+    assert rates == sorted(rates)
+    assert exact(version=1) == pytest.approx(0.6, abs=0.03)
+    assert seconds(lam=30, preset="plain") == pytest.approx(0.3, abs=0.03)
+    assert seconds(lam=30, preset="photo") == pytest.approx(0.31, abs=0.03)
 
 
 def test_headers_are_read_without_limits():
@@ -115,6 +154,6 @@ def test_headers_are_read_without_limits():
 def test_limits_that_may_be_missing():
     assert DecodeLimits().max_memory is None
     assert DecodeLimits(max_memory=5).max_memory == 5
-    for wrong in ({"max_memory": 0}, {"max_samples": None}, {"max_samples_per_byte": 1.5}):
+    for wrong in ({"max_memory": 0}, {"max_samples": None}, {"max_seconds": 0}):
         with pytest.raises(ParameterError, match=next(iter(wrong))):
             DecodeLimits(**wrong)

@@ -131,6 +131,7 @@ def budget(
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     backend: options.EncodingBackend = "auto",
     device: options.Device = None,
     threads: Threads = None,
@@ -152,7 +153,7 @@ def budget(
     from mmpcodec.metadata import Metadata
     from mmpcodec.planning.quantities import ONE, in_lowest_terms, parse_bytes
 
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     room = parse_bytes("total", total)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}

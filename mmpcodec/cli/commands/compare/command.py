@@ -54,6 +54,7 @@ def compare(
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     jobs: options.Jobs = 1,
     force: options.Force = False,
     cluster: options.Cluster = None,
@@ -71,7 +72,7 @@ def compare(
     from mmpcodec.bench.metrics import check_libraries, metrics_of
 
     chosen = metrics_of(metrics)
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     know_starts(start)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)

@@ -40,7 +40,7 @@ def info(
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_memory: options.MaxMemory = None,
-    max_samples_per_byte: options.MaxSamplesPerByte = None,
+    max_seconds: options.MaxSeconds = None,
     jobs: options.Jobs = 1,
     as_json: options.Json = False,
 ) -> ExitCode:
@@ -49,7 +49,7 @@ def info(
     This is the size, depth and metadata of each picture, its tools, and the bits of leaves, blocks
     and dictionaries.
     """
-    limits = options.limits_of(max_samples, max_dimension, max_memory, max_samples_per_byte)
+    limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
     know_starts(start)
     files = inputs_of(inputs, MMP_FILE)
     if map is not None and (header_only or len(files) > 1):
@@ -76,7 +76,7 @@ def info(
             backend=chosen.name,
             progress=progress,
         )
-        partial |= bool(found.bad_tiles)
+        partial |= bool(found.bad_tiles or found.faults)
         if job.target is not None:
             draw_map(found, job.target, force=force)
         return Described(job.source, found, job.target)

@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from mmpcodec.cli import output
+from mmpcodec.cli.decoding.damage import damage
 from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.depth import coded_depth
 from mmpcodec.runtime.files import printable
@@ -42,7 +43,7 @@ class Described:
         """Bytes of headers, metadata and checksums; damaged tiles count as payload."""
         header, bad = self.found.header, {bad.tile.number for bad in self.found.bad_tiles}
         tiles = sum(size for tile, size in enumerate(header.tile_bytes) if tile not in bad)
-        return header.size + tiles - self.found.payload_size
+        return max(0, header.size) + len(header.trailer) + tiles - self.found.payload_size
 
     @property
     def overhead_share(self) -> float:
@@ -89,8 +90,10 @@ class Described:
             "metadata": metadata_facts(header.metadata),
             "layers": [_layer_facts(layer) for layer in found.layers],
             "bad_tiles": [
-                {"tile": bad.tile.number, "error": str(bad.error)} for bad in found.bad_tiles
+                {"tile": bad.tile.number, "error": str(bad.error), "missing": bad.missing}
+                for bad in found.bad_tiles
             ],
+            "header_faults": list(map(str, found.faults)),
         }
         if traces := self.traces:
             facts["bits"] = dict(self.totals.bits)
@@ -132,8 +135,8 @@ class Described:
             f"{self.overhead_share:.1%} of the file"
         )
         yield from _layer_lines(found.layers, coded_depth(header.level_depth))
-        for bad in found.bad_tiles:
-            yield f"bad      {bad.error}"
+        for line in damage(header, found.bad_tiles, found.faults):
+            yield f"bad      {line}"
         if traces := self.traces:
             yield from ("", "bits by syntax element, and their share of the file")
             for syntax, bits in self.totals.bits.items():

@@ -72,6 +72,7 @@ def sweep(
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
+    max_seconds: options.MaxSeconds = None,
     repeat: Annotated[
         int, typer.Option(min=1, metavar="N", help="Runs per measurement; times are their medians.")
     ] = 1,
@@ -99,7 +100,7 @@ def sweep(
     check_libraries(measured)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
-    limits = options.limits_of(max_samples, max_dimension)
+    limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     choice = CodecChoice.of(lambdas, codec, peers, commands)
     # A backend that is absent here may run on the workers.
     with contextlib.suppress(*((BackendUnavailable,) if cluster else ())):

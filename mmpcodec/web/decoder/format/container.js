@@ -7,6 +7,8 @@ import { BLOCKS_2, readTools } from "./tools.js";
 
 export const CONTAINER = "Container";
 const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
+const TRAILER_MAGIC = Uint8Array.of(0x4d, 0x4d, 0x50, 0x1a);
+const TRAILER_END_BYTES = 13;
 const MOST_DIMENSION = 1 << 24;
 const MOST_TOOL_SETS = 16;
 const START_NAME_BYTES = 8;
@@ -27,10 +29,11 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 /**
  * @typedef {Context & {
  *   form: string, width: number, height: number, tileSize: number,
- *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>, tileCount: number, tileOffsets: Float64Array,
- *   size: number
- * }} Header `tileOffsets` ends with the size of the file, `size` is that of the header in bytes,
- *   `levelDepth` the bits of a coded level, `first` the sample that level 0 stands for.
+ *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
+ *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array
+ * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in bytes,
+ *   `trailer` is what follows the last tile, `levelDepth` the bits of a coded level, `first` the
+ *   sample that level 0 stands for.
  */
 
 /**
@@ -121,6 +124,7 @@ export function readHeader(data, total = data.length) {
     throw new CorruptStream(CONTAINER, says, at);
   }
   const { start, toolSets } = version > 1 ? readLaterFields(fields) : { start: "", toolSets: [] };
+  const firstFields = data.subarray(MAGIC.length, fields.place);
   const metadata = readMetadata(fields, depth);
   const count = tileCount({ width, height, tileSize });
   if (count > (version === 1 ? fields.left : 8 * fields.left)) {
@@ -133,7 +137,9 @@ export function readHeader(data, total = data.length) {
     const says = `file has ${total} bytes, its ${count} tiles have at least ${count * least}`;
     throw new TruncatedStream(CONTAINER, says, total);
   }
+  const tableAt = fields.place;
   const sizes = readTileBytes(fields, version, count, least);
+  const table = data.subarray(tableAt, fields.place);
   const checked = crc32(data.subarray(0, fields.place));
   const crcAt = fields.offset;
   const stored = fields.fixed("header CRC", 4);
@@ -161,7 +167,26 @@ export function readHeader(data, total = data.length) {
     tileCount: count,
     tileOffsets,
     size: fields.place,
+    trailer: version > 1 && count > 1 ? trailerOf(firstFields, table) : new Uint8Array(0),
   };
+}
+
+/**
+ * Returns the trailer: the header again, without metadata, by which damaged files can be opened.
+ * @param {Uint8Array} first fields from the version up to the metadata
+ * @param {Uint8Array} table sizes of the tiles
+ */
+function trailerOf(first, table) {
+  const size = first.length + table.length + TRAILER_END_BYTES;
+  const trailer = new Uint8Array(size);
+  trailer.set(first);
+  trailer.set(table, first.length);
+  const view = new DataView(trailer.buffer);
+  view.setUint8(size - TRAILER_END_BYTES, Math.floor(size / 2 ** 32));
+  view.setUint32(size - TRAILER_END_BYTES + 1, size % 2 ** 32);
+  view.setUint32(size - 8, crc32(trailer.subarray(0, size - 8)));
+  trailer.set(TRAILER_MAGIC, size - 4);
+  return trailer;
 }
 
 /**
@@ -187,12 +212,29 @@ export const cutAt = (size, end) =>
   new TruncatedStream(CONTAINER, `file has ${size} of ${end} bytes`, size);
 
 /**
- * Checks that a file of so many bytes ends with its last tile.
+ * Checks that a file of so many bytes is as long as its header, tiles and trailer.
  * @param {Header} header
  * @param {number} size
  */
 export function checkSize(header, size) {
-  const end = header.tileOffsets[header.tileCount];
+  const end = header.tileOffsets[header.tileCount] + header.trailer.length;
   if (size < end) throw cutAt(size, end);
-  if (size > end) throw new CorruptStream(CONTAINER, `${size - end} bytes follow the last tile`, end);
+}
+
+/**
+ * Checks what follows the last tile of a file.
+ * @param {Header} header
+ * @param {Uint8Array} found bytes from the end of the last tile, as many as the trailer has
+ * @param {number} size of the file, Infinity if it is not known
+ */
+export function checkTrailer(header, found, size) {
+  const { trailer } = header;
+  const last = header.tileOffsets[header.tileCount];
+  if (!trailer.every((byte, at) => byte === found[at])) {
+    throw new CorruptStream("Trailer", "trailer differs from the header", last);
+  }
+  const end = last + trailer.length;
+  if (size === Infinity || size === end) return;
+  const what = trailer.length ? "the trailer" : "the last tile";
+  throw new CorruptStream(CONTAINER, `${size - end} bytes follow ${what}`, end);
 }

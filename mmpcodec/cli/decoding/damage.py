@@ -1,0 +1,46 @@
+"""What a command says of a file that is damaged or cut, of which it shows the rest."""
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from mmpcodec.codec.decoder import BadTile
+    from mmpcodec.errors import FormatError
+    from mmpcodec.format.container import Header
+
+
+def damage(
+    header: "Header", bad: "Sequence[BadTile]", faults: "Sequence[FormatError]"
+) -> Iterator[str]:
+    """Yield a line for each fault of the header, bad tile, and run of missing tiles.
+
+    Parameters
+    ----------
+    header : Header
+    bad : sequence of BadTile
+        In the order of the file.
+    faults : sequence of FormatError
+        Of the header.
+    """
+    from mmpcodec.format.tiles import bounds_of
+
+    for fault in faults:
+        yield f"{fault}; the samples are not affected, metadata can be"
+    for (missing, _), found in groupby(
+        enumerate(bad), lambda each: (each[1].missing, each[1].tile.number - each[0])
+    ):
+        run = [one for _, one in found]
+        if not missing or len(run) == 1:
+            yield from (f"{'missing: ' * one.missing}{one.error}" for one in run)
+            continue
+        tiles = [one.tile for one in run]
+        yield (
+            f"missing: tiles {tiles[0].number} to {tiles[-1].number} of {len(header.tile_bytes)}, "
+            f"within {bounds_of(tiles)}; {_problem(run[-1])}"
+        )
+
+
+def _problem(bad: "BadTile") -> str:
+    """Return the problem of a tile, without the tile's name."""
+    return bad.error.problem.split(": ", 1)[-1]

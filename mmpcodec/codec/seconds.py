@@ -1,0 +1,118 @@
+"""An upper estimate of the time that decoding takes on one thread of a usual processor.
+
+Rates are those of files made to be slow, which ``scripts/bench/codec/worst.py`` measures. A payload
+can code many samples in nearly no bits, so most of the time depends on samples and coding.
+"""
+
+from collections.abc import Iterable
+
+from mmpcodec.errors import FormatError
+from mmpcodec.format import container, layers
+from mmpcodec.format.layers import Layer, TileStream, depth_of
+from mmpcodec.format.layouts import Layout
+from mmpcodec.format.palette import Palette
+from mmpcodec.format.tiles import Tile
+from mmpcodec.params import DecodeLimits
+from mmpcodec.reference.entropy.symbols import SymbolReader
+from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.exact.coder_2 import parted
+from mmpcodec.reference.exact.values import code_values
+from mmpcodec.tools import Tools
+
+FLAT = 0.01e-6
+"""Seconds for a sample that needs no decision of its own."""
+EXACT = 0.6e-6
+EXACT_FAST = 0.1e-6
+EXACT_PREDICTOR = 0.2e-6
+EXACT_MANY_MODELS = 0.1e-6
+"""Seconds for a sample of exact samples: of version 1; of 2 models; for each predictor; more."""
+EXACT_BYTE = 4e-6
+TREES = 0.3e-6
+TREES_BYTE = 3e-6
+BLOCKS = 0.3e-6
+BLOCKS_REACH = 1.6e-3
+"""Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
+BLOCKS_BYTE = 1e-6
+MOST_PEEKED = 256
+"""Bytes of a payload that may be flat."""
+
+
+def seconds_to_decode(
+    streams: Iterable[tuple[Tile, TileStream]], depth: int, planes: int, *, peek: bool
+) -> float:
+    """Return the seconds that decoding takes at most on one thread.
+
+    Parameters
+    ----------
+    streams : iterable of (Tile, TileStream)
+    depth : int
+        Of the picture.
+    planes : int
+        Of the picture.
+    peek : bool
+        Whether to look into short payloads of exact samples for planes of one value, which takes
+        about a millisecond a plane, and more above 8 bits. Without it, no plane is flat.
+    """
+    total = 0.0
+    for tile, stream in streams:
+        own = planes if stream.layout is Layout.TOGETHER else 1
+        samples = tile.width * tile.height
+        for part in stream.parts:
+            if isinstance(part, Palette):
+                total += samples * (_exact_rate(part.tools) + FLAT)
+                continue
+            bits = depth_of(part, stream.layout, depth)
+            total += _layer_seconds(part, samples, own, bits, peek)
+    return total
+
+
+def opens_by_default(data: bytes) -> bool:
+    """Return whether a whole file of one tile is within the default limit of time."""
+    view = memoryview(data)
+    header = container.read_header(view)
+    start, end = header.tile_offsets[:2]
+    streams = [(header.tiles[0], layers.read(view[start:end], start, header))]
+    most = DecodeLimits().seconds_for(len(data))
+    return any(
+        seconds_to_decode(streams, header.depth, header.planes, peek=peek) <= most
+        for peek in (False, True)
+    )
+
+
+def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
+    tools, size = layer.tools, len(layer.payload)
+    if tools.exact:
+        flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
+        rates = flat * FLAT + (planes - flat) * _exact_rate(tools)
+        return samples * rates + size * EXACT_BYTE
+    if not tools.prediction:
+        return planes * samples * TREES + size * TREES_BYTE
+    trees = TREES if tools.dictionary else 0.0
+    small = min(planes * samples * (BLOCKS + trees), size * BLOCKS_REACH)
+    return planes * samples * FLAT + small + size * BLOCKS_BYTE
+
+
+def _exact_rate(tools: Tools) -> float:
+    """Return the seconds for a sample that takes nearly no bits."""
+    if not tools.later:
+        return EXACT
+    if tools.models == 2:
+        return EXACT_FAST
+    return EXACT_PREDICTOR * tools.predictors + EXACT_MANY_MODELS * (tools.models > 8)
+
+
+def _flat_planes(layer: Layer, planes: int, depth: int) -> int:
+    """Return the number of first planes that have one value, which the decoder fills at once."""
+    payload, later = bytes(layer.payload), layer.tools.later
+    flat = 0
+    try:
+        streams = parted(payload, planes) if later else [payload]
+        readers = [SymbolReader(each, EXACT_SYNTAX, coarse=later) for each in streams]
+        for number in range(planes):
+            reader = readers[number if later else 0]
+            if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
+                break
+            flat += 1
+    except FormatError:
+        pass  # the decoder raises it
+    return flat
