@@ -58,12 +58,17 @@ def test_a_file_that_appears_meanwhile_is_kept(folder, files):
         ),
         (["a.png", "b.png", "-o", "c.mmp"], "-o c.mmp: is one output for 2 inputs; use -O DIR"),
         (["a.png", "-o", "c.mmp", "-O", "sub"], "-o and -O: give only one of them"),
-        (["a.png", "a.pgm"], "a.png and a.pgm: both would write a.mmp"),
-        (["a.png", "a.png"], "a.png and a.png: both would write a.mmp"),
-        (["a.png", "x/a.png", "-O", "sub"], "a.png and x/a.png: both would write sub/a.mmp"),
+        (
+            ["a.png", "a.pgm"],
+            "a.png: its output a.mmp is also that of a.pgm; --append-suffix gives each its own",
+        ),
+        (
+            ["a.png", "x/a.png", "-O", "sub"],
+            "a.png: its output sub/a.mmp is also that of x/a.png; name them in two runs",
+        ),
         (["a.png", "a.mmp"], "a.mmp: is an input, and would be overwritten"),
         (["-", "-O", "sub"], "stdin has no name to use with -O; use -o OUT"),
-        (["-", "-"], "stdin and stdin: both would write -"),
+        (["-", "-"], "stdin: comes twice, and can be read only once"),
     ],
 )
 def test_contradictions_are_wrong_use(mmp, picture, arguments, message, files):

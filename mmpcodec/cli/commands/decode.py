@@ -13,8 +13,9 @@ from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.folders import MMP_FILE
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
+from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
@@ -87,6 +88,7 @@ def decode(
     inputs: options.Inputs,
     out: Output = None,
     folder: options.Folder = None,
+    append_suffix: options.AppendSuffix = False,
     format: Format = None,
     quality: Quality = None,
     region: Region = None,
@@ -185,11 +187,12 @@ def decode(
     with spread("decode", cluster, workers, batch, manifest, parameters, jobs=jobs) as place:
         files = plan(
             inputs,
-            MMP_FILE,
+            MMP_FILE.without(f".{chosen_format}"),
             f".{chosen_format}",
             out=out,
             folder=folder,
             existing=existing,
+            keep_extension=append_suffix,
             resumed=place.resumed,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))

@@ -1,6 +1,7 @@
 """``mmp encode``: encode pictures to mmp files."""
 
 import math
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -28,9 +29,18 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
-from mmpcodec.cli.printing import Printer, finite, kind_text, quality_text, rate_text, tools_text
+from mmpcodec.cli.jobs import Existing, Job, plan
+from mmpcodec.cli.printing import (
+    Printer,
+    counted,
+    finite,
+    kind_text,
+    quality_text,
+    rate_text,
+    tools_text,
+)
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
@@ -248,6 +258,7 @@ def encode(
     inputs: options.Pictures,
     out: options.Output = None,
     folder: options.Folder = None,
+    append_suffix: options.AppendSuffix = False,
     lam: options.Lambda = None,
     quality: options.Quality = None,
     lossless: options.Lossless = False,
@@ -336,15 +347,16 @@ def encode(
             out=out,
             folder=folder,
             existing=existing,
+            keep_extension=append_suffix,
             resumed=place.resumed,
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        for remark in remarks:
+        for remark in (*remarks, *beside_inputs(inputs, files, folder)):
             printer.note(remark)
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
-        check_jobs(regions, len(files), tiles_apart=tiles_apart)
+        check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
         if place.cluster is not None and tiles_apart:
             here = place._replace(cluster=None)
             with Connection(place.cluster, printer, len(to_do)) as connection:
@@ -361,6 +373,22 @@ def encode(
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None) -> list[str]:
+    """Return what is written where, for folders whose outputs lie among their files."""
+    if folder is not None:
+        return []
+    lines = []
+    for name in map(stores.without_file, given):
+        below = os.path.join(name, "")
+        number = sum(job.to_do and job.source.startswith(below) for job in jobs)
+        if number and not stores.is_zarr(name):
+            lines.append(
+                f"{name}: {counted(number, 'picture')}, each becomes an mmp file beside it; "
+                "-O DIR writes them elsewhere"
+            )
+    return lines
 
 
 def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:

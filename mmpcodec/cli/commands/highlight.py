@@ -17,9 +17,9 @@ from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import (
-    PICTURE,
     Existing,
     Job,
     assign,
@@ -365,7 +365,7 @@ def summarise(
     places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
     write_summaries(done, table, sheet, force=force)
-    if len(files) > 1:
+    if sum(job.left_out is None for job in files) > 1:
         total = sum(len(result.found.regions) for result in done)
         printer.note(f"pictures: {len(done)}, regions: {total}")
 
