@@ -352,7 +352,7 @@ def encode(
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        for remark in (*remarks, *beside_inputs(inputs, files, folder)):
+        for remark in remarks:
             printer.note(remark)
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
@@ -366,6 +366,8 @@ def encode(
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting).on(to_do)
+        for remark in beside_inputs(inputs, files, folder):
+            printer.note(remark)
         if verbose:
             printer.note(backend_text)
             for each in params.aiming(measured=False).each_alone() if target is None else ():
