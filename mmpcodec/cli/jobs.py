@@ -158,11 +158,13 @@ def _in_folder(folder: str, kind: InputKind) -> list[Job]:
     """Return the jobs of a folder, sorted by path."""
     errors: list[OSError] = []
     jobs: list[Job] = []
+    own = False
     for place, folders, names in os.walk(folder, onerror=errors.append):
         for name in names:
             path = os.path.join(place, name)
             left_out = kind.of_file(path)
             if left_out is OWN:
+                own = True
                 continue
             regular = os.path.isfile(path) or not os.path.exists(path)
             fault = None if left_out or regular else f"{path}: is no regular file"
@@ -184,7 +186,8 @@ def _in_folder(folder: str, kind: InputKind) -> list[Job]:
         name = os.fspath(error.filename or folder)
         jobs.append(Job(name, fault=str(FileError.from_os(name, error))))
     if not any(job.is_input for job in jobs):
-        jobs.append(Job(folder, fault=f"{folder}: holds no {kind.title}"))
+        nothing = "" if jobs or own else ", nor any other file"
+        jobs.append(Job(folder, fault=f"{folder}: holds no {kind.title}{nothing}"))
     return sorted(jobs)
 
 

@@ -1,7 +1,6 @@
 """``mmp encode``: encode pictures to mmp files."""
 
 import math
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
@@ -18,6 +17,7 @@ from mmpcodec.cli.decoding.starts import start_of
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
+from mmpcodec.cli.encoding.remarks import beside_inputs, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.sources import (
     Encodings,
@@ -34,7 +34,6 @@ from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import (
     Printer,
-    counted,
     finite,
     kind_text,
     quality_text,
@@ -244,6 +243,10 @@ class EncodeFiles:
             if self.verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=job.overwrite)
+        if remark := larger_than_source(
+            job, found.input_bytes, found.output_bytes, found.distortion
+        ):
+            progress.note(remark)
         params = self.setting.params
         bounded = any(tools.max_error for tools in (params.tools, *params.candidates))
         return Encoded.of(job, found, self.verify, bounded=bounded)
@@ -375,22 +378,6 @@ def encode(
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
-
-
-def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None) -> list[str]:
-    """Return what is written where, for folders whose outputs lie among their files."""
-    if folder is not None:
-        return []
-    lines = []
-    for name in map(stores.without_file, given):
-        below = os.path.join(name, "")
-        number = sum(job.to_do and job.source.startswith(below) for job in jobs)
-        if number and not stores.is_zarr(name):
-            lines.append(
-                f"{name}: {counted(number, 'picture')}, each becomes an mmp file beside it; "
-                "-O DIR writes them elsewhere"
-            )
-    return lines
 
 
 def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:
