@@ -66,10 +66,8 @@ def test_a_folder_without_inputs(mmp, command):
     more = {"median": ["-r", "1"], "budget": ["--total", "9kB"]}.get(command, [])
     result = mmp(command, "empty", *more)
     what = "mmp file" if command in ("decode", "info") else "picture"
-    assert (result.exit_code, result.stderr) == (
-        1,
-        f"mmp: empty: holds no {what}, nor any other file\n",
-    )
+    assert result.exit_code == 1
+    assert result.stderr == f"mmp: empty: holds no {what}, nor any other file\n"
 
 
 def test_sweep_of_folders(mmp, tree):

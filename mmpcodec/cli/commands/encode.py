@@ -243,9 +243,8 @@ class EncodeFiles:
             if self.verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=job.overwrite)
-        if remark := larger_than_source(
-            job, found.input_bytes, found.output_bytes, found.distortion
-        ):
+        sizes = found.input_bytes, found.output_bytes
+        if remark := larger_than_source(job, *sizes, lossless=not found.distortion):
             progress.note(remark)
         params = self.setting.params
         bounded = any(tools.max_error for tools in (params.tools, *params.candidates))

@@ -1,4 +1,4 @@
-"""What ``mmp encode`` says of its outputs besides the results: where they lie, and a bad bargain."""
+"""What ``mmp encode`` says besides results: where outputs lie, and that one is too large."""
 
 import os
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None)
 
 
 def larger_than_source(
-    job: Job, input_bytes: int, output_bytes: int, distortion: int
+    job: Job, input_bytes: int, output_bytes: int, *, lossless: bool
 ) -> str | None:
     """Return a remark if the source is a compressed file, such as a JPEG, and the output larger."""
     if output_bytes <= input_bytes or not os.path.isfile(job.source):
@@ -39,7 +39,7 @@ def larger_than_source(
         return None
     if row is None or row.title not in COMPRESSED:
         return None
-    advice = "a lower quality" if distortion else "a quality in place of lossless"
+    advice = "a quality in place of lossless" if lossless else "a lower quality"
     return (
         f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "
         f"{row.title} file; {advice} makes it smaller, or keep the file as it is"
