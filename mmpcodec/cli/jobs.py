@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.cli.folders import ELSEWHERE, OWN, InputKind, LeftOut
+from mmpcodec.cli.inputs.folders import ELSEWHERE, OWN, InputKind, LeftOut
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr

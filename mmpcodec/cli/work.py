@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.exits import show_error
-from mmpcodec.cli.folders import LeftOut
+from mmpcodec.cli.inputs.folders import LeftOut
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, counted
 from mmpcodec.cli.progress import Bar

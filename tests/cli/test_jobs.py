@@ -8,7 +8,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import ParameterError, pictures
-from mmpcodec.cli.folders import ANY_FILE, PICTURE
+from mmpcodec.cli.inputs.folders import ANY_FILE, PICTURE
 from mmpcodec.cli.jobs import Existing, Job, inputs_of
 
 

@@ -13,8 +13,8 @@ from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import MMP_FILE
 from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
@@ -121,10 +121,9 @@ def decode(
     know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
-    from mmpcodec.metadata import Metadata
 
     area = None if region is None else _area(region)
-    Metadata().without(*(strip or ()))
+    mmpcodec.metadata.Metadata().without(*(strip or ()))
     chosen_format = format_of_output(format, out, quality)
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
@@ -154,8 +153,7 @@ def decode(
         assert samples is not None
         for bad in found.bad_tiles:
             progress.note(f"{job.name}: {bad.error}")
-        metadata = header.metadata.without(*(strip or ()))
-        picture = pictures.Picture(samples, header.depth, metadata)
+        picture = pictures.Picture(samples, header.depth, header.metadata.without(*strip or ()))
         coded = pictures.to_bytes(picture, chosen_format, quality=quality)
         assert job.target is not None
         output.write(job.target, coded, force=job.overwrite)
@@ -195,9 +193,9 @@ def decode(
             keep_extension=append_suffix,
             resumed=place.resumed,
         )
-        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
+        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in to_do))
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:

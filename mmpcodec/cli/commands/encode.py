@@ -29,8 +29,8 @@ from mmpcodec.cli.encoding.sources import (
     work_of,
 )
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import RUNNING
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import (
     Printer,
@@ -354,8 +354,7 @@ def encode(
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        for remark in remarks:
-            printer.note(remark)
+        notes_of(printer, remarks)
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
@@ -368,8 +367,7 @@ def encode(
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting).on(to_do)
-        for remark in beside_inputs(inputs, files, folder):
-            printer.note(remark)
+        notes_of(printer, beside_inputs(inputs, files, folder))
         if verbose:
             printer.note(backend_text)
             for each in params.aiming(measured=False).each_alone() if target is None else ():
@@ -377,6 +375,12 @@ def encode(
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def notes_of(printer: Printer, remarks: Sequence[str]) -> None:
+    """Print remarks."""
+    for remark in remarks:
+        printer.note(remark)
 
 
 def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:

@@ -17,8 +17,8 @@ from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import (
     Existing,
     Job,

@@ -8,7 +8,7 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import PICTURE
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress

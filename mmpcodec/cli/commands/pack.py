@@ -10,8 +10,8 @@ import typer
 from mmpcodec.cli import options, output
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import ANY_FILE
 from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.folders import ANY_FILE
 from mmpcodec.cli.jobs import Job, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import tell_left_out

@@ -6,8 +6,8 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import OUTPUT, Command
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import tell_left_out

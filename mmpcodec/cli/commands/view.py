@@ -11,8 +11,8 @@ from mmpcodec.cli import options
 from mmpcodec.cli.commands.highlight import Offset, check_offset
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import InputKind
 from mmpcodec.cli.help import RUNNING
+from mmpcodec.cli.inputs.folders import InputKind
 from mmpcodec.cli.jobs import Job, inputs_together
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import tell_left_out

@@ -23,8 +23,8 @@ from mmpcodec.cli.commands.budget.measuring import (
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.exits import ExitCode, show_error
-from mmpcodec.cli.folders import PICTURE
 from mmpcodec.cli.help import RUNNING
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import tell_left_out

@@ -8,7 +8,7 @@ from itertools import product
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.commands.compare.measuring import Compared
-from mmpcodec.cli.folders import PICTURE
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Job, inputs_of
 from mmpcodec.cli.printing import counted
 from mmpcodec.errors import ParameterError

@@ -8,7 +8,7 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import MMP_FILE
+from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.jobs import Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress

@@ -16,7 +16,7 @@ from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.commands.sweep.text import Report
 from mmpcodec.cli.completion import lists, words
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.folders import PICTURE
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.depth import MAX_DEPTH

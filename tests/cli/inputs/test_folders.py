@@ -11,7 +11,7 @@ from PIL import Image
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.cli.folders import ANY_FILE, EMPTY, MMP_FILE, OWN, PICTURE, SYSTEM, UNKNOWN
+from mmpcodec.cli.inputs.folders import ANY_FILE, EMPTY, MMP_FILE, OWN, PICTURE, SYSTEM, UNKNOWN
 
 APPLE_DOUBLE = b"\0\5\x16\7\0\2\0\0Mac OS X"
 TAKEN = ["a.png", "b.jfif", "c.jpe", "d.jpf", "noext", "deep/e.bin"]
