@@ -10,6 +10,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.depth import BYTE, MAX_DEPTH, sample_type
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, beside, on_device
+from mmpcodec.runtime.images import is_image
 
 MAX_DIMENSION = 1 << 24
 """Most pixels of a row or a column of a file."""
@@ -83,7 +84,8 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
     Parameters
     ----------
     array : array-like
-        (H, W) or (H, W, C) samples, C from 1 to 4, of bool, uint8 or uint16; see ``as_array``.
+        (H, W) or (H, W, C) samples, C from 1 to 4, of bool, uint8 or uint16; see ``as_array``. The
+        palette and the transparent colour of an image of Pillow are applied.
     depth : int or None
         Bits of a sample; None takes all bits of the type, 1 for bool.
 
@@ -99,6 +101,11 @@ def check_picture(array: Any, depth: int | None = None) -> tuple[Any, int]:
         If the shape or type is another one, the type cannot hold the depth, or a sample has more
         bits than the depth.
     """
+    if is_image(array) and array.mode in ("I", "F"):
+        raise ParameterError(
+            f"picture of mode {array.mode}: has samples of 32 bits; "
+            "np.asarray(image).astype(np.uint16) gives 16, if 0 to 65535 holds them"
+        )
     array = as_array("picture", array)
     with beside(array):
         return _checked(array, depth)

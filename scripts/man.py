@@ -22,7 +22,8 @@ EXITS = {
     ExitCode.DONE: "Done.",
     ExitCode.FAILED: "Failed; of several inputs, all failed.",
     ExitCode.WRONG_USE: "Wrong use; nothing was done.",
-    ExitCode.PARTLY_FAILED: "Some inputs failed, or a damaged file was decoded in part.",
+    ExitCode.PARTLY_FAILED: "Some inputs failed or were left out, or a damaged file was decoded in "
+    "part.",
     ExitCode.NO_BACKEND: "The backend that was asked for cannot run here.",
     ExitCode.INTERRUPTED: "Interrupted.",
     ExitCode.TERMINATED: "Terminated.",

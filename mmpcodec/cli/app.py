@@ -71,7 +71,7 @@ app = typer.Typer(
     name="mmp",
     cls=Commands,
     no_args_is_help=True,
-    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 some inputs failed, "
+    epilog="Exit codes: 0 done, 1 failed, 2 wrong use, 3 some inputs failed or were left out, "
     "4 backend not available, 130 interrupted, 143 terminated.",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},

@@ -25,7 +25,17 @@ class ExitCode(IntEnum):
 
 def show_error(message: object) -> None:
     """Print an error line."""
-    print(f"mmp: {printable(str(message))}", file=sys.stderr, flush=True)
+    to_stderr(f"mmp: {printable(str(message))}")
+
+
+def to_stderr(text: str) -> None:
+    """Print to standard error. If nobody reads it any more, the work goes on without a word."""
+    if sys.stderr is None:  # then print would take standard output
+        return
+    try:
+        print(text, file=sys.stderr, flush=True)
+    except OSError:
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def discard_unwritten() -> None:

@@ -6,8 +6,8 @@ from enum import Enum
 from typing import NamedTuple
 
 from mmpcodec.cli import output
+from mmpcodec.cli.inputs.folders import ELSEWHERE, OWN, InputKind, LeftOut
 from mmpcodec.errors import FileError, ParameterError
-from mmpcodec.pictures import registry
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr
 
@@ -32,6 +32,8 @@ class Job(NamedTuple):
         Size and state of the input, if the listing of a folder at a URL has told them.
     partner : str or None
         Second input of the job.
+    left_out : LeftOut or None
+        Why something in a folder is no input of the command; nothing else is done with it.
     """
 
     source: str
@@ -43,6 +45,7 @@ class Job(NamedTuple):
     resumed: bool = False
     stored: stores.Stored | None = None
     partner: str | None = None
+    left_out: LeftOut | None = None
 
     @property
     def name(self) -> str:
@@ -52,49 +55,20 @@ class Job(NamedTuple):
     @property
     def to_do(self) -> bool:
         """Whether there is work to do."""
-        return self.fault is None and self.skipped is None
+        return self.fault is None and self.skipped is None and self.left_out is None
+
+    @property
+    def is_input(self) -> bool:
+        """Whether it is an input of the command, which may have failed before its work."""
+        return self.skipped is None and self.left_out is None
 
 
+APPEND = "--append-suffix"
+"""Option that appends the suffix of outputs to the names of inputs."""
 Outputs = Mapping[str, stores.Stored]
 """What lies at each URL of a folder."""
 Resumed = Callable[[Sequence[Job], Outputs | None], list[Job]]
 """Leaves out jobs that an earlier run has done."""
-
-
-class InputKind(NamedTuple):
-    """The files of folders that are inputs of a command.
-
-    Parameters
-    ----------
-    title : str
-        Name of such a file in messages.
-    suffixes : tuple of str
-        Suffixes of their names, in small letters; none for all files.
-    left_out : tuple of str
-        Suffixes of files that are no inputs: the outputs of the command.
-    zarr : bool
-        Whether zarr stores, which are folders, are inputs too.
-    """
-
-    title: str
-    suffixes: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
-    zarr: bool = False
-
-    def holds(self, name: str) -> bool:
-        """Return whether a file of this name is an input."""
-        name = name.lower()
-        found = not self.suffixes or name.endswith(self.suffixes)
-        return found and not (self.left_out and name.endswith(self.left_out))
-
-    def without(self, *suffixes: str) -> "InputKind":
-        """Return this kind without the files that have one of these suffixes."""
-        return self._replace(left_out=(*self.left_out, *suffixes))
-
-
-ANY_FILE = InputKind("file")
-MMP_FILE = InputKind("mmp file", (".mmp",))
-PICTURE = InputKind("picture", registry.suffixes())
 
 
 class Existing(Enum):
@@ -128,8 +102,9 @@ class Existing(Enum):
 def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
     """Return a job without output for each file, and for the files in and below each folder.
 
-    Links are followed. What cannot be read in a folder is a job with a fault; a link to a folder
-    that contains the link is a job that is skipped.
+    Links to files are followed. Links to folders are not: one that leads into the folder is
+    skipped, since its files are found anyway. What cannot be read in a folder is a job with a
+    fault. What is in a folder and no input is a job with the reason in ``left_out``.
 
     Parameters
     ----------
@@ -137,11 +112,6 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
         Files and folders, paths or URLs; a file may be of any kind.
     kind : InputKind
         What is looked for in folders.
-
-    Raises
-    ------
-    ParameterError
-        If a folder comes twice, by links.
     """
     jobs: list[Job] = []
     for name in map(stores.without_file, given):
@@ -157,17 +127,23 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
     return jobs
 
 
-def inputs_together(given: Sequence[str], kind: InputKind) -> list[Job]:
+def inputs_together(given: Sequence[str], kind: InputKind) -> tuple[list[Job], list[Job]]:
     """Return the jobs of ``inputs_of`` for a command that needs all its inputs together.
+
+    Returns
+    -------
+    inputs, others : list of Job
+        What is an input, and what a folder holds besides.
 
     Raises
     ------
     ParameterError
-        If a file or folder comes twice.
+        If a file comes twice.
     FileError
         If a folder cannot be read or has no input.
     """
-    jobs = [job for job in inputs_of(given, kind) if job.skipped is None]
+    found = inputs_of(given, kind)
+    jobs = [job for job in found if job.is_input]
     places: dict[str, Job] = {}
     for job in jobs:
         other = places.setdefault(_place(job.source), job)
@@ -175,39 +151,52 @@ def inputs_together(given: Sequence[str], kind: InputKind) -> list[Job]:
             raise ParameterError(f"{job.name}: comes twice, also as {other.name}")
         if job.fault is not None:
             raise FileError(job.fault)
-    return jobs
+    return jobs, [job for job in found if not job.is_input]
 
 
 def _in_folder(folder: str, kind: InputKind) -> list[Job]:
     """Return the jobs of a folder, sorted by path."""
     errors: list[OSError] = []
     jobs: list[Job] = []
-    seen: dict[str, str] = {}
-    for place, folders, names in os.walk(folder, onerror=errors.append, followlinks=True):
-        other = seen.setdefault(os.path.realpath(place), place)
-        if other != place:
-            raise ParameterError(f"{place}: comes twice, also as {other}")
-        for name in filter(kind.holds, names):
+    own = False
+    for place, folders, names in os.walk(folder, onerror=errors.append):
+        for name in names:
             path = os.path.join(place, name)
+            left_out = kind.of_file(path)
+            if left_out is OWN:
+                own = True
+                continue
             regular = os.path.isfile(path) or not os.path.exists(path)
-            fault = None if regular else f"{path}: is no regular file"
-            jobs.append(Job(path, below=os.path.relpath(path, folder), fault=fault))
+            fault = None if left_out or regular else f"{path}: is no regular file"
+            below = os.path.relpath(path, folder)
+            jobs.append(Job(path, below=below, fault=fault, left_out=left_out))
         for name in list(folders):
             path = os.path.join(place, name)
-            if kind.zarr and is_zarr(path):
-                folders.remove(name)
+            left_out = kind.of_folder(path)
+            if left_out is not None:
+                jobs.append(Job(path, left_out=left_out))
+            elif kind.zarr and is_zarr(path):
                 jobs.append(Job(path, below=os.path.relpath(path, folder)))
+            elif os.path.islink(path):
+                jobs.append(_of_link(path, folder))
+            else:
                 continue
-            above = seen.get(os.path.realpath(path))
-            if above is not None and path.startswith(os.path.join(above, "")):
-                folders.remove(name)
-                jobs.append(Job(path, skipped=f"is a link to {above}, which contains it"))
+            folders.remove(name)
     for error in errors:
         name = os.fspath(error.filename or folder)
         jobs.append(Job(name, fault=str(FileError.from_os(name, error))))
-    if not any(job.skipped is None for job in jobs):
-        jobs.append(Job(folder, fault=f"{folder}: holds no {kind.title}"))
+    if not any(job.is_input for job in jobs):
+        nothing = "" if jobs or own else ", nor any other file"
+        jobs.append(Job(folder, fault=f"{folder}: holds no {kind.title}{nothing}"))
     return sorted(jobs)
+
+
+def _of_link(path: str, folder: str) -> Job:
+    """Return the job of a link to a folder, which lies in a folder of inputs."""
+    target, top = (os.path.join(os.path.realpath(name), "") for name in (path, folder))
+    if target.startswith(top):
+        return Job(path, skipped=f"is a link into {folder}, which is searched anyway")
+    return Job(path, left_out=ELSEWHERE)
 
 
 def _at_url(url: str, kind: InputKind) -> list[Job]:
@@ -215,12 +204,16 @@ def _at_url(url: str, kind: InputKind) -> list[Job]:
     found = stores.entry(url)
     if found is None or not found.is_folder:
         return [Job(url, below=stores.base_name(url))]
+    files = stores.files_below(url)
+    reasons = {below: kind.at_url(below) for below in files}
     jobs = [
-        Job(stores.joined(url, below), below=below, stored=there)
-        for below, there in stores.files_below(url).items()
-        if kind.holds(below)
+        Job(stores.joined(url, below), below=below, stored=there, left_out=reasons[below])
+        for below, there in files.items()
+        if reasons[below] is not OWN
     ]
-    return jobs or [Job(url, fault=f"{url}: holds no {kind.title}")]
+    if not any(job.is_input for job in jobs):
+        jobs.append(Job(url, fault=f"{url}: holds no {kind.title}"))
+    return jobs
 
 
 def plan(
@@ -254,6 +247,7 @@ def assign(
     out: str | None,
     folder: str | None,
     keep_extension: bool = False,
+    advice: str = APPEND,
 ) -> list[Job]:
     """Give each job its output, without checking the outputs.
 
@@ -268,23 +262,77 @@ def assign(
     keep_extension : bool
         Append the suffix to the input's extension instead of replacing the extension.
 
+    advice : str
+        Option that gives two inputs of one output outputs of their own; "" if there is none.
+
+    Returns
+    -------
+    list of Job
+        An input whose output is also an input, or the output of another input, has a fault. An
+        input that comes twice is done once.
+
     Raises
     ------
     ParameterError
-        If -o and -O contradict each other or the inputs.
+        If -o and -O contradict each other or the inputs, or the only input is its own output.
     """
     if out is not None and folder is not None:
         raise ParameterError("-o and -O: give only one of them")
     out, folder = _plain(out), _plain(folder)
-    count = sum(job.skipped is None for job in jobs)
+    count = sum(job.is_input for job in jobs)
     if out is not None and count > 1:
         raise ParameterError(f"-o {out}: is one output for {count} inputs; use -O DIR")
-    return [
+    assigned = [
         job._replace(target=out or _target(job, suffix, folder, keep_extension))
         if job.to_do
         else job
         for job in jobs
     ]
+    return _apart(assigned, "" if keep_extension else advice)
+
+
+def _apart(jobs: Sequence[Job], advice: str) -> list[Job]:
+    """Give a fault to each job whose output is an input, or the output of another job.
+
+    Raises
+    ------
+    ParameterError
+        If no job is left, or two of them write to standard output.
+    """
+    inputs = _places_of_inputs(jobs)
+    writers: dict[str, dict[str, Job]] = {}
+    found = []
+    for job in jobs:
+        if job.to_do and job.target is not None:
+            of_target = writers.setdefault(_place(job.target), {})
+            if of_target.setdefault(_place(job.source), job) is not job:
+                if job.target == STANDARD:
+                    raise ParameterError(f"{job.name}: comes twice, and can be read only once")
+                job = job._replace(skipped="comes twice")
+        found.append(job)
+    apart = [
+        job._replace(fault=_collision(job, inputs, writers[_place(job.target)], advice))
+        if job.to_do and job.target is not None
+        else job
+        for job in found
+    ]
+    if any(job.to_do for job in found) and not any(job.to_do for job in apart):
+        raise ParameterError(next(job.fault for job in apart if job.fault is not None))
+    return apart
+
+
+def _collision(job: Job, inputs: set[str], writers: Mapping[str, Job], advice: str) -> str | None:
+    """Return why the output of a job must not be written; ``writers`` are the jobs that would."""
+    assert job.target is not None
+    if _place(job.target) in inputs:
+        return f"{job.target}: is an input, and would be overwritten"
+    others = [other for other in writers.values() if other.source != job.source]
+    if not others:
+        return None
+    helps = advice and os.path.basename(others[0].below) != os.path.basename(job.below)
+    return f"{job.name}: its output {job.target} is also that of {others[0].name}; " + (
+        f"{advice} gives each its own" if helps else "name them in two runs"
+    )
 
 
 def outputs_at(folder: str | None) -> Outputs | None:
@@ -326,13 +374,11 @@ def settle(
     Raises
     ------
     ParameterError
-        If an output is also an input or the output of another job, or is a terminal, or
-        standard input has no time for UPDATE.
+        If an output is a terminal, or standard input has no time for UPDATE.
     FileError
         If ``folder`` cannot be written to.
     """
     folder = _plain(folder)
-    check_pairs(jobs)
     if there is None:
         there = outputs_at(folder)
     if there is None:
@@ -355,6 +401,9 @@ def check(jobs: Sequence[Job], *, force: bool, folder: str | None = None) -> Non
     FileError
         If a job has a fault, or its output exists and ``force`` is False, or cannot be written.
     """
+    for job in jobs:
+        if job.fault is not None:
+            raise FileError(job.fault)
     check_pairs(jobs)
     existing = Existing.REPLACE if force else Existing.REFUSE
     for job in settle(jobs, existing, folder):
@@ -370,11 +419,10 @@ def check_pairs(jobs: Sequence[Job]) -> None:
     ParameterError
         If one is.
     """
-    names = (name for job in jobs for name in (job.source, job.partner))
-    inputs = {_place(name) for name in names if name not in (None, STANDARD)}
+    inputs = _places_of_inputs(jobs)
     writers: dict[str, Job] = {}
     for job in jobs:
-        if job.target is None:
+        if job.target is None or job.fault is not None or job.skipped is not None:
             continue
         place = _place(job.target)
         if place in inputs:
@@ -382,6 +430,12 @@ def check_pairs(jobs: Sequence[Job]) -> None:
         other = writers.setdefault(place, job)
         if other is not job:
             raise ParameterError(f"{other.name} and {job.name}: both would write {job.target}")
+
+
+def _places_of_inputs(jobs: Sequence[Job]) -> set[str]:
+    used = (job for job in jobs if job.left_out is None)
+    names = (name for job in used for name in (job.source, job.partner))
+    return {_place(name) for name in names if name not in (None, STANDARD)}
 
 
 def _settled(job: Job, existing: Existing, folder: str | None) -> Job:

@@ -89,6 +89,15 @@ Folder = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+AppendSuffix = Annotated[
+    bool,
+    typer.Option(
+        "--append-suffix",
+        help="Name outputs IN.SUFFIX, as IMG_1.heic.mmp, so that inputs that differ in their "
+        "suffix have outputs of their own.",
+        rich_help_panel=OUTPUT,
+    ),
+]
 Force = Annotated[
     bool, typer.Option("--force", "-f", help="Overwrite existing files.", rich_help_panel=OUTPUT)
 ]

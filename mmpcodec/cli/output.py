@@ -20,6 +20,7 @@ from mmpcodec.runtime.files import (
     FileBytes,
     LazyBytes,
     check_folder,
+    is_read_only,
     is_zarr,
     placed_whole,
     printable,
@@ -174,7 +175,8 @@ def check(target: str, *, force: bool, new_folder: bool = False) -> None:
     ParameterError
         If it is a terminal.
     FileError
-        If it exists and ``force`` is False, or its folder does not exist or is not writable.
+        If it exists and ``force`` is False, it is read-only, or its folder does not exist or is not
+        writable.
     """
     if target == STANDARD:
         if sys.stdout is None:
@@ -190,6 +192,8 @@ def check(target: str, *, force: bool, new_folder: bool = False) -> None:
         raise FileError(f"{target}: is a folder; name a file")
     if exists(target) and not force:
         raise FileError(f"{target}: exists; -f overwrites it")
+    if is_read_only(target):
+        raise FileError(f"{target}: is read-only; chmod u+w lets -f overwrite it")
     if not os.path.exists(folder) and not new_folder:
         raise FileError(f"{folder}: is no such folder")
     if not _is_device(target):

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from mmpcodec.cli.exits import to_stderr
 from mmpcodec.errors import PictureWarning
 from mmpcodec.runtime.files import STANDARD, printable
 
@@ -51,12 +52,13 @@ class Printer(NamedTuple):
     @property
     def shows_progress(self) -> bool:
         """Whether progress bars appear: on a terminal, without --quiet and --json."""
-        return sys.stderr.isatty() and not self.quiet and not self.as_json
+        seen = sys.stderr is not None and sys.stderr.isatty()
+        return seen and not self.quiet and not self.as_json
 
     def note(self, line: str) -> None:
         """Print a remark on standard error."""
         if not self.quiet:
-            print(f"mmp: {printable(line)}", file=sys.stderr, flush=True)
+            to_stderr(f"mmp: {printable(line)}")
 
     def show(self, facts: Facts, left_out: "Remarks | None" = None) -> None:
         """Print the result of one job; in JSON with what was left out of its pictures."""
@@ -66,7 +68,10 @@ class Printer(NamedTuple):
             text = json.dumps({**facts.as_dict(), **({} if left_out is None else left_out(facts))})
         else:
             text = "\n".join(map(printable, facts.text(self.verbose).split("\n")))
-        print(text, file=sys.stderr if self.to_stderr else sys.stdout, flush=True)
+        if self.to_stderr:
+            to_stderr(text)
+        else:
+            print(text, flush=True)
 
 
 class Remarks:

@@ -45,7 +45,8 @@ class ProgressBars:
                 TimeRemainingColumn(),
                 console=Console(stderr=True, soft_wrap=True),
                 transient=True,
-                redirect_stdout=sys.stdout.isatty(),  # otherwise rich sends it to standard error
+                # otherwise rich sends it to standard error
+                redirect_stdout=sys.stdout is not None and sys.stdout.isatty(),
             )
 
     def __enter__(self) -> "ProgressBars":

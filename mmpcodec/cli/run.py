@@ -9,7 +9,7 @@ from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, Remarks, remarks_noted
 from mmpcodec.cli.progress import ProgressBars
-from mmpcodec.cli.work import JobProgress, Left, Work, attempt
+from mmpcodec.cli.work import JobProgress, Left, Work, attempt, tell_left_out
 
 if TYPE_CHECKING:
     from mmpcodec.cli.cluster.places import Place
@@ -27,7 +27,8 @@ def run(
 ) -> ExitCode:
     """Do the work of each job, and print the results in the order of the jobs.
 
-    What was skipped or failed is listed at the end, and also after an interrupt.
+    What was skipped, has failed or was left out of a folder is listed at the end, and also after an
+    interrupt.
 
     Parameters
     ----------
@@ -49,9 +50,12 @@ def run(
     Returns
     -------
     ExitCode
-        DONE, FAILED if all jobs failed, PARTLY_FAILED if some failed.
+        DONE, FAILED if all jobs failed, PARTLY_FAILED if some failed or files that the user may
+        miss were left out.
     """
     left: list[Left] = []
+    others = [job for job in jobs if job.left_out is not None]
+    jobs = [job for job in jobs if job.left_out is None]
     try:
         with (
             remarks_noted(printer.note) as left_out,
@@ -73,6 +77,7 @@ def run(
     finally:
         for each in left:
             each.tell(printer)
+        missed = tell_left_out(others, printer)
     failed = sum(each.job.fault is not None for each in left)
     skipped = len(left) - failed
     if len(jobs) > 1 and failed:
@@ -81,7 +86,7 @@ def run(
     elif len(jobs) > 1 and skipped:
         printer.note(f"{skipped} of {len(jobs)} inputs skipped")
     if not failed:
-        return ExitCode.DONE
+        return ExitCode.PARTLY_FAILED if missed else ExitCode.DONE
     return ExitCode.FAILED if failed == len(jobs) else ExitCode.PARTLY_FAILED
 
 

@@ -1,14 +1,18 @@
 """The work on one input of a command: its progress, its result, or why it was left."""
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.exits import show_error
+from mmpcodec.cli.inputs.folders import LeftOut
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import Facts, Printer
+from mmpcodec.cli.printing import Facts, Printer, counted
 from mmpcodec.cli.progress import Bar
 from mmpcodec.errors import BadMagic, FileError, MmpError, PictureError
+
+MOST_NAMES = 10
+"""Number of names of files that one reason lists in a line of text."""
 
 
 class JobProgress:
@@ -47,6 +51,8 @@ class Left(NamedTuple):
 
     def as_dict(self) -> dict[str, Any]:
         job = self.job
+        if job.left_out is not None:
+            return {"input": job.source, "left_out": job.left_out.what}
         why = {"skipped": job.skipped} if job.fault is None else {"error": job.fault}
         return {"input": job.source, "output": job.target, **why}
 
@@ -61,6 +67,44 @@ class Left(NamedTuple):
             show_error(self.text(False))
         elif not self.job.resumed:  # those are too many to list; their number is told
             printer.note(self.text(False))
+
+
+def tell_left_out(jobs: Sequence[Job], printer: Printer) -> bool:
+    """Print what folders hold besides inputs, in one line, and as rows of JSON.
+
+    Returns
+    -------
+    bool
+        Whether the exit code must tell of it.
+    """
+    names: dict[LeftOut, list[str]] = {}
+    for job in jobs:
+        if job.left_out is None:
+            if not job.to_do:
+                Left(job).tell(printer)
+            continue
+        names.setdefault(job.left_out, []).append(job.name)
+        if printer.as_json:
+            printer.show(Left(job))
+    if not names:
+        return False
+    total = sum(map(len, names.values()))
+    parts = [_left_out_text(reason, names[reason]) for reason in sorted(names)]
+    line = f"{counted(total, 'file')} left out: {'; '.join(parts)}"
+    counts = any(reason.counts for reason in names)
+    if counts:
+        show_error(line)
+    else:
+        printer.note(line)
+    return counts
+
+
+def _left_out_text(reason: LeftOut, names: Sequence[str]) -> str:
+    text = f"{len(names)} {reason.what}"
+    if not reason.counts:
+        return text
+    more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+    return f"{text}: {', '.join(names[:MOST_NAMES])}{more}"
 
 
 def named_fault(name: str, error: MmpError) -> str:

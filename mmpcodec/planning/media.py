@@ -13,7 +13,7 @@ from typing import Any
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.planning.packing import Packing
 from mmpcodec.planning.quantities import ONE, NumberTable, decimal
-from mmpcodec.runtime.files import STANDARD, check_folder, part_of, printable
+from mmpcodec.runtime.files import STANDARD, check_folder, name_new, part_of, printable
 from mmpcodec.solvers.knapsack.problem import MAX_PROFITS
 
 
@@ -264,7 +264,7 @@ def _copy_privately(source: str, temporary: str, target: str) -> None:
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     os.close(os.open(temporary, flags, 0o600))
     shutil.copyfile(source, temporary)
-    rights = stat.S_IMODE(os.stat(source).st_mode)
+    rights = stat.S_IMODE(os.stat(source).st_mode) & 0o777
     if os.path.exists(target):
         rights &= stat.S_IMODE(os.stat(target).st_mode)
     shutil.copystat(source, temporary)
@@ -306,7 +306,10 @@ def copy(copies: Sequence[tuple[Entry, str]], force: bool) -> None:
                 raise FileError.because(errno.EEXIST, target, reason)
         for temporary, target in made:
             try:
-                os.replace(temporary, target)
+                if force:
+                    os.replace(temporary, target)
+                else:
+                    name_new(temporary, target)
             except OSError as error:
                 raise FileError.from_os(target, error) from error
         undo.pop_all()

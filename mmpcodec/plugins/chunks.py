@@ -9,8 +9,9 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec.checks import check_int
+from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.rate_control.targets import rate_of
-from mmpcodec.depth import BYTE, MAX_DEPTH, most
+from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import RATES, DecodeLimits, EncodeParams
@@ -243,7 +244,8 @@ def encode_chunk(chunk: Any, options: Mapping[str, Any]) -> bytes:
     """Encode a chunk as an mmp file.
 
     The samples of the file have the order of the numbers. A text of the file names the dtype and
-    the shape of the chunk if they are not those of the samples.
+    the shape of the chunk if they are not those of the samples. Of a chunk in Fortran order the
+    transpose is coded, and the text says so.
 
     Parameters
     ----------
@@ -261,18 +263,22 @@ def encode_chunk(chunk: Any, options: Mapping[str, Any]) -> bytes:
     """
     chunk = as_array("chunk", chunk)
     kind = check_type(chunk.dtype, options)
-    core, shape = core_shape(chunk.shape), picture_shape(chunk.shape, kind)
     xp = module_of(chunk)
-    numbers = chunk.reshape(core)
+    numbers = chunk.reshape(core_shape(chunk.shape))
+    turned = numbers.flags.f_contiguous and not numbers.flags.c_contiguous
+    numbers = numbers.T if turned else numbers
+    picture_shape(numbers.shape, kind)  # checks the size
+    core, shape = numbers.shape, _stacked(numbers.shape, kind)
     if _is_wide(kind) and _has_colours(core):
         numbers = xp.moveaxis(numbers, -1, 0)
     samples = to_keys(xp.ascontiguousarray(numbers), merge_nans=False)
     if _is_wide(kind):
         samples = xp.stack([samples >> 16, samples & 0xFFFF], axis=-1).astype(np.uint16)
-    described = kind not in DEPTHS or core != shape
+    described = kind not in DEPTHS or core != shape or turned
+    text = ((KEYWORD, _description(kind, core, turned)),)
     given = {
         "depth": 1 if kind.kind == "b" else None,
-        "metadata": Metadata(text=((KEYWORD, _description(kind, core)),)) if described else None,
+        "metadata": Metadata(text=text) if described else None,
         **options,
     }
     if (levels := options.get("range")) is not None:
@@ -282,35 +288,39 @@ def encode_chunk(chunk: Any, options: Mapping[str, Any]) -> bytes:
     return mmpcodec.encode(samples.reshape(shape), **given)
 
 
-def _description(kind: np.dtype, core: tuple[int, ...]) -> str:
-    return f"{kind.name} {'x'.join(map(str, core))}"
+def _description(kind: np.dtype, core: tuple[int, ...], turned: bool) -> str:
+    return f"{kind.name} {'x'.join(map(str, core))}" + (" transposed" if turned else "")
 
 
-def decode_chunk(data: Any) -> np.ndarray:
+def decode_chunk(data: Any, most: int | None = None) -> np.ndarray:
     """Decode a chunk that ``encode_chunk`` encoded.
 
     Parameters
     ----------
     data : bytes-like
         An mmp file.
+    most : int or None
+        Bytes of the chunk, if its shape is known: a file of a larger picture is not decoded.
 
     Returns
     -------
-    array in C order
+    array in C order, or in Fortran order if the chunk was
         Of the dtype of the chunk, and of its shape without leading axes of length 1.
 
     Raises
     ------
     FormatError
-        If the file is damaged, or describes another array than it holds.
+        If the file is damaged, holds more than ``most`` bytes, or describes another array than it
+        holds.
     """
-    found = mmpcodec.inspect(data, decode=True)
+    found = mmpcodec.inspect(data, decode=True, limits=_limits(data, most))
     samples = found.samples
     assert samples is not None
     text = dict(found.header.metadata.text).get(KEYWORD)
     if text is None:
         return samples
-    match = re.fullmatch(r"(\w+) ([1-9]\d{,8}(?:x[1-9]\d{,8}){1,15})", text, re.ASCII)
+    form = r"(\w+) ([1-9]\d{,8}(?:x[1-9]\d{,8}){1,15})( transposed)?"
+    match = re.fullmatch(form, text, re.ASCII)
     kind = next((one for one in KINDS if match and one.name == match[1]), None)
     core = tuple(map(int, match[2].split("x"))) if match else ()
     if kind is None or not _holds(samples, kind, core):
@@ -319,7 +329,30 @@ def decode_chunk(data: Any) -> np.ndarray:
             f"text {KEYWORD!r} is {text!r}, the picture is of shape {samples.shape} and type "
             f"{samples.dtype}",
         )
-    return _numbers_of(samples, kind, core)
+    numbers = _numbers_of(samples, kind, core)
+    return numbers.T if match and match[3] else numbers
+
+
+def _limits(data: Any, most: int | None) -> DecodeLimits:
+    """Return the limits for a chunk of ``most`` bytes: a sample takes a byte or two.
+
+    Raises
+    ------
+    CorruptStream
+        If the file holds more samples.
+    """
+    limits = DecodeLimits()
+    if most is None:
+        return limits
+    header = read_header(memoryview(data).cast("B"))
+    samples = header.width * header.height * header.planes
+    if samples * sample_type(header.depth)().itemsize > most:
+        raise CorruptStream(
+            SECTION,
+            f"picture of {header.width}x{header.height} pixels and {header.planes} planes in a "
+            f"chunk of {most} bytes",
+        )
+    return limits
 
 
 def _holds(samples: np.ndarray, kind: np.dtype, core: tuple[int, ...]) -> bool:

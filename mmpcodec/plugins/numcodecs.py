@@ -11,7 +11,7 @@ True
 from typing import Any, Unpack
 
 from numcodecs.abc import Codec
-from numcodecs.compat import ndarray_copy
+from numcodecs.compat import ensure_ndarray_like, ndarray_copy
 from numcodecs.registry import register_codec
 
 from mmpcodec.plugins.chunks import check_options, core_shape, decode_chunk, encode_chunk
@@ -86,11 +86,13 @@ class Mmp(Codec):
         """
         chunk = as_array("chunk", buf)
         core = chunk.reshape(core_shape(chunk.shape))
-        # A Fortran-ordered chunk is decoded in memory order, so its transpose is coded.
-        return encode_chunk(core.T if core.flags.fnc else core, self._options)
+        return encode_chunk(core, self._options)
 
     def decode(self, buf: Any, out: Any = None) -> Any:
         """Decode an mmp file.
+
+        A chunk that was in Fortran order has this order again, so that its bytes in memory are
+        those that any other codec of numcodecs returns.
 
         Returns
         -------
@@ -101,9 +103,10 @@ class Mmp(Codec):
         Raises
         ------
         FormatError
-            If the bytes are not a valid file.
+            If the bytes are not a valid file, or one of more numbers than ``out`` holds.
         """
-        return ndarray_copy(decode_chunk(buf), out)
+        most = None if out is None else ensure_ndarray_like(out).nbytes
+        return ndarray_copy(decode_chunk(buf, most), out)
 
     def get_config(self) -> dict[str, Any]:
         """Return the configuration for JSON: the identifier of the codec and the given options."""

@@ -31,6 +31,7 @@ from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.params import DecodeLimits, EncodeOptions
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.runtime.files import StreamBytes
+from mmpcodec.runtime.images import with_colours
 from mmpcodec.samples import Form
 
 FORMAT = "MMP"
@@ -307,17 +308,13 @@ def _kept(image: Image.Image, name: str, kind: type) -> Any:
 
 def _with_samples(image: Image.Image) -> Image.Image:
     """Convert palettes and transparent colours, so that the mode is one that the codec supports."""
-    transparent = image.has_transparency_data
-    if image.mode in ("P", "PA"):
-        return image.convert("RGBA" if transparent else "RGB")
-    if transparent and image.mode in ("1", "L", "RGB"):
-        return image.convert("RGBA" if image.mode == "RGB" else "LA")
-    if image.mode in ("1", *_MODES.values()) or image.mode.startswith(_DEEP):
-        return image
-    raise OSError(
-        f"cannot write mode {image.mode} as {FORMAT}: supported are 1, L, LA, RGB, RGBA, I;16, P "
-        "and PA; see Image.convert"
-    )
+    found = with_colours(image)
+    if found is None or found.mode in ("I", "F"):
+        raise OSError(
+            f"cannot write mode {image.mode} as {FORMAT}: supported are 1, L, LA, La, P, PA, RGB, "
+            "RGBA, RGBa, RGBX and I;16; see Image.convert"
+        )
+    return found
 
 
 def _metadata(said: Mapping[str, Any], white: int | None) -> Metadata:

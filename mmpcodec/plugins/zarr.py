@@ -10,6 +10,7 @@
 """
 
 import asyncio
+import math
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
@@ -151,8 +152,9 @@ class MmpCodec(ArrayBytesCodec):
         return chunk_spec.prototype.buffer.from_bytes(data)
 
     async def _decode_single(self, chunk_data: "Buffer", chunk_spec: "ArraySpec") -> "NDBuffer":
-        numbers = await asyncio.to_thread(decode_chunk, chunk_data.as_numpy_array())
         shape, kind = chunk_spec.shape, _native(chunk_spec.dtype)
+        most = math.prod(shape) * kind.itemsize
+        numbers = await asyncio.to_thread(decode_chunk, chunk_data.as_numpy_array(), most)
         if numbers.shape != core_shape(shape) or numbers.dtype != kind:
             raise CorruptStream(
                 SECTION,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import ParameterError, install
+from mmpcodec.runtime.images import is_image, samples_of
 
 _CUDA = 2
 """DLPack device type of CUDA."""
@@ -76,7 +77,7 @@ def as_array(name: str, values: Any) -> Any:
     name : str
         Name of the argument in errors.
     values : array-like
-        A sequence, a buffer, or an object with ``__array__``, ``__dlpack__`` or
+        A sequence, a buffer, an image of Pillow, or an object with ``__array__``, ``__dlpack__`` or
         ``__cuda_array_interface__``.
 
     Returns
@@ -87,11 +88,13 @@ def as_array(name: str, values: Any) -> Any:
     Raises
     ------
     ParameterError
-        When the values cannot become an array, are masked, lie on a device other than CUDA, or lie
-        on a CUDA device without CuPy.
+        When the values cannot become an array, are masked or an image of colours other than RGB,
+        lie on a device other than CUDA, or lie on a CUDA device without CuPy.
     """
     if on_device(values):
         return _as_cupy(name, values)
+    if is_image(values):
+        return samples_of(name, values)
     if is_masked(values):
         raise ParameterError(f"{name}: masked arrays are not supported; pass the unmasked values")
     place = _place(values)

@@ -266,24 +266,29 @@ def part_of(path: str) -> str:
 def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> Iterator[BinaryIO]:
     """Open a stream whose contents become a file when the context ends without an error.
 
-    A link stays a link. A file that exists keeps its rights, and the new one has no wider ones
-    while it is written. After an error no file is left; where the system has files without a name,
-    as Linux on most file systems, this also holds if the process is killed.
+    A link stays a link. A file that exists keeps its rights, without setuid and its like, and the
+    new one has no wider ones while it is written. After an error no file is left; where the system
+    has files without a name, as Linux on most file systems, this also holds if the process is
+    killed.
 
     Parameters
     ----------
     path : path
     overwrite : bool
-        Whether the file may exist already.
+        Whether the file may exist already. If not, one of several writers gets the name.
 
     Raises
     ------
     FileExistsError
         When the file exists at the end and ``overwrite`` is False.
+    PermissionError
+        When the file exists and nobody may write to it.
     OSError
         When the file cannot be written.
     """
     final = os.path.realpath(path)
+    if overwrite and is_read_only(final):
+        raise PermissionError(errno.EACCES, "is read-only", os.fspath(path))
     part = part_of(final)
     mode = 0o600 if os.path.exists(final) else 0o666
     fd = _nameless(os.path.dirname(final), mode)
@@ -294,17 +299,87 @@ def written_whole(path: str | os.PathLike[str], *, overwrite: bool = True) -> It
         with open(fd, "w+b") as stream:
             yield stream
             stream.flush()
-            if os.path.exists(final):
-                if not overwrite:
-                    raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), os.fspath(path))
+            if overwrite and os.path.exists(final):
                 _copy_rights(final, fd, part)
             if nameless:
                 # os.link follows the link in _OWN_FDS only if it gets some descriptor of a folder.
-                os.link(f"{_OWN_FDS}/{fd}", part, src_dir_fd=fd)
-        os.replace(part, final)
+                os.link(f"{_OWN_FDS}/{fd}", part if overwrite else final, src_dir_fd=fd)
+        if overwrite:
+            os.replace(part, final)
+        elif not nameless:
+            name_new(part, final)
     finally:
         with contextlib.suppress(OSError):
             os.unlink(part)
+
+
+def name_new(part: str, final: str) -> None:
+    """Give a file or folder its name unless that exists, also if another process tries the same.
+
+    Raises
+    ------
+    FileExistsError
+        If the name exists.
+    OSError
+        If the file cannot be moved.
+    """
+    if os.path.lexists(final):
+        raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), final)
+    if os.path.isdir(part):
+        try:
+            os.rename(part, final)
+        except OSError as error:
+            if error.errno in (errno.ENOTEMPTY, errno.ENOTDIR):
+                raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), final) from error
+            raise
+        return
+    try:
+        os.link(part, final)
+    except FileExistsError:
+        raise
+    except OSError:  # the file system has no hard links
+        os.close(os.open(final, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        os.replace(part, final)
+    else:
+        os.unlink(part)
+
+
+def is_read_only(path: str) -> bool:
+    """Return whether a file exists that nobody may write to, as its owner has decided."""
+    try:
+        status = os.stat(path)
+    except OSError:
+        return False
+    return stat.S_ISREG(status.st_mode) and not status.st_mode & 0o222
+
+
+def make_durable(path: str) -> None:
+    """Wait until a file, or all files of a folder, and their names would survive a power cut.
+
+    Raises
+    ------
+    OSError
+        If the system cannot write them.
+    """
+    for place, _, names in os.walk(path):
+        for name in names:
+            _write_through(os.path.join(place, name))
+        _write_through(place)
+    if os.path.isfile(path):
+        _write_through(path)
+    _write_through(os.path.dirname(os.path.realpath(path)))
+
+
+def _write_through(path: str) -> None:
+    """Wait until a file, or the names in a folder, are on the disk."""
+    windows = sys.platform == "win32"
+    if windows and os.path.isdir(path):  # which it cannot open
+        return
+    fd = os.open(path, os.O_RDWR if windows else os.O_RDONLY)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 @contextlib.contextmanager
@@ -338,8 +413,11 @@ def placed_whole(path: str, *, overwrite: bool = True) -> Iterator[str]:
     try:
         yield part
         there = os.path.lexists(final)
-        if there and (not overwrite or (os.path.isdir(final) and not is_zarr(final))):
+        if there and overwrite and os.path.isdir(final) and not is_zarr(final):
             raise FileExistsError(errno.EEXIST, os.strerror(errno.EEXIST), path)
+        if not overwrite:
+            name_new(part, final)
+            return
         if there and os.path.isfile(final) and os.path.isfile(part):
             with open(part, "r+b") as stream:
                 _copy_rights(final, stream.fileno(), part)
@@ -384,7 +462,7 @@ def _nameless(folder: str, mode: int) -> int | None:
 def _copy_rights(source: str, fd: int, name: str) -> None:
     """Give an open file the rights of another one, or narrower ones where those cannot be had."""
     of_source = os.stat(source)
-    mode = stat.S_IMODE(of_source.st_mode)
+    mode = stat.S_IMODE(of_source.st_mode) & 0o777  # setuid is for a program, which this is not
     if sys.platform == "win32":
         os.chmod(name, mode)
         return

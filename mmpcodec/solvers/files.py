@@ -9,7 +9,6 @@ import io
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -22,13 +21,13 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.solvers.knapsack.problem import MAX_CAPACITY
 from mmpcodec.solvers.or_library import read_problem
 from mmpcodec.solvers.subset_sum.arguments import MAX_TOTAL
+from mmpcodec.solvers.whole import INTEGER, whole, whole_numbers, whole_of_text
 
 FORMATS = ("json", "csv", "npy")
 OR_LIBRARY = "or-library"
 KNAPSACK_FORMATS = (*FORMATS, OR_LIBRARY)
 _SUFFIXES = {**{name: name for name in FORMATS}, "txt": OR_LIBRARY, "dat": OR_LIBRARY}
 
-_INTEGER = re.compile(r"[+-]?\d{1,40}", re.ASCII)
 _PROFITS = (-MAX_CAPACITY, MAX_CAPACITY)
 _WEIGHTS = (0, MAX_CAPACITY)
 _SUMMANDS = (0, MAX_TOTAL)
@@ -237,9 +236,10 @@ def copies_of_text(where: str, text: str) -> int | float:
     """
     if text.strip() == ENDLESS:
         return math.inf
-    if not _INTEGER.fullmatch(text.strip()):
+    value = whole_of_text(text)
+    if value is None:
         raise ParameterError(f"{where} = {text[:40]!r}: must be an integer or {ENDLESS}")
-    return _integer(where, int(text), _WEIGHTS)
+    return _integer(where, value, _WEIGHTS)
 
 
 def check_columns(problem: KnapsackProblem, capacities: int, file: str) -> None:
@@ -289,9 +289,9 @@ def _numbers(value: Any, where: str, shape: Sequence[int]) -> Iterator[int | flo
 
 
 def _array(numbers: list[int | float], file: str) -> np.ndarray:
-    whole = all(isinstance(number, int) for number in numbers)
+    integers = all(isinstance(number, int) for number in numbers)
     try:
-        return np.array(numbers, np.int64 if whole and numbers else np.float64)
+        return np.array(numbers, np.int64 if integers and numbers else np.float64)
     except OverflowError as error:
         raise ParameterError(f"{file}: values: must fit in 64 bits") from error
 
@@ -445,6 +445,8 @@ def _real(array: np.ndarray, file: str) -> np.ndarray:
 
 
 def _integers(array: np.ndarray, file: str, rank: int) -> np.ndarray:
+    if array.dtype.kind == "f":
+        array = whole_numbers(f"{file}: values", array)
     if array.dtype.kind not in "iu":
         raise ParameterError(f"{file}: type {array.dtype}: must be integers")
     if array.ndim != rank:
@@ -475,7 +477,7 @@ def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
         raise ParameterError(
             f"{where}weights: has {len(weights)}: must have {len(profits)}, one for each profit"
         )
-    whole = [_integer(f"{where}profits[{i}]", one, _PROFITS) for i, one in enumerate(profits)]
+    found = [_integer(f"{where}profits[{i}]", one, _PROFITS) for i, one in enumerate(profits)]
     rows = []
     for i, given in enumerate(weights):
         row = given if isinstance(given, list) else [given]
@@ -489,8 +491,8 @@ def _choices(fields: dict[str, Any], file: str, prefix: str) -> Choices:
         )
         if len(rows[i]) != len(rows[0]):
             raise ParameterError(f"{where}weights[{i}]: {len(row)}: must be {len(rows[0])} weights")
-    _check_length(names, whole, file, prefix)
-    return Choices(whole, rows, names)
+    _check_length(names, found, file, prefix)
+    return Choices(found, rows, names)
 
 
 def _capacities(fields: dict[str, Any], file: str) -> list[int] | None:
@@ -566,21 +568,23 @@ def _check_rest(fields: dict[str, Any], file: str, prefix: str, known: str) -> N
 def _integer(where: str, value: Any, limits: Sequence[int]) -> int:
     """Return an integer after a check of type and range; ``limits`` is (low, high) or (low,)."""
     low, *high = limits
-    whole = isinstance(value, int) and not isinstance(value, bool)
-    if not whole or value < low or any(value > most for most in high):
+    value = whole(where, value)
+    is_integer = isinstance(value, int) and not isinstance(value, bool)
+    if not is_integer or value < low or any(value > most for most in high):
         upper = "".join(f" to {most}" for most in high) or " up"
         raise ParameterError(f"{where} = {_shown(value)}: must be an integer from {low}{upper}")
     return value
 
 
 def _integer_text(where: str, text: str, limits: Sequence[int]) -> int:
-    if not _INTEGER.fullmatch(text.strip()):
+    value = whole_of_text(text)
+    if value is None:
         raise ParameterError(f"{where} = {text[:40]!r}: must be an integer")
-    return _integer(where, int(text), limits)
+    return _integer(where, value, limits)
 
 
 def _number_text(where: str, text: str) -> int | float:
-    if _INTEGER.fullmatch(text.strip()):
+    if INTEGER.fullmatch(text.strip()):
         return int(text)
     try:
         return float(text)

@@ -8,7 +8,8 @@ import pytest
 
 import mmpcodec
 from mmpcodec import ParameterError, pictures
-from mmpcodec.cli.jobs import ANY_FILE, PICTURE, Existing, Job, inputs_of
+from mmpcodec.cli.inputs.folders import ANY_FILE, PICTURE
+from mmpcodec.cli.jobs import Existing, Job, inputs_of
 
 
 @pytest.fixture
@@ -18,7 +19,7 @@ def tree(samples):
     pictures.write(samples, "in/a.PNG")
     pictures.write(255 - samples, "in/deep/b.pgm")
     Path("in/deep/c.mmp").write_bytes(mmpcodec.encode(samples, 0, preset="plain"))
-    Path("in/notes.txt").write_text("not a picture")
+    Path("in/Thumbs.db").write_text("not a picture")
     return "in"
 
 
@@ -55,7 +56,7 @@ def test_what_a_command_has_written_is_no_input_of_its_next_call(mmp, tree, comm
     before = below(".")
     result = mmp(*command, tree, "--skip-existing", "--json")
     assert result.exit_code == 0
-    assert all(row["skipped"] for row in rows_of(result))
+    assert all(row.get("skipped") or row["left_out"] for row in rows_of(result))
     assert below(".") == before
 
 
@@ -65,7 +66,8 @@ def test_a_folder_without_inputs(mmp, command):
     more = {"median": ["-r", "1"], "budget": ["--total", "9kB"]}.get(command, [])
     result = mmp(command, "empty", *more)
     what = "mmp file" if command in ("decode", "info") else "picture"
-    assert (result.exit_code, result.stderr) == (1, f"mmp: empty: holds no {what}\n")
+    assert result.exit_code == 1
+    assert result.stderr == f"mmp: empty: holds no {what}, nor any other file\n"
 
 
 def test_sweep_of_folders(mmp, tree):
@@ -79,25 +81,39 @@ def test_sweep_of_folders(mmp, tree):
 
 
 def test_info_of_folders(mmp, tree):
-    assert [row["input"] for row in rows_of(mmp("info", tree, "--json"))] == ["in/deep/c.mmp"]
+    result = mmp("info", tree, "--json")
+    assert result.exit_code == 0  # pictures beside mmp files are no loss
+    assert [(row["input"], row.get("left_out")) for row in rows_of(result)] == [
+        ("in/deep/c.mmp", None),
+        ("in/Thumbs.db", "system or hidden"),
+        ("in/a.PNG", "PNG"),
+        ("in/deep/b.pgm", "PGM"),
+    ]
 
 
 def test_folders_beside_files(mmp, tree, picture):
-    result = mmp("encode", picture, tree, "-O", "out")
-    assert (result.exit_code, result.stderr) == (
-        2,
-        "mmp: a.png and in/a.PNG: both would write out/a.mmp\n",
+    result = mmp("encode", picture, tree, "-O", "out", "--preset", "plain")
+    advice = "--append-suffix gives each its own"
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        3,
+        [
+            f"mmp: a.png: its output out/a.mmp is also that of in/a.PNG; {advice}",
+            f"mmp: in/a.PNG: its output out/a.mmp is also that of a.png; {advice}",
+            "mmp: 1 file left out: 1 system or hidden",
+            "mmp: 2 of 3 inputs failed",
+        ],
     )
+    assert below("out") == ["deep/b.mmp"]
     result = mmp("encode", picture, tree, "--preset", "plain", "--json")
-    assert [row["output"] for row in rows_of(result)] == ["a.mmp", "in/a.mmp", "in/deep/b.mmp"]
+    outputs = [row["output"] for row in rows_of(result) if "output" in row]
+    assert outputs == ["a.mmp", "in/a.mmp", "in/deep/b.mmp"]
 
 
 def test_a_file_that_comes_twice(mmp, tree):
-    result = mmp("encode", tree, "in/deep/b.pgm")
-    assert (result.exit_code, result.stderr) == (
-        2,
-        "mmp: in/deep/b.pgm and in/deep/b.pgm: both would write in/deep/b.mmp\n",
-    )
+    result = mmp("encode", tree, "in/deep/b.pgm", "--preset", "plain", "--json")
+    assert result.exit_code == 0
+    assert [row.get("skipped") for row in rows_of(result)][-2:] == ["comes twice", None]
+    assert below("in") == ["Thumbs.db", "a.PNG", "a.mmp", "deep/b.mmp", "deep/b.pgm", "deep/c.mmp"]
     result = mmp("budget", tree, "./in/deep/b.pgm", "-O", "out", "--total", "9kB")
     assert (result.exit_code, result.stderr) == (
         2,
@@ -116,16 +132,34 @@ def test_links(mmp, tree):
     assert (result.exit_code, result.stderr.splitlines()) == (
         3,
         [
-            "mmp: in/deep/up: skipped, is a link to in, which contains it",
+            "mmp: in/deep/up: skipped, is a link into in, which is searched anyway",
             "mmp: in/lost.png: No such file or directory",
             "mmp: in/self.png: Too many levels of symbolic links",
+            "mmp: 1 file left out: 1 system or hidden",
             "mmp: 2 of 6 inputs failed, 1 skipped",
         ],
     )
+
+
+def test_a_link_to_a_folder_elsewhere_is_not_followed(mmp, tree, samples):
+    """A link to / would read all files of the machine."""
+    Path("elsewhere").mkdir()
+    pictures.write(samples, "elsewhere/other.png")
+    os.symlink("../elsewhere", "in/link")
     os.symlink("deep", "in/same")
-    result = mmp("encode", tree)
-    assert result.exit_code == 2
-    assert "comes twice, also as in/" in result.stderr
+    result = mmp("encode", tree, "-O", "out", "--preset", "plain")
+    assert below("out") == ["a.mmp", "deep/b.mmp"]
+    assert (result.exit_code, result.stderr.splitlines()) == (
+        3,
+        [
+            "mmp: in/same: skipped, is a link into in, which is searched anyway",
+            "mmp: 2 files left out: 1 link to a folder elsewhere, which is an input only if it is "
+            "named: in/link; 1 system or hidden",
+            "mmp: 1 of 3 inputs skipped",
+        ],
+    )
+    assert mmp("encode", "in/link", "-O", "out", "--preset", "plain").exit_code == 0
+    assert below("out") == ["a.mmp", "deep/b.mmp", "other.mmp"]
 
 
 def test_pipes_in_folders_are_not_read(mmp, tree):
@@ -149,7 +183,11 @@ def test_unreadable_folders(mmp, tree, monkeypatch):
     result = mmp("encode", tree, "-O", "out", "--json")
     assert (result.exit_code, result.stderr.splitlines()) == (
         3,
-        ["mmp: in/deep: Permission denied", "mmp: 1 of 2 inputs failed"],
+        [
+            "mmp: in/deep: Permission denied",
+            "mmp: 1 file left out: 1 system or hidden",
+            "mmp: 1 of 2 inputs failed",
+        ],
     )
     assert rows_of(result)[1] == {
         "input": "in/deep",
@@ -311,4 +349,4 @@ def test_a_folder_is_made_only_for_a_file(mmp, picture):
 def test_pack_makes_its_folder(mmp, tree):
     result = mmp("pack", tree, "--volume", "9MB", "--copy-to", "new/disc")
     assert result.exit_code == 0
-    assert below("new/disc") == ["a.PNG", "deep/b.pgm", "deep/c.mmp", "notes.txt"]
+    assert below("new/disc") == ["Thumbs.db", "a.PNG", "deep/b.pgm", "deep/c.mmp"]

@@ -11,6 +11,7 @@ import pytest
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.cli import output
+from mmpcodec.cli.cluster.manifest import Manifest
 from mmpcodec.errors import FileError
 from mmpcodec.runtime import files as files_module
 
@@ -58,12 +59,17 @@ def test_a_file_that_appears_meanwhile_is_kept(folder, files):
         ),
         (["a.png", "b.png", "-o", "c.mmp"], "-o c.mmp: is one output for 2 inputs; use -O DIR"),
         (["a.png", "-o", "c.mmp", "-O", "sub"], "-o and -O: give only one of them"),
-        (["a.png", "a.pgm"], "a.png and a.pgm: both would write a.mmp"),
-        (["a.png", "a.png"], "a.png and a.png: both would write a.mmp"),
-        (["a.png", "x/a.png", "-O", "sub"], "a.png and x/a.png: both would write sub/a.mmp"),
+        (
+            ["a.png", "a.pgm"],
+            "a.png: its output a.mmp is also that of a.pgm; --append-suffix gives each its own",
+        ),
+        (
+            ["a.png", "x/a.png", "-O", "sub"],
+            "a.png: its output sub/a.mmp is also that of x/a.png; name them in two runs",
+        ),
         (["a.png", "a.mmp"], "a.mmp: is an input, and would be overwritten"),
         (["-", "-O", "sub"], "stdin has no name to use with -O; use -o OUT"),
-        (["-", "-"], "stdin and stdin: both would write -"),
+        (["-", "-"], "stdin: comes twice, and can be read only once"),
     ],
 )
 def test_contradictions_are_wrong_use(mmp, picture, arguments, message, files):
@@ -109,10 +115,10 @@ def test_unwritable_folder(mmp, picture, monkeypatch):
 
 
 def test_folder_that_refuses_at_the_end(mmp, picture, monkeypatch, files):
-    def refuse(source, target):
+    def refuse(source, target, **more):
         raise PermissionError(errno.EACCES, "Permission denied", target)
 
-    monkeypatch.setattr(os, "replace", refuse)
+    monkeypatch.setattr(os, "link", refuse)
     result = mmp("encode", picture)
     assert (result.exit_code, result.stderr) == (1, "mmp: a.mmp: Permission denied\n")
     assert files() == ["a.png"]
@@ -155,14 +161,22 @@ def test_the_system_stops_a_write_half_way(run, picture, files):
 
 @pytest.mark.parametrize("trouble", [KeyboardInterrupt, SystemExit])
 def test_interrupted_between_writing_and_renaming(folder, monkeypatch, trouble, files):
-    def interrupt(source, target):
+    def interrupt(source, target, **more):
         assert Path(source).read_bytes() == b"new"
         raise trouble
 
-    monkeypatch.setattr(os, "replace", interrupt)
+    monkeypatch.setattr(os, "link", interrupt)
     with pytest.raises(trouble):
         output.write("a.mmp", b"new", force=False)
     assert files() == []
+    monkeypatch.undo()
+    os.chdir(folder)
+    Path("a.mmp").write_bytes(b"old")
+    monkeypatch.setattr(os, "replace", interrupt)
+    with pytest.raises(trouble):
+        output.write("a.mmp", b"new", force=True)
+    assert files() == ["a.mmp"]
+    assert Path("a.mmp").read_bytes() == b"old"
 
 
 def test_permissions_are_those_of_any_new_file(mmp, picture):
@@ -202,3 +216,28 @@ def test_a_device_stays_a_device(mmp, encoded):
 def test_a_full_device(mmp, picture):
     result = mmp("encode", picture, "-o", "/dev/full")
     assert (result.exit_code, result.stderr) == (1, "mmp: /dev/full: No space left on device\n")
+
+
+def test_a_read_only_output_is_kept(mmp, picture):
+    Path("a.mmp").write_bytes(b"mine")
+    os.chmod("a.mmp", 0o444)
+    result = mmp("encode", picture, "-f")
+    assert (result.exit_code, result.stderr) == (
+        1,
+        "mmp: a.mmp: is read-only; chmod u+w lets -f overwrite it\n",
+    )
+    assert Path("a.mmp").read_bytes() == b"mine"
+
+
+def test_a_manifest_calls_no_file_done_that_a_power_cut_could_lose(mmp, picture, monkeypatch):
+    steps = []
+    sync, write = os.fsync, Manifest.end
+
+    def end(self, job, record, fault):
+        steps.append("done")
+        write(self, job, record, fault)
+
+    monkeypatch.setattr(os, "fsync", lambda fd: (steps.append(os.fstat(fd).st_ino), sync(fd)))
+    monkeypatch.setattr(Manifest, "end", end)
+    assert mmp("encode", picture, "--manifest", "m.jsonl").exit_code == 0
+    assert steps == [os.stat("a.mmp").st_ino, os.stat(".").st_ino, "done"]

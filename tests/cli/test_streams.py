@@ -165,3 +165,40 @@ def test_closed_streams_are_named(picture, redirection, says, files):
     done = subprocess.run(["bash", "-c", program], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, says)
     assert files() == [picture]
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&-", ">&- 2>&-", "<&- >&- 2>&-", "2>/dev/full"])
+@pytest.mark.parametrize(
+    "command", ["encode a.png -v -o out.mmp", "median a.png -r 1 -o o.png", "info a.mmp"]
+)
+def test_work_is_done_without_standard_streams(picture, encoded, closed, command):
+    """Daemons and windows without a console start programs so."""
+    program = f"{sys.executable} -P -m mmpcodec.cli {command} {closed}"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert done.returncode == 0
+    assert done.stderr == "" or "2>" not in closed
+    if command.startswith("encode"):
+        assert mmpcodec.decode(Path("out.mmp").read_bytes()).shape == (16, 20)
+    elif command.startswith("median"):
+        assert pictures.read("o.png").samples.shape == (16, 20)
+    elif ">&-" not in closed.replace("2>&-", ""):
+        assert "20x16" in done.stdout
+
+
+def test_errors_with_closed_standard_error(folder):
+    """An opened file never gets the number of a closed stream, so no message goes into it."""
+    program = f"{sys.executable} -P -m mmpcodec.cli encode missing.png 2>&-"
+    done = subprocess.run(["bash", "-c", program], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (1, "")
+
+
+def test_a_library_without_standard_error(monkeypatch, capsys):
+    """``print(file=None)`` would print to standard output."""
+    from mmpcodec.cli.exits import show_error
+    from mmpcodec.cli.printing import Printer
+
+    monkeypatch.setattr(sys, "stderr", None)
+    assert not Printer().shows_progress
+    Printer().note("remark")
+    show_error("fault")
+    assert capsys.readouterr().out == ""

@@ -44,6 +44,11 @@ def get(**options):
         np.dstack([GRAY / 255, -GRAY / 255, np.full(GRAY.shape, np.nan)]).astype(np.float32),
         np.stack([np.dstack([GRAY / 255, -GRAY / 9])] * 2).astype(np.float32),
         np.asfortranarray(np.stack([GRAY / 255, -GRAY / 9, GRAY]).astype(np.float32)),
+        np.asfortranarray(GRAY[..., None]),
+        np.asfortranarray(GRAY[None, None]),
+        np.asfortranarray(np.dstack([GRAY, GRAY, GRAY // 2])),
+        np.asfortranarray(GRAY[:2, :3]),
+        np.asfortranarray(GRAY > 99),
         DEEP.astype(np.uint32) << 13,
         GRAY.astype(np.int32)[None] - 100,
     ],
@@ -57,11 +62,26 @@ def test_chunks_come_back(chunk):
     found = codec.decode(data)
     assert found.dtype == chunk.dtype
     equal_nan = chunk.dtype.kind == "f"
-    again = found.reshape(-1).reshape(chunk.shape, order=order)
-    assert np.array_equal(again, chunk, equal_nan=equal_nan)
+    core = chunk.reshape(chunk.shape[-found.ndim :])
+    assert np.array_equal(found, core, equal_nan=equal_nan)
+    other = numcodecs.Zlib()  # every codec of numcodecs gives the bytes in their order in memory
+    if not chunk.flags.forc:
+        chunk = np.ascontiguousarray(chunk)
+    bytes_of_other = bytes(other.decode(other.encode(chunk)))
+    assert found.reshape(-1, order="A").tobytes() == bytes_of_other
     out = np.empty_like(chunk, order=order)
     assert codec.decode(bytearray(data), out=out) is out
     assert np.array_equal(out, chunk, equal_nan=equal_nan)
+
+
+def test_a_chunk_that_claims_a_larger_picture_is_refused_before_it_is_decoded(monkeypatch):
+    """A file of 36 bytes can hold a blank picture of 64 MB."""
+    data = get().encode(np.zeros((2048, 2048), np.uint16))
+    assert len(data) < 100
+    out = np.empty((16, 16), np.uint16)
+    monkeypatch.setattr(mmpcodec, "inspect", None)  # decodes
+    with pytest.raises(mmpcodec.CorruptStream, match=r"2048x2048 pixels .* chunk of 512 bytes"):
+        get().decode(data, out=out)
 
 
 @pytest.mark.parametrize("kind", [np.float16, np.float32])

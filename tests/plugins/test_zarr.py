@@ -86,6 +86,17 @@ def test_several_planes_of_other_numbers(kind, options, tmp_path):
     assert np.array_equal(found[:], samples)
 
 
+def test_a_chunk_that_claims_a_larger_picture_is_refused_before_it_is_decoded(
+    tmp_path, monkeypatch
+):
+    stored = create(tmp_path, STACK, MmpCodec())
+    blank = mmpcodec.encode(np.zeros((4096, 4096), np.uint16), 0)
+    (tmp_path / "c" / "0" / "0" / "0").write_bytes(blank)
+    monkeypatch.setattr(mmpcodec, "inspect", None)  # decodes
+    with pytest.raises(mmpcodec.CorruptStream, match=r"4096x4096 pixels .* chunk of \d+ bytes"):
+        stored[0]
+
+
 def test_chunks_of_another_type_are_told(tmp_path):
     stored = create(tmp_path, STACK.astype(np.int16), MmpCodec())
     (tmp_path / "c" / "0" / "0" / "0").write_bytes(mmpcodec.encode(STACK[0], 0))

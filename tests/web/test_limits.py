@@ -94,6 +94,8 @@ def test_tiles_that_do_not_fit_together_are_decoded_one_after_the_other():
     node.end()
     assert (found["width"], found["height"]) == (128, 128)
     assert refused["error"] == "LimitExceeded"
+
+
 @each(GOOD)
 def test_seconds_count_as_those_of_python_without_flat_planes(node, vector):
     data = (vector / "stream.mmp").read_bytes()

@@ -20,7 +20,7 @@ from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import STANDARD, is_zarr, lock
+from mmpcodec.runtime.files import STANDARD, is_zarr, lock, make_durable
 
 RUN, BEGUN, DONE, FAILED = "run", "begun", "done", "failed"
 """Events: a run starts; a job begins, is done, or has failed."""
@@ -63,6 +63,22 @@ def state_of(name: str) -> tuple[int, str]:
     """
     found = stores.state_of(name)
     return found.size, found.state
+
+
+def write_through(name: str) -> None:
+    """Wait until a file or store would survive a power cut; a store at a URL keeps what it took.
+
+    Raises
+    ------
+    FileError
+        If the system cannot write it.
+    """
+    if stores.is_url(name) or name == STANDARD:
+        return
+    try:
+        make_durable(name)
+    except OSError as error:
+        raise FileError.from_os(name, error) from error
 
 
 def sha256_of(name: str) -> tuple[int, str]:

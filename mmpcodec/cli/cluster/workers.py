@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.cluster.clients import CUDA, connected
-from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of
+from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of, write_through
 from mmpcodec.cli.cluster.places import Place, as_given, on_this_machine
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, Remarks, counted, remarks_noted
@@ -308,7 +308,8 @@ def outcome_of(
 ) -> JobOutcome:
     """Do a job, and look at its source before and at its output afterwards.
 
-    ``recorded`` says whether the hash of the output is wanted.
+    ``recorded`` says whether the hash of the output is wanted, for a manifest. Then the output is
+    on the disk before, so that the manifest never calls a file done that a power cut has lost.
     """
     start = time.monotonic()
     source = output = (0, "")
@@ -317,6 +318,8 @@ def outcome_of(
     found = attempt(job, work, progress)
     if not isinstance(found, Left) and job.target:
         try:
+            if recorded:
+                write_through(job.target)
             output = sha256_of(job.target) if recorded else (state_of(job.target)[0], "")
         except FileError as error:
             found = Left(job._replace(fault=str(error)))

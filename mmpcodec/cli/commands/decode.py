@@ -15,7 +15,8 @@ from mmpcodec.cli.decoding.damage import damage
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.jobs import MMP_FILE, Existing, Job, plan
+from mmpcodec.cli.inputs.folders import MMP_FILE
+from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
@@ -94,6 +95,7 @@ def decode(
     inputs: options.Inputs,
     out: Output = None,
     folder: options.Folder = None,
+    append_suffix: options.AppendSuffix = False,
     format: Format = None,
     quality: Quality = None,
     region: Region = None,
@@ -193,16 +195,17 @@ def decode(
     with spread("decode", cluster, workers, batch, manifest, parameters, jobs=jobs) as place:
         files = plan(
             inputs,
-            MMP_FILE,
+            MMP_FILE.without(f".{chosen_format}"),
             f".{chosen_format}",
             out=out,
             folder=folder,
             existing=existing,
+            keep_extension=append_suffix,
             resumed=place.resumed,
         )
-        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
+        printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in to_do))
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:

@@ -18,6 +18,7 @@ from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
+from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.sources import (
     Encodings,
@@ -30,7 +31,8 @@ from mmpcodec.cli.encoding.sources import (
 )
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import (
     Printer,
     error_text,
@@ -41,7 +43,7 @@ from mmpcodec.cli.printing import (
     tools_text,
 )
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.depth import MAX_DEPTH, most
+from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     UNLIMITED,
@@ -270,16 +272,12 @@ class EncodeFiles:
             if self.verify:
                 check_decodes(found.encoding, progress)
             output.write(job.target, found.encoding.data, force=job.overwrite)
-        from mmpcodec.codec.levels import Levels
-
-        result = Encoded.of(job, found, self.verify, self.setting.params)
-        levels = Levels.of(found.header)
-        if result.max_error and levels.little:
-            progress.note(
-                f"{job.name}: uses few of its levels, {levels.range[0]} to {levels.range[1]} of 0 "
-                f"to {most(levels.depth)}; quality and lambda refer to these, --range names others"
-            )
-        return result
+        sizes = found.input_bytes, found.output_bytes
+        if remark := larger_than_source(job, *sizes, lossless=not found.distortion):
+            progress.note(remark)
+        if remark := few_levels(job, found.header, found.max_error):
+            progress.note(remark)
+        return Encoded.of(job, found, self.verify, self.setting.params)
 
     @property
     def by_tiles(self) -> bool:
@@ -291,6 +289,7 @@ def encode(
     inputs: options.Pictures,
     out: options.Output = None,
     folder: options.Folder = None,
+    append_suffix: options.AppendSuffix = False,
     lam: options.Lambda = None,
     quality: options.Quality = None,
     lossless: options.Lossless = False,
@@ -384,15 +383,15 @@ def encode(
             out=out,
             folder=folder,
             existing=existing,
+            keep_extension=append_suffix,
             resumed=place.resumed,
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        for remark in remarks:
-            printer.note(remark)
+        notes_of(printer, remarks)
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
-        check_jobs(regions, len(files), tiles_apart=tiles_apart)
+        check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
         if place.cluster is not None and tiles_apart:
             here = place._replace(cluster=None)
             with Connection(place.cluster, printer, len(to_do)) as connection:
@@ -402,6 +401,7 @@ def encode(
             return run.run(files, work, printer, place=place)
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting).on(to_do)
+        notes_of(printer, beside_inputs(inputs, files, folder))
         if verbose:
             printer.note(backend_text)
             for each in params.aiming(measured=False).each_alone() if target is None else ():
@@ -409,6 +409,12 @@ def encode(
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def notes_of(printer: Printer, remarks: Sequence[str]) -> None:
+    """Print remarks."""
+    for remark in remarks:
+        printer.note(remark)
 
 
 def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:

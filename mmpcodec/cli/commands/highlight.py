@@ -19,8 +19,8 @@ from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
+from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import (
-    PICTURE,
     Existing,
     Job,
     assign,
@@ -397,7 +397,7 @@ def summarise(
     places = {source: place for place, source in enumerate(job.source for job in files)}
     done.sort(key=lambda result: places[result.input])
     write_summaries(done, table, sheet, force=force)
-    if len(files) > 1:
+    if sum(job.left_out is None for job in files) > 1:
         total = sum(len(result.found.regions) for result in done)
         printer.note(f"pictures: {len(done)}, regions: {total}")
 

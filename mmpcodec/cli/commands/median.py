@@ -9,7 +9,8 @@ from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.params import check_median_radius

@@ -11,8 +11,10 @@ from mmpcodec.cli import options, output
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
-from mmpcodec.cli.jobs import ANY_FILE, Job, check, inputs_together
+from mmpcodec.cli.inputs.folders import ANY_FILE
+from mmpcodec.cli.jobs import Job, check, inputs_together
 from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import tell_left_out
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.files import STANDARD
 
@@ -97,7 +99,7 @@ def pack(
     rooms, endless = rooms_of(volume, volumes)
     if STANDARD in inputs:
         raise ParameterError("stdin: is no file that could be packed")
-    files = inputs_together(inputs, ANY_FILE)
+    files, others = inputs_together(inputs, ANY_FILE)
     entries = media.entries_of([(job.source, job.below) for job in files])
     table = None
     if value is not None:
@@ -134,7 +136,9 @@ def pack(
             printer.note(
                 f"{table.file}: {len(unused)} of the names match no input, such as {unused[0]!r}"
             )
-    return ExitCode.PARTLY_FAILED if endless and found.too_large else ExitCode.DONE
+    missed = tell_left_out(others, printer)
+    partly = missed or (endless and found.too_large)
+    return ExitCode.PARTLY_FAILED if partly else ExitCode.DONE
 
 
 def rooms_of(volume: Sequence[str], volumes: str) -> tuple[list[int], bool]:

@@ -12,7 +12,7 @@ from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.cli.work import named_fault
+from mmpcodec.cli.work import named_fault, tell_left_out
 from mmpcodec.errors import FormatError, ParameterError, PictureError
 from mmpcodec.runtime.files import STANDARD, printable
 
@@ -92,7 +92,7 @@ def page(
 
     if out != STANDARD and not out.lower().endswith(SUFFIXES):
         raise ParameterError(f"-o: {out} must end in .html or .htm, or be {STANDARD}")
-    jobs = viewed(inputs, offset)
+    jobs, others = viewed(inputs, offset)
     check([*jobs, Job("-o", out)], force=force)
     search = RegionSearch(regions, offset)
 
@@ -116,5 +116,6 @@ def page(
     with output.opened(out, force=force) as stream:
         for piece in pages.page(entries, parts.decoder_script(), shown, asks=False):
             size += stream.write(piece.encode())
-    Printer(as_json, quiet, False, out == STANDARD).show(WrittenPage(out, len(entries), size))
-    return ExitCode.DONE
+    printer = Printer(as_json, quiet, False, out == STANDARD)
+    printer.show(WrittenPage(out, len(entries), size))
+    return ExitCode.PARTLY_FAILED if tell_left_out(others, printer) else ExitCode.DONE

@@ -7,7 +7,10 @@ import typer
 from mmpcodec.cli import options, output
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT, Command
-from mmpcodec.cli.jobs import PICTURE, check, inputs_of
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import check, inputs_together
+from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import tell_left_out
 from mmpcodec.start import SUFFIX
 
 app = typer.Typer(
@@ -59,7 +62,7 @@ def train(
     folder that the environment variable MMP_STARTS names.
     """
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
-    files = inputs_of(inputs, PICTURE)
+    files, others = inputs_together(inputs, PICTURE)
     check([files[0]._replace(target=out)], force=force)
 
     from mmpcodec.planning.start_training import train_start
@@ -68,4 +71,4 @@ def train(
     start = train_start(samples, tile_size=tile, threads=threads)
     output.write(out, start.file, force=force)
     print(f"{output.shown(out, 'stdout')}: start {start.name.hex()}, of {len(samples)} pictures")
-    return ExitCode.DONE
+    return ExitCode.PARTLY_FAILED if tell_left_out(others, Printer()) else ExitCode.DONE

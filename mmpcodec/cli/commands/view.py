@@ -15,8 +15,10 @@ from mmpcodec.cli.commands.highlight import Offset, check_offset
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.jobs import InputKind, Job, inputs_together
-from mmpcodec.cli.printing import counted
+from mmpcodec.cli.inputs.folders import InputKind
+from mmpcodec.cli.jobs import Job, inputs_together
+from mmpcodec.cli.printing import Printer, counted
+from mmpcodec.cli.work import tell_left_out
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.runtime.files import STANDARD, printable
 
@@ -43,8 +45,8 @@ RegionCount = Annotated[
 ]
 
 
-def viewed(inputs: Sequence[str], offset: str) -> list[Job]:
-    """Return the files to show, and check the offset of bright regions.
+def viewed(inputs: Sequence[str], offset: str) -> tuple[list[Job], list[Job]]:
+    """Return the files to show and what else folders hold, and check the offset of bright regions.
 
     Raises
     ------
@@ -58,11 +60,11 @@ def viewed(inputs: Sequence[str], offset: str) -> list[Job]:
     if STANDARD in inputs:
         raise ParameterError(f"{STANDARD}: standard input cannot be shown; give files or folders")
     kind = InputKind("picture that a browser shows", VIEWED)
-    jobs = inputs_together(inputs, kind)
+    jobs, others = inputs_together(inputs, kind)
     for job in jobs:
-        if not kind.holds(job.below):
+        if job.source in inputs and not kind.holds(job.below):
             raise ParameterError(f"{job.name}: must end in {', '.join(VIEWED)}")
-    return jobs
+    return jobs, others
 
 
 @contextlib.contextmanager
@@ -116,7 +118,9 @@ def view(
     from mmpcodec.web.facts import RegionSearch
     from mmpcodec.web.server import HOST, PageServer, ServedFile
 
-    files = [ServedFile(job.source, printable(job.below)) for job in viewed(inputs, offset)]
+    jobs, others = viewed(inputs, offset)
+    tell_left_out(others, Printer(quiet=quiet))
+    files = [ServedFile(job.source, printable(job.below)) for job in jobs]
     try:
         server = PageServer(files, port, RegionSearch(regions, offset))
     except FileError:

@@ -27,7 +27,8 @@ from idle import idle
 from usage import processor_seconds
 
 from mmpcodec.cli.cluster.places import Place, spread
-from mmpcodec.cli.jobs import PICTURE, Existing, Job, plan
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.run import run
 

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -16,7 +17,7 @@ from hypothesis import strategies as st
 import mmpcodec
 from mmpcodec.errors import TruncatedStream
 from mmpcodec.runtime import files
-from mmpcodec.runtime.files import FileBytes, written_whole
+from mmpcodec.runtime.files import FileBytes, placed_whole, written_whole
 
 posix = pytest.mark.skipif(os.name != "posix", reason="rights are those of POSIX")
 
@@ -103,7 +104,7 @@ def test_a_new_file_has_the_rights_that_the_user_gives_to_files(tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o600, 0o604, 0o660, 0o444])
+@pytest.mark.parametrize("mode", [0o600, 0o604, 0o660])
 @pytest.mark.parametrize("named", [False, True])
 def test_a_replaced_file_keeps_its_rights_while_it_is_written(tmp_path, monkeypatch, mode, named):
     if named:
@@ -114,7 +115,7 @@ def test_a_replaced_file_keeps_its_rights_while_it_is_written(tmp_path, monkeypa
     with written_whole(path) as stream:
         stream.write(b"new")
         assert stat.S_IMODE(os.fstat(stream.fileno()).st_mode) == 0o600
-        assert path.read_bytes() == b"old" or mode == 0o444
+        assert path.read_bytes() == b"old"
     assert mode_of(path) == mode
     os.chmod(path, 0o600)
     assert path.read_bytes() == b"new"
@@ -164,6 +165,81 @@ def test_a_replaced_file_keeps_its_access_control_list(tmp_path):
         stream.write(b"new")
     assert os.getxattr(path, ACL) == NAMED_USER
     assert mode_of(path) == 0o640
+
+
+@posix
+def test_a_file_that_nobody_may_write_is_kept(tmp_path):
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    os.chmod(path, 0o444)
+    with pytest.raises(PermissionError, match="is read-only"), written_whole(path) as stream:
+        stream.write(b"new")
+    assert path.read_bytes() == b"old"
+    assert os.listdir(tmp_path) == ["old"]
+
+
+@posix
+def test_no_output_runs_as_its_owner(tmp_path):
+    """Whoever can have a program of theirs overwritten gets no file that runs as another user."""
+    path = tmp_path / "old"
+    path.write_bytes(b"old")
+    os.chmod(path, 0o6755)
+    with written_whole(path) as stream:
+        stream.write(b"new")
+    assert mode_of(path) == 0o755
+
+
+@pytest.mark.parametrize("way", ["nameless", "links", "no links"])
+def test_one_of_two_writers_gets_the_name(tmp_path, monkeypatch, way):
+    """Both have looked before, and found no file."""
+    if way != "nameless":
+        monkeypatch.setattr(files, "_nameless", lambda *_: None)
+    if way == "no links":
+        monkeypatch.setattr(os, "link", Mock(side_effect=PermissionError))
+    monkeypatch.setattr(os.path, "lexists", lambda path: False)
+    monkeypatch.setattr(os.path, "exists", lambda path: str(path).startswith("/proc"))
+    path = tmp_path / "new"
+
+    def write_both():
+        with written_whole(path, overwrite=False) as second:
+            second.write(b"second")
+            with written_whole(path, overwrite=False) as first:
+                first.write(b"first")
+
+    with pytest.raises(FileExistsError, match="new"):
+        write_both()
+    assert path.read_bytes() == b"first"
+    assert os.listdir(tmp_path) == ["new"]
+
+
+def test_one_of_two_stores_gets_the_name(tmp_path, monkeypatch):
+    path = tmp_path / "new.zarr"
+
+    def write(name):
+        with placed_whole(str(path), overwrite=False) as part:
+            os.mkdir(part)
+            Path(part, name).touch()
+            if name == "second":
+                write("first")
+                monkeypatch.setattr(os.path, "lexists", lambda path: False)
+
+    with pytest.raises(FileExistsError):
+        write("second")
+    assert os.listdir(path) == ["first"]
+    assert os.listdir(tmp_path) == ["new.zarr"]
+
+
+def test_durable_files(tmp_path, monkeypatch):
+    synced = []
+    sync = os.fsync
+    monkeypatch.setattr(os, "fsync", lambda fd: (synced.append(os.fstat(fd).st_ino), sync(fd)))
+    (tmp_path / "a.zarr").mkdir()
+    names = ["", "a.mmp", "a.zarr", "a.zarr/c"]
+    for name in names[1::2]:
+        (tmp_path / name).write_bytes(b"data")
+    files.make_durable(str(tmp_path / "a.mmp"))
+    files.make_durable(str(tmp_path / "a.zarr"))
+    assert set(synced) == {os.stat(tmp_path / name).st_ino for name in names}
 
 
 def test_an_existing_file_is_kept_if_it_must_be(tmp_path):

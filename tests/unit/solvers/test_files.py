@@ -180,7 +180,7 @@ def test_arrays(data, format, array):
         (b'{"groups": [], "copies": 1}', "json", "p.x: copies: is not one of groups, capacity, ex"),
         (b"name,profit,weight\na,7,6\na,7,6\n", "csv", "p.x:3: name 'a' is also in p.x:2"),
         (b'profit,weight\n"7,6\n', "csv", "p.x:2: unexpected end of data"),
-        (npy(np.ones((2, 2))), "npy", "p.x: type float64: must be integers"),
+        (npy(np.full((2, 2), 0.5)), "npy", r"p.x: values\[0, 0\] = 0.5: must be an integer"),
         (npy(np.ones(2, int)), "npy", r"p.x: shape \(2,\): must have 2 dimensions"),
         (npy(np.ones((2, 1), int)), "npy", "must be profits, then weights"),
         (npy(np.array([[1, 2], [3, -4]])), "npy", r"p.x: \[1, 1\] = -4: must be from 0 to 46"),
@@ -301,3 +301,36 @@ def test_semicolons_separate_where_no_comma_does():
     assert (problem.items.names, problem.items.profits) == (["a,b", "c"], [7, 5])
     assert read_array(b"\n1;2\n3;4.5\n", "p", "csv").tolist() == [[1, 2], [3, 4.5]]
     assert read_knapsack(b"name,profit,weight\na;b,7,6\n", "p", "csv").items.names == ["a;b"]
+
+
+@pytest.mark.parametrize(
+    ("data", "format"),
+    [
+        (b'{"profits": [7.0, 5e0], "weights": [[3.0], 4], "capacity": 4.0, "copies": 2.0}', "json"),
+        (b"profit,weight,copies\n7.0,3.,2.0\n5e0, 4.000e+00 ,2\n", "csv"),
+    ],
+)
+def test_floats_that_are_integers(data, format):
+    """Spreadsheets and numpy.savetxt write 3 as 3.0 and as 3.000e+00."""
+    found = read_knapsack(data, "p.x", format)
+    assert found.items.profits == [7, 5]
+    assert found.items.weights == [[3], [4]]
+    assert found.copies in (2, [2, 2])
+    numbers = [*found.items.profits, *map(sum, found.items.weights), *(found.capacities or [])]
+    assert {type(number) for number in numbers} == {int}
+
+
+@pytest.mark.parametrize(
+    ("data", "format", "message"),
+    [
+        (b'{"profits": [7], "weights": [3.5]}', "json", r"weights\[0\] = 3.5: must be an integer"),
+        (b'{"profits": [1e300], "weights": [3]}', "json", r"profits\[0\].*: must be an integer"),
+        (b"profit,weight\n7,3.5\n", "csv", "p.x:2: weight = '3.5': must be an integer"),
+        (b"profit,weight\n7,1e300\n", "csv", "p.x:2: weight = '1e300': must be an integer"),
+        (b"profit,weight\n7,9007199254740992.0\n", "csv", "weight = '9007.*': must be an integer"),
+        (b"profit,weight\n7,1_0.0\n", "csv", "weight = '1_0.0': must be an integer"),
+    ],
+)
+def test_floats_that_are_no_integers_are_named(data, format, message):
+    with pytest.raises(ParameterError, match=message):
+        read_knapsack(data, "p.x", format)

@@ -25,8 +25,10 @@ from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.jobs import PICTURE, Job, assign, check, inputs_together
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
+from mmpcodec.cli.work import tell_left_out
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
@@ -110,6 +112,7 @@ def budget(
     total: Total,
     out: options.Output = None,
     folder: options.Folder = None,
+    append_suffix: options.AppendSuffix = False,
     lambdas: Lambdas = None,
     objective: Objective = "total",
     weights: Weights = None,
@@ -162,7 +165,8 @@ def budget(
         check_int("depth", depth, 1, MAX_DEPTH)
     Metadata().without(*(strip or ()))
     output.check_png("--plot", plot)
-    files = assign(inputs_together(inputs, PICTURE.without(".mmp")), ".mmp", out=out, folder=folder)
+    found, others = inputs_together(inputs, PICTURE.without(".mmp"))
+    files = assign(found, ".mmp", out=out, folder=folder, keep_extension=append_suffix)
     drawing = [] if plot is None else [Job("--plot", plot)]
     given = [] if weights is None else [Job(weights)]
     if not dry_run:
@@ -213,19 +217,19 @@ def budget(
             ladders = [each.at_least(min_psnr) for each in ladders]
         ladders = weighted(ladders, shares)
         solver = backend if here else AUTO  # the device may be one of the workers alone
-        found = library.compare(
+        plans = library.compare(
             ladders, room, objective=objective, time_limit=seconds, backend=solver
         )
         if plot is not None and not dry_run:
             curve = library.budget_curve(ladders, objective=objective, backend=solver)
-            output.write(plot, library.draw_budget(ladders, curve, found, room), force=force)
+            output.write(plot, library.draw_budget(ladders, curve, plans, room), force=force)
         if not dry_run:
             kept = library.PointCache(folder_of_cache)
-            write_files(files, ladders, found.exact, kept, params, force=force)
+            write_files(files, ladders, plans.exact, kept, params, force=force)
     factors = [number / ONE for number in millionths]
     drawn = None if dry_run else plot
-    printer.show(Budgeted(room, files, ladders, factors, found, used, dry_run, drawn))
-    return ExitCode.DONE
+    printer.show(Budgeted(room, files, ladders, factors, plans, used, dry_run, drawn))
+    return ExitCode.PARTLY_FAILED if tell_left_out(others, printer) else ExitCode.DONE
 
 
 def write_files(

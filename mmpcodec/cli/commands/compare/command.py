@@ -126,7 +126,7 @@ def compare_folders(
         raise ParameterError(f"--diff {diff}: must name a folder, as there are many drawings")
     pairs = pairs_of(a, b)
     if diff is not None:
-        pairs = assign(pairs, ".png", out=None, folder=diff)
+        pairs = assign(pairs, ".png", out=None, folder=diff, advice="")
         pairs = settle(pairs, Existing.of(force, False, False), diff)
     done: list[Compared] = []
     code = run.run(pairs, work, printer, at_once=at_once, place=place, seen=done.append)

@@ -3,11 +3,13 @@
 import math
 import os
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.commands.compare.measuring import Compared
-from mmpcodec.cli.jobs import PICTURE, Job, inputs_of
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import Job, inputs_of
 from mmpcodec.cli.printing import counted
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime import stores
@@ -40,50 +42,55 @@ def _is_folder(name: str) -> bool:
 def pairs_of(a: str, b: str) -> list[Job]:
     """Return a job for each pair of pictures of two folders.
 
-    Paths of partners below the folders are equal but for their suffixes. A picture without a
-    partner is a job with a fault.
-
-    Raises
-    ------
-    ParameterError
-        If a picture has two possible partners.
+    Partners have equal paths below the folders, or paths that are equal but for a suffix that one
+    of them has more, as "a.png.mmp", or but for their suffixes. A picture is a job with a fault if
+    it has no partner, or shares its possible partners with other pictures.
     """
     firsts, seconds = inputs_of([a], PICTURE), inputs_of([b], PICTURE)
-    of_stem = _by_stem(firsts), _by_stem(seconds)
-    jobs = []
-    for job in firsts:
-        if not job.to_do:
-            jobs.append(job)
-            continue
-        same, partners = (found[_stem(job)] for found in of_stem)
-        if partners and len(same) + len(partners) > 2:
-            twice, one = (same, partners) if len(same) > 1 else (partners, same)
-            names = " and ".join(each.name for each in twice[:2])
-            raise ParameterError(f"{names}: either could be compared with {one[0].name}")
-        jobs.append(
-            job._replace(partner=partners[0].source) if partners else _without_partner(job, b)
-        )
-    for job in seconds:
-        if not job.to_do:
-            jobs.append(job)
-        elif not of_stem[0][_stem(job)]:
-            jobs.append(_without_partner(job, a))
-    return jobs
+    found: dict[str, Job] = {}  # by the source, of the first folder
+    used: dict[str, Job] = {}  # likewise, of the second
+    for key_of_first, key_of_second in product((_path, _stem), repeat=2):
+        groups = _by_key(seconds, key_of_second, used)
+        for key, group in _by_key(firsts, key_of_first, found).items():
+            partners = groups.get(key, [])
+            if len(group) == len(partners) == 1:
+                first, second = *group, *partners
+                found[first.source] = first._replace(partner=second.source)
+                used[second.source] = second
+            elif partners:
+                found |= {job.source: _with_rivals(job, [*group, *partners]) for job in group}
+                used |= {job.source: job for job in partners}
+    jobs = [found.get(job.source) or _without_partner(job, b) for job in firsts]
+    return jobs + [_without_partner(job, a) for job in seconds if job.source not in used]
 
 
-def _by_stem(jobs: Sequence[Job]) -> dict[str, list[Job]]:
-    found: dict[str, list[Job]] = defaultdict(list)
+def _by_key(
+    jobs: Sequence[Job], key: Callable[[Job], str], found: Mapping[str, Job]
+) -> dict[str, list[Job]]:
+    """Return the jobs that have no partner yet, by a part of their paths."""
+    groups: dict[str, list[Job]] = defaultdict(list)
     for job in jobs:
-        if job.to_do:
-            found[_stem(job)].append(job)
-    return found
+        if job.to_do and job.source not in found:
+            groups[key(job)].append(job)
+    return groups
+
+
+def _path(job: Job) -> str:
+    return job.below
 
 
 def _stem(job: Job) -> str:
     return os.path.splitext(job.below)[0]
 
 
+def _with_rivals(job: Job, rivals: Sequence[Job]) -> Job:
+    others = ", ".join(other.name for other in rivals if other is not job)
+    return job._replace(fault=f"{job.name}: its partner is not clear among {others}")
+
+
 def _without_partner(job: Job, folder: str) -> Job:
+    if not job.to_do:
+        return job
     return job._replace(fault=f"{job.name}: {folder} holds no picture of this name")
 
 

@@ -8,7 +8,8 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import MMP_FILE, Job, check, inputs_of
+from mmpcodec.cli.inputs.folders import MMP_FILE
+from mmpcodec.cli.jobs import Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
@@ -52,11 +53,11 @@ def info(
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
     know_starts(start)
     files = inputs_of(inputs, MMP_FILE)
-    if map is not None and (header_only or len(files) > 1):
+    if map is not None and (header_only or sum(job.is_input for job in files) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")
     output.check_png("--map", map)
     if map is not None:
-        files = [job._replace(target=map, overwrite=force) for job in files]
+        files = [job._replace(target=map, overwrite=force) if job.to_do else job for job in files]
         check(files, force=force)
 
     import mmpcodec

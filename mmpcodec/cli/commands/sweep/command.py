@@ -17,7 +17,8 @@ from mmpcodec.cli.commands.sweep.text import Report
 from mmpcodec.cli.completion import lists, words
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
-from mmpcodec.cli.jobs import PICTURE, inputs_of
+from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.jobs import inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import BackendUnavailable, ParameterError

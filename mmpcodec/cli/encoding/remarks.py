@@ -1,0 +1,65 @@
+"""What ``mmp encode`` says besides results: where outputs lie, that one is large, few levels."""
+
+import os
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from mmpcodec.cli.jobs import Job
+from mmpcodec.cli.printing import counted
+from mmpcodec.pictures import registry
+from mmpcodec.runtime import stores
+
+if TYPE_CHECKING:
+    from mmpcodec.format.container import Header
+
+COMPRESSED = ("JPEG", "WebP", "AVIF", "JPEG 2000", "JPEG XL", "HEIC")
+"""Formats whose files mostly have lost something, which a lossless file of them cannot undo."""
+
+
+def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None) -> list[str]:
+    """Return what is written where, for folders whose outputs lie among their files."""
+    lines = []
+    for name in map(stores.without_file, given if folder is None else ()):
+        below = os.path.join(name, "")
+        number = sum(job.to_do and job.source.startswith(below) for job in jobs)
+        if number and not stores.is_zarr(name):
+            lines.append(
+                f"{name}: {counted(number, 'picture')}, each becomes an mmp file beside it; "
+                "-O DIR writes them elsewhere"
+            )
+    return lines
+
+
+def larger_than_source(
+    job: Job, input_bytes: int, output_bytes: int, *, lossless: bool
+) -> str | None:
+    """Return a remark if the source is a compressed file, such as a JPEG, and the output larger."""
+    if output_bytes <= input_bytes or not os.path.isfile(job.source):
+        return None
+    try:
+        with open(job.source, "rb") as stream:
+            row = registry.format_at(stream.read(registry.HEAD))
+    except OSError:
+        return None
+    if row is None or row.title not in COMPRESSED:
+        return None
+    advice = "a quality in place of lossless" if lossless else "a lower quality"
+    return (
+        f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "
+        f"{row.title} file; {advice} makes it smaller, or keep the file as it is"
+    )
+
+
+def few_levels(job: Job, header: "Header", max_error: int) -> str | None:
+    """Return a remark if a lossy file's picture uses less than a tenth of its levels."""
+    from mmpcodec.codec.levels import Levels
+    from mmpcodec.depth import most
+
+    levels = Levels.of(header)
+    if not max_error or not levels.little:
+        return None
+    low, high = levels.range
+    return (
+        f"{job.name}: uses few of its levels, {low} to {high} of 0 to {most(levels.depth)}; "
+        "quality and lambda refer to these, --range names others"
+    )

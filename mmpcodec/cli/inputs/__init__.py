@@ -1,0 +1,1 @@
+"""What a command takes from the folders that it is given."""
