@@ -4,11 +4,13 @@ from fractions import Fraction
 
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.metadata import Metadata, Resolution, Unit
+from mmpcodec.metadata import MOST_OF_PNG, Colours, Metadata, Resolution, Unit
 
 SECTION = "Metadata"
 ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE = range(1, 7)
+COLOURS = 8
 NAMES = {ICC: "ICC", EXIF: "EXIF", XMP: "XMP", RESOLUTION: "resolution", WHITE: "white"}
+NAMES[COLOURS] = "colours"
 """Names of the kinds of chunks that occur at most once in a file."""
 UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
 """Units of a resolution, by their number in a file."""
@@ -45,6 +47,10 @@ def write(metadata: Metadata) -> bytes:
         chunks.append((TEXT, number(len(name)) + name + value.encode()))
     if metadata.white is not None:
         chunks.append((WHITE, number(metadata.white)))
+    if metadata.colours is not None:
+        told = metadata.colours
+        fixed = told.primaries, told.transfer, int(told.full_range), told.gamma
+        chunks.append((COLOURS, b"".join(map(number, (*fixed, *told.chromaticities)))))
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
@@ -69,7 +75,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []
-    resolution = white = None
+    resolution = white = colours = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
         kind = fields.number("kind of a chunk")
         size = fields.number("size of a chunk")
@@ -88,7 +94,9 @@ def read(fields: Fields, depth: int) -> Metadata:
             resolution = _resolution(inner)
         elif kind == WHITE:
             white = inner.number("white", 1, (1 << depth) - 1)
-        if kind in (RESOLUTION, WHITE) and inner.place < size:
+        elif kind == COLOURS:
+            colours = _colours(inner)
+        if kind in (RESOLUTION, WHITE, COLOURS) and inner.place < size:
             raise CorruptStream(
                 SECTION, f"{size - inner.place} bytes follow in {NAMES[kind]}", inner.offset
             )
@@ -99,7 +107,17 @@ def read(fields: Fields, depth: int) -> Metadata:
         resolution,
         tuple(text),
         white,
+        colours,
     )
+
+
+def _colours(fields: Fields) -> Colours:
+    primaries, transfer = (fields.number(name, 0, 255) for name in ("primaries", "transfer"))
+    full_range = bool(fields.number("range", 0, 1))
+    gamma = fields.number("gamma", 0, MOST_OF_PNG)
+    count = 8 if fields.place < len(fields.data) else 0
+    numbers = tuple(fields.number("chromaticity", 0, MOST_OF_PNG) for _ in range(count))
+    return Colours(primaries, transfer, full_range, gamma, numbers)
 
 
 def _resolution(fields: Fields) -> Resolution:

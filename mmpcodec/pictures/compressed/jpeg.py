@@ -15,10 +15,10 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.facts import consistent, near
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.side.facts import consistent, near
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _COMMENT = "Comment"

@@ -20,8 +20,8 @@ from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     jpeg2000_size,
 )
-from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.limits import Unpacker, check_size, library
+from mmpcodec.pictures.side.facts import consistent
 
 _END = b"\xff\xd9"
 _SIZ_PLANES = struct.Struct(">H")

@@ -6,8 +6,9 @@ from fractions import Fraction
 from typing import Any
 
 from mmpcodec.metadata import Metadata, Resolution, Unit
-from mmpcodec.pictures import exif, facts
+from mmpcodec.pictures import exif
 from mmpcodec.pictures.exif import Directory, ReadAt
+from mmpcodec.pictures.side import facts
 
 MAX_SAMPLE_VALUE = 281
 WHITE_IS_ZERO = 0

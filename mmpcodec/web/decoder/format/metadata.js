@@ -3,7 +3,7 @@ import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
-const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE] = [1, 2, 3, 4, 5, 6];
+const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, COLOURS] = [1, 2, 3, 4, 5, 6, 8];
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
@@ -11,10 +11,19 @@ const ONCE = {
   [XMP]: "XMP",
   [RESOLUTION]: "resolution",
   [WHITE]: "white",
+  [COLOURS]: "colours",
 };
 const UNITS = ["none", "inch", "centimetre", "metre"];
 const MOST_CHUNKS = 1 << 16;
 const MOST_FRACTION = 2 ** 32 - 1;
+
+/** @param {Fields} fields of a chunk, whose colours the decoder does not use */
+function checkColours(fields) {
+  const most = 2 ** 31 - 1;
+  for (const limit of [255, 255, 1, most]) fields.number("colours", 0, limit);
+  if (!fields.left) return;
+  for (let left = 8; left > 0; --left) fields.number("chromaticity", 0, most);
+}
 
 /**
  * Reads metadata; chunks of unknown kinds are skipped.
@@ -44,6 +53,7 @@ export function readMetadata(fields, depth) {
     if (kind <= XMP && !size) throw new CorruptStream(METADATA, `${name} has no bytes`, start);
     if (kind === RESOLUTION) resolution = readResolution(inner);
     if (kind === WHITE) white = inner.number("white", 1, 2 ** depth - 1);
+    if (kind === COLOURS) checkColours(inner);
     if (kind >= RESOLUTION && inner.left) {
       throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
     }
