@@ -34,6 +34,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
         # Pillow has put what the boxes irot and imir say into EXIF; XMP does not count.
         turned = orientation_of(replace(metadata, xmp=b""))
         metadata = consistent(metadata, name, orientation=turned)
+        heif_items.say_auxiliary(data, name)
         if not metadata.icc:
             metadata = replace(metadata, colours=heif_items.colours_of(data))
         frame = chosen(image.n_frames, page, name)

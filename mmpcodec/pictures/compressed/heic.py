@@ -47,6 +47,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     if stored:  # samples of more than 8 bits are shifted up to 16
         samples = samples >> (16 - depth)
     metadata = consistent(metadata, name, orientation=1)
+    heif_items.say_auxiliary(data, name)
     if not metadata.icc:
         metadata = replace(metadata, colours=heif_items.colours_of(data))
     return Picture(samples.astype(sample_type(depth), copy=False), depth, metadata)

@@ -17,6 +17,7 @@ from mmpcodec.pictures.compressed.sequence_headers import (
     hevc_sizes,
     hevc_unit_size,
 )
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size
 
 _FULL = 4  # bytes of version and flags
@@ -69,6 +70,19 @@ def colours_of(data: bytes) -> Colours | None:
             plain = primaries in _SRGB_PRIMARIES and transfer in _SRGB_TRANSFERS
             return None if plain or max(primaries, transfer) > 255 else Colours(primaries, transfer)
     return None
+
+
+def say_auxiliary(data: bytes, name: str) -> None:
+    """Say what a file holds beside its pictures and their alpha: gain maps, maps of depth."""
+    kinds = set()
+    for box in _walk(data):
+        held = data[box.start : box.end]
+        if box.kind == b"auxC" and b"auxid:1" not in held and b"alpha" not in held:
+            kinds.add("gain map" if b"gainmap" in held.lower() else "auxiliary pictures")
+        elif box.kind == b"iinf" and any(kind == b"tmap" for _, kind in _items(held)):
+            kinds.add("gain map")
+    if kinds:
+        leave_out(name, sorted(kinds))
 
 
 def av1_depth(data: bytes) -> int:
