@@ -25,7 +25,7 @@ def test_kinds_are_those_that_are_there():
 
 
 def test_without_leaves_the_others():
-    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution")
+    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution", "colours")
     assert FULL.without("exif").icc == b"profile"
     assert FULL.without("all") == Metadata(white=1000)
     assert FULL.without() == FULL
