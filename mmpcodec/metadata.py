@@ -1,4 +1,4 @@
-"""Metadata of pictures: ICC profile, EXIF, XMP, resolution, texts and the level of white."""
+"""Metadata of pictures: profile, EXIF, XMP, resolution, texts, colours and the level of white."""
 
 import json
 from dataclasses import asdict, dataclass, replace
@@ -11,13 +11,18 @@ from mmpcodec.errors import ParameterError
 Unit = Literal["none", "inch", "centimetre", "metre"]
 _IN_A_METRE = {"inch": Fraction(10000, 254), "centimetre": Fraction(100), "metre": Fraction(1)}
 
-KINDS = ("icc", "exif", "xmp", "resolution", "text")
+KINDS = ("icc", "exif", "xmp", "resolution", "text", "colours")
 """Kinds of metadata that ``Metadata.without`` can remove."""
 
 MOST_VALUE = 1e300
 """Largest number of a calibration."""
 CALIBRATION = "Calibration"
 """Keyword of the text that tells what samples measure."""
+
+MOST_OF_PNG = (1 << 31) - 1
+PRIMARIES = {1: "BT.709", 9: "BT.2020", 11: "DCI P3", 12: "Display P3"}
+TRANSFERS = {1: "BT.709", 8: "linear", 13: "sRGB", 16: "PQ", 18: "HLG"}
+"""Names of some code points of ITU-T H.273."""
 
 ALL = "all"
 MAX_SAMPLE = 65535
@@ -72,6 +77,59 @@ class Resolution:
         """Return the exact pixels per metre, (x, y); None if the unit is "none"."""
         factor = _IN_A_METRE.get(self.unit)
         return None if factor is None else (self.x * factor, self.y * factor)
+
+
+@dataclass(frozen=True)
+class Colours:
+    """Colours given by numbers in place of a profile.
+
+    Parameters
+    ----------
+    primaries, transfer : int
+        Code points of ITU-T H.273, 0 to 255; 2 is unspecified.
+    full_range : bool
+        Whether black is 0 and white the largest level.
+    gamma : int
+        Exponent from samples to light times 100000, as in PNG; 0 is unspecified.
+    chromaticities : tuple of int
+        x and y of white, red, green and blue times 100000; empty if unspecified.
+
+    Raises
+    ------
+    ParameterError
+        If a number is out of range, or there are not 0 or 8 chromaticities.
+    """
+
+    primaries: int = 2
+    transfer: int = 2
+    full_range: bool = True
+    gamma: int = 0
+    chromaticities: tuple[int, ...] = ()
+
+    def __post_init__(self):
+        check_int("primaries", self.primaries, 0, 255)
+        check_int("transfer", self.transfer, 0, 255)
+        check_int("gamma", self.gamma, 0, MOST_OF_PNG)
+        if len(self.chromaticities) not in (0, 8):
+            raise ParameterError(f"chromaticities = {self.chromaticities!r}: must be 0 or 8")
+        for number in self.chromaticities:
+            check_int("chromaticity", number, 0, MOST_OF_PNG)
+
+    def text(self) -> str:
+        """Return the colours in words."""
+        parts = []
+        if (self.primaries, self.transfer) != (2, 2):
+            named = PRIMARIES.get(self.primaries), TRANSFERS.get(self.transfer)
+            for what, number, name in zip(
+                ("primaries", "transfer"), (self.primaries, self.transfer), named, strict=True
+            ):
+                parts.append(f"{what} {number}" + (f" ({name})" if name else ""))
+        parts += [] if self.full_range else ["narrow range"]
+        parts += [f"gamma {self.gamma / 100000:g}"] if self.gamma else []
+        if self.chromaticities:
+            numbers = " ".join(f"{number / 100000:g}" for number in self.chromaticities)
+            parts.append(f"white, red, green, blue at {numbers}")
+        return ", ".join(parts)
 
 
 @dataclass(frozen=True)
@@ -169,6 +227,8 @@ class Metadata:
     range : (int, int) or None
         Levels that count as black and white where error and quality are measured, 0 to 65535, of
         a picture of more than 8 bits. None means all levels of the depth.
+    colours : Colours or None
+        Colours given by numbers; None for those of sRGB, or of the ICC profile.
 
     Raises
     ------
@@ -183,8 +243,11 @@ class Metadata:
     text: tuple[tuple[str, str], ...] = ()
     white: int | None = None
     range: tuple[int, int] | None = None
+    colours: Colours | None = None
 
     def __post_init__(self):
+        if not (self.colours is None or isinstance(self.colours, Colours)):
+            raise ParameterError(f"colours = {self.colours!r}: must be Colours or None")
         for name in ("icc", "exif", "xmp"):
             if not isinstance(getattr(self, name), bytes):
                 kind = type(getattr(self, name)).__name__
@@ -227,7 +290,7 @@ class Metadata:
 
         Parameters
         ----------
-        *kinds : {"icc", "exif", "xmp", "resolution", "text", "all"}
+        *kinds : {"icc", "exif", "xmp", "resolution", "text", "colours", "all"}
 
         Raises
         ------

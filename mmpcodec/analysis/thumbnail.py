@@ -7,7 +7,7 @@ from PIL import Image
 from mmpcodec.analysis.drawings.levels import as_shown, shown_range
 from mmpcodec.analysis.turning import turned
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.facts import orientation_of
+from mmpcodec.pictures.side.facts import orientation_of
 
 
 def thumbnail(picture: Picture, side: int) -> NDArray[np.uint8]:

@@ -465,9 +465,10 @@ Strip = Annotated[
     typer.Option(
         "--strip",
         metavar="KIND",
-        help="Metadata to leave out: all, icc, exif, xmp, resolution or text. Can be repeated.",
+        help="Metadata to leave out: all, icc, exif, xmp, resolution, text or colours. "
+        "EXIF leaves its orientation. Can be repeated.",
         rich_help_panel=PICTURES,
-        autocompletion=words(("all", *registry.ALL_METADATA)),
+        autocompletion=words(("all", *registry.ALL_METADATA, "colours")),
     ),
 ]
 TileSize = Annotated[

@@ -4,10 +4,10 @@ from fractions import Fraction
 
 from mmpcodec.errors import CorruptStream, FormatError, ParameterError
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.metadata import Metadata, Resolution, Unit
+from mmpcodec.metadata import MOST_OF_PNG, Colours, Metadata, Resolution, Unit
 
 SECTION = "Metadata"
-ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE = range(1, 8)
+ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS = range(1, 9)
 NAMES = {
     ICC: "ICC",
     EXIF: "EXIF",
@@ -15,6 +15,7 @@ NAMES = {
     RESOLUTION: "resolution",
     WHITE: "white",
     RANGE: "range",
+    COLOURS: "colours",
 }
 """Names of the kinds of chunks that occur at most once in a file."""
 UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
@@ -54,6 +55,10 @@ def write(metadata: Metadata) -> bytes:
         chunks.append((WHITE, number(metadata.white)))
     if metadata.range is not None:
         chunks.append((RANGE, b"".join(map(number, metadata.range))))
+    if metadata.colours is not None:
+        told = metadata.colours
+        fixed = told.primaries, told.transfer, int(told.full_range), told.gamma
+        chunks.append((COLOURS, b"".join(map(number, (*fixed, *told.chromaticities)))))
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
@@ -78,7 +83,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []
-    resolution = white = levels = None
+    resolution = white = levels = colours = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
         kind = fields.number("kind of a chunk")
         size = fields.number("size of a chunk")
@@ -100,7 +105,9 @@ def read(fields: Fields, depth: int) -> Metadata:
         elif kind == RANGE:
             low = inner.number("low", 0, (1 << depth) - 2)
             levels = low, inner.number("high", low + 1, (1 << depth) - 1)
-        if kind in (RESOLUTION, WHITE, RANGE) and inner.place < size:
+        elif kind == COLOURS:
+            colours = _colours(inner)
+        if kind in (RESOLUTION, WHITE, RANGE, COLOURS) and inner.place < size:
             raise CorruptStream(
                 SECTION, f"{size - inner.place} bytes follow in {NAMES[kind]}", inner.offset
             )
@@ -112,6 +119,7 @@ def read(fields: Fields, depth: int) -> Metadata:
         tuple(text),
         white,
         levels,
+        colours,
     )
 
 
@@ -148,6 +156,15 @@ def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata
             good.append(whole)
             seen.add(kind)
     return read(Fields(memoryview(number(len(good)) + b"".join(good)), SECTION), depth)
+
+
+def _colours(fields: Fields) -> Colours:
+    primaries, transfer = (fields.number(name, 0, 255) for name in ("primaries", "transfer"))
+    full_range = bool(fields.number("range", 0, 1))
+    gamma = fields.number("gamma", 0, MOST_OF_PNG)
+    count = 8 if fields.place < len(fields.data) else 0
+    numbers = tuple(fields.number("chromaticity", 0, MOST_OF_PNG) for _ in range(count))
+    return Colours(primaries, transfer, full_range, gamma, numbers)
 
 
 def _resolution(fields: Fields) -> Resolution:

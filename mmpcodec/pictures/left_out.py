@@ -46,8 +46,9 @@ LEFT_OUT: dict[str, LeftOut] = {
     "gain map": LeftOut(
         "has a gain map for bright screens, which is left out, also of XMP", ("JPEG", *_HEIF)
     ),
+    "exif": LeftOut("has EXIF, which is not read", ("JPEG 2000",)),
     "iptc": LeftOut("has captions in IPTC, which are not read", ("JPEG", "JPEG 2000")),
-    "geotiff": LeftOut("has tags of GeoTIFF or GDAL, which are not read", ("TIFF",)),
+    "geotiff": LeftOut("has tags of GeoTIFF or GDAL, which are not read", ("TIFF", "JPEG 2000")),
     "further directories": LeftOut(
         "has further directories, such as overviews and masks, which are not read", ("TIFF",)
     ),

@@ -11,7 +11,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
 from mmpcodec.pictures.limits import chosen, damage_reported
-from mmpcodec.pictures.profiles import with_fitting_profile
+from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 

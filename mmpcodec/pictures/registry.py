@@ -129,7 +129,7 @@ FORMATS = (
     Format("PAM", _NETPBM, (".pam",), (b"P7",), planes=ANY_PLANES, keeps=("white",), parts=True),
     Format(
         "PNG", f"{_HERE}.png", (".png",), (b"\x89PNG\r\n\x1a\n",), planes=ANY_PLANES,
-        keeps=ALL_METADATA, pages=True,
+        keeps=(*ALL_METADATA, "colours"), pages=True,
     ),
     Format(
         "TIFF", f"{_HERE}.tiff", (".tif", ".tiff"), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),

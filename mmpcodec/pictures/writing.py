@@ -13,7 +13,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeOptions
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
-from mmpcodec.pictures.profiles import colours_of, fits
+from mmpcodec.pictures.side.profiles import colours_of, fits
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.samples import SamplesLike, check_picture
 

@@ -27,7 +27,7 @@ from mmpcodec.errors import Cancelled, LimitExceeded, MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.facts import orientation_of
+from mmpcodec.pictures.side.facts import orientation_of
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.progress import Progress, report_progress

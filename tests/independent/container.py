@@ -183,11 +183,12 @@ def states_of(name, starts):
 
 def metadata(reader, depth):
     found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": [], "white": None}
+    found["colours"] = None
     seen = set()
     for _ in range(reader.number("number of chunks", range(65537))):
         kind = reader.number("kind of chunk")
         chunk = Reader(reader.take(reader.number("size of chunk")))
-        if kind in seen and kind in (1, 2, 3, 4, 6, 7):
+        if kind in seen and kind in (1, 2, 3, 4, 6, 7, 8):
             raise ValueError(f"a second chunk of kind {kind}")
         seen.add(kind)
         if kind in (1, 2, 3):
@@ -208,6 +209,12 @@ def metadata(reader, depth):
         elif kind == 7:
             low = chunk.number("low", range(2**depth - 1))
             found["range"] = [low, chunk.number("high", range(low + 1, 2**depth))]
+        elif kind == 8:
+            ranges = [range(256), range(256), range(2), range(2**31)]
+            numbers = [chunk.number("colours", each) for each in ranges]
+            if chunk.position < len(chunk.data):
+                numbers += [chunk.number("colours", range(2**31)) for _ in range(8)]
+            found["colours"] = tuple(numbers)
         else:
             continue
         chunk.end("a chunk")

@@ -5,7 +5,7 @@ from fractions import Fraction
 import pytest
 
 from mmpcodec import ParameterError
-from mmpcodec.metadata import KINDS, Calibration, Metadata, Resolution
+from mmpcodec.metadata import KINDS, Calibration, Colours, Metadata, Resolution
 
 FULL = Metadata(
     icc=b"profile",
@@ -14,17 +14,18 @@ FULL = Metadata(
     resolution=Resolution(Fraction(300), Fraction(150)),
     text=(("Title", "a"),),
     white=1000,
+    colours=Colours(9, 16),
 )
 
 
 def test_kinds_are_those_that_are_there():
-    assert FULL.kinds() == KINDS == ("icc", "exif", "xmp", "resolution", "text")
+    assert FULL.kinds() == KINDS == ("icc", "exif", "xmp", "resolution", "text", "colours")
     assert Metadata(white=9).kinds() == ()
     assert Metadata(xmp=b"x", icc=b"y").kinds() == ("icc", "xmp")
 
 
 def test_without_leaves_the_others():
-    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution")
+    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution", "colours")
     assert FULL.without("exif").icc == b"profile"
     assert FULL.without("all") == Metadata(white=1000)
     assert FULL.without() == FULL

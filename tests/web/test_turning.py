@@ -14,7 +14,7 @@ from support.web.decoder import WEB
 
 from mmpcodec.analysis.turning import turned, turned_place
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.facts import orientation_of
+from mmpcodec.pictures.side.facts import orientation_of
 
 CALLS = """
 const { readFileSync } = await import("node:fs");

@@ -128,7 +128,7 @@ def decode(
     know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
-    from mmpcodec.pictures.facts import stripped
+    from mmpcodec.pictures.side.facts import stripped
 
     area = None if region is None else _area(region)
     stripped(pictures.Picture.metadata, *(strip or ()))

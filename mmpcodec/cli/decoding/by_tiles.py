@@ -142,7 +142,7 @@ class DecodeByTiles:
         from mmpcodec.codec.opening import check_end
         from mmpcodec.format import container
         from mmpcodec.pictures import parts
-        from mmpcodec.pictures.facts import stripped
+        from mmpcodec.pictures.side.facts import stripped
 
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:

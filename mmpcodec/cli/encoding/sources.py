@@ -93,7 +93,7 @@ class Setting(NamedTuple):
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
-        from mmpcodec.pictures.facts import stripped
+        from mmpcodec.pictures.side.facts import stripped
 
         kept = stripped(metadata, *self.strip)
         return kept if self.depth is None else kept.at_depth(self.depth)

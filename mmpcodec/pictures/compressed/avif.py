@@ -9,8 +9,8 @@ from mmpcodec.depth import sample_type
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import heif_items, shown
-from mmpcodec.pictures.facts import consistent, orientation_of
 from mmpcodec.pictures.limits import check_size, chosen, library
+from mmpcodec.pictures.side.facts import consistent, orientation_of
 
 
 def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
@@ -34,6 +34,9 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
         # Pillow has put what the boxes irot and imir say into EXIF; XMP does not count.
         turned = orientation_of(replace(metadata, xmp=b""))
         metadata = consistent(metadata, name, orientation=turned)
+        heif_items.say_auxiliary(data, name)
+        if not metadata.icc:
+            metadata = replace(metadata, colours=heif_items.colours_of(data))
         frame = chosen(image.n_frames, page, name)
         depth = heif_items.av1_depth(data)
         if depth == 8:

@@ -1,6 +1,7 @@
 """Read HEIC files, with pillow-heif."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 
@@ -9,9 +10,9 @@ from mmpcodec.errors import PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import avif, heif_items, shown
-from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, library
+from mmpcodec.pictures.side.facts import consistent
 
 
 def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
@@ -46,4 +47,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     if stored:  # samples of more than 8 bits are shifted up to 16
         samples = samples >> (16 - depth)
     metadata = consistent(metadata, name, orientation=1)
+    heif_items.say_auxiliary(data, name)
+    if not metadata.icc:
+        metadata = replace(metadata, colours=heif_items.colours_of(data))
     return Picture(samples.astype(sample_type(depth), copy=False), depth, metadata)

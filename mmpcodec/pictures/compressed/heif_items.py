@@ -8,6 +8,7 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mmpcodec.metadata import Colours
 from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed.boxes import MediaBox, boxes
 from mmpcodec.pictures.compressed.sequence_headers import (
@@ -16,6 +17,7 @@ from mmpcodec.pictures.compressed.sequence_headers import (
     hevc_sizes,
     hevc_unit_size,
 )
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size
 
 _FULL = 4  # bytes of version and flags
@@ -24,6 +26,7 @@ _CONTAINERS = {
     b"stbl": 0, b"stsd": 8, b"av01": 78, b"hvc1": 78,
 }  # fmt: skip
 """Boxes that hold boxes, and the bytes before these."""
+_SRGB_PRIMARIES, _SRGB_TRANSFERS = (1, 2), (2, 13)
 _PADDING = 63  # pixels that a stream may have beyond the picture, to hold whole blocks
 _MOST_LEVELS = 8
 _IN_FILE, _IN_META = 0, 1
@@ -54,6 +57,32 @@ def brands(data: bytes) -> set[bytes]:
             named = data[box.start : box.end]
             return {named[:4], *(named[at : at + 4] for at in range(8, len(named), 4))}
     return set()
+
+
+def colours_of(data: bytes) -> Colours | None:
+    """Return the colours that a file gives by numbers; None if they are sRGB or unspecified.
+
+    The range is that of the stream, whose samples the decoder brings to the full range.
+    """
+    for box in _walk(data):
+        if box.kind == b"colr" and data[box.start : box.start + 4] == b"nclx":
+            primaries, transfer = struct.unpack_from(">HH", data, box.start + 4)
+            plain = primaries in _SRGB_PRIMARIES and transfer in _SRGB_TRANSFERS
+            return None if plain or max(primaries, transfer) > 255 else Colours(primaries, transfer)
+    return None
+
+
+def say_auxiliary(data: bytes, name: str) -> None:
+    """Say what a file holds beside its pictures and their alpha: gain maps, maps of depth."""
+    kinds = set()
+    for box in _walk(data):
+        held = data[box.start : box.end]
+        if box.kind == b"auxC" and b"auxid:1" not in held and b"alpha" not in held:
+            kinds.add("gain map" if b"gainmap" in held.lower() else "auxiliary pictures")
+        elif box.kind == b"iinf" and any(kind == b"tmap" for _, kind in _items(held)):
+            kinds.add("gain map")
+    if kinds:
+        leave_out(name, sorted(kinds))
 
 
 def av1_depth(data: bytes) -> int:

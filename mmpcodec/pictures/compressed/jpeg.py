@@ -1,6 +1,7 @@
 """Read and write JPEG files, with Pillow."""
 
 import io
+import re
 import struct
 from fractions import Fraction
 from typing import Any
@@ -15,10 +16,10 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.facts import consistent, near
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.side.facts import consistent, near
 
 _XMP = b"http://ns.adobe.com/xap/1.0/\0"
 _COMMENT = "Comment"
@@ -27,6 +28,14 @@ _IPTC = b"Photoshop 3.0\0"
 _IPTC_RECORD = b"8BIM\x04\x04"
 _MORE_XMP = b"http://ns.adobe.com/xmp/extension/\0"
 _PROFILE = b"ICC_PROFILE\0"
+_ISO_GAIN_MAP = b"urn:iso:std:iso:ts:21496:-1\0"
+_GAIN_MAPS = b"http://ns.adobe.com/hdr-gain-map/", b"http://ns.apple.com/HDRGainMap/"
+_PROMISES = re.compile(
+    rb"\s+(hdrgm|HDRGainMap):\w+\s*=\s*(\"[^\"]*\"|'[^']*')|<(hdrgm|HDRGainMap):(\w+)>[^<]*</\3:\4>"
+    rb"|<Container:Directory>.*?</Container:Directory>",
+    re.DOTALL,
+)
+"""What XMP says of a gain map, and of the pictures behind the first one."""
 _MOST_IN_SEGMENT = 65533
 _MOST_PROFILES, _PROFILE_HEAD = 255, 14
 _MOST_DENSITY = 65535
@@ -174,6 +183,7 @@ def _comment(metadata: Metadata) -> bytes:
 
 def _metadata(image: Any, name: str) -> Metadata:
     exif = xmp = b""
+    iso = False
     icc = image.info.get("icc_profile") or b""
     text = []
     unpacker = Unpacker(name)
@@ -187,6 +197,8 @@ def _metadata(image: Any, name: str) -> Metadata:
             leave_out(name, "extended xmp")
         elif marker == "APP13" and contents.startswith(_IPTC) and _IPTC_RECORD in contents:
             leave_out(name, "iptc")
+        elif marker == "APP2" and contents.startswith(_ISO_GAIN_MAP):
+            iso = True
         elif marker == "APP2" and contents.startswith(_PROFILE) and not icc:
             leave_out(name, "damaged profile", "segments are missing")
         elif marker == "COM":
@@ -194,6 +206,9 @@ def _metadata(image: Any, name: str) -> Metadata:
     x, y = image.info.get("jfif_density", (0, 0))
     unit = _JFIF_UNITS.get(image.info.get("jfif_unit", 0), "none")
     known = x > 0 and y > 0 and (unit, x, y) != ("none", 1, 1)
+    if any(each in xmp for each in _GAIN_MAPS) or iso:
+        leave_out(name, "gain map")
+        xmp = _PROMISES.sub(b"", xmp)
     found = Metadata(
         icc=icc,
         exif=exif,

@@ -20,12 +20,19 @@ from mmpcodec.pictures.compressed.frame_size import (
     JPEG2000_START,
     jpeg2000_size,
 )
-from mmpcodec.pictures.facts import consistent
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size, library
+from mmpcodec.pictures.side.facts import consistent
 
 _END = b"\xff\xd9"
 _SIZ_PLANES = struct.Struct(">H")
 _XMP = bytes.fromhex("be7acfcb97a942e89c71999491e3afac")
+_LEFT_OUT = {
+    bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38"): "iptc",
+    bytes.fromhex("b14bf8bd083d4b43a5ae8cd7d5a6ce03"): "geotiff",
+    b"JpgTiffExif->JP2": "exif",
+}
+"""Keys of ``left_out.LEFT_OUT`` by the first 16 bytes of a box uuid."""
 _PROFILES = (2, 3)  # methods of the box colr: restricted and any ICC profile
 _YCC = 18
 
@@ -157,6 +164,8 @@ def _colour_boxes(data: bytes, name: str) -> tuple[bytes, bytes, bool]:
                 icc = unpacker.count(colour[3:])
             ycc |= colour[:1] == b"\1" and colour[3:7] == _YCC.to_bytes(4, "big")
     for found in contents(data, b"uuid"):
+        if found[:16] in _LEFT_OUT:
+            leave_out(name, _LEFT_OUT[found[:16]])
         if found.startswith(_XMP) and not xmp:
             xmp = unpacker.count(found[len(_XMP) :])
     return icc, xmp, ycc

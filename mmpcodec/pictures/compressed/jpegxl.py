@@ -12,9 +12,9 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed.boxes import contents
 from mmpcodec.pictures.compressed.jpegxl_header import CONTAINER, header_of
-from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, check_size, chosen, library
+from mmpcodec.pictures.side.facts import consistent
 from mmpcodec.samples import Samples
 
 

@@ -10,9 +10,9 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import webp_size
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.facts import consistent
 from mmpcodec.pictures.limits import check_size, chosen
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.side.facts import consistent
 
 _LOSSLESS = 100  # quality from which on no sample changes
 

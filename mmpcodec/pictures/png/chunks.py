@@ -4,14 +4,14 @@ import math
 import struct
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 
-from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.metadata import Colours, Metadata, Resolution
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.pictures.facts import consistent, near
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import Unpacker, damaged
+from mmpcodec.pictures.side.facts import consistent, near
 
 MAGIC = b"\x89PNG\r\n\x1a\n"
 CRITICAL = (b"IHDR", b"PLTE", b"IDAT", b"IEND")
@@ -103,7 +103,10 @@ def metadata_of(chunks: Sequence[Chunk], name: str) -> Metadata:
         except ValueError as error:
             leave_out(name, _DAMAGED[kind], str(error))
     whole = Metadata(found.icc, found.exif, found.xmp, found.resolution, tuple(found.text))
-    return consistent(whole, name)
+    # A profile, or sRGB, counts before gamma and chromaticities, and cICP before all.
+    others = () if found.icc or first(chunks, b"sRGB") else (found.gamma, found.chromaticities)
+    colours = Colours(*found.numbers, *others)
+    return consistent(replace(whole, colours=None if colours == Colours() else colours), name)
 
 
 @dataclass
@@ -115,6 +118,9 @@ class _Found:
     xmp: bytes = b""
     resolution: Resolution | None = None
     text: list[tuple[str, str]] = field(default_factory=list)
+    numbers: tuple[int, int, bool] = (2, 2, True)
+    gamma: int = 0
+    chromaticities: tuple[int, ...] = ()
 
     def add(self, kind: bytes, contents: bytes, unpacker: Unpacker) -> None:
         """Take what a chunk says; of several the first counts, but for texts.
@@ -131,12 +137,36 @@ class _Found:
             self.exif = unpacker.count(contents).removeprefix(PREFIX)
         elif kind == b"pHYs" and self.resolution is None:
             self.resolution = _resolution(contents)
+        elif kind == b"cICP":
+            primaries, transfer, _, full = _numbers_of(contents, ">4B", kind)
+            self.numbers = primaries, transfer, bool(full)
+        elif kind == b"gAMA":
+            (self.gamma,) = _numbers_of(contents, ">I", kind)
+        elif kind == b"cHRM":
+            self.chromaticities = _numbers_of(contents, ">8I", kind)
         elif kind in _TEXTS:
             keyword, said = _text(kind, contents, unpacker)
             if keyword == _XMP_KEYWORD and not self.xmp:
                 self.xmp = said
             else:
                 self.text.append((keyword, said.decode("utf-8" if kind == b"iTXt" else "latin-1")))
+
+
+def _numbers_of(contents: bytes, layout: str, kind: bytes) -> tuple[int, ...]:
+    """Unpack the numbers of a chunk.
+
+    Raises
+    ------
+    ValueError
+        If the chunk has another size, or a number is too large.
+    """
+    size = struct.calcsize(layout)
+    if len(contents) != size:
+        raise ValueError(f"the chunk {_shown(kind)} has {len(contents)} bytes, {size} are needed")
+    numbers = struct.unpack(layout, contents)
+    if max(numbers) > _MOST:
+        raise ValueError(f"the chunk {_shown(kind)} has the number {max(numbers)}")
+    return numbers
 
 
 def _text(kind: bytes, contents: bytes, unpacker: Unpacker) -> tuple[str, bytes]:
@@ -171,6 +201,13 @@ def _resolution(contents: bytes) -> Resolution | None:
 
 def metadata_chunks(metadata: Metadata) -> Iterator[Chunk]:
     """Convert metadata to chunks, which go before the samples; leaves out what PNG cannot hold."""
+    if (told := metadata.colours) is not None:
+        if (told.primaries, told.transfer, told.full_range) != (2, 2, True):
+            yield b"cICP", bytes([told.primaries, told.transfer, 0, told.full_range])
+        if told.gamma:
+            yield b"gAMA", struct.pack(">I", told.gamma)
+        if told.chromaticities:
+            yield b"cHRM", struct.pack(">8I", *told.chromaticities)
     if metadata.icc:
         yield b"iCCP", b"ICC profile\0\0" + zlib.compress(metadata.icc, 9)
     if metadata.resolution is not None and (numbers := _numbers(metadata.resolution)):

@@ -14,9 +14,10 @@ from mmpcodec.metadata import (
     Unit,
     fitted,
 )
-from mmpcodec.pictures import exif, facts
+from mmpcodec.pictures import exif
 from mmpcodec.pictures.exif import Directory, ReadAt
 from mmpcodec.pictures.left_out import leave_out
+from mmpcodec.pictures.side import facts
 
 WHITE_LEVEL = 50717
 """Tag of DNG. The tag MaxSampleValue is a statistic of the samples."""

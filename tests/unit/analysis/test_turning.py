@@ -9,7 +9,7 @@ from PIL import Image, ImageOps
 
 from mmpcodec.analysis.turning import turned, turned_place
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.facts import orientation_of
+from mmpcodec.pictures.side.facts import orientation_of
 
 
 def exif(turn, order="<"):

@@ -24,7 +24,7 @@ from mmpcodec import (
     pictures,
 )
 from mmpcodec.depth import sample_type
-from mmpcodec.metadata import KINDS, Metadata, Resolution
+from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture, registry
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
@@ -157,7 +157,7 @@ def test_lost_names_what_a_format_cannot_hold():
     same(
         pictures.from_bytes(pictures.to_bytes(darker, "pgm")), darker, metadata=Metadata(white=1000)
     )
-    assert pictures.lost(Picture(GRAY, 8, METADATA), "pgm") == KINDS
+    assert pictures.lost(Picture(GRAY, 8, METADATA), "pgm") == METADATA.kinds()
     wide = Picture(DEEP >> 8, 10, Metadata(white=255))  # maxval 255 would say 8 bits
     assert pictures.lost(Picture(wide.samples, 10, wide.metadata), "pgm") == ("white",)
     assert pictures.from_bytes(pictures.to_bytes(wide, "pgm")).depth == 10

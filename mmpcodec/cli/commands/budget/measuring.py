@@ -163,7 +163,7 @@ def reader(
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "Picture":
-        from mmpcodec.pictures.facts import stripped
+        from mmpcodec.pictures.side.facts import stripped
 
         picture = picture_of(job.source, job.name, depth, limits, page)
         return replace(picture, metadata=stripped(picture.metadata, *strip))

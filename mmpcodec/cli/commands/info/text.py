@@ -176,6 +176,8 @@ def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
         found = metadata.resolution
         unit = "without unit" if found.unit == "none" else f"per {found.unit}"
         facts["resolution"] = f"{float(found.x):g}x{float(found.y):g} {unit}"
+    if metadata.colours is not None:
+        facts["colours"] = metadata.colours.text()
     if metadata.text:
         facts["text"] = [list(pair) for pair in metadata.text]
     return facts

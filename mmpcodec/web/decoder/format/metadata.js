@@ -3,7 +3,7 @@ import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
-const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE] = [1, 2, 3, 4, 5, 6, 7];
+const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS] = [1, 2, 3, 4, 5, 6, 7, 8];
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
@@ -12,10 +12,19 @@ const ONCE = {
   [RESOLUTION]: "resolution",
   [WHITE]: "white",
   [RANGE]: "range",
+  [COLOURS]: "colours",
 };
 const UNITS = ["none", "inch", "centimetre", "metre"];
 const MOST_CHUNKS = 1 << 16;
 const MOST_FRACTION = 2 ** 32 - 1;
+
+/** @param {Fields} fields of a chunk, whose colours the decoder does not use */
+function checkColours(fields) {
+  const most = 2 ** 31 - 1;
+  for (const limit of [255, 255, 1, most]) fields.number("colours", 0, limit);
+  if (!fields.left) return;
+  for (let left = 8; left > 0; --left) fields.number("chromaticity", 0, most);
+}
 
 /**
  * Reads metadata; chunks of unknown kinds are skipped.
@@ -50,6 +59,7 @@ export function readMetadata(fields, depth) {
       const low = inner.number("low", 0, 2 ** depth - 2);
       range = [low, inner.number("high", low + 1, 2 ** depth - 1)];
     }
+    if (kind === COLOURS) checkColours(inner);
     if (kind >= RESOLUTION && inner.left) {
       throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
     }

@@ -13,7 +13,7 @@ from support.picture_files import COLOUR, EXIF, heic_of
 from mmpcodec import PictureWarning, pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture, exif
-from mmpcodec.pictures.facts import consistent, orientation_of, stripped
+from mmpcodec.pictures.side.facts import consistent, orientation_of, stripped
 
 DPI = Resolution(Fraction(300), Fraction(300), "inch")
 

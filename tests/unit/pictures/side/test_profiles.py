@@ -117,3 +117,29 @@ def test_unsupported_kinds_are_not_called_damaged(marker, bits, says):
     with pytest.raises(PictureError, match=f"^x: holds {says}; supported are") as refused:
         pictures.from_bytes(bytes(data), "x")
     assert "damaged" not in str(refused.value)
+
+
+def test_a_gain_map_is_said_and_xmp_promises_none():
+    xmp = (
+        b"<rdf:Description xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' hdrgm:Version='1.0' "
+        b"dc:title='sea'><Container:Directory><rdf:Seq><rdf:li Item:Semantic='GainMap'/></rdf:Seq>"
+        b"</Container:Directory></rdf:Description>"
+    )
+    found, left_out = read(jpeg_of(COLOUR, xmp=xmp))
+    assert left_out == ("gain map",)
+    assert found.metadata.xmp == (
+        b"<rdf:Description xmlns:hdrgm='http://ns.adobe.com/hdr-gain-map/1.0/' dc:title='sea'>"
+        b"</rdf:Description>"
+    )
+    marked = with_segment(jpeg_of(COLOUR), 0xE2, b"urn:iso:std:iso:ts:21496:-1\0\0\0\0\0")
+    assert read(marked)[1] == ("gain map",)
+
+
+def test_boxes_of_jpeg_2000_that_are_not_read_are_said():
+    stream = io.BytesIO()
+    Image.fromarray(COLOUR).save(stream, "JPEG2000", irreversible=False)
+    for uuid, key in ((bytes.fromhex("33c7a4d2b81d4723a0baf1a3e097ad38"), "iptc"),):
+        box = struct.pack(">I4s", 8 + 16 + 5, b"uuid") + uuid + b"hello"
+        found, left_out = read(stream.getvalue() + box)
+        assert left_out == (key,)
+        np.testing.assert_array_equal(found.samples, COLOUR)

@@ -1,0 +1,1 @@
+"""Side information of pictures: facts in several places agree, and profiles fit the colours."""
