@@ -1,6 +1,7 @@
 """Upright samples and places of a picture whose metadata say how it is turned.
 
-Orientations are the numbers 1 to 8 of TIFF and EXIF; ``pictures.side.facts.orientation_of`` reads them.
+Orientations are the numbers 1 to 8 of TIFF and EXIF, which ``orientation_of`` of
+``pictures.side.facts`` reads.
 """
 
 import numpy as np

@@ -6,7 +6,7 @@ from enum import Enum
 from typing import NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.cli.inputs.folders import ELSEWHERE, OWN, InputKind, LeftOut
+from mmpcodec.cli.inputs.folders import ELSEWHERE, OWN, InputKind, Reason
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr
@@ -32,7 +32,7 @@ class Job(NamedTuple):
         Size and state of the input, if the listing of a folder at a URL has told them.
     partner : str or None
         Second input of the job.
-    left_out : LeftOut or None
+    left_out : Reason or None
         Why something in a folder is no input of the command; nothing else is done with it.
     """
 
@@ -45,7 +45,7 @@ class Job(NamedTuple):
     resumed: bool = False
     stored: stores.Stored | None = None
     partner: str | None = None
-    left_out: LeftOut | None = None
+    left_out: Reason | None = None
 
     @property
     def name(self) -> str:

@@ -6,7 +6,6 @@ from typing import Annotated, Any
 import typer
 
 from mmpcodec.backends.registry import AUTO, names
-from mmpcodec.checks import check_range
 from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
@@ -306,22 +305,6 @@ def limits_of(
     return DecodeLimits(max_samples, max_dimension, memory, max_seconds)
 
 
-def levels_of(text: str | None) -> tuple[int, int] | None:
-    """Return the levels that ``--range`` names.
-
-    Raises
-    ------
-    ParameterError
-        If the text has another form, or the levels are out of range.
-    """
-    if text is None:
-        return None
-    low, colon, high = text.partition(":")
-    if not (colon and low.strip().isdecimal() and high.strip().isdecimal()):
-        raise ParameterError(f"range = {text!r}: must be LOW:HIGH, two levels such as 0:4095")
-    return check_range((int(low), int(high)))
-
-
 Radius = Annotated[
     int,
     typer.Option(
@@ -400,17 +383,6 @@ Depth = Annotated[
     typer.Option(
         metavar="BITS",
         help="Bits per sample, 1 to 16, if the file does not tell: 12 for 12 bits stored in 16.",
-        rich_help_panel=PICTURES,
-    ),
-]
-Range = Annotated[
-    str | None,
-    typer.Option(
-        "--range",
-        metavar="LOW:HIGH",
-        help="Levels that count as black and white, such as 0:4095, to which lambda, quality and "
-        "measures of pictures of more than 8 bits refer; by default the window of the file, or the "
-        "levels that the picture uses.",
         rich_help_panel=PICTURES,
     ),
 ]

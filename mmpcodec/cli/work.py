@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from mmpcodec.cli.exits import show_error
-from mmpcodec.cli.inputs.folders import LeftOut
+from mmpcodec.cli.inputs.folders import Reason
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, counted
 from mmpcodec.cli.progress import Bar
@@ -77,7 +77,7 @@ def tell_left_out(jobs: Sequence[Job], printer: Printer) -> bool:
     bool
         Whether the exit code must tell of it.
     """
-    names: dict[LeftOut, list[str]] = {}
+    names: dict[Reason, list[str]] = {}
     for job in jobs:
         if job.left_out is None:
             if not job.to_do:
@@ -99,7 +99,7 @@ def tell_left_out(jobs: Sequence[Job], printer: Printer) -> bool:
     return counts
 
 
-def _left_out_text(reason: LeftOut, names: Sequence[str]) -> str:
+def _left_out_text(reason: Reason, names: Sequence[str]) -> str:
     text = f"{len(names)} {reason.what}"
     if not reason.counts:
         return text

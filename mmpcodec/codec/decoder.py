@@ -9,9 +9,9 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.memory import memory_to_decode
+from mmpcodec.codec.limits.memory import memory_to_decode
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
-from mmpcodec.codec.seconds import seconds_to_decode
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (

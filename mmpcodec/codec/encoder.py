@@ -16,9 +16,9 @@ from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.importance.maps import check_maps, check_palette
 from mmpcodec.codec.layer_choice import EXACT, KnownExact
+from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, rate_of
-from mmpcodec.codec.seconds import opens_by_default
-from mmpcodec.codec.sources import Source, checked_pictures
+from mmpcodec.codec.sources import Source, checked_pictures, restored
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible, ParameterError
@@ -143,7 +143,7 @@ def encode_pictures(
         told = on_pass and one_at_a_time(on_pass)
         to_target = partial(_encode_to, target, own_params, backend, told)
         in_one = each_on(devices, sources, to_target, threads, progress)
-        return [openable(*each) for each in enumerate(_restored(sources, in_one))]
+        return [openable(*each) for each in enumerate(restored(sources, in_one))]
     alike: dict[tuple[int, EncodeParams], list[int]] = {}
     for number, (source, own) in enumerate(zip(sources, own_params, strict=True)):
         alike.setdefault((source.depth, source.levels.at_levels(own)), []).append(number)
@@ -159,15 +159,7 @@ def encode_pictures(
         replace(found[number], lam=own.lam) if found[number].lam else found[number]
         for number, own in enumerate(own_params)
     ]
-    return [openable(*each) for each in enumerate(_restored(sources, encodings))]
-
-
-def _restored(sources: Sequence[Source], encodings: Sequence[Encoding]) -> list[Encoding]:
-    """Return encodings with samples in place of coded levels."""
-    return [
-        replace(encoding, samples=source.levels.samples(encoding.samples))
-        for source, encoding in zip(sources, encodings, strict=True)
-    ]
+    return [openable(*each) for each in enumerate(restored(sources, encodings))]
 
 
 def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:

@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from mmpcodec.checks import check_range
-from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.distortion import distortion, white_in_bytes
+from mmpcodec.codec.importance.areas import areas_in
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Calibration, Metadata

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mmpcodec.checks import Bound
-from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.devices import Devices, host_copy
+from mmpcodec.codec.encoding import Encoding
+from mmpcodec.codec.importance.areas import areas_in
 from mmpcodec.codec.importance.maps import with_importance
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
@@ -261,3 +262,11 @@ class Source:
             own = None if self.importance is None else self.importance[tile.slices]
             samples = self.samples[tile.slices], self.on_host[tile.slices]
             yield TileSource(*samples, self.depth, own, size)
+
+
+def restored(sources: Sequence[Source], encodings: Sequence[Encoding]) -> list[Encoding]:
+    """Return encodings with samples in place of coded levels."""
+    return [
+        replace(encoding, samples=source.levels.samples(encoding.samples))
+        for source, encoding in zip(sources, encodings, strict=True)
+    ]

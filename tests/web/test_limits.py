@@ -10,9 +10,9 @@ from support.vectors import GOOD, each
 from support.web.decoder import WEB, Node, missing
 
 import mmpcodec
-from mmpcodec.codec import memory
 from mmpcodec.codec.decoder import read_tile
-from mmpcodec.codec.seconds import seconds_to_decode
+from mmpcodec.codec.limits import memory
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 
 SIZES = """
 const { readFileSync } = await import("node:fs"), made = [], Usual = WebAssembly.Memory;

@@ -146,16 +146,9 @@ def decode(
             return decoded_by_tiles(tiles, job, progress)
         with output.read_by_parts(job.source, limits.max_memory) as data:
             size, started = len(data), time.perf_counter()
-            found = mmpcodec.inspect(
-                data,
-                decode=True,
-                region=area,
-                allow_partial=allow_partial,
-                limits=limits,
-                backend=backend,
-                threads=threads,
-                progress=progress,
-            )
+            how: Any = {"backend": backend, "threads": threads, "progress": progress}
+            how |= {"region": area, "allow_partial": allow_partial, "limits": limits}
+            found = mmpcodec.inspect(data, decode=True, **how)
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
         assert samples is not None

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
@@ -43,13 +42,10 @@ from mmpcodec.cli.printing import (
     tools_text,
 )
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     UNLIMITED,
     EncodeParams,
-    check_median_radius,
-    check_tile_size,
 )
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
@@ -313,7 +309,7 @@ def encode(
     rate_model: options.RateModel = None,
     denoise: options.Denoise = None,
     depth: options.Depth = None,
-    range: options.Range = None,
+    range: reading.Range = None,
     page: reading.Page = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
@@ -356,33 +352,31 @@ def encode(
     """
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
-    _check_changes(denoise, depth, tile, strip or ())
+    reading.check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
     tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
-    tools["range"] = options.levels_of(range)
+    tools |= {"range": reading.levels_of(range)}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
-    existing = Existing.of(force, skip_existing, update)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     setting = setting._replace(roi=regions, page=page, strict=strict)
     work = EncodeFiles(setting, target, verify, verbose)
-    with spread(
-        "encode", cluster, workers, batch, manifest, work.parameters, device, jobs
-    ) as place:
+    given = work.parameters, device, jobs
+    with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
             inputs,
             PICTURE.without(".mmp")._replace(zarr=True),
             ".mmp",
             out=out,
             folder=folder,
-            existing=existing,
+            existing=Existing.of(force, skip_existing, update),
             keep_extension=append_suffix,
             resumed=place.resumed,
         )
@@ -403,36 +397,22 @@ def encode(
         work, backend_text = replace(work, setting=setting).on(to_do)
         notes_of(printer, beside_inputs(inputs, files, folder))
         if verbose:
-            printer.note(backend_text)
-            for each in params.aiming(measured=False).each_alone() if target is None else ():
-                printer.note(f"{rate_text(params)}, {tools_text(each.coded_tools)}")
+            notes_of(printer, [backend_text, *([] if target else settings_texts(params))])
         at_once = 1 if isinstance(work.source, InGroups) else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def settings_texts(params: EncodeParams) -> list[str]:
+    """Return rate and tools of each set of tools, in words."""
+    ways = params.aiming(measured=False).each_alone()
+    return [f"{rate_text(params)}, {tools_text(each.coded_tools)}" for each in ways]
 
 
 def notes_of(printer: Printer, remarks: Sequence[str]) -> None:
     """Print remarks."""
     for remark in remarks:
         printer.note(remark)
-
-
-def _check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:
-    """Check how pictures are changed and cut before they are encoded.
-
-    Raises
-    ------
-    ParameterError
-        If a value lies outside its range.
-    """
-    from mmpcodec.metadata import Metadata
-
-    if denoise is not None:
-        check_median_radius(denoise, "denoise")
-    if depth is not None:
-        check_int("depth", depth, 1, MAX_DEPTH)
-    check_tile_size(tile, "tile")
-    Metadata().without(*strip)
 
 
 def _has_parts(source: str) -> bool:

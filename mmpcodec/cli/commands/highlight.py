@@ -336,7 +336,6 @@ def highlight(
         )
         taken = time.perf_counter() - started
         drawn = outlines.draw_regions(picture, found.regions, white=white)
-        small = outlines.thumbnail(drawn) if sheet is not None else None
         assert job.target is not None
         output.write(job.target, pictures.to_bytes(drawn, "png"), force=job.overwrite)
         return Highlighted(
@@ -350,7 +349,7 @@ def highlight(
             picture.metadata,
             taken,
             dispatch.resolved(max_sum.__name__, backend),
-            small,
+            None if sheet is None else outlines.thumbnail(drawn),
         )
 
     printer = Printer(as_json, quiet, False, STANDARD in [job.target for job in (*files, *extras)])

@@ -1,10 +1,15 @@
-"""Options that say how picture files are read."""
+"""Options that say how picture files are read and changed."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 import typer
 
+from mmpcodec.checks import check_int, check_range
 from mmpcodec.cli.help import PICTURES
+from mmpcodec.depth import MAX_DEPTH
+from mmpcodec.errors import ParameterError
+from mmpcodec.params import check_median_radius, check_tile_size
 
 Page = Annotated[
     int | None,
@@ -25,3 +30,48 @@ Strict = Annotated[
         rich_help_panel=PICTURES,
     ),
 ]
+Range = Annotated[
+    str | None,
+    typer.Option(
+        "--range",
+        metavar="LOW:HIGH",
+        help="Levels that count as black and white, such as 0:4095, to which lambda, quality and "
+        "measures of pictures of more than 8 bits refer; by default the window of the file, or the "
+        "levels that the picture uses.",
+        rich_help_panel=PICTURES,
+    ),
+]
+
+
+def levels_of(text: str | None) -> tuple[int, int] | None:
+    """Return the levels that ``--range`` names.
+
+    Raises
+    ------
+    ParameterError
+        If the text has another form, or the levels are out of range.
+    """
+    if text is None:
+        return None
+    low, colon, high = text.partition(":")
+    if not (colon and low.strip().isdecimal() and high.strip().isdecimal()):
+        raise ParameterError(f"range = {text!r}: must be LOW:HIGH, two levels such as 0:4095")
+    return check_range((int(low), int(high)))
+
+
+def check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:
+    """Check how pictures are changed and cut before they are encoded.
+
+    Raises
+    ------
+    ParameterError
+        If a value lies outside its range.
+    """
+    from mmpcodec.metadata import Metadata
+
+    if denoise is not None:
+        check_median_radius(denoise, "denoise")
+    if depth is not None:
+        check_int("depth", depth, 1, MAX_DEPTH)
+    check_tile_size(tile, "tile")
+    Metadata().without(*strip)

@@ -15,7 +15,7 @@ SYSTEM_NAMES = {
 """Names of files and folders that systems put beside pictures, in small letters."""
 
 
-class LeftOut(NamedTuple):
+class Reason(NamedTuple):
     """Why a file or folder in a folder is no input.
 
     Parameters
@@ -30,12 +30,12 @@ class LeftOut(NamedTuple):
     counts: bool = True
 
 
-OWN = LeftOut("output of this command", counts=False)
-SYSTEM = LeftOut("system or hidden", counts=False)
-UNKNOWN = LeftOut("of no known format")
-NO_FILE = LeftOut("no regular file")
-EMPTY = LeftOut("empty")
-ELSEWHERE = LeftOut("link to a folder elsewhere, which is an input only if it is named")
+OWN = Reason("output of this command", counts=False)
+SYSTEM = Reason("system or hidden", counts=False)
+UNKNOWN = Reason("of no known format")
+NO_FILE = Reason("no regular file")
+EMPTY = Reason("empty")
+ELSEWHERE = Reason("link to a folder elsewhere, which is an input only if it is named")
 
 
 class InputKind(NamedTuple):
@@ -72,7 +72,7 @@ class InputKind(NamedTuple):
         """Return this kind without the files that have one of these suffixes."""
         return self._replace(own=(*self.own, *suffixes))
 
-    def of_file(self, path: str) -> LeftOut | None:
+    def of_file(self, path: str) -> Reason | None:
         """Return why a file is no input, or None if it is one.
 
         A file that cannot be opened is an input, so that reading it tells why.
@@ -95,15 +95,15 @@ class InputKind(NamedTuple):
             return UNKNOWN if head else EMPTY
         return self._of_format(row)
 
-    def of_folder(self, path: str) -> LeftOut | None:
+    def of_folder(self, path: str) -> Reason | None:
         """Return why a folder is neither searched nor an input, or None if it is one of these."""
         if not self.suffixes:
             return None
         if _is_system(os.path.basename(path)):
             return SYSTEM
-        return LeftOut("zarr store", not self.only) if is_zarr(path) and not self.zarr else None
+        return Reason("zarr store", not self.only) if is_zarr(path) and not self.zarr else None
 
-    def at_url(self, below: str) -> LeftOut | None:
+    def at_url(self, below: str) -> Reason | None:
         """Return why a file in a folder at a URL is no input; its suffix decides.
 
         ``below`` is its path below the folder, whose parts are separated by "/".
@@ -115,24 +115,24 @@ class InputKind(NamedTuple):
         if early is not None or self.holds(name):
             return early
         if any(part.endswith(ZARR_SUFFIX) for part in above):
-            return LeftOut("in a zarr store", not self.only)
+            return Reason("in a zarr store", not self.only)
         suffix = os.path.splitext(name)[1].lower()
         row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)
         if row is not None:
             return self._of_format(row)
         taken = suffix in OTHER_SUFFIXES and set(registry.suffixes()) <= set(self.suffixes)
-        return None if taken else LeftOut("of no known suffix")
+        return None if taken else Reason("of no known suffix")
 
-    def _by_name(self, name: str) -> LeftOut | None:
+    def _by_name(self, name: str) -> Reason | None:
         """Return what a file is by its name alone."""
         if self.own and name.lower().endswith(self.own):
             return OWN
         return SYSTEM if self.suffixes and _is_system(name) else None
 
-    def _of_format(self, row: registry.Format) -> LeftOut | None:
+    def _of_format(self, row: registry.Format) -> Reason | None:
         if any(suffix in self.suffixes and suffix not in self.own for suffix in row.suffixes):
             return None
-        return LeftOut(row.title, not (self.only or row.is_mmp))
+        return Reason(row.title, not (self.only or row.is_mmp))
 
 
 ANY_FILE = InputKind("file")

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from mmpcodec.codec.areas import areas_in
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
+from mmpcodec.codec.importance.areas import areas_in
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.bracketing import Tried, approach
 from mmpcodec.codec.rate_control.forecast import Forecast

@@ -1,5 +1,5 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
-// The numbers are those of mmpcodec/codec/memory.py and mmpcodec/codec/seconds.py, but those of memory
+// The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py, but those of memory
 // of exact samples 2: in WebAssembly all memory that is taken counts, elsewhere only what is written to.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";

@@ -25,8 +25,8 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import _cpu
-from mmpcodec.codec.memory import memory_to_decode
-from mmpcodec.codec.seconds import seconds_to_decode
+from mmpcodec.codec.limits.memory import memory_to_decode
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mmpcodec.backends.registry import AUTO
-from mmpcodec.checks import check_int
 from mmpcodec.cli import options, output
 from mmpcodec.cli.cluster.clients import CUDA, LOCAL
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_first
@@ -29,7 +28,6 @@ from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import tell_left_out
-from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
@@ -153,7 +151,6 @@ def budget(
     the remaining bytes spent greedily on single pictures. With --cluster, the workers encode into
     the cache, and a task is a picture.
     """
-    from mmpcodec.metadata import Metadata
     from mmpcodec.planning.quantities import ONE, in_lowest_terms, parse_bytes
 
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
@@ -161,9 +158,7 @@ def budget(
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
     params, _, remarks = wanted(RateOptions(), search, {"--lambdas": lambdas}, **tools)
-    if depth is not None:
-        check_int("depth", depth, 1, MAX_DEPTH)
-    Metadata().without(*(strip or ()))
+    reading.check_changes(None, depth, 0, strip or ())
     output.check_png("--plot", plot)
     found, others = inputs_together(inputs, PICTURE.without(".mmp"))
     files = assign(found, ".mmp", out=out, folder=folder, keep_extension=append_suffix)
@@ -186,9 +181,8 @@ def budget(
     numbers = numbers_of(encoder, device) if here else ()
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    work = MeasureLadders(
-        ladder, "", params, encoder, threads, depth, tuple(strip or ()), limits, page
-    )
+    less = tuple(strip or ())
+    work = MeasureLadders(ladder, "", params, encoder, threads, depth, less, limits, page)
     work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])

@@ -49,7 +49,7 @@ def compare(
     ] = None,
     metrics: options.Metrics = None,
     depth: options.Depth = None,
-    range: options.Range = None,
+    range: reading.Range = None,
     start: options.Starts = None,
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -79,7 +79,7 @@ def compare(
     if a == b == STANDARD:
         raise ParameterError("-: only one of the two pictures can come from standard input")
     check_libraries(chosen)
-    work = ComparePair(depth, limits, chosen, options.levels_of(range), page)
+    work = ComparePair(depth, limits, chosen, reading.levels_of(range), page)
     batch = batch or (1 if cluster else None)  # no device compares many pairs at once
     with spread("compare", cluster, workers, batch, None, "", jobs=jobs) as place:
         if are_folders(a, b):

@@ -12,7 +12,7 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
-from mmpcodec.codec.areas import MOST_AREAS, areas_in
+from mmpcodec.codec.importance.areas import MOST_AREAS, areas_in
 from mmpcodec.codec.rate_control.quality import ScoreForecast, lambda_of_quality
 from mmpcodec.codec.rate_control.targets import (
     lambdas_of_quality,

@@ -8,7 +8,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import DecodeLimits
-from mmpcodec.codec.memory import (
+from mmpcodec.codec.limits.memory import (
     ELEMENT_BYTES,
     EXACT_2_BYTES,
     EXACT_COLUMN_BYTES,
@@ -16,7 +16,7 @@ from mmpcodec.codec.memory import (
     SAMPLE_BYTES,
     memory_to_decode,
 )
-from mmpcodec.codec.seconds import seconds_to_decode
+from mmpcodec.codec.limits.seconds import seconds_to_decode
 from mmpcodec.errors import LimitExceeded, ParameterError
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header

@@ -1,0 +1,1 @@
+"""Upper estimates of the memory and the time that decoding takes."""
