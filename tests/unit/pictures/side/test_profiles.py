@@ -38,7 +38,9 @@ def read(data):
 
 
 @pytest.mark.parametrize(
-    ("samples", "profile"), [(GRAY, SRGB), (GRAY, OF_INKS), (COLOUR, OF_GRAY), (COLOUR, OF_INKS)]
+    ("samples", "profile"),
+    [(GRAY, SRGB), (GRAY, OF_INKS), (COLOUR, OF_GRAY), (COLOUR, OF_INKS)],
+    ids=["gray-srgb", "gray-inks", "colour-gray", "colour-inks"],  # profiles hold the time
 )
 def test_a_profile_of_other_colours_goes_and_is_named(samples, profile):
     found, left_out = read(jpeg_of(samples, icc_profile=profile))
@@ -50,7 +52,9 @@ def test_a_profile_of_other_colours_goes_and_is_named(samples, profile):
         assert pictures.from_bytes(pictures.to_bytes(picture, format)).metadata.icc == b""
 
 
-@pytest.mark.parametrize(("samples", "profile"), [(GRAY, OF_GRAY), (COLOUR, SRGB)])
+@pytest.mark.parametrize(
+    ("samples", "profile"), [(GRAY, OF_GRAY), (COLOUR, SRGB)], ids=["gray", "colour"]
+)
 def test_a_profile_of_these_colours_stays(samples, profile):
     alpha = np.dstack([samples, GRAY])
     for each in (samples, alpha):
