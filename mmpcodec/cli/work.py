@@ -52,7 +52,7 @@ class Left(NamedTuple):
     def as_dict(self) -> dict[str, Any]:
         job = self.job
         if job.left_out is not None:
-            return {"input": job.source, "left_out": job.left_out.what}
+            return {"input": job.source, "ignored": job.left_out.what}
         why = {"skipped": job.skipped} if job.fault is None else {"error": job.fault}
         return {"input": job.source, "output": job.target, **why}
 

@@ -206,7 +206,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     CorruptStream
         If a checksum does not match, a field is outside its range, or bytes follow the last layer.
     """
-    form = header.form
+    form, header = header.form, header.of_levels
     stream_bytes, samples_bytes = header.crc_bytes
     fields = Fields(data, SECTION, start)
     stored = bytes(fields.bytes("stream CRC", stream_bytes))

@@ -52,7 +52,7 @@ def tree(folder):
         ("mmp solve knapsack --backend c", ["cpu", "cuda"]),
         ("mmp encode --partition ", ["flexible", "dyadic"]),
         ("mmp encode --rate-model ", ["adaptive", "log2"]),
-        ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text"]),
+        ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text", "colours"]),
         ("mmp encode --effort ", list("123456789")),
         ("mmp decode --format ", [*registry.written(), "zarr"]),
         ("mmp report out --metric ", list(NAMES)),

@@ -66,6 +66,7 @@ def prepare(folder, *, whole):
     pictures.write(slide, folder / "slide.tif")
     if importlib.util.find_spec("pydicom"):
         write_dicom(small, folder / "scan.dcm")
+        write_dicom(16 * small.astype(np.uint16), folder / "ct.dcm")
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
     tiled = mmpcodec.encode(camera[:64, :128], preset="plain", tile_size=64)
@@ -78,7 +79,7 @@ def prepare(folder, *, whole):
 
 
 def write_dicom(samples, path):
-    """Write an 8-bit gray picture as DICOM."""
+    """Write a gray picture of 8 bits as DICOM, or a CT of 12 bits."""
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 
@@ -89,7 +90,11 @@ def write_dicom(samples, path):
     file.file_meta.MediaStorageSOPInstanceUID = file.SOPInstanceUID = "1.2.3"
     file.Rows, file.Columns = samples.shape
     file.SamplesPerPixel, file.PhotometricInterpretation = 1, "MONOCHROME2"
-    file.BitsAllocated, file.BitsStored, file.HighBit, file.PixelRepresentation = 8, 8, 7, 0
+    bits = 8 if samples.dtype == np.uint8 else 12
+    file.BitsAllocated, file.BitsStored = 8 * samples.itemsize, bits
+    file.HighBit, file.PixelRepresentation = bits - 1, 0
+    if bits > 8:
+        file.RescaleSlope, file.RescaleIntercept, file.RescaleType = "1", "-1024", "HU"
     file.PixelData = samples.tobytes()
     file.save_as(path, enforce_file_format=True)
 

@@ -60,8 +60,8 @@ def test_summaries_are_those_of_the_commands():
 def test_effort_and_max_error_say_what_they_need(shown):
     text = " ".join(shown("encode").replace("│", " ").split())
     assert "it also chooses the form of exact samples" in text
-    assert "above 0 it needs --format 2 and --preset exact, auto or best" in text
-    assert "excludes --lossless and targets" in text
+    assert "or by a number in the unit of the picture, such as 2HU" in text
+    assert "It needs --preset exact, auto or best, and excludes --lossless and targets" in text
 
 
 def test_panels_of_commands():

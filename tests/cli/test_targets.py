@@ -103,7 +103,8 @@ def test_scores_are_shown(mmp, surface):
     ]
     facts = json.loads(mmp(*arguments, "--json").stdout)
     assert told == [f"{one['ssimulacra2']:.2f}" for one in facts["passes"]]
-    assert re.search(rf", {score}, \d+\.\d\d s, backend", result.stdout)[1] in told
+    line = rf", {score}, largest error \d+, \d+\.\d\d s, backend"
+    assert re.search(line, result.stdout)[1] in told
     decoded = mmpcodec.decode(Path("s.mmp").read_bytes())
     found = ssimulacra2(pictures.read(surface).samples, decoded, white=255)
     assert facts["ssimulacra2"] == found >= 70

@@ -74,7 +74,7 @@ def opens_by_default(data: bytes) -> bool:
     streams = [(header.tiles[0], layers.read(view[start:end], start, header))]
     most = DecodeLimits().seconds_for(len(data))
     return any(
-        seconds_to_decode(streams, header.depth, header.planes, peek=peek) <= most
+        seconds_to_decode(streams, header.level_depth, header.planes, peek=peek) <= most
         for peek in (False, True)
     )
 

@@ -76,6 +76,7 @@ class File:
     version: int = 1
     start: bytes = b""
     sets: tuple[tuple[int, ...], ...] = ()
+    levels: tuple[int, ...] = ()
 
     @property
     def crcs(self) -> tuple[int, int]:
@@ -144,7 +145,9 @@ def parsed(data: bytes) -> File:
     reader = _Reader(data)
     reader.place = len(_MAGIC)
     version = reader.bytes(1)[0]
-    form, depth, width, height, size = (reader.number() for _ in range(5))
+    form, depth = reader.number(), reader.number()
+    levels = (reader.number(), reader.number()) if depth > 16 else ()
+    width, height, size = (reader.number() for _ in range(3))
     start, sets = b"", []
     if version == 2:
         start = reader.bytes(8) if reader.number() else b""
@@ -157,6 +160,7 @@ def parsed(data: bytes) -> File:
     if count > len(data) or form >= len(_PLANES):
         raise ValueError(f"{count} tiles of form {form}")
     file = File(form, depth, width, height, size, tuple(chunks), (), version, start, tuple(sets))
+    file = replace(file, levels=levels)
     if version == 2 and count > 1:
         from mmpcodec.format.numbers import Fields
 
@@ -234,18 +238,17 @@ def built(file: File) -> bytes:
     if file.version == 2:
         sets = b"".join(number(value) for tools in file.sets for value in tools)
         later = [number(bool(file.start)) + file.start, number(len(file.sets)) + sets]
-    head = b"".join(
-        [
-            _MAGIC,
-            bytes([file.version]),
-            *map(number, (file.form, file.depth, file.width, file.height, file.tile_size)),
-            *later,
-            number(len(file.chunks)),
-            *(number(kind) + number(len(data)) + data for kind, data in file.chunks),
-            _sizes(file, [len(tile) for tile in tiles]),
-        ]
-    )
-    return b"".join([head, zlib.crc32(head).to_bytes(4, "big"), *tiles])
+    sides = file.width, file.height, file.tile_size
+    numbers = map(number, (file.form, file.depth, *file.levels, *sides))
+    first = b"".join([bytes([file.version]), *numbers, *later])
+    sizes = _sizes(file, [len(tile) for tile in tiles])
+    chunks = b"".join(number(kind) + number(len(data)) + data for kind, data in file.chunks)
+    head = b"".join([_MAGIC, first, number(len(file.chunks)), chunks, sizes])
+    whole = b"".join([head, zlib.crc32(head).to_bytes(4, "big"), *tiles])
+    if file.version == 1 or len(tiles) < 2:
+        return whole
+    trailer = first + sizes + (len(first) + len(sizes) + 13).to_bytes(5, "big")
+    return b"".join([whole, trailer, zlib.crc32(trailer).to_bytes(4, "big"), b"MMP\x1a"])
 
 
 def _sizes(file: File, sizes: Sequence[int]) -> bytes:
@@ -295,7 +298,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
         chunks += _chunks(choices)
     return File(
         choices.number(file.form, 2),
-        choices.either(file.depth, *range(18)),
+        choices.either(file.depth, *range(18), *range(24, 34)),
         choices.number(file.width, 30),
         choices.number(file.height, 30),
         choices.either(file.tile_size, 0, 64, 65, 1 << 24),
@@ -304,6 +307,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
         choices.either(file.version, 1, 2, 3),
         choices.broken(file.start),
         tuple(_changed_tools(choices, _BLOCKS_2, tools) for tools in choices.shuffled(file.sets)),
+        tuple(choices.number(each, 10) for each in file.levels),
     )
 
 

@@ -42,6 +42,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "metadata",
         "layers",
         "bad_tiles",
+        "header_faults",
         "bits",
         "dictionary_sizes",
         "leaves",

@@ -67,7 +67,7 @@ def test_files_of_no_known_format_are_named_and_change_the_exit_code(mmp, mixed)
         "mmp: 11 files left out: 1 empty: in/nothing; 1 no regular file: in/pipe; "
         "2 of no known format: in/deep/blob, in/notes.txt; 7 system or hidden\n"
     )
-    reasons = {row["input"]: row["left_out"] for row in rows_of(result) if "left_out" in row}
+    reasons = {row["input"]: row["ignored"] for row in rows_of(result) if "ignored" in row}
     assert reasons["in/notes.txt"] == "of no known format"
     assert reasons["in/.thumbnails"] == "system or hidden"
     assert len(reasons) == 11

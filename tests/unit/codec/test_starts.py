@@ -166,6 +166,7 @@ def test_all_decoders_agree_which_pictures_are_small(width):
 def test_a_tool_set_that_is_not_there():
     data = mmpcodec.encode(np.zeros((64, 128), np.uint8), 30, tile_size=64, **PHOTO)
     header = container.read_header(memoryview(data))
-    bad = container.write(replace(header, tool_sets=()), [data[header.size :]])
+    tiles = data[header.size : header.tile_offsets[-1]]
+    bad = container.write(replace(header, tool_sets=()), [tiles])
     with pytest.raises(CorruptStream, match="coding is 8, allowed is 0 to 5"):
         mmpcodec.decode(bad)
