@@ -223,7 +223,7 @@ class Source:
         found = Levels(self.depth, levels, bits, first)
         metadata = self.metadata
         if is_lossy(own):
-            metadata = replace(metadata, range=found.stored_range)
+            metadata = replace(metadata, range=own.range or found.stored_range)
         host = found.coded(self.on_host)
         coded = host if self.samples is self.on_host else found.coded(self.samples)
         own_source = replace(

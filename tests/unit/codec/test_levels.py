@@ -198,6 +198,35 @@ def test_a_maximal_error_in_the_unit_of_the_picture(asked, most):
     assert errors(samples, halves).max() == 4
 
 
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_a_maximal_error_spares_alpha(kind, colours, tile_size):
+    noise = np.random.default_rng(2)
+    shape, white = (80, 96), np.iinfo(kind).max
+    clear = np.where(noise.random(shape) < 0.3, 0, noise.integers(0, white + 1, shape))
+    shades = [noise.integers(90, 160, shape) for _ in range(colours)]
+    samples = np.dstack([*shades, clear]).astype(kind)
+    found = errors(samples, mmpcodec.encode(samples, max_error=6, tile_size=tile_size))
+    assert found[..., -1].max() == 0
+    assert found.max() == 6
+
+
+@pytest.mark.parametrize("levels", [(0, 65535), (31744, 33000)])
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_a_range_that_is_given_is_stored(levels, tile_size):
+    data = mmpcodec.encode(scan(), quality=85, range=levels, tile_size=tile_size)
+    assert mmpcodec.inspect(data).header.metadata.range == levels
+
+
+@pytest.mark.parametrize("preset", ["auto", "text"])
+def test_pictures_of_few_levels_can_have_trees(preset):
+    samples = (59999 + (np.random.default_rng(1).random((64, 64)) > 0.5)).astype(np.uint16)
+    found = mmpcodec.encode(samples, preset=preset, lam=64)
+    assert errors(samples, found).max() <= 1
+    assert mmpcodec.inspect(found).header.level_depth == 8
+
+
 @pytest.mark.parametrize(
     ("asked", "metadata", "says"),
     [
