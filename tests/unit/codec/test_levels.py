@@ -69,10 +69,18 @@ def test_a_window_is_the_range_and_a_range_that_is_given_comes_first():
     metadata = calibrated(window=(-160.0, 240.0))
     assert range_of(scan(), 16, metadata) == (32608, 33008)
     assert range_of(scan(), 16, replace(metadata, range=(5, 900))) == (5, 900)
-    inverted = Metadata(text=(Calibration(-1.0, 4095.0, "", (0.0, 1000.0)).text(),))
-    assert range_of(scan() >> 4, 12, inverted) == (3095, 4095)
+    inverted = Metadata(text=(Calibration(-1.0, 4095.0, "", (2000.0, 2100.0)).text(),))
+    assert range_of(scan() >> 4, 12, inverted) == (1995, 2095)
     outside = calibrated(window=(90000.0, 90400.0))
     assert range_of(scan(), 16, outside) == range_of(scan(), 16, Metadata())
+
+
+@pytest.mark.parametrize("window", [(1800.0, 2200.0), (-3000.0, -2000.0)])
+def test_a_window_without_samples_of_the_picture_does_not_count(window):
+    metadata = calibrated(window=window)
+    assert range_of(scan(), 16, metadata) == range_of(scan(), 16, calibrated())
+    data = mmpcodec.encode(scan(), target_ssimulacra2=80, metadata=metadata)
+    assert errors(scan(), data).mean() < 40
 
 
 def test_transparent_pixels_do_not_count():
