@@ -204,6 +204,10 @@ def test_a_maximal_error_in_the_unit_of_the_picture(asked, most):
     assert errors(samples, data).max() == most
     halves = mmpcodec.encode(samples, max_error="2HU", metadata=calibrated(slope=0.5))
     assert errors(samples, halves).max() == 4
+    tenths = mmpcodec.encode(samples, max_error="0.3HU", metadata=calibrated(slope=0.1))
+    assert errors(samples, tenths).max() == 3
+    tiny = mmpcodec.encode(samples, max_error="999999999HU", metadata=calibrated(slope=1e-300))
+    assert mmpcodec.decode(tiny).shape == samples.shape
 
 
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16])
