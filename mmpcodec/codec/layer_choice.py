@@ -239,13 +239,13 @@ def _jobs(
     tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
-            own = candidate
+            together = candidate
             if candidate.tools.max_error and form.has_alpha:
                 yield from _beside_alpha(number, tile, index, candidate, header)
-                own = _without_error(candidate)
+                together = _without_error(candidate)
             at = number, Layout.TOGETHER, ALL_PLANES, form.title
             of_all = tile.on_host, depth, 1.0, compared
-            yield _Job(*at, index, own, *of_all, candidate.tools, header, lam)
+            yield _Job(*at, index, together, *of_all, candidate.tools, header, lam)
     for layout, own in _layouts(samples, depth, tried, candidates):
         planes = zip(layer_names(form, layout), planes_of(layout), strict=True)
         for layer, (name, plane) in enumerate(planes):
