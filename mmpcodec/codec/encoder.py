@@ -518,7 +518,7 @@ def encode(
         Lagrange multiplier of the rate-distortion cost, in squared error per bit: a larger lambda
         makes a smaller file, 0 is lossless. The squared error of a pixel is the mean over its
         colours, in units of 8-bit samples. At most one of lam, quality and the targets may be
-        given; without any of them quality is 85, or lambda 32 with a maximal error.
+        given; the default is quality 85, lambda 32 with a maximal error, 0 for measurements.
     quality : float
         0 to 100 (lossless): the score of SSIMULACRA2 to aim at, by a prediction.
     target_size : int
@@ -527,7 +527,7 @@ def encode(
         Bits per pixel: as ``target_size``.
     target_psnr : float
         dB: the smallest file found whose PSNR is not lower. PSNR is that of the whole decoded
-        picture without alpha, with the peak 2**depth - 1.
+        picture without alpha, with the width of its range as peak.
     target_ssimulacra2 : float
         -100 to 100: the smallest file found whose SSIMULACRA2 is not lower; see ``Target``.
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}

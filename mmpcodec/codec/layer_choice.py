@@ -239,9 +239,13 @@ def _jobs(
     tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
         if candidate.tools.exact and all(index in each for each in tried):
+            together = candidate
+            if candidate.tools.max_error and form.has_alpha:
+                yield from _beside_alpha(number, tile, index, candidate, header)
+                together = _without_error(candidate)
             at = number, Layout.TOGETHER, ALL_PLANES, form.title
             of_all = tile.on_host, depth, 1.0, compared
-            yield _Job(*at, index, candidate, *of_all, candidate.tools, header, lam)
+            yield _Job(*at, index, together, *of_all, candidate.tools, header, lam)
     for layout, own in _layouts(samples, depth, tried, candidates):
         planes = zip(layer_names(form, layout), planes_of(layout), strict=True)
         for layer, (name, plane) in enumerate(planes):
@@ -263,6 +267,24 @@ def _jobs(
                     params = replace(params, tools=tools)
                 turn = turn_of(layout)
                 yield _Job(*at, index, params, *of_plane, asked, header, lam, importance, turn)
+
+
+def _beside_alpha(
+    number: int, tile: TileSource, index: int, candidate: EncodeParams, header: Header
+) -> Iterator[_Job]:
+    """Yield the jobs of exact samples with a maximal error: planes apart, alpha without loss."""
+    layout, asked, lam = Layout.APART, candidate.tools, candidate.lam
+    names = layer_names(form_of(tile.on_host), layout)
+    for layer, plane in enumerate(split(tile.on_host, tile.depth, layout)):
+        name = names[layer]
+        own = _without_error(candidate) if name == ALPHA else candidate
+        of_plane = plane.samples, plane.depth, plane.weight, True
+        yield _Job(number, layout, layer, name, index, own, *of_plane, asked, header, lam)
+
+
+def _without_error(candidate: EncodeParams) -> EncodeParams:
+    """Return a candidate without its maximal error."""
+    return replace(candidate, tools=replace(candidate.tools, max_error=0))
 
 
 def _layouts(

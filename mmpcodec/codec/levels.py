@@ -193,7 +193,8 @@ def used_range(depth: int, metadata: Metadata, areas: Sequence[np.ndarray]) -> t
     Returns
     -------
     (int, int)
-        The range of the metadata; else the window of the calibration; else the least power of two
+        The range of the metadata; else the window of the calibration, if it holds more than a
+        thousandth of the samples; else the least power of two
         of levels that holds the samples but the darkest and the brightest thousandth, padding
         values left out. Up to 8 bits, all levels.
 
@@ -208,8 +209,11 @@ def used_range(depth: int, metadata: Metadata, areas: Sequence[np.ndarray]) -> t
     if metadata.range is not None:
         return check_range(metadata.range, depth)
     calibration = metadata.calibration
+    counts = _counts(depth, areas, calibration)
     window = None if calibration is None else window_of(calibration, depth)
-    return window or _occupied(depth, areas, calibration) or whole
+    if window is not None and TAIL * counts[window[0] : window[1] + 1].sum() > counts.sum():
+        return window
+    return _occupied(depth, counts) or whole
 
 
 def window_of(calibration: Calibration, depth: int) -> tuple[int, int] | None:
@@ -221,10 +225,8 @@ def window_of(calibration: Calibration, depth: int) -> tuple[int, int] | None:
     return (low, high) if low < high else None
 
 
-def _occupied(
-    depth: int, areas: Sequence[np.ndarray], calibration: Calibration | None
-) -> tuple[int, int] | None:
-    """Return the least power of two of levels that hold most samples; None without samples."""
+def _counts(depth: int, areas: Sequence[np.ndarray], calibration: Calibration | None) -> np.ndarray:
+    """Return how many samples of areas have each level, without padding and what alpha hides."""
     counts = np.zeros(1 << depth, np.int64)
     for area in areas:
         form = form_of(area)
@@ -233,6 +235,11 @@ def _occupied(
         counts += np.bincount(colours.ravel(), minlength=len(counts))
     if calibration is not None and calibration.padding is not None:
         counts[calibration.padding[0] : calibration.padding[1] + 1] = 0
+    return counts
+
+
+def _occupied(depth: int, counts: np.ndarray) -> tuple[int, int] | None:
+    """Return the least power of two of levels that hold most samples; None without samples."""
     total = np.cumsum(counts)
     if not total[-1]:
         return None

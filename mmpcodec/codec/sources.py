@@ -25,6 +25,9 @@ from mmpcodec.params import DEEP, EncodeParams
 from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
 from mmpcodec.tools import TABLE
 
+EQUAL = 2.0**-40
+"""Numbers of a file that differ by a part of this are equal."""
+
 
 def checked_pictures(
     arrays: Sequence[SamplesLike],
@@ -159,7 +162,9 @@ def samples_of(bound: Bound, calibration: Calibration | None) -> int:
         raise ParameterError(
             f"max_error = {bound}: the picture has {has}; a whole number gives it in samples"
         )
-    return min(math.floor(bound.value / abs(calibration.slope)), TABLE["max_error"].high or 0)
+    # 0.3 of a slope of 0.1 are 3 samples; the quotient of the floating-point numbers is less.
+    found = bound.value / abs(calibration.slope) * (1 + EQUAL)
+    return math.floor(min(found, TABLE["max_error"].high or 0))
 
 
 @dataclass(frozen=True)
@@ -223,7 +228,7 @@ class Source:
         found = Levels(self.depth, levels, bits, first)
         metadata = self.metadata
         if is_lossy(own):
-            metadata = replace(metadata, range=found.stored_range)
+            metadata = replace(metadata, range=own.range or found.stored_range)
         host = found.coded(self.on_host)
         coded = host if self.samples is self.on_host else found.coded(self.samples)
         own_source = replace(

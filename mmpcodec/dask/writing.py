@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -17,7 +18,7 @@ from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import AUTO, DEFAULT_EFFORT, RATES, EncodeParams, check_progress
+from mmpcodec.params import AUTO, DEEP, DEFAULT_EFFORT, RATES, EncodeParams, check_progress
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.arrays import is_masked
 from mmpcodec.runtime.files import written_whole
@@ -120,6 +121,7 @@ def to_mmp(
     tools["tune"] = rate.aim(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
+    params = params if rate.asked else replace(params, spared=DEEP)
     array = checked_array(array)
     depth = MOST_BITS[array.dtype] if depth is None else depth
 

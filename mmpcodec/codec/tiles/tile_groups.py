@@ -84,7 +84,9 @@ def prepared(
         bits, first = coded_levels(parts_of([(slice(0, height), slice(0, width))])[0], depth)
     found = Levels(depth, levels, bits, first)
     if is_lossy(params):
-        header = replace(header, metadata=replace(metadata, range=found.stored_range))
+        header = replace(
+            header, metadata=replace(metadata, range=params.range or found.stored_range)
+        )
     if bits < depth:
         header = replace(header, level_bits=bits, first=first)
     return with_tool_sets(header, candidates_at(found.at_levels(params), bits)), params

@@ -67,6 +67,13 @@ def test_measurements_of_all_kinds_are_lossless_by_default(mmp, folder, tile):
         assert np.array_equal(mmpcodec.decode(coded), samples), name
 
 
+def test_a_range_without_samples_is_remarked_on(mmp, folder):
+    pictures.write(Picture((values() + 32768).astype(np.uint16), 16), "ct.png")
+    result = mmp("encode", "ct.png", "--range", "0:4095", "--quality", "70")
+    assert "ct.png: has no sample from 0 to 4095, the range to which" in result.stderr
+    assert "a --range within 31744 to 33791 has samples" in result.stderr
+
+
 def test_a_deep_photograph_is_coded_with_loss_in_its_range(mmp, folder):
     deep = (values() + 1024).astype(np.uint16)
     pictures.write(Picture(deep, 16), "photo.png")

@@ -69,10 +69,18 @@ def test_a_window_is_the_range_and_a_range_that_is_given_comes_first():
     metadata = calibrated(window=(-160.0, 240.0))
     assert range_of(scan(), 16, metadata) == (32608, 33008)
     assert range_of(scan(), 16, replace(metadata, range=(5, 900))) == (5, 900)
-    inverted = Metadata(text=(Calibration(-1.0, 4095.0, "", (0.0, 1000.0)).text(),))
-    assert range_of(scan() >> 4, 12, inverted) == (3095, 4095)
+    inverted = Metadata(text=(Calibration(-1.0, 4095.0, "", (2000.0, 2100.0)).text(),))
+    assert range_of(scan() >> 4, 12, inverted) == (1995, 2095)
     outside = calibrated(window=(90000.0, 90400.0))
     assert range_of(scan(), 16, outside) == range_of(scan(), 16, Metadata())
+
+
+@pytest.mark.parametrize("window", [(1800.0, 2200.0), (-3000.0, -2000.0)])
+def test_a_window_without_samples_of_the_picture_does_not_count(window):
+    metadata = calibrated(window=window)
+    assert range_of(scan(), 16, metadata) == range_of(scan(), 16, calibrated())
+    data = mmpcodec.encode(scan(), target_ssimulacra2=80, metadata=metadata)
+    assert errors(scan(), data).mean() < 40
 
 
 def test_transparent_pixels_do_not_count():
@@ -196,6 +204,39 @@ def test_a_maximal_error_in_the_unit_of_the_picture(asked, most):
     assert errors(samples, data).max() == most
     halves = mmpcodec.encode(samples, max_error="2HU", metadata=calibrated(slope=0.5))
     assert errors(samples, halves).max() == 4
+    tenths = mmpcodec.encode(samples, max_error="0.3HU", metadata=calibrated(slope=0.1))
+    assert errors(samples, tenths).max() == 3
+    tiny = mmpcodec.encode(samples, max_error="999999999HU", metadata=calibrated(slope=1e-300))
+    assert mmpcodec.decode(tiny).shape == samples.shape
+
+
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16])
+@pytest.mark.parametrize("colours", [1, 3])
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_a_maximal_error_spares_alpha(kind, colours, tile_size):
+    noise = np.random.default_rng(2)
+    shape, white = (80, 96), np.iinfo(kind).max
+    clear = np.where(noise.random(shape) < 0.3, 0, noise.integers(0, white + 1, shape))
+    shades = [noise.integers(90, 160, shape) for _ in range(colours)]
+    samples = np.dstack([*shades, clear]).astype(kind)
+    found = errors(samples, mmpcodec.encode(samples, max_error=6, tile_size=tile_size))
+    assert found[..., -1].max() == 0
+    assert found.max() == 6
+
+
+@pytest.mark.parametrize("levels", [(0, 65535), (31744, 33000)])
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_a_range_that_is_given_is_stored(levels, tile_size):
+    data = mmpcodec.encode(scan(), quality=85, range=levels, tile_size=tile_size)
+    assert mmpcodec.inspect(data).header.metadata.range == levels
+
+
+@pytest.mark.parametrize("preset", ["auto", "text"])
+def test_pictures_of_few_levels_can_have_trees(preset):
+    samples = (59999 + (np.random.default_rng(1).random((64, 64)) > 0.5)).astype(np.uint16)
+    found = mmpcodec.encode(samples, preset=preset, lam=64)
+    assert errors(samples, found).max() <= 1
+    assert mmpcodec.inspect(found).header.level_depth == 8
 
 
 @pytest.mark.parametrize(

@@ -106,6 +106,18 @@ def test_a_quality_is_that_of_the_whole_picture(tmp_path):
     assert found.lam != usual_lambda(70)
 
 
+@pytest.mark.parametrize("tile_size", [0, 64])
+def test_deep_arrays_are_lossless_unless_loss_is_asked_for(tmp_path, tile_size):
+    samples = shade((100, 130), kind=np.uint16) * 16
+    array = dask.array.from_array(samples, chunks=50)
+    for asked in ({}, {"quality": 80}):
+        found = to_mmp(array, tmp_path / "a.mmp", tile_size=tile_size, **asked)
+        data = (tmp_path / "a.mmp").read_bytes()
+        assert data == mmpcodec.encode(samples, tile_size=tile_size, **asked)
+        assert (found.max_error == 0) is (not asked)
+        assert np.array_equal(mmpcodec.decode(data), samples) is (not asked)
+
+
 def test_depth_metadata_and_progress(tmp_path):
     samples, told = shade((100, 130), kind=np.uint16), []
     metadata = Metadata(text=(("Title", "slide"),), white=1000)

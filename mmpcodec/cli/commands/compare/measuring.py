@@ -86,7 +86,10 @@ class ComparePair:
     page: int | None = None
 
     def _read(self, job: Job, a: str, b: str) -> "tuple[Picture, Picture]":
-        """Read both pictures; the page is that of A, and of B if it holds several pictures."""
+        """Read both pictures, B without alpha.
+
+        The page is that of A, and of B if it holds several pictures.
+        """
         assert job.partner is not None
         first = picture_of(job.source, a, self.depth, self.limits, self.page)
         try:
@@ -95,7 +98,7 @@ class ComparePair:
             if self.page is None:
                 raise
             second = picture_of(job.partner, b, self.depth, self.limits, self.page)
-        return first.without_alpha(), second.without_alpha()
+        return first, second.without_alpha()
 
     def __call__(self, job: Job, progress: JobProgress | None = None) -> Compared:
         """Measure the difference, and draw it if the job has a target.
@@ -115,7 +118,8 @@ class ComparePair:
 
         assert job.partner is not None
         names = [output.shown(name, "stdin") for name in (job.source, job.partner)]
-        first, second = self._read(job, *names)
+        original, second = self._read(job, *names)
+        first = original.without_alpha()
         for what, one, other in (
             ("size", size_text(first.samples.shape), size_text(second.samples.shape)),
             ("level of white", first.white, second.white),
@@ -128,7 +132,7 @@ class ComparePair:
         # A coded file says to what its lambda and quality refer.
         said = self.levels or first.metadata.range or second.metadata.range
         metadata = replace(first.metadata, range=said)
-        levels = Levels.of_picture(replace(first, metadata=metadata)).stored_range
+        levels = Levels.of_picture(replace(original, metadata=metadata)).stored_range
         quality = measure(
             first.samples,
             second.samples,
