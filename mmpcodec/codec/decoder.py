@@ -346,7 +346,7 @@ def check_seconds(
     """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit."""
     most = limits.seconds_for(size)
     for peek in (False, True):
-        seconds = seconds_to_decode(streams, header.depth, header.planes, peek=peek)
+        seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=peek)
         if seconds <= most:
             return
     text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"

@@ -102,7 +102,7 @@ def test_seconds_count_as_those_of_python_without_flat_planes(node, vector):
     header = mmpcodec.inspect(data).header
     view = memoryview(data)
     streams = [(tile, read_tile(view, header, tile)) for tile in header.tiles]
-    seconds = seconds_to_decode(streams, header.depth, header.planes, peek=False)
+    seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=False)
     assert "error" not in node.ask(data, limits={"maxSeconds": 1.001 * seconds})
     found = node.ask(data, limits={"maxSeconds": 0.999 * seconds})
     assert "maxSeconds raises it" in found["message"]

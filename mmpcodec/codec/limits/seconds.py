@@ -46,7 +46,7 @@ def seconds_to_decode(
     ----------
     streams : iterable of (Tile, TileStream)
     depth : int
-        Of the picture.
+        Bits of a coded level.
     planes : int
         Of the picture.
     peek : bool
@@ -69,7 +69,7 @@ def seconds_to_decode(
 def opens_by_default(data: bytes) -> bool:
     """Return whether a whole file of one tile is within the default limit of time."""
     view = memoryview(data)
-    header = container.read_header(view)
+    header = container.read_header(view).of_levels
     start, end = header.tile_offsets[:2]
     streams = [(header.tiles[0], layers.read(view[start:end], start, header))]
     most = DecodeLimits().seconds_for(len(data))
