@@ -218,3 +218,10 @@ def test_headers_of_too_many_tiles_are_not_described(data, monkeypatch):
         mmpcodec.inspect(data)
     assert len(mmpcodec.inspect(data, region=(0, 0, 128, 64)).layers) == 2
     assert mmpcodec.decode(data).shape == PICTURE.shape
+
+
+def test_a_region_that_is_missing_at_the_front_says_so(data):
+    header = mmpcodec.inspect(data).header
+    rest = data[header.tile_offsets[1] :]
+    with pytest.raises(mmpcodec.TruncatedStream, match="missing at the front"):
+        mmpcodec.inspect(rest, decode=True, region=(0, 0, 5, 5), allow_partial=True)
