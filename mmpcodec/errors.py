@@ -41,6 +41,13 @@ class FormatError(MmpError, ValueError):
         """Return the error with the name of a part of the file before its problem."""
         return type(self)(self.section, f"{part}: {self.problem}", self.offset)
 
+    def with_hint(self, option: str) -> Self:
+        """Return the error of a cut or damaged file with the option that decodes the rest."""
+        if not isinstance(self, TruncatedStream | CorruptStream):
+            return self
+        problem = f"{self.problem}; {option} decodes what is left"
+        return type(self)(self.section, problem, self.offset)
+
     def __reduce__(self):
         return type(self), (self.section, self.problem, self.offset)
 

@@ -450,7 +450,7 @@ def _hopeless(
     header: Header, bad: Sequence[BadTile], faults: Sequence[FormatError], size: int
 ) -> FormatError:
     """Return the error of a file of which no tile decodes."""
-    if faults:
+    if faults and not bad[0].missing:
         return faults[0]
     if len(header.tile_bytes) == 1 and bad[0].missing:
         text = f"file has {size} of {header.file_bytes} bytes, and is one tile: it opens whole only"

@@ -90,7 +90,7 @@ def observed(
     for tile, start, end in zip(
         header.tiles, header.tile_offsets, header.tile_offsets[1:], strict=False
     ):
-        (layer,) = layers.read(data[start:end], start, header).layers
+        (layer,) = layers.read(data[start:end], start, header.of_levels).layers
         shape = tile.height, tile.width
         payload = bytes(layer.payload)
         seen.append(

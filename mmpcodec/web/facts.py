@@ -23,10 +23,11 @@ from mmpcodec.analysis.regions import Region, find_regions
 from mmpcodec.analysis.turning import turned, turned_place, turns
 from mmpcodec.codec.decoder import Inspection
 from mmpcodec.codec.opening import read_header
-from mmpcodec.errors import Cancelled, LimitExceeded, MmpError
+from mmpcodec.errors import Cancelled, FormatError, LimitExceeded, MmpError
 from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
+from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.side.facts import orientation_of
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
 from mmpcodec.runtime.files import LazyBytes
@@ -130,6 +131,8 @@ def facts_of(
             _add_regions(facts, picture, name, search, progress)
     except Cancelled:
         raise
+    except FormatError as error:
+        facts["problems"] = dict.fromkeys(wanted, str(error.with_hint(RESCUE)))
     except MmpError as error:
         facts["problems"] = dict.fromkeys(wanted, str(error))
     return facts

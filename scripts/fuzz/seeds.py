@@ -58,9 +58,9 @@ def seeds(data: bytes) -> Iterator[bytes]:
     ):
         if max(tile.height, tile.width) > MOST_SIDE:
             continue
-        stream = layers.read(memoryview(data)[start:end], start, header)
+        stream = layers.read(memoryview(data)[start:end], start, header.of_levels)
         for layer in stream.layers:
-            depth = depth_of(layer, stream.layout, header.depth)
+            depth = depth_of(layer, stream.layout, header.level_depth)
             planes = header.planes if stream.layout is Layout.TOGETHER else 1
             yield seed(layer, tile.height, tile.width, depth, planes)
 

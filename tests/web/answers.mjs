@@ -27,11 +27,13 @@ function shaOf(samples) {
 }
 
 function facts({ width, height, form, planes, depth, samples, metadata }) {
-  const { icc, exif, xmp, resolution, text, white } = metadata;
+  const { icc, exif, xmp, resolution, text, white, range } = metadata;
   return {
     width, height, form, planes, depth, sha: shaOf(samples), count: samples.length,
     type: samples.constructor.name,
-    metadata: { icc: hex(icc), exif: hex(exif), xmp: hex(xmp), resolution, text, white },
+    metadata: {
+      icc: hex(icc), exif: hex(exif), xmp: hex(xmp), resolution, text, white, ...(range && { range }),
+    },
   };
 }
 

@@ -11,7 +11,7 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
-from mmpcodec.cli.decoding.damage import damage
+from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
@@ -143,12 +143,14 @@ def decode(
 
     def work(job: Job, progress: JobProgress) -> Decoded:
         if tiles.applies(job):
-            return decoded_by_tiles(tiles, job, progress)
+            with naming_allow_partial(allow_partial):
+                return decoded_by_tiles(tiles, job, progress)
         with output.read_by_parts(job.source, limits.max_memory) as data:
             size, started = len(data), time.perf_counter()
             how: Any = {"backend": backend, "threads": threads, "progress": progress}
             how |= {"region": area, "allow_partial": allow_partial, "limits": limits}
-            found = mmpcodec.inspect(data, decode=True, **how)
+            with naming_allow_partial(allow_partial):
+                found = mmpcodec.inspect(data, decode=True, **how)
         seconds = time.perf_counter() - started
         samples, header = found.samples, found.header
         assert samples is not None

@@ -1,17 +1,30 @@
 """What a command says of a file that is damaged or cut, of which it shows the rest."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 from typing import TYPE_CHECKING
 
+from mmpcodec.errors import FormatError
+
 if TYPE_CHECKING:
     from mmpcodec.codec.decoder import BadTile
-    from mmpcodec.errors import FormatError
     from mmpcodec.format.container import Header
 
 
+@contextmanager
+def naming_allow_partial(allow_partial: bool) -> Iterator[None]:
+    """Name the option in errors of cut and damaged files, where it was not given."""
+    try:
+        yield
+    except FormatError as error:
+        if allow_partial:
+            raise
+        raise error.with_hint("--allow-partial") from None
+
+
 def damage(
-    header: "Header", bad: "Sequence[BadTile]", faults: "Sequence[FormatError]"
+    header: "Header", bad: "Sequence[BadTile]", faults: Sequence[FormatError]
 ) -> Iterator[str]:
     """Yield a line for each fault of the header, bad tile, and run of missing tiles.
 

@@ -28,7 +28,11 @@ EXACT_MANY_MODELS = 0.1e-6
 """Seconds for a sample of exact samples: of version 1; of 2 models; for each predictor; more."""
 EXACT_BYTE = 4e-6
 TREES = 0.3e-6
+TREES_FLAT = 0.07e-6
+TREES_REACH = 1.5e-3
 TREES_BYTE = 3e-6
+"""Seconds for a sample of trees in small leaves, and in whole fragments; for the small leaves that
+a byte can hold."""
 BLOCKS = 0.3e-6
 BLOCKS_REACH = 1.6e-3
 """Seconds for a sample of blocks in small blocks of templates, and for those a byte can hold."""
@@ -46,7 +50,7 @@ def seconds_to_decode(
     ----------
     streams : iterable of (Tile, TileStream)
     depth : int
-        Of the levels that the picture codes.
+        Bits of a coded level.
     planes : int
         Of the picture.
     peek : bool
@@ -86,7 +90,8 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
         rates = flat * FLAT + (planes - flat) * _exact_rate(tools)
         return samples * rates + size * EXACT_BYTE
     if not tools.prediction:
-        return planes * samples * TREES + size * TREES_BYTE
+        small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
+        return planes * samples * TREES_FLAT + small + size * TREES_BYTE
     trees = TREES if tools.dictionary else 0.0
     small = min(planes * samples * (BLOCKS + trees), size * BLOCKS_REACH)
     return planes * samples * FLAT + small + size * BLOCKS_BYTE

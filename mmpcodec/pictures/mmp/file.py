@@ -1,8 +1,11 @@
 """Read mmp files, with the codec."""
 
-from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
+
+RESCUE = "mmp decode --allow-partial"
+"""Reads files that readers of pictures refuse."""
 
 
 def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
@@ -17,6 +20,8 @@ def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
 
     try:
         found = inspect(data, decode=True, limits=limits)
+    except FormatError as error:
+        raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
     except MmpError as error:
         raise PictureError(f"{name}: {error}") from error
     assert found.samples is not None

@@ -21,6 +21,7 @@ from mmpcodec.format.tiles import Area
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.pictures.limits import check_part
+from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import PathBytes, changed
@@ -263,7 +264,7 @@ class MmpReader:
                     found = stores.entry(self._place)
                     if found is None or found.state != self._state:
                         return PictureError.from_os(self.name, changed(self._place))
-            return PictureError(f"{self.name}: {error}")
+            return PictureError(f"{self.name}: {error.with_hint(RESCUE)}")
         if isinstance(error, FileError) and error.errno is None:
             return PictureError(str(error))  # of a store, without a number of the system
         return PictureError.from_os(self.name, error)

@@ -33,6 +33,8 @@ const EXACT_PREDICTOR = 0.2e-6;
 const EXACT_MANY_MODELS = 0.1e-6;
 const EXACT_BYTE = 4e-6;
 const TREES_SAMPLE = 0.3e-6;
+const TREES_FLAT = 0.07e-6;
+const TREES_REACH = 1.5e-3;
 const TREES_BYTE = 3e-6;
 const BLOCKS_SAMPLE = 0.3e-6;
 const BLOCKS_REACH = 1.6e-3;
@@ -119,7 +121,10 @@ function layerSeconds({ coding, tools, payload }, samples) {
   if (coding === EXACT || coding === EXACT_2) {
     return samples * exactRate(coding, tools) + size * EXACT_BYTE;
   }
-  if (coding === TREES) return samples * TREES_SAMPLE + size * TREES_BYTE;
+  if (coding === TREES) {
+    const small = Math.min(samples * (TREES_SAMPLE - TREES_FLAT), size * TREES_REACH);
+    return samples * TREES_FLAT + small + size * TREES_BYTE;
+  }
   const slow = samples * (BLOCKS_SAMPLE + (tools.dictionary ? TREES_SAMPLE : 0));
   return samples * FLAT + Math.min(slow, size * BLOCKS_REACH) + size * BLOCKS_BYTE;
 }

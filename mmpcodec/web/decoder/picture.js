@@ -169,7 +169,8 @@ export class Picture {
    * @param {AbortSignal} [signal]
    */
   async #fetched(tiles, signal) {
-    const { tileOffsets } = this.header;
+    const { tileOffsets, levelDepth } = this.header;
+    const context = { ...this.header, depth: levelDepth };
     const spans = tiles.map((tile) => ({
       tile,
       start: tileOffsets[tile.number],
@@ -186,7 +187,7 @@ export class Picture {
       this.#named(tile, async () => {
         if (end > this.source.size) throw cutAt(this.source.size, end);
         if (data.length < end - start) throw cutAt(start + data.length, end);
-        return { tile, data, offset: start, stream: readTile(data, start, this.header) };
+        return { tile, data, offset: start, stream: readTile(data, start, context) };
       }),
     );
   }

@@ -169,7 +169,7 @@ def estimate(data: bytes) -> tuple[int, float]:
     tiles = list(tiles_of(header.height, header.width, header.tile_size))
     samples = header.height * header.width * header.planes
     streams = [(tiles[0], stream)]
-    seconds = seconds_to_decode(streams, header.depth, header.planes, peek=True)
+    seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
     return memory_to_decode(streams, header.planes, samples, 1), seconds
 
 

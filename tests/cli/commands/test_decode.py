@@ -215,3 +215,14 @@ def test_jpeg_and_webp_take_a_quality(mmp, encoded, samples):
     np.testing.assert_array_equal(pictures.read("d.webp").samples[..., 0], samples)
     refused = mmp("decode", encoded, "--quality", 50)
     assert (refused.exit_code, refused.stderr) == (2, "mmp: --quality 50: has no effect on png\n")
+
+
+@pytest.mark.parametrize("command", ["decode", "info", "compare"])
+def test_the_error_of_a_cut_file_names_the_option_that_opens_it(mmp, files, tmp_path, command):
+    cut = tmp_path / "cut.mmp"
+    samples = np.arange(128 * 128, dtype=np.uint16).reshape(128, 128).astype(np.uint8)
+    data = mmpcodec.encode(samples, 0, tile_size=64, version=2)
+    cut.write_bytes(data[: len(data) // 2])
+    more = {"decode": ["-o", tmp_path / "a.png"], "compare": [cut]}.get(command, [])
+    result = mmp(command, cut, *more)
+    assert "--allow-partial decodes what is left" in result.stderr

@@ -60,6 +60,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
     assert [facts[name] for name in ("version", "width", "height", "depth")] == [1, 20, 16, 8]
     assert [facts[name] for name in ("form", "white", "tile_size", "tiles")] == ["gray", 255, 0, 1]
     assert (facts["metadata"], facts["bad_tiles"]) == ({}, [])
+    assert facts["header_faults"] == []
     assert facts["layers"] == [
         {
             "tile": 0,

@@ -271,3 +271,14 @@ def test_wrong_ranges_are_refused(levels, samples, says):
     depth = 12 if samples.max() < 4096 and samples.dtype == np.uint16 else None
     with pytest.raises(ParameterError, match=says):
         mmpcodec.encode(samples, quality=80, range=levels, depth=depth)
+
+
+@pytest.mark.parametrize(("preset", "planes"), [("text", 1), ("mixed", 1), ("photo", 3)])
+def test_pictures_of_few_bytes_are_encoded_by_tools_of_8_bits(preset, planes):
+    samples = np.full((64, 80), 1000, np.uint16)
+    samples[20:40, 30:50] = 1120
+    if planes > 1:
+        samples = np.stack([samples + plane for plane in range(planes)], -1)
+    data = mmpcodec.encode(samples, 10, preset=preset, version=2)
+    assert mmpcodec.inspect(data).header.level_bits == 8
+    assert errors(samples, data).max() < 60

@@ -6,6 +6,7 @@ import typer
 
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
+from mmpcodec.cli.decoding.damage import naming_allow_partial
 from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import MMP_FILE
@@ -69,14 +70,15 @@ def info(
     def work(job: Job, progress: JobProgress) -> Described:
         nonlocal partial
         data = output.read(job.source, limits.max_memory)
-        found = mmpcodec.inspect(
-            data,
-            decode=not header_only,
-            allow_partial=allow_partial,
-            limits=limits,
-            backend=chosen.name,
-            progress=progress,
-        )
+        with naming_allow_partial(allow_partial):
+            found = mmpcodec.inspect(
+                data,
+                decode=not header_only,
+                allow_partial=allow_partial,
+                limits=limits,
+                backend=chosen.name,
+                progress=progress,
+            )
         partial |= bool(found.bad_tiles or found.faults)
         if job.target is not None:
             draw_map(found, job.target, force=force)

@@ -2,6 +2,7 @@
 
 import zlib
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -218,3 +219,23 @@ def test_headers_of_too_many_tiles_are_not_described(data, monkeypatch):
         mmpcodec.inspect(data)
     assert len(mmpcodec.inspect(data, region=(0, 0, 128, 64)).layers) == 2
     assert mmpcodec.decode(data).shape == PICTURE.shape
+
+
+def test_a_region_that_is_missing_at_the_front_says_so(data):
+    header = mmpcodec.inspect(data).header
+    rest = data[header.tile_offsets[1] :]
+    with pytest.raises(mmpcodec.TruncatedStream, match="missing at the front"):
+        mmpcodec.inspect(rest, decode=True, region=(0, 0, 5, 5), allow_partial=True)
+
+
+def test_the_trailer_has_the_levels():
+    samples = np.random.default_rng(0).integers(0, 256, (130, 130)).astype(np.uint8)
+    data = mmpcodec.encode(samples, 0, version=2, tile_size=64, effort=1)
+    header = mmpcodec.inspect(data).header
+    places = pairwise(header.tile_offsets)
+    levels = replace(header, depth=16, level_bits=8, first=1000)
+    data = container.write(levels, [data[start:end] for start, end in places])
+    found = mmpcodec.inspect(data[40:], decode=True, allow_partial=True)
+    assert (found.header.level_bits, found.header.first) == (8, 1000)
+    last = found.header.tiles[-1].slices
+    np.testing.assert_array_equal(found.samples[last], samples[last].astype(np.uint16) + 1000)
