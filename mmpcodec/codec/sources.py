@@ -158,9 +158,13 @@ def samples_of(bound: Bound, calibration: Calibration | None) -> int:
         If the picture has no calibration, or one of another unit.
     """
     if calibration is None or calibration.unit.lower() != bound.unit.lower():
-        has = "no unit" if calibration is None or not calibration.unit else calibration.unit
+        has = (
+            "no unit"
+            if calibration is None or not calibration.unit
+            else f"the unit {calibration.unit}"
+        )
         raise ParameterError(
-            f"max_error = {bound}: the unit of the picture is {has}; a whole number gives it in samples"
+            f"max_error = {bound}: the picture has {has}; a whole number gives it in samples"
         )
     # 0.3 of a slope of 0.1 are 3 samples; the quotient of the floating-point numbers is less.
     found = bound.value / abs(calibration.slope) * (1 + EQUAL)

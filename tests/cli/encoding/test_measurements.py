@@ -113,7 +113,7 @@ def test_the_line_has_the_error_in_the_unit(mmp, folder):
 @pytest.mark.parametrize(
     ("asked", "says"),
     [
-        ("2SUV", "ct.dcm: max_error = 2SUV: the picture has HU"),
+        ("2SUV", "ct.dcm: max_error = 2SUV: the picture has the unit HU"),
         ("2,5HU", "max_error = '2,5HU': must be a whole number of samples"),
         ("32768", "max_error = 32768: must be from 0 to 32767"),
     ],

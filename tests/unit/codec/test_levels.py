@@ -243,7 +243,7 @@ def test_pictures_of_few_levels_can_have_trees(preset):
     ("asked", "metadata", "says"),
     [
         ("2HU", Metadata(), "max_error = 2HU: the picture has no unit"),
-        ("2HU", calibrated(unit="SUV"), "max_error = 2HU: the picture has SUV"),
+        ("2HU", calibrated(unit="SUV"), "max_error = 2HU: the picture has the unit SUV"),
         ("HU", calibrated(), "max_error = 'HU': must be a whole number of samples"),
         ("2.5", calibrated(), "max_error = '2.5': must be a whole number of samples"),
     ],
