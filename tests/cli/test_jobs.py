@@ -56,7 +56,7 @@ def test_what_a_command_has_written_is_no_input_of_its_next_call(mmp, tree, comm
     before = below(".")
     result = mmp(*command, tree, "--skip-existing", "--json")
     assert result.exit_code == 0
-    assert all(row.get("skipped") or row["left_out"] for row in rows_of(result))
+    assert all(row.get("skipped") or row["ignored"] for row in rows_of(result))
     assert below(".") == before
 
 
@@ -83,7 +83,7 @@ def test_sweep_of_folders(mmp, tree):
 def test_info_of_folders(mmp, tree):
     result = mmp("info", tree, "--json")
     assert result.exit_code == 0  # pictures beside mmp files are no loss
-    assert [(row["input"], row.get("left_out")) for row in rows_of(result)] == [
+    assert [(row["input"], row.get("ignored")) for row in rows_of(result)] == [
         ("in/deep/c.mmp", None),
         ("in/Thumbs.db", "system or hidden"),
         ("in/a.PNG", "PNG"),

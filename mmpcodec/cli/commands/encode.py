@@ -235,7 +235,8 @@ class EncodeFiles:
         grouped = chosen.batches and several and not setting.tile_size and self.target is None
         # The devices share each call of the encoder, or each job has one of them.
         shared, devices = ((), named) if several and not grouped else (named, named[:1])
-        setting = setting._replace(backend=chosen.name, device=shared or None)
+        automatic = setting.backend == backends.AUTO
+        setting = setting._replace(backend=chosen.name, device=shared or None, automatic=automatic)
         source: Encodings = OneByOne(setting)
         if self.target is not None:
             source = ToTarget(setting, self.target, self.verbose)

@@ -32,14 +32,15 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
         setting.opened(job) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
     ):
+        params = setting.params_of(measured=is_measured(job.source, reader))
         found = encode_large(
             reader,
             stream,
-            setting.params_of(measured=is_measured(job.source, reader)),
+            params,
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),
-            backend=setting.backend,
+            backend=setting.backend_for(params, setting.depth or reader.depth),
             device=setting.device,
             threads=setting.threads,
             progress=progress,

@@ -35,18 +35,19 @@ def encode_on_workers(
         output.opened(job.target, force=job.overwrite) as stream,
         named_as_given(job.source),
     ):
+        params = setting.params_of(measured=is_measured(job.source, reader))
         found = encode_on_cluster(
             connection.client(),
             on_this_machine(job.source),
             reader,
             stream,
-            setting.params_of(measured=is_measured(job.source, reader)),
+            params,
             tile_size=setting.tile_size,
             depth=setting.depth,
             metadata=setting.metadata(reader.metadata),
             limits=setting.limits,
             page=setting.page,
-            backend=setting.backend,
+            backend=setting.backend_for(params, setting.depth or reader.depth),
             threads=setting.threads,
             progress=progress,
         )

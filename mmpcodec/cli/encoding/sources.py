@@ -1,5 +1,6 @@
 """Read and encode pictures for ``mmp encode``: one at a time, or groups on a device."""
 
+import os
 import time
 from collections.abc import Sequence
 from itertools import count
@@ -10,7 +11,7 @@ from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import quality_text
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.depth import BYTE
+from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime import stores
@@ -76,6 +77,8 @@ class Setting(NamedTuple):
         Number of the frame or page to read, from 1.
     strict : bool
         Whether pictures are refused of which something would be left out.
+    automatic : bool
+        Whether "auto" chose the backend.
     """
 
     params: EncodeParams
@@ -90,6 +93,7 @@ class Setting(NamedTuple):
     roi: Roi | None = None
     page: int | None = None
     strict: bool = False
+    automatic: bool = False
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -104,6 +108,20 @@ class Setting(NamedTuple):
             return self.params
         params = self.params.aiming(measured=True)
         return params.without_loss() if params.spared and self.roi is None else params
+
+    def backend_for(self, params: EncodeParams, depth: int) -> str:
+        """Return the backend that encodes samples of a depth.
+
+        The device that "auto" took for all pictures may lack what a single one needs, such as
+        exact samples for measurements; then "auto" chooses again.
+        """
+        from mmpcodec import backends
+
+        if not self.automatic:
+            return self.backend
+        named, ways = backends.get(self.backend), params.each_alone()
+        lacking = all(named.lacks(one.tools, coded_depth(depth)) for one in ways)
+        return backends.AUTO if lacking else self.backend
 
     def read(self, job: Job) -> "Input":
         """Read a picture."""
@@ -242,7 +260,7 @@ class OneByOne:
             depth=pictures[0].depth,
             metadata=[picture.metadata for picture in pictures],
             tile_size=setting.tile_size,
-            backend=setting.backend,
+            backend=setting.backend_for(params, pictures[0].depth),
             device=setting.device,
             threads=setting.threads,
             progress=progress,
@@ -366,8 +384,8 @@ def work_of(jobs: Sequence[Job]) -> int:
 
     total = 0
     for job in jobs:
-        if job.source == STANDARD or stores.is_url(job.source):
-            continue
+        if job.source == STANDARD or not os.path.isfile(job.source):
+            continue  # a pipe can be read only once
         try:
             with Image.open(job.source) as picture:
                 width, height = picture.size
