@@ -60,7 +60,9 @@ def test_a_profile_of_other_colours_goes_and_is_named(samples, profile):
 def test_a_tiff_that_is_read_in_parts_loses_it_too(tmp_path, samples, profile, options):
     path = tmp_path / "a.tif"
     tifffile.imwrite(path, samples, iccprofile=profile, **options)
-    with pytest.warns(PictureWarning) as said, pictures.opened(path) as reader:
+    with pytest.warns(PictureWarning) as said:
+        opened = pictures.opened(path)
+    with opened as reader:
         assert reader.metadata.icc == b""
         assert (reader.read(slice(None), slice(None)) == samples).all()
     assert [each.message.left_out for each in said] == [("profile of other colours",)]
