@@ -230,11 +230,6 @@ def write(header: Header, tiles: Sequence[bytes]) -> bytes:
     return b"".join([write_header(header), *tiles, write_trailer(header)])
 
 
-def is_mmp_name(name: str) -> bool:
-    """Return whether a name is that of an mmp file, in capitals or not."""
-    return name.lower().endswith(MMP_SUFFIX)
-
-
 def read_header(
     data: memoryview, total: int | None = None, faults: list[FormatError] | None = None
 ) -> Header:

@@ -9,6 +9,7 @@ from types import ModuleType
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError, PictureWarning, install
 from mmpcodec.params import DecodeLimits
 from mmpcodec.runtime.files import printable
@@ -25,7 +26,7 @@ def damage_reported(name: str) -> Iterator[None]:
     """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
     try:
         yield
-    except (PictureError, MissingExtra, PictureWarning):
+    except (PictureError, ParameterError, MissingExtra, PictureWarning):
         raise
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
@@ -127,7 +128,10 @@ def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") ->
     ------
     PictureError
         If the file has several pictures and no page is given, or fewer than ``page``.
+    ParameterError
+        If the page is no integer.
     """
+    page = None if page is None else check_int("page", page)
     if page is None and count > 1:
         raise PictureError(
             f"{name}: holds {count} {thing}; --page N, or page=N in Python, reads one, 1 to {count}"

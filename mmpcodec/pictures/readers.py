@@ -14,9 +14,6 @@ from mmpcodec.pictures.ome_zarr import ZarrReader
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
 
-_MAGIC_END = 512
-"""Bytes of a file that tell its format, and no more."""
-
 
 def opened(
     path: str | os.PathLike[str],
@@ -85,8 +82,14 @@ def opened(
         if not row.pages:
             chosen(1, page, name)
         pages = (page,) if row.pages else ()
-        with noted(name, strict=strict), damage_reported(name):
-            reader = module.open_parts(path, head, size, name, limits, *pages)
+        reader = None
+        try:
+            with noted(name, strict=strict), damage_reported(name):
+                reader = module.open_parts(path, head, size, name, limits, *pages)
+        except BaseException:  # strict reading refuses what is open
+            if reader is not None:
+                reader.close()
+            raise
         if reader is not None:
             return reader
     return _whole(path, name, limits, page, strict=strict)
@@ -100,7 +103,7 @@ def _whole(
 
 def _of_url(url: str, limits: DecodeLimits, page: int | None, *, strict: bool) -> Reader:
     """Open a file in a store; its first bytes tell its format."""
-    row = registry.format_at(bytes(stores.UrlBytes(url, limits.max_memory)[:_MAGIC_END]))
+    row = registry.format_at(bytes(stores.UrlBytes(url, limits.max_memory)[: registry.MAGIC_END]))
     if row is not None and row.is_mmp:
         from mmpcodec.pictures.mmp import MmpReader
 

@@ -51,7 +51,7 @@ def read(
         If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, and as
         ``from_bytes`` raises it.
     ParameterError
-        If the source is none of these.
+        If the source is none of these, or the page is no integer.
     MissingExtra
         If the format needs a package that is not installed.
 

@@ -28,6 +28,8 @@ from typing import Any, NamedTuple
 
 from mmpcodec.pictures.dicom.bare import is_bare_dicom
 
+MAGIC_END = 512
+"""Bytes of a file that tell its format, and no more."""
 HEAD = 1 << 16
 """Bytes at the beginning of a file that ``open_parts`` gets."""
 
@@ -181,6 +183,15 @@ def format_at(head: bytes) -> Format | None:
     found = [row for row in FORMATS if row.matches(head)]
     found = found or [row for row in FORMATS if row.also and row.also(head)]
     return max(found, key=lambda row: row.magic_at, default=None)
+
+
+def is_mmp(head: bytes, name: str) -> bool:
+    """Return whether a file that begins with ``head`` is an mmp file, maybe a damaged one.
+
+    The name counts only if the first bytes are those of no format.
+    """
+    row = format_at(head)
+    return name.lower().endswith(f".{MMP}") if row is None else row.is_mmp
 
 
 def is_measured(data: bytes) -> bool:

@@ -24,9 +24,9 @@ from mmpcodec.analysis.turning import turned, turned_place, turns
 from mmpcodec.codec.decoder import Inspection
 from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import Cancelled, FormatError, LimitExceeded, MmpError
-from mmpcodec.format.container import is_mmp_name
 from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
+from mmpcodec.pictures import registry
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.side.facts import orientation_of
 from mmpcodec.reference.blocks.partition import KIND_NAMES, MODE_NAMES, TREE, UNIT, mode_name
@@ -124,7 +124,7 @@ def facts_of(
     facts: dict[str, Any] = {"problems": {}}
     facts |= {kind: [] if kind == "layers" else None for kind in wanted}
     try:
-        if is_mmp_name(name):
+        if registry.is_mmp(bytes(data[: registry.MAGIC_END]), name):
             _facts_of_mmp(facts, data, name, search, limits, progress)
         elif "regions" in facts and search.most:
             picture = pictures.from_bytes(bytes(data[:]), name, limits=limits)

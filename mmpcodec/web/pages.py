@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
-from mmpcodec.format.container import is_mmp_name
 from mmpcodec.runtime.files import printable
 from mmpcodec.web import parts
 
@@ -34,9 +33,11 @@ class PageEntry:
     Parameters
     ----------
     name : str
-        As it is shown. A name that ends in .mmp is that of an mmp file; the browser decodes others.
+        As it is shown.
     size : int
         Bytes.
+    is_mmp : bool
+        Whether it is an mmp file; the browser decodes others.
     address : str or None
         Where a server has the file, from the page's address.
     facts_addresses : dict of str to str or None
@@ -48,6 +49,7 @@ class PageEntry:
 
     name: str
     size: int
+    is_mmp: bool
     address: str | None = None
     facts_addresses: dict[str, str] | None = None
     data: Callable[[], bytes] | None = None
@@ -58,7 +60,7 @@ class PageEntry:
         return {
             "name": self.name,
             "bytes": self.size,
-            "isMmp": is_mmp_name(self.name),
+            "isMmp": self.is_mmp,
             "address": self.address,
             "factsAddresses": self.facts_addresses,
         }

@@ -25,6 +25,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.errors import FileError, MmpError, PictureError
 from mmpcodec.format.container import MAGIC
+from mmpcodec.pictures import registry
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import FileBytes, LazyBytes
 from mmpcodec.runtime.progress import report_progress
@@ -78,8 +79,8 @@ class ServedFile(NamedTuple):
                 self._check_shown(bytes(data[:HEAD]))
             yield data
 
-    def size(self) -> int:
-        """Return the bytes of the file.
+    def size_and_kind(self) -> tuple[int, bool]:
+        """Return the bytes of the file, and whether it is an mmp file.
 
         Raises
         ------
@@ -87,7 +88,7 @@ class ServedFile(NamedTuple):
             If it cannot be opened or is no file.
         """
         with self._opened() as data:
-            return len(data)
+            return len(data), registry.is_mmp(bytes(data[: registry.MAGIC_END]), self.name)
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[LazyBytes]:
@@ -178,7 +179,7 @@ class PageServer(ThreadingHTTPServer):
         entries = [
             PageEntry(
                 file.name,
-                file.size(),
+                *file.size_and_kind(),
                 f"files/{number}",
                 {kind: f"{kind}/{number}" for kind in KINDS},
             )

@@ -34,19 +34,26 @@ class WrittenPage(NamedTuple):
         return f"{shown}: {counted(self.files, 'file')}, {self.bytes / 1e6:.2f} MB"
 
 
-def _check_header(job: Job) -> None:
-    """Raise PictureError if an mmp file has no valid header: a page would show the error only."""
+def _is_mmp(job: Job) -> bool:
+    """Return whether a file is an mmp file.
+
+    Raises
+    ------
+    PictureError
+        If it has no valid header: a page would show the error only.
+    """
     from mmpcodec.codec.opening import read_header
-    from mmpcodec.format.container import is_mmp_name
+    from mmpcodec.pictures import registry
     from mmpcodec.web.server import ServedFile
 
-    if not is_mmp_name(job.below):
-        return
     with ServedFile(job.source, job.below).opened() as data:
+        found = registry.is_mmp(bytes(data[: registry.MAGIC_END]), job.below)
         try:
-            read_header(data)
+            if found:
+                read_header(data)
         except FormatError as error:
             raise PictureError(named_fault(job.name, error)) from error
+    return found
 
 
 def page(
@@ -98,19 +105,17 @@ def page(
 
     def entry(job: Job) -> pages.PageEntry:
         name = printable(job.below)
-        served = ServedFile(job.source, name)
-        facts = None if no_layers else lambda: facts_of(served.read(), name, search)
-        return pages.PageEntry(name, output.size_of(job.source), data=served.read, facts=facts)
-
-    entries = [entry(job) for job in jobs]
-    for each in entries:
-        if each.size > pages.MOST_BYTES:
+        size = output.size_of(job.source)
+        if size > pages.MOST_BYTES:
             raise ParameterError(
-                f"{each.name}: has {each.size} bytes, a page holds files of at most "
+                f"{name}: has {size} bytes, a page holds files of at most "
                 f"{pages.MOST_BYTES}; mmp view shows larger ones"
             )
-    for job in jobs:
-        _check_header(job)
+        served = ServedFile(job.source, name)
+        facts = None if no_layers else lambda: facts_of(served.read(), name, search)
+        return pages.PageEntry(name, size, _is_mmp(job), data=served.read, facts=facts)
+
+    entries = [entry(job) for job in jobs]
     shown = title or pages.title_of([entry.name for entry in entries])
     size = 0
     with output.opened(out, force=force) as stream:

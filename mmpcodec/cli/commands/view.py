@@ -15,11 +15,12 @@ from mmpcodec.cli.commands.highlight import Offset, check_offset
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
-from mmpcodec.cli.inputs.folders import InputKind
+from mmpcodec.cli.inputs.folders import SYSTEM, InputKind
 from mmpcodec.cli.jobs import Job, inputs_together
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import tell_left_out
 from mmpcodec.errors import FileError, ParameterError
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, printable
 
 VIEWED = (".mmp", ".png", ".jpg", ".jpeg", ".webp")
@@ -62,8 +63,12 @@ def viewed(inputs: Sequence[str], offset: str) -> tuple[list[Job], list[Job]]:
     kind = InputKind("picture that a browser shows", VIEWED)
     jobs, others = inputs_together(inputs, kind)
     for job in jobs:
-        if job.source in inputs and not kind.holds(job.below):
-            raise ParameterError(f"{job.name}: must end in {', '.join(VIEWED)}")
+        if job.source not in inputs or kind.holds(job.below):
+            continue
+        at_url = stores.is_url(job.source)
+        reason = kind.at_url(job.below) if at_url else kind.of_file(job.source)
+        if reason not in (None, SYSTEM):
+            raise ParameterError(f"{job.name}: {reason.what}; pages show mmp, PNG, JPEG and WebP")
     return jobs, others
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.left_out import leave_out
 
@@ -22,13 +23,19 @@ def fits(icc: bytes, colours: int) -> bool:
 
 def with_fitting_profile(picture: Picture, name: str) -> Picture:
     """Return a picture that was read, without a profile of another number of colours."""
-    icc, colours = picture.metadata.icc, colours_of(picture)
+    metadata = fitting(picture.metadata, colours_of(picture), name)
+    return picture if metadata is picture.metadata else replace(picture, metadata=metadata)
+
+
+def fitting(metadata: Metadata, colours: int, name: str) -> Metadata:
+    """Return metadata of a file without a profile for another number than ``colours``, 1 or 3."""
+    icc = metadata.icc
     if fits(icc, colours):
-        return picture
+        return metadata
     space = icc[_SPACE_AT : _SPACE_AT + 4].decode("latin-1").strip()
     kind = "gray" if colours == 1 else "RGB"
     leave_out(name, "profile of other colours", f"{space} for {kind}")
-    return replace(picture, metadata=picture.metadata.without("icc"))
+    return metadata.without("icc")
 
 
 def colours_of(picture: Picture) -> int:

@@ -26,6 +26,7 @@ from mmpcodec.pictures.limits import (
     library,
     one_line,
 )
+from mmpcodec.pictures.side.profiles import fitting
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
 from mmpcodec.pictures.tiff.colour_maps import colours_of
@@ -130,6 +131,7 @@ class TiffReader:
         if page.photometric == CMYK:
             leave_out(self.name, "cmyk")
             self.metadata = self.metadata.without("icc")
+        self.metadata = fitting(self.metadata, 3 if planes > 2 else 1, self.name)
         self._stored = self._stored_array()
         if self._stored is None and self._in_front:
             raise PictureError(f"{self.name}: is a compressed stack, which is not supported")

@@ -5,8 +5,9 @@ class PageFile {
     Object.assign(this, entry, {number});
   }
 
-  static given(file) {
-    const isMmp = file.name.toLowerCase().endsWith(".mmp");
+  static async given(file) {
+    const head = await file.slice(0, 4).text().catch(() => ""); // opening it tells the error
+    const isMmp = head.endsWith("MMP") || file.name.toLowerCase().endsWith(".mmp");
     return new PageFile({name: file.name, bytes: file.size, isMmp, given: file}, null);
   }
 

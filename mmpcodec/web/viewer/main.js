@@ -246,8 +246,8 @@ class Viewer {
     this.#at("said").textContent = this.files[select.selectedIndex].name;
   }
 
-  #add(list) {
-    const given = [...list].map(PageFile.given);
+  async #add(list) {
+    const given = await Promise.all([...list].map(PageFile.given));
     if (!given.length) return;
     this.files.push(...given);
     this.#offer();

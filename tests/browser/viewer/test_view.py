@@ -328,7 +328,8 @@ def test_pictures_of_different_sizes(viewing, served, tmp_path):
 def embedded(path, files, facts=None):
     """A page in a file, which holds other files."""
     entries = [
-        PageEntry(name, len(data), data=lambda data=data: data, facts=facts) for name, data in files
+        PageEntry(name, len(data), name.endswith(".mmp"), data=lambda data=data: data, facts=facts)
+        for name, data in files
     ]
     path.write_text("".join(page(entries, real_decoder(), "a title", asks=False)))
     return path.as_uri()

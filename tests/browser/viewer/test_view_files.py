@@ -86,7 +86,8 @@ def written(tmp_path):
 
     def write(files):
         entries = [
-            PageEntry(name, len(data), data=lambda data=data: data) for name, data in files.items()
+            PageEntry(name, len(data), name.endswith(".mmp"), data=lambda data=data: data)
+            for name, data in files.items()
         ]
         path = tmp_path / "page.html"
         path.write_text("".join(page(entries, real_decoder(), "a page", asks=False)))

@@ -120,13 +120,28 @@ def test_a_folder_gives_what_browsers_show(mmp, decoder, encoded, folder):
     assert [entry["isMmp"] for entry in listed] == [False, False, True]
 
 
+@pytest.mark.parametrize("given", [["scans"], ["scans/a.mmp", "scans/b", "scans/c.bin"]])
+def test_the_first_bytes_tell_an_mmp_file(mmp, decoder, encoded, picture, folder, given):
+    (folder / "scans").mkdir()
+    for name, source in {"a.mmp": picture, "b": encoded, "c.bin": picture}.items():
+        (folder / "scans" / name).write_bytes(Path(source).read_bytes())
+    result = mmp("page", *given, "-o", "page.html")
+    assert result.exit_code == 0, result.stderr
+    page = Path("page.html").read_text()
+    found = {each["name"]: each["isMmp"] for each in json.loads(contents(page, "files"))}
+    assert list(found.values()) == [False, True, False]
+    facts = [json.loads(contents(page, f"facts-{number}")) for number in range(3)]
+    assert [bool(each["layers"]) for each in facts] == [False, True, False]
+    assert [each["problems"] for each in facts] == [{}] * 3
+
+
 @pytest.mark.parametrize("command", ["page", "view"])
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
         (["none.mmp"], 1, "none.mmp: No such file or directory"),
         (["-"], 2, "-: standard input cannot be shown; give files or folders"),
-        (["a.pgm"], 2, "a.pgm: must end in .mmp, .png, .jpg, .jpeg, .webp"),
+        (["a.pgm"], 2, "a.pgm: PGM; pages show mmp, PNG, JPEG and WebP"),
         (["a.mmp", "./a.mmp"], 2, "./a.mmp: comes twice, also as a.mmp"),
         (["empty"], 1, "empty: holds no picture that a browser shows"),
         (["a.mmp", "--offset", "x"], 2, "offset = 'x': must be a part of white"),

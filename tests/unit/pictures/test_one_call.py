@@ -132,3 +132,14 @@ def test_a_failed_write_keeps_the_old_file(tmp_path):
         mmpcodec.imwrite(path, GRAY.astype(float))
     assert path.read_bytes() == b"old"
     assert [*Path(tmp_path).iterdir()] == [path]
+
+
+@pytest.mark.parametrize("page", [True, 1.0, 1.5, "2"])
+@pytest.mark.parametrize("format", ["tif", "png", "pgm", "webp"])
+def test_a_page_that_is_no_integer_is_no_damage(tmp_path, format, page):
+    path = tmp_path / f"a.{format}"
+    pictures.write(np.full((9, 9), 7, np.uint8), path)
+    for reads in (pictures.read, pictures.opened):
+        with pytest.raises(ParameterError, match=f"page = {page!r}: must be an integer"):
+            reads(path, page=page)
+    assert pictures.read(path, page=np.int64(1)).samples.flat[0] == 7

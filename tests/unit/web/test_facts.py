@@ -128,6 +128,13 @@ def test_other_pictures_have_regions_only():
     assert found["regions"]["rows"]
 
 
+def test_the_first_bytes_tell_an_mmp_file():
+    found = facts_of(pictures.to_bytes(shade(), "png"), "a.mmp")
+    assert (found["layers"], found["problems"]) == ([], {})
+    found = facts_of(mmpcodec.encode(shade(), preset="plain"), "a.png")
+    assert [layer["key"] for layer in found["layers"]] == ["edges", "bits"]
+
+
 def test_what_is_wrong_is_said(monkeypatch):
     data = mmpcodec.encode(shade(), preset="plain")
     damaged = bytearray(data)

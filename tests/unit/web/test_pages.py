@@ -18,8 +18,10 @@ HOSTILE = '</script><script>alert("1")</script>&<b>.mmp'
 def entries():
     data = bytes(range(256))
     return [
-        PageEntry("a.mmp", 256, data=lambda: data, facts=lambda: {"layers": [], "name": HOSTILE}),
-        PageEntry(HOSTILE, 7, address="files/1", facts_addresses={"layers": "layers/1"}),
+        PageEntry(
+            "a.mmp", 256, True, data=lambda: data, facts=lambda: {"layers": [], "name": HOSTILE}
+        ),
+        PageEntry(HOSTILE, 7, False, address="files/1", facts_addresses={"layers": "layers/1"}),
     ]
 
 
@@ -68,7 +70,7 @@ def test_a_served_page_asks_its_server_only():
 def test_files_and_names_are_as_they_were(text):
     listed, facts = map(json.loads, scripts(text, "application/json"))
     assert [entry["name"] for entry in listed] == ["a.mmp", HOSTILE]
-    assert [entry["isMmp"] for entry in listed] == [True, True]
+    assert [entry["isMmp"] for entry in listed] == [True, False]
     assert listed[1]["address"] == "files/1"
     assert facts == {"layers": [], "name": HOSTILE}
     (data,) = scripts(text, "text/plain")
@@ -79,7 +81,7 @@ def test_files_and_names_are_as_they_were(text):
 def test_a_page_is_the_files_and_little_more():
     sizes = []
     for count in (0, 300_000):
-        entry = PageEntry("a.mmp", count, data=lambda count=count: bytes(count))
+        entry = PageEntry("a.mmp", count, True, data=lambda count=count: bytes(count))
         sizes.append(len("".join(page([entry], DECODER, "a", asks=False))))
     assert sizes[0] < 77_000
     assert sizes[1] - sizes[0] == pytest.approx(400_000, abs=10)
@@ -92,7 +94,9 @@ def test_files_are_read_one_at_a_time():
         read.append(number)
         return b"x"
 
-    given = [PageEntry("a.mmp", 1, data=lambda number=number: data(number)) for number in (0, 1)]
+    given = [
+        PageEntry("a.mmp", 1, True, data=lambda number=number: data(number)) for number in (0, 1)
+    ]
     for piece in page(given, DECODER, "a", asks=False):
         if 'id="file-0"' in piece:
             assert read == [0]

@@ -5,6 +5,7 @@ import struct
 
 import numpy as np
 import pytest
+import tifffile
 from PIL import Image, ImageCms
 from support.picture_files import COLOUR, GRAY, png_of, rows_of
 
@@ -50,6 +51,27 @@ def test_a_profile_of_other_colours_goes_and_is_named(samples, profile):
     for format in ("png", "tif", "jpg"):
         assert pictures.lost(picture, format) == ("icc",)
         assert pictures.from_bytes(pictures.to_bytes(picture, format)).metadata.icc == b""
+
+
+@pytest.mark.parametrize("options", [{}, {"compression": "zlib"}, {"tile": (16, 16)}])
+@pytest.mark.parametrize(
+    ("samples", "profile"), [(GRAY, SRGB), (COLOUR, OF_GRAY)], ids=["gray", "colour"]
+)
+def test_a_tiff_that_is_read_in_parts_loses_it_too(tmp_path, samples, profile, options):
+    path = tmp_path / "a.tif"
+    tifffile.imwrite(path, samples, iccprofile=profile, **options)
+    with pytest.warns(PictureWarning) as said:
+        opened = pictures.opened(path)
+    with opened as reader:
+        assert reader.metadata.icc == b""
+        assert (reader.read(slice(None), slice(None)) == samples).all()
+    assert [each.message.left_out for each in said] == [("profile of other colours",)]
+    with pytest.warns(PictureWarning) as said:
+        assert pictures.read(path).metadata.icc == b""
+    assert [each.message.left_out for each in said] == [("profile of other colours",)]
+    for refuses in (pictures.opened, pictures.read):
+        with pytest.raises(PictureError, match="of another number of colours, which is left out"):
+            refuses(path, strict=True)
 
 
 @pytest.mark.parametrize(
