@@ -46,6 +46,7 @@ def test_lossless_colours_on_the_device():
 
 def test_deep_samples_are_refused_by_name():
     deep = np.zeros((20, 20), np.uint16)
+    deep[0, 0] = 4095  # so that coded levels have more than 8 bits
     with pytest.raises(BackendUnavailable, match="cuda cannot run here: it has no"):
         mmpcodec.encode(deep, 8, depth=12, preset="photo", backend="cuda")
     # "auto" lets another code them.
