@@ -159,7 +159,8 @@ def bound_of(text: str) -> Bound | int:
     Raises
     ------
     ParameterError
-        If it is neither a whole number nor a number from 0 up with a unit.
+        If it is neither a whole number nor a number from 0 up with a unit, or if the unit looks
+        like an exponent, as in "1e3".
 
     Examples
     --------
@@ -168,6 +169,10 @@ def bound_of(text: str) -> Bound | int:
     (3, Bound(value=2.5, unit='HU'))
     """
     match = re.fullmatch(r"\s*([0-9]{1,9}(?:\.[0-9]{1,9})?)\s*((?:[^\W\d_]|[%°])\S{,63})?\s*", text)
+    if match and match[2] and re.fullmatch(r"[eE][+-]?[0-9]+.*", match[2]):
+        raise ParameterError(
+            f"max_error = {text!r}: must be written without an exponent, such as 1000 for 1e3"
+        )
     if match and match[2]:
         return Bound(float(match[1]), match[2])
     if match and match[1].isdecimal():

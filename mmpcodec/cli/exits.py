@@ -63,6 +63,8 @@ def exit_code_of(command: Callable[[], ExitCode | None]) -> ExitCode:
         return ExitCode.NO_BACKEND
     except MmpError as error:
         show_error(error)
+    except MemoryError:
+        show_error("not enough memory")
     except BrokenPipeError:
         pass  # the reader has closed the pipe
     except OSError as error:  # FileError covers named files, so this is a standard stream

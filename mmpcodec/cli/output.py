@@ -57,6 +57,8 @@ def read(source: str, most: int | None = None) -> bytes:
             return sys.stdin.buffer.read()
         with open(source, "rb") as stream:
             return stream.read()
+    except MemoryError as error:
+        raise FileError(f"{shown(source, 'stdin')}: not enough memory") from error
     except OSError as error:
         raise FileError.from_os(shown(source, "stdin"), error) from error
 

@@ -31,7 +31,7 @@ from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.params import DecodeLimits, EncodeOptions
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.runtime.files import StreamBytes
-from mmpcodec.runtime.images import with_colours
+from mmpcodec.runtime.images import supported_modes, with_colours
 from mmpcodec.samples import Form
 
 FORMAT = "MMP"
@@ -310,10 +310,7 @@ def _with_samples(image: Image.Image) -> Image.Image:
     """Convert palettes and transparent colours, so that the mode is one that the codec supports."""
     found = with_colours(image)
     if found is None or found.mode in ("I", "F"):
-        raise OSError(
-            f"cannot write mode {image.mode} as {FORMAT}: supported are 1, L, LA, La, P, PA, RGB, "
-            "RGBA, RGBa, RGBX and I;16; see Image.convert"
-        )
+        raise OSError(f"cannot write mode {image.mode} as {FORMAT}: {supported_modes(image.mode)}")
     return found
 
 

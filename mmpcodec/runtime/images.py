@@ -41,12 +41,19 @@ def samples_of(name: str, image: Any) -> np.ndarray:
     """
     with_samples = with_colours(image)
     if with_samples is None:
-        advice = "PIL.ImageCms.profileToProfile" if image.mode == "LAB" else 'image.convert("RGB")'
-        raise ParameterError(
-            f"{name}: image of mode {image.mode}: supported are 1, L, LA, La, P, PA, RGB, RGBA, "
-            f"RGBa, RGBX and I;16; {advice} gives RGB"
-        )
+        raise ParameterError(f"{name}: image of mode {image.mode}: {supported_modes(image.mode)}")
     return np.asarray(with_samples)
+
+
+def supported_modes(mode: str) -> str:
+    """Return the modes of Pillow that can be coded, and what makes one of another mode."""
+    if mode in ("I", "F"):
+        advice = "Image.fromarray(np.asarray(image).astype(np.uint16)) gives I;16, if it holds them"
+    elif mode == "LAB":
+        advice = "PIL.ImageCms.profileToProfile gives RGB"
+    else:
+        advice = 'image.convert("RGB") gives RGB'
+    return f"supported are 1, L, LA, La, P, PA, RGB, RGBA, RGBa, RGBX and I;16; {advice}"
 
 
 def with_colours(image: Any) -> Any:

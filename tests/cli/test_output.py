@@ -12,6 +12,7 @@ import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.manifest import Manifest
+from mmpcodec.cli.exits import ExitCode, exit_code_of
 from mmpcodec.errors import FileError
 from mmpcodec.runtime import files as files_module
 
@@ -39,6 +40,30 @@ def test_one_that_exists_does_not_stop_the_others(mmp, picture, samples, files):
     ]
     assert files() == ["a.mmp", "a.png", "b.mmp", "b.png"]
     assert Path("b.mmp").read_bytes() == b"mine"
+
+
+def no_memory(*arguments, **options):
+    raise MemoryError
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("compare", "a.png", "a.png"),
+        ("thumbnail", "a.png", "b.png", 64),
+        ("budget", "a.png", "--total", "1MB", "-O", "out"),
+    ],
+)
+def test_an_input_that_memory_does_not_hold_is_named(mmp, picture, monkeypatch, command):
+    monkeypatch.setattr(output, "open", no_memory, raising=False)
+    result = mmp(*command)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("mmp: a.png: not enough memory\n")
+
+
+def test_a_lack_of_memory_elsewhere_is_an_error_line(capsys):
+    assert exit_code_of(no_memory) == ExitCode.FAILED
+    assert capsys.readouterr().err == "mmp: not enough memory\n"
 
 
 def test_a_file_that_appears_meanwhile_is_kept(folder, files):

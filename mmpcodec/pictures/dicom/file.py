@@ -101,7 +101,9 @@ def _parsed(data: bytes, name: str) -> Any:
     pydicom = library("pydicom", "DICOM", name, extra="dicom")
     if _DEFLATED in data:
         # pydicom would unpack all of it, without a bound on its size.
-        raise PictureError(f"{name}: is a deflated DICOM file, which is not supported")
+        raise PictureError(
+            f"{name}: is a deflated DICOM file, which is not supported; dcmconv (DCMTK) inflates it"
+        )
     try:
         # A file may lack the preamble.
         file = pydicom.dcmread(io.BytesIO(data), force=True)

@@ -115,6 +115,8 @@ def test_the_line_has_the_error_in_the_unit(mmp, folder):
     [
         ("2SUV", "ct.dcm: max_error = 2SUV: the picture has the unit HU"),
         ("2,5HU", "max_error = '2,5HU': must be a whole number of samples"),
+        ("1e3", "max_error = '1e3': must be written without an exponent, such as 1000 for 1e3"),
+        ("1.5E-3HU", "max_error = '1.5E-3HU': must be written without an exponent"),
         ("32768", "max_error = 32768: must be from 0 to 32767"),
     ],
 )
