@@ -26,7 +26,7 @@ def damage_reported(name: str) -> Iterator[None]:
     """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
     try:
         yield
-    except (PictureError, ParameterError, MissingExtra, PictureWarning):
+    except (PictureError, MissingExtra, PictureWarning):
         raise
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
@@ -110,6 +110,17 @@ def _span(argument: str, part: slice, length: int) -> tuple[int, int]:
     return start, stop
 
 
+def page_number(page: int | None) -> int | None:
+    """Return ``page``, NumPy's integers as a Python int.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither an integer nor None.
+    """
+    return None if page is None else check_int("page", page)
+
+
 def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") -> int:
     """Return the index of the picture to read, from 0, of those in a file.
 
@@ -131,7 +142,7 @@ def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") ->
     ParameterError
         If the page is no integer.
     """
-    page = None if page is None else check_int("page", page)
+    page = page_number(page)
     if page is None and count > 1:
         raise PictureError(
             f"{name}: holds {count} {thing}; --page N, or page=N in Python, reads one, 1 to {count}"

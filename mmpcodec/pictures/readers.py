@@ -9,7 +9,7 @@ from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import check_part, chosen, damage_reported
+from mmpcodec.pictures.limits import check_part, chosen, damage_reported, page_number
 from mmpcodec.pictures.ome_zarr import ZarrReader
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
@@ -58,7 +58,7 @@ def opened(
     >>> with pictures.opened("slide.tif") as reader:       # doctest: +SKIP
     ...     part = reader.read(slice(4000, 4512), slice(9000, 9512))
     """
-    limits = limits or DecodeLimits()
+    limits, page = limits or DecodeLimits(), page_number(page)
     name = stores.without_file(os.fspath(path))
     if stores.is_zarr(name):
         chosen(1, page, name)

@@ -10,7 +10,7 @@ from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import chosen, damage_reported
+from mmpcodec.pictures.limits import chosen, damage_reported, page_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
@@ -190,7 +190,7 @@ def from_bytes(
         If the picture is not all that the file holds, or was converted, as CMYK is: one warning for
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
-    limits = limits or DecodeLimits()
+    limits, page = limits or DecodeLimits(), page_number(page)
     if not data:
         raise PictureError(f"{name}: is empty")
     row = registry.format_at(data)

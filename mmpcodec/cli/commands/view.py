@@ -68,7 +68,9 @@ def viewed(inputs: Sequence[str], offset: str) -> tuple[list[Job], list[Job]]:
         at_url = stores.is_url(job.source)
         reason = kind.at_url(job.below) if at_url else kind.of_file(job.source)
         if reason not in (None, SYSTEM):
-            raise ParameterError(f"{job.name}: {reason.what}; pages show mmp, PNG, JPEG and WebP")
+            raise ParameterError(
+                f"{job.name}: is {reason.what}; pages show mmp, PNG, JPEG and WebP"
+            )
     return jobs, others
 
 

@@ -7,7 +7,9 @@ class PageFile {
 
   static async given(file) {
     const head = await file.slice(0, 4).text().catch(() => ""); // opening it tells the error
-    const isMmp = head.endsWith("MMP") || file.name.toLowerCase().endsWith(".mmp");
+    const isOther = /^(.PNG|\ufffd{3}|RIFF)/.test(head); // PNG, JPEG, WebP
+    const named = file.name.toLowerCase().endsWith(".mmp");
+    const isMmp = head.endsWith("MMP") || (named && !isOther);
     return new PageFile({name: file.name, bytes: file.size, isMmp, given: file}, null);
   }
 

@@ -141,7 +141,7 @@ def test_the_first_bytes_tell_an_mmp_file(mmp, decoder, encoded, picture, folder
     [
         (["none.mmp"], 1, "none.mmp: No such file or directory"),
         (["-"], 2, "-: standard input cannot be shown; give files or folders"),
-        (["a.pgm"], 2, "a.pgm: PGM; pages show mmp, PNG, JPEG and WebP"),
+        (["a.pgm"], 2, "a.pgm: is PGM; pages show mmp, PNG, JPEG and WebP"),
         (["a.mmp", "./a.mmp"], 2, "./a.mmp: comes twice, also as a.mmp"),
         (["empty"], 1, "empty: holds no picture that a browser shows"),
         (["a.mmp", "--offset", "x"], 2, "offset = 'x': must be a part of white"),
