@@ -1,7 +1,9 @@
-"""The decoder of mmpcodec/web in Node, one process for the tests of a file."""
+"""The decoder of mmpcodec/web in Node, one process for the tests of a file; its estimate of memory."""
 
 import pytest
 from support.web.decoder import Node, missing
+
+from mmpcodec.codec.limits import memory
 
 
 @pytest.fixture(scope="module")
@@ -11,3 +13,16 @@ def node():
     process = Node()
     yield process
     process.end()
+
+
+@pytest.fixture
+def in_browsers(monkeypatch):
+    """Python's estimate with the numbers of the web decoder for exact samples 2."""
+    usual = memory._layer_bytes
+
+    def layer_bytes(tools, tile, planes):
+        if tools.exact and tools.later:
+            return planes * ((96 << 20) + 1536 * tile.width)
+        return usual(tools, tile, planes)
+
+    monkeypatch.setattr(memory, "_layer_bytes", layer_bytes)

@@ -11,7 +11,6 @@ from support.web.decoder import WEB, Node, missing
 
 import mmpcodec
 from mmpcodec.codec.decoder import read_tile
-from mmpcodec.codec.limits import memory
 from mmpcodec.codec.limits.seconds import seconds_to_decode
 
 SIZES = """
@@ -24,19 +23,6 @@ await createDecoder({ workers: 0 }).decode(readFileSync(process.argv[2]));
 console.log(JSON.stringify(Math.max(...made.map(({ buffer }) => buffer.byteLength))));
 """
 """Decodes a file in Node and prints the bytes of the memory of WebAssembly."""
-
-
-@pytest.fixture
-def in_browsers(monkeypatch):
-    """Python's estimate with the numbers of the web decoder for exact samples 2."""
-    usual = memory._layer_bytes
-
-    def layer_bytes(tools, tile, planes):
-        if tools.exact and tools.later:
-            return planes * ((96 << 20) + 1536 * tile.width)
-        return usual(tools, tile, planes)
-
-    monkeypatch.setattr(memory, "_layer_bytes", layer_bytes)
 
 
 @each(GOOD)

@@ -117,6 +117,7 @@ def test_tables_of_tools_are_those_of_python():
 @with_module
 @with_node
 @pytest.mark.parametrize("name", OF_EACH_CODING)
+@pytest.mark.usefixtures("in_browsers")
 def test_memory_is_estimated_as_in_python(name):
     stream = FOLDER / name / "stream.mmp"
     found = node(
