@@ -1,4 +1,4 @@
-"""The decoder of mmpcodec/web in Node, one process for the tests of a file; its estimate of memory."""
+"""The decoder of mmpcodec/web in Node: one process for the tests of a file, and its memory."""
 
 import pytest
 from support.web.decoder import Node, missing
