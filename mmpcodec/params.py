@@ -462,7 +462,7 @@ class EncodeParams:
     def without_loss(self) -> "EncodeParams":
         """Return lossless parameters, or these if nothing but lossy sets of tools is left."""
         lossy = all(tools.prediction for tools in (self.tools, *self.candidates))
-        return self if lossy or self.tune == EYE or self._max_error else self.at(0)
+        return self if lossy or self.tune == EYE or self.max_error else self.at(0)
 
     def within(self, max_error: int) -> "EncodeParams":
         """Return parameters with a maximal error from 0 up, in samples, in place of a bound."""
@@ -483,7 +483,8 @@ class EncodeParams:
         )
 
     @property
-    def _max_error(self) -> int:
+    def max_error(self) -> int:
+        """Largest maximal error of the sets of tools, in samples."""
         return max(tools.max_error for tools in (self.tools, *self.candidates))
 
     @property

@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.limits.memory import memory_to_decode
-from mmpcodec.codec.limits.seconds import seconds_to_decode
+from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
@@ -345,10 +345,9 @@ def check_seconds(
 ) -> None:
     """Compare the time that decoding tiles of a file of ``size`` bytes can take with the limit."""
     most = limits.seconds_for(size)
-    for peek in (False, True):
-        seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=peek)
-        if seconds <= most:
-            return
+    seconds = seconds_within(streams, header, most)
+    if seconds <= most:
+        return
     text = f"decoding can take {seconds:.3g} s, the limit is {most:.3g} s for {size} bytes"
     raise LimitExceeded(container.SECTION, f"{text}; max_seconds (--max-seconds) raises it")
 

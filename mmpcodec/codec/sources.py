@@ -1,7 +1,7 @@
 """Pictures that are checked and ready to be encoded."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -149,6 +149,34 @@ def params_of(
     return at_quality(own, [levels.shown_colours(area) for area in areas]), levels.range
 
 
+def levels_of(
+    params: EncodeParams,
+    kind: Kind,
+    shown: tuple[int, int],
+    whole: Callable[[], Samples] | None,
+) -> tuple[Levels, Metadata]:
+    """Return the levels that a picture codes, and the metadata of its file with the range.
+
+    Parameters
+    ----------
+    params : EncodeParams
+        Those of the picture, as ``params_of`` returns them.
+    kind : Kind
+    shown : (int, int)
+        Range, as ``params_of`` returns it.
+    whole : callable or None
+        Returns all samples; None for a picture in tiles, whose samples are known only when each is
+        coded. So tiles keep their samples.
+    """
+    bits, first = kind.depth, 0
+    if whole is not None and scales(params):
+        bits, first = coded_levels(whole(), kind.depth)
+    found, metadata = Levels(kind.depth, shown, bits, first), kind.metadata
+    if is_lossy(params):
+        metadata = replace(metadata, range=params.range or found.stored_range)
+    return found, metadata
+
+
 def samples_of(bound: Bound, calibration: Calibration | None) -> int:
     """Return the largest whole number of samples within a bound in the unit of a calibration.
 
@@ -225,18 +253,13 @@ class Source:
         """Return the source of the levels to code, and the parameters; see ``params_of``."""
         kind = Kind(self.on_host.shape, self.depth, self.metadata, self.importance is not None)
         own, levels = params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
-        bits, first = self.depth, 0
-        # The samples of a tile are known only when it is coded, so tiles keep them as they are.
-        if scales(own) and not self.tile_size:
-            bits, first = coded_levels(self.on_host, self.depth)
-        found = Levels(self.depth, levels, bits, first)
-        metadata = self.metadata
-        if is_lossy(own):
-            metadata = replace(metadata, range=own.range or found.stored_range)
+        found, metadata = levels_of(
+            own, kind, levels, None if self.tile_size else lambda: self.on_host
+        )
         host = found.coded(self.on_host)
         coded = host if self.samples is self.on_host else found.coded(self.samples)
         own_source = replace(
-            self, samples=coded, on_host=host, depth=bits, metadata=metadata, own_levels=found
+            self, samples=coded, on_host=host, depth=found.bits, metadata=metadata, own_levels=found
         )
         return own_source, own
 

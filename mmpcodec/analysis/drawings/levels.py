@@ -44,7 +44,7 @@ def shown_range(samples: Samples, depth: int, metadata: Metadata) -> tuple[float
         return full
     calibration = metadata.calibration
     if calibration is not None and calibration.window is not None:
-        ends = [(v - calibration.intercept) / calibration.slope for v in calibration.window]
+        ends = [calibration.sample(value) for value in calibration.window]
         return min(ends), max(ends)
     if metadata.white and 2 * int(samples.max()) >= metadata.white:
         return full

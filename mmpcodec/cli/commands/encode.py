@@ -99,7 +99,6 @@ class Encoded(NamedTuple):
 
         assert job.target is not None
         header = found.header
-        bounded = any(tools.max_error for tools in (params.tools, *params.candidates))
         pixels = header.width * header.height
         return cls(
             input=job.source,
@@ -118,7 +117,7 @@ class Encoded(NamedTuple):
             error_text=error_text(found.max_error, header.metadata.calibration),
             ssimulacra2=found.ssimulacra2,
             spared=bool(params.spared) and found.lam == 0,
-            lam=None if bounded else found.lam,
+            lam=None if params.max_error else found.lam,
             seconds=found.seconds,
             backend=found.backend,
             verified=verified,

@@ -211,7 +211,7 @@ def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) 
         has_effect = EFFECTS[option]
         if value is None or value is False or any(map(has_effect, ways)):
             continue
-        if any(tools.max_error for tools in ways):
+        if params.max_error:
             why = "with --max-error"
         elif preset in PRESETS:
             why = f"with preset {preset}; take {presets_where(has_effect)}"

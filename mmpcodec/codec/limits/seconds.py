@@ -4,10 +4,11 @@ Rates are those of files made to be slow, which ``scripts/bench/codec/worst.py``
 can code many samples in nearly no bits, so most of the time depends on samples and coding.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
+from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
@@ -77,10 +78,17 @@ def opens_by_default(data: bytes) -> bool:
     start, end = header.tile_offsets[:2]
     streams = [(header.tiles[0], layers.read(view[start:end], start, header))]
     most = DecodeLimits().seconds_for(len(data))
-    return any(
-        seconds_to_decode(streams, header.level_depth, header.planes, peek=peek) <= most
-        for peek in (False, True)
-    )
+    return seconds_within(streams, header, most) <= most
+
+
+def seconds_within(
+    streams: Sequence[tuple[Tile, TileStream]], header: Header, most: float
+) -> float:
+    """Return ``seconds_to_decode``; it looks into payloads only if it is above ``most`` without."""
+    seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=False)
+    if seconds <= most:
+        return seconds
+    return seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
 
 
 def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:

@@ -14,9 +14,9 @@ from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import largest_error
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at
 from mmpcodec.codec.importance.maps import check_importance
-from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales
+from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.quality import PartsOf
-from mmpcodec.codec.sources import Kind, check_white, params_of
+from mmpcodec.codec.sources import Kind, check_white, levels_of, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
@@ -79,17 +79,14 @@ def prepared(
     candidates_at(params, depth)
     kind = Kind(tuple(shape), depth, metadata, importance is not None)
     params, levels = params_of(params, kind, parts_of)
-    bits, first = depth, 0
-    if scales(params) and not tile_size:
-        bits, first = coded_levels(parts_of([(slice(0, height), slice(0, width))])[0], depth)
-    found = Levels(depth, levels, bits, first)
-    if is_lossy(params):
-        header = replace(
-            header, metadata=replace(metadata, range=params.range or found.stored_range)
-        )
-    if bits < depth:
-        header = replace(header, level_bits=bits, first=first)
-    return with_tool_sets(header, candidates_at(found.at_levels(params), bits)), params
+    whole = [(slice(0, height), slice(0, width))]
+    found, metadata = levels_of(
+        params, kind, levels, None if tile_size else lambda: parts_of(whole)[0]
+    )
+    header = replace(header, metadata=metadata)
+    if found.bits < depth:
+        header = replace(header, level_bits=found.bits, first=found.first)
+    return with_tool_sets(header, candidates_at(found.at_levels(params), found.bits)), params
 
 
 @dataclass(frozen=True)
