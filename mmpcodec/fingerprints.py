@@ -45,7 +45,7 @@ def codec_fingerprint() -> str:
         path
         for folder in folders
         for path in (package / folder).rglob("*.*")
-        if path.suffix in (".py", ".h")
+        if path.suffix in (".py", ".h", ".bin")
     ]
     sources += [package / name for name in ("depth.py", "params.py", "tools.py")]
     digest = hashlib.sha256()

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cpu/runtime/simd.h"
-#include "shared/trained_filters.h"
+#include "shared/tables.h"
 
 namespace mmp {
 
@@ -20,7 +20,7 @@ constexpr int kHeld = 16;    // rows that are held at once; a power of two
 constexpr int kForms = kBankClasses * kBankTurns;
 static_assert(kHeld >= 2 * (kBankWindow + 1) + 1 && kBankWindow + 1 >= kBankReach);
 constexpr int kTableBytes = kBankClasses * 2 * kBankTaps;
-static_assert(sizeof kTrainedFilters == kBankTables * kTableBytes);
+static_assert(sizeof kFixedFilters == kBankTables * kTableBytes);
 
 // A turn of a filter: the weight of each place around a sample, and the largest difference there.
 // Samples and their differences are held as a Value.
@@ -52,7 +52,7 @@ constexpr int place_of(int row, int column) {
 template <class Value, class Sample>
 std::vector<Form<Value>> forms_of(int step, Depth<Sample> depth) {
     std::vector<Form<Value>> forms(kForms);
-    const uint8_t* table = kTrainedFilters + bank_table(step) * kTableBytes;
+    const uint8_t* table = kFixedFilters + bank_table(step) * kTableBytes;
     for (int i = 0; i < kForms; ++i) {
         const uint8_t* filter = table + i / kBankTurns * 2 * kBankTaps;
         for (int tap = 0; tap < kBankTaps; ++tap) {

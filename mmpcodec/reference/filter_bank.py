@@ -42,7 +42,7 @@ BAND_SAMPLES = 1 << 24
 @cache
 def trained_filters() -> np.ndarray:
     """Return weights in 1/128 and clip levels by table and class, a (3, 35, 2, 12) int array."""
-    table = kernels.numbers_in("trained_filters.h")
+    table = kernels.table("fixed_filters")
     table = table.reshape(len(START_STEPS) + 1, ACTIVITIES * DIRECTIONS, 2, len(TAPS))
     return table - np.array([[ZERO], [0]])
 

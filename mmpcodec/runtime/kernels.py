@@ -36,13 +36,9 @@ def sources() -> list[Path]:
     return sorted((FOLDER / "cuda").rglob("*.cu"))
 
 
-def numbers_in(header: str) -> np.ndarray:
-    """Return the numbers of the first table in a header, a 1-D int64 array.
-
-    ``header`` is its path below ``kernels/shared``.
-    """
-    text = (FOLDER / "shared" / header).read_text()
-    return np.array(text.partition("= {")[2].partition("}")[0].split(","), np.int64)
+def table(name: str, dtype: DTypeLike = np.uint8) -> np.ndarray:
+    """Return a trained table of ``kernels/shared/tables``, a 1-D array of 8-bit numbers."""
+    return np.frombuffer((FOLDER / "shared" / "tables" / f"{name}.bin").read_bytes(), dtype)
 
 
 def c_type(dtype: DTypeLike) -> str:

@@ -22,10 +22,12 @@ if [ "$(uname -m)" = x86_64 ] && [ "$engine" = driver ]; then
     flags+=(-DMMP_X86 -Wno-maybe-uninitialized)
 fi
 mkdir -p "$folder"
+python3 scripts/embed.py "$folder/tables.cpp"
 {
     find kernels/cpu/{runtime,entropy,trees,blocks,lossless} -name '*.cpp'
     echo kernels/cpu/filter_bank.cpp
     echo kernels/cpu/postfilter.cpp
+    echo "$folder/tables.cpp"
     find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
 } | while read -r source; do
     own=()

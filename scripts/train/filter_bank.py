@@ -7,7 +7,7 @@ class of samples, the sums of products of all clipped differences and of the err
 From these, weights of least squared error follow for any choice of clip levels; the levels are
 found by coordinate descent. A file counts by the inverse of the root of its squared error, so that
 neither fine nor coarse steps dominate a table. The tables replace
-``kernels/shared/trained_filters.h``; compile the package again to use them.
+``kernels/shared/tables/fixed_filters.bin``; compile the package again to use them.
 
 With --folds, N parts of the pictures are left out in turn: the script prints by how many decibels
 the filters of the other parts improve them, beside those of all pictures, and writes nothing.
@@ -196,14 +196,7 @@ def main() -> None:
         validate(files, args.folds)
     else:
         print(f"{len(chosen)} pictures")
-        write(
-            "trained_filters.h",
-            "kTrainedFilters",
-            (trained(files) + np.array([[ZERO], [0]])).astype(np.uint8),
-            script="filter_bank.py",
-            what="weights and clip levels by table and class.",
-            section="Filter bank",
-        )
+        write("fixed_filters", (trained(files) + np.array([[ZERO], [0]])).astype(np.uint8))
 
 
 if __name__ == "__main__":

@@ -10,8 +10,8 @@ makes these counts most likely: its mean, and the number of bits that the mean i
 --trained the pictures are encoded with the present states; `make train` does a
 round without and a round with them. With --folds, the script says what states trained on the other
 pictures save on each part of the pictures, and writes nothing. The tables replace
-``start_states.h`` and ``fine_states.h`` of ``kernels/shared/blocks``, and those whose names begin
-with ``small``; compile the package again to use them.
+``initial_states.bin`` and ``small_initial_states.bin`` of ``kernels/shared/tables``; compile the
+package again to use them.
 """
 
 import argparse
@@ -36,9 +36,6 @@ from mmpcodec.planning.start_training import (
 )
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.tools import SLOW_TOOLS
-
-START_BYTES = 1748
-"""Bytes of a table without the models of fine contexts."""
 
 
 @dataclass(frozen=True)
@@ -110,23 +107,6 @@ def counted(
         return [[tile for job in own for tile in job.result()] for own in jobs]
 
 
-def written(name: str, data: np.ndarray) -> None:
-    """Write the tables of a start."""
-    small = "small_" if name == "small" else ""
-    of = " of small pictures" if small else ""
-    words = {"script": "start_states.py", "section": "Start states"}
-    first, second = data[:, :START_BYTES], data[:, START_BYTES:]
-    what = f"how the models{of} start."
-    array = "kSmallStartStates" if small else "kStartStates"
-    write(f"blocks/{small}start_states.h", array, first, what=what, **words)
-    what = (
-        f"how the models{of} of fine contexts,\n"
-        "// of trained transforms and of ternary splits start."
-    )
-    array = "kSmallFineStates" if small else "kFineStates"
-    write(f"blocks/{small}fine_states.h", array, second, what=what, **words)
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
@@ -153,7 +133,7 @@ def main() -> None:
         data = np.array(tables).astype(np.uint8)
         assert data.shape == start_states(name == "small").shape
         print(f"{name} start, {len(chosen)} pictures")
-        written(name, data)
+        write("small_initial_states" if name == "small" else "initial_states", data)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Pictures to train on, and headers with the trained tables."""
+"""Pictures to train on, and files of the trained tables."""
 
 import hashlib
-import textwrap
 from pathlib import Path
 
 import numpy as np
@@ -9,23 +8,8 @@ import numpy as np
 from mmpcodec import pictures
 from mmpcodec.bench.codecs.conversion import luma_of
 
-FOLDER = Path(__file__).parents[2] / "kernels" / "shared"
+FOLDER = Path(__file__).parents[2] / "kernels" / "shared" / "tables"
 SIDE = 768
-HEADER = """\
-// Trained by scripts/train/{script}: {what}
-// Source: section "{section}" of docs/format/format.md.
-#pragma once
-
-#include <stdint.h>
-
-namespace mmp {{
-
-constexpr {kind}_t {name}[] = {{
-{numbers}
-}};
-
-}}  // namespace mmp
-"""
 
 
 def middle(path: Path, length: int = SIDE) -> np.ndarray:
@@ -38,22 +22,7 @@ def middle(path: Path, length: int = SIDE) -> np.ndarray:
     return np.ascontiguousarray(samples[top : top + length, left : left + length])
 
 
-def write(header: str, name: str, data: np.ndarray, **words: str) -> None:
-    """Write a table to a header, and print its size and its hash.
-
-    Parameters
-    ----------
-    header : str
-        Path below ``kernels/shared``.
-    name : str
-        Name of the array in C++.
-    data : array of uint8 or int8
-    **words
-        The ``script``, ``what`` the table holds, and the ``section`` of the format.
-    """
-    text = ", ".join(map(str, data.ravel()))
-    numbers = textwrap.fill(text, 100, initial_indent="    ", subsequent_indent="    ")
-    (FOLDER / header).write_text(
-        HEADER.format(kind=data.dtype, name=name, numbers=numbers, **words)
-    )
-    print(f"{header}: {data.size} bytes, SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")
+def write(name: str, data: np.ndarray) -> None:
+    """Write an array of uint8 or int8 as the table of this name, and print its size and hash."""
+    (FOLDER / f"{name}.bin").write_bytes(data.tobytes())
+    print(f"{name}: {data.size} bytes, SHA-256 {hashlib.sha256(data.tobytes()).hexdigest()}")

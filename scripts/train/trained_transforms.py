@@ -8,7 +8,7 @@ transform begins as the Karhunen-Loeve transform of the low frequencies of these
 is made sparse, round by round: values of less than 3/5 of a step become 0, and the orthonormal
 matrix is found that comes nearest to the values that remain. After some rounds only those blocks
 count whose estimated cost it lowers. The transforms replace
-``kernels/shared/blocks/trained_transforms.h``; compile the package again to use them.
+``kernels/shared/tables/trained_transforms.bin``; compile the package again to use them.
 
 With --folds, N parts of the pictures are left out in turn: the script prints by how much transforms
 of the other parts lower the estimated cost of the residuals, beside those of all pictures, and
@@ -215,14 +215,8 @@ def main() -> None:
     blocks = joined(files)
     for key in SIZES:
         print(f"group {key[0]}, {key[1]}x{key[2]}: {len(blocks.get(key, ()))} blocks")
-    write(
-        "blocks/trained_transforms.h",
-        "kTrainedTransforms",
-        np.concatenate([transform.ravel() for transform in trained(blocks).values()]),
-        script="trained_transforms.py",
-        what="the transforms of low frequencies, row by row.",
-        section="Trained transforms",
-    )
+    entries = np.concatenate([transform.ravel() for transform in trained(blocks).values()])
+    write("trained_transforms", entries)
 
 
 if __name__ == "__main__":

@@ -16,6 +16,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = ROOT / "kernels"
 OBJECTS = ROOT / "build" / "web"
+TABLES = OBJECTS / "tables.cpp"
 COMPILER = [sys.executable, "-m", "ziglang", "c++", "-target", "wasm32-wasi"]
 FLAGS = [
     *("-std=c++20", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
@@ -40,6 +41,8 @@ def sources() -> Iterator[Path]:
     for name in FILTERS:
         yield cpu / f"{name}.cpp"
     yield from sorted((KERNELS / "web").glob("*.cpp"))
+    subprocess.run([sys.executable, ROOT / "scripts" / "embed.py", TABLES], check=True)
+    yield TABLES
 
 
 def level(source: Path) -> str:
@@ -61,7 +64,7 @@ def run(command: list[str]) -> None:
 
 def compiled(source: Path, newer_than: float) -> Path:
     """Return the object of a source; it is made again if a source or header is newer."""
-    parts = source.relative_to(KERNELS).with_suffix(".o").parts
+    parts = source.relative_to(ROOT).with_suffix(".o").parts
     made = OBJECTS / "-".join(parts)
     if made.exists() and made.stat().st_mtime > max(newer_than, source.stat().st_mtime):
         return made

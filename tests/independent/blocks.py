@@ -478,14 +478,9 @@ def start_states(tools, start, small):
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
     if start is not None and len(start) != 6 * (1748 + 1988):
         raise ValueError("the start has states of another size")
-    table = list(start or ())[3736 * number : 3736 * (number + 1)]
-    files = (("start_states.h", 1748), ("fine_states.h", 1988))
-    for name, size in files if start is None else ():
-        name = "small_" + name if small else name
-        text = (ROOT / "kernels" / "shared" / "blocks" / name).read_text()
-        states = [int(state) for state in text.split("= {")[1].split("}")[0].split(",")]
-        table += states[size * number : size * (number + 1)]
-    table = iter(table)
+    name = "small_initial_states.bin" if small else "initial_states.bin"
+    states = (ROOT / "kernels/shared/tables" / name).read_bytes() if start is None else start
+    table = iter(states[3736 * number : 3736 * (number + 1)])
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}
     for name, *indices in (

@@ -67,8 +67,7 @@ def place(across, down, falling, rising, step):
 
 def filters(step):
     """The weights and clip levels of the 35 classes."""
-    text = (ROOT / "kernels" / "shared" / "trained_filters.h").read_text()
-    table = [int(number) for number in text.split("= {")[1].split("}")[0].split(",")]
+    table = list((ROOT / "kernels/shared/tables/fixed_filters.bin").read_bytes())
     table = table[840 * ((step >= 278) + (step >= 833)) :]
     found = []
     for k in range(35):

@@ -59,13 +59,12 @@ def trained_transform(coefficients, h, w, mode):
 
 
 def trained_matrix(group, rows, columns):
-    text = (ROOT / "kernels" / "shared" / "blocks" / "trained_transforms.h").read_text()
-    entries = iter(text.split("= {")[1].split("}")[0].split(","))
+    entries = iter((ROOT / "kernels/shared/tables/trained_transforms.bin").read_bytes())
     for key in itertools.product(range(5), (4, 6), (4, 6)):
         if key[0] < 2 and key[1] > key[2]:
             continue
         n = key[1] * key[2]
-        matrix = [[int(next(entries)) for _ in range(n)] for _ in range(n)]
+        matrix = [[(next(entries) ^ 128) - 128 for _ in range(n)] for _ in range(n)]
         if key == (group, rows, columns):
             return matrix
     raise KeyError((group, rows, columns))

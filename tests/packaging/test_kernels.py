@@ -15,7 +15,7 @@ SCRIPT = ROOT / "scripts" / "check" / "kernels.py"
 
 
 def test_every_kernel_is_installed():
-    for folder, pattern in (("cuda", "*.cu*"), ("shared", "*.h")):
+    for folder, pattern in (("cuda", "*.cu*"), ("shared", "*.h"), ("shared", "*.bin")):
         expected = {
             path.relative_to(ROOT / "kernels"): path.read_bytes()
             for path in (ROOT / "kernels" / folder).rglob(pattern)

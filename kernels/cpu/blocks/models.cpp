@@ -6,10 +6,7 @@
 
 #include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
-#include "shared/blocks/fine_states.h"
-#include "shared/blocks/small_fine_states.h"
-#include "shared/blocks/small_start_states.h"
-#include "shared/blocks/start_states.h"
+#include "shared/tables.h"
 
 namespace mmp {
 
@@ -77,18 +74,15 @@ AngleWeights angle_weights(const BlockPicture<Sample>& picture, const BlockPlace
     return weights;
 }
 
-static_assert(sizeof kStartStates == kStartClasses * kStartBytes);
-static_assert(sizeof kFineStates == kStartClasses * kFineBytes);
-static_assert(sizeof kSmallStartStates == sizeof kStartStates);
-static_assert(sizeof kSmallFineStates == sizeof kFineStates);
+static_assert(sizeof kInitialStates == kStartClasses * kTableBytes);
+static_assert(sizeof kSmallInitialStates == sizeof kInitialStates);
 
 void start_models(const BlockTools& tools, bool small, BlockModels& models) {
     if (!tools.trained_start) return models.start();
-    const int table = start_class(independent_step(tools));
-    if (!tools.start_states)
-        return models.start((small ? kSmallStartStates : kStartStates) + table * kStartBytes,
-                            (small ? kSmallFineStates : kFineStates) + table * kFineBytes);
-    const uint8_t* states = tools.start_states + table * kTableBytes;
+    const uint8_t* tables = tools.start_states ? tools.start_states
+                            : small            ? kSmallInitialStates
+                                               : kInitialStates;
+    const uint8_t* states = tables + start_class(independent_step(tools)) * kTableBytes;
     models.start(states, states + kStartBytes);
 }
 

@@ -5,7 +5,7 @@
 
 #include "cpu/blocks/levels.h"
 #include "cpu/runtime/simd.h"
-#include "shared/blocks/trained_transforms.h"
+#include "shared/tables.h"
 
 namespace mmp {
 
@@ -46,14 +46,14 @@ struct TrainedTables {
     LowPlaces places[2][kShapes];  // of blocks as they are, and turned
 
     TrainedTables() {
-        const int8_t* entry = kTrainedTransforms;
+        const uint8_t* entry = kTrainedTransforms;
         for (int group = 0; group < kGroups; ++group)
             for (const auto& [high, wide] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
                 if (group < 2 && high > wide) continue;  // turned
                 auto& [rows, turned] = transforms[group][high][wide];
                 const int count = (high ? kLowSide : 4) * (wide ? kLowSide : 4);
                 for (int k = 0; k < count; ++k)
-                    for (int m = 0; m < count; ++m) rows[k][m] = turned[m][k] = *entry++;
+                    for (int m = 0; m < count; ++m) rows[k][m] = turned[m][k] = int8_t(*entry++);
             }
         for (int a = kMinSideLog2; a <= kMaxSideLog2; ++a)
             for (int b = kMinSideLog2; b <= kMaxSideLog2; ++b)

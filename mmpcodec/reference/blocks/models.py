@@ -301,17 +301,10 @@ def start_states(small: bool = False) -> np.ndarray:
     Returns
     -------
     (6, 3736) uint8 array
-        The states of section "Start states": the first 1748 columns, then those of fine contexts,
-        of trained transforms and of ternary splits.
+        The states of section "Start states".
     """
-    which = "small_" if small else ""
-    tables = [
-        kernels.numbers_in(f"blocks/{which}{name}")
-        .astype(np.uint8)
-        .reshape(len(START_STEPS) + 1, -1)
-        for name in ("start_states.h", "fine_states.h")
-    ]
-    return np.concatenate(tables, axis=1)
+    table = kernels.table("small_initial_states" if small else "initial_states")
+    return table.reshape(len(START_STEPS) + 1, -1)
 
 
 def states_of(start: bytes | None, small: bool) -> np.ndarray:

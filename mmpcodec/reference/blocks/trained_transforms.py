@@ -34,7 +34,7 @@ columns, it is turned."""
 @cache
 def matrices() -> dict[tuple[int, int, int], np.ndarray]:
     """Return the trained matrices, (n, n) int64 arrays of n low frequencies, by ``SIZES``."""
-    entries, start, found = kernels.numbers_in("blocks/trained_transforms.h"), 0, {}
+    entries, start, found = kernels.table("trained_transforms", np.int8).astype(np.int64), 0, {}
     for group, high, wide in SIZES:
         count = high * wide
         end = start + count * count

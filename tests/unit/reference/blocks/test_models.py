@@ -1,6 +1,5 @@
 """Models of the modes and levels of predicted blocks."""
 
-import hashlib
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -87,12 +86,9 @@ def test_a_mode_that_is_not_there_is_refused(mode):
         ModeModels().code(reader, 4, (mode, 2), [mode], None)
 
 
-def test_trained_states_are_those_that_the_format_names():
+def test_a_table_has_the_states_of_the_models_that_the_format_lists():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
     section = text.split("\n## Start states\n")[1].split("\n## ")[0]
-    for small in (False, True):
-        for tables in np.split(start_states(small), [1748], axis=1):
-            assert hashlib.sha256(tables.tobytes()).hexdigest() in section
     assert start_states(True).shape == (6, 3736)
     assert start_states().shape == (6, 3736)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))

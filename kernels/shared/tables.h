@@ -1,0 +1,12 @@
+// The trained tables, which scripts/embed.py compiles in from the files in kernels/shared/tables.
+#pragma once
+
+#include <stdint.h>
+
+namespace mmp {
+
+extern const uint8_t kFixedFilters[2520];
+extern const uint8_t kInitialStates[22416], kSmallInitialStates[22416];
+extern const uint8_t kTrainedTransforms[12368];  // in two's complement
+
+}  // namespace mmp
