@@ -5,6 +5,7 @@ Source: section "Prediction" of ``docs/format/format.md``; ``templates`` has mod
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 
@@ -250,16 +251,32 @@ def angular(
 
 def _from_above(slope: int, around: References, height: int, width: int) -> np.ndarray:
     """Predict by a slope from the references above; the result may exceed the sample range."""
-    before: np.ndarray = np.empty(0, np.int64)
+    away, places, weights = _lines(slope, height, width)
+    above = around.above
+    line = np.concatenate([around.left[away], [around.corner], above, above[-1:], above[-1:]])
+    return ((line[places] * weights).sum(axis=0) + 32) >> 6
+
+
+@cache
+def _lines(slope: int, height: int, width: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return which references the lines of a slope hit, from each sample of a block.
+
+    Returns
+    -------
+    away : (h,) or (0,) int array
+        The references left that come before the corner in a slope below 0.
+    places : (4, h, w) int array
+        Four successive references, counted from the first of ``away``.
+    weights : (4, h, 1) int array
+        In 1/64.
+    """
+    away = np.arange(0)
     if slope < 0:
         away = (32 * np.arange(height, 0, -1) + -slope // 2) // -slope - 1
-        before = around.left[np.minimum(away, height + width - 1)]
-    line = np.concatenate([before, [around.corner], around.above, np.repeat(around.above[-1], 2)])
+        away = np.minimum(away, height + width - 1)
     way = slope * np.arange(1, height + 1)
-    first = len(before) + (way >> 5)[:, None] + np.arange(width)
-    weights = INTERPOLATION[way % 32]
-    total = sum(weights[:, k, None] * line[first + k] for k in range(4))
-    return (total + 32) >> 6
+    first = len(away) + (way >> 5)[:, None] + np.arange(width)
+    return away, first + np.arange(4)[:, None, None], INTERPOLATION[way % 32].T[:, :, None]
 
 
 def blended(mode: int, predicted: np.ndarray, around: References, depth: int = BYTE) -> np.ndarray:

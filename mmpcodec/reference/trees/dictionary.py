@@ -53,7 +53,7 @@ class Dictionary:
     element_class : (N,) uint8 array
         Class of each element, 0 to 52.
     cells : dict of bytes to deque of int
-        Indices of the elements of each cell, the first inserted first.
+        Indices of the elements of each cell, the first inserted first; empty without a radius.
     start : int
         Number of elements at the start of the picture; these are never replaced.
     hand : int
@@ -124,8 +124,8 @@ class Dictionary:
         if index < self._size:
             old = self._samples[index]
             self._known.remove(old.tobytes())
-            if index in self.cells[self._cell(old)]:
-                self.cells[self._cell(old)].remove(index)
+            if self.radius and index in (cell := self.cells[self._cell(old)]):
+                cell.remove(index)
         self._put(index, samples, origin)
         return True
 
@@ -143,7 +143,8 @@ class Dictionary:
             self._grow()
         self._size = max(self._size, index + 1)
         self._known.add(samples.tobytes())
-        self.cells[self._cell(samples)].append(index)
+        if self.radius:
+            self.cells[self._cell(samples)].append(index)
         self._samples[index] = samples
         self._count[index] = 1
         self._element_class[index] = self._first_class(samples, origin)
@@ -157,8 +158,9 @@ class Dictionary:
 
     def _redundant(self, samples: np.ndarray) -> bool:
         """Return whether the dictionary has an equal element, or its cell one within the radius."""
-        if self.radius == 0 or samples.tobytes() in self._known:
-            return samples.tobytes() in self._known
+        known = samples.tobytes() in self._known
+        if known or not self.radius:
+            return known
         near = self._samples[list(self.cells[self._cell(samples)])]
         difference = near.astype(np.int32) - samples
         return bool(((difference * difference).sum(axis=1) <= self.radius).any())
