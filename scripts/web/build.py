@@ -44,7 +44,7 @@ def sources() -> Iterator[Path]:
 
 def level(source: Path) -> str:
     """Return the level of optimisation: for size where time depends little on it."""
-    small = source.parent.name == "blocks" or source.stem in (*FILTERS, "codec_2")
+    small = source.parent.name == "blocks" or source.stem in (*FILTERS, "codec")
     return "-Os" if small else "-O2"
 
 
