@@ -11,7 +11,7 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
+with atheris.instrument_imports(include=["mmpcodec", "mutate", "independent"]):
     import numpy as np
     from mutate import repaired
 

@@ -258,7 +258,7 @@ def built_sizes(file: File, sizes: Sequence[int]) -> bytes:
     """The field tile bytes."""
     if len(sizes) < 2:
         return b"".join(map(number, sizes))
-    more = [size - file.least for size in sizes]
+    more = [max(size - file.least, 0) for size in sizes]
 
     def bits_with(n: int) -> int:
         return sum((each >> n) + 1 + n for each in more)

@@ -52,17 +52,9 @@ Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
     return found(choices, samples, plane, depth, threads);
 }
 
-Found exact(Bytes bytes, Plane plane) {
+Found exact(Bytes bytes, Plane plane, int threads) {
     const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
-    ExactRates rates;
-    decode_exact(bytes.rest(), bytes.left(), shape, samples.data(), unwatched, rates);
-    return {samples, ""};
-}
-
-Found exact_2(Bytes bytes, Plane plane, int threads) {
-    const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const Exact2Tools tools = exact_2_tools(bytes, shape.depth);
+    const Exact2Tools tools = exact_tools(bytes, shape.depth);
     std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
     ExactRates rates;
     decode_exact_2(bytes.rest(), bytes.left(), shape, tools, threads, samples.data(), unwatched,
@@ -79,8 +71,7 @@ Found layer(Bytes bytes, Coding coding, Plane plane, int threads) {
                 const int depth = bytes.number(9, 16);
                 return blocks(bytes, plane, Depth<uint16_t>(depth), threads);
             }
-            case Coding::kExact: return exact(bytes, plane);
-            default: return exact_2(bytes, plane, threads);
+            default: return exact(bytes, plane, threads);
         }
     } catch (const TruncatedPayload& error) {
         return {{}, error.what()};

@@ -111,22 +111,9 @@ void blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads, int kern
     filter(bytes, samples, plane, depth, threads);
 }
 
-void exact(Bytes bytes, Plane plane) {
+void exact(Bytes bytes, Plane plane, int threads) {
     const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const size_t count = size_t(shape.planes * shape.plane_size());
-    const auto source = samples_of<uint16_t>(bytes, count, plane.width, shape.depth);
-    ExactRates rates, again;
-    const auto payload = encode_exact(source.data(), shape, unwatched, rates);
-    std::vector<uint16_t> found(count);
-    decode_exact(payload.data(), payload.size(), shape, found.data(), unwatched, again);
-    if (source != found) fail("exact samples are not exact");
-    if (rates.map != again.map || rates.residual != again.residual)
-        fail("rates of exact samples differ");
-}
-
-void exact_2(Bytes bytes, Plane plane, int threads) {
-    const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const Exact2Tools tools = exact_2_tools(bytes, shape.depth);
+    const Exact2Tools tools = exact_tools(bytes, shape.depth);
     const size_t count = size_t(shape.planes * shape.plane_size());
     const auto source = samples_of<uint16_t>(bytes, count, plane.width, shape.depth);
     ExactRates rates, again;
@@ -135,12 +122,12 @@ void exact_2(Bytes bytes, Plane plane, int threads) {
         encode_exact_2(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
     decode_exact_2(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
                    again);
-    if (shown != found) fail("exact samples 2 decode to other samples");
+    if (shown != found) fail("exact samples decode to other samples");
     for (size_t i = 0; i < count; ++i)
         if (std::abs(int{source[i]} - int{found[i]}) > tools.max_error)
-            fail("exact samples 2 are off by more than the largest error");
+            fail("exact samples are off by more than the largest error");
     if (rates.map != again.map || rates.residual != again.residual)
-        fail("rates of exact samples 2 differ");
+        fail("rates of exact samples differ");
 }
 
 }  // namespace
@@ -160,8 +147,7 @@ int run_input(const uint8_t* data, size_t size) {
             blocks(bytes, plane, Depth<uint16_t>(depth), threads, kernel);
             break;
         }
-        case Coding::kExact: exact(bytes, plane); break;
-        default: exact_2(bytes, plane, threads);
+        default: exact(bytes, plane, threads);
     }
     return 0;
 }

@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "cpu/blocks/planes.h"
-#include "cpu/exact/codec.h"
 #include "cpu/exact/codec_2.h"
 #include "cpu/filter_bank.h"
 #include "cpu/postfilter.h"
@@ -28,8 +27,8 @@ namespace mmp {
 inline const Progress unwatched = [](int64_t, int64_t) {};
 
 // The codings, by the first number of an input.
-enum class Coding { kTrees, kBlocks, kDeepBlocks, kExact, kExact2 };
-constexpr int kCodings = 5;
+enum class Coding { kTrees, kBlocks, kDeepBlocks, kExact };
+constexpr int kCodings = 4;
 
 class Bytes {
 public:
@@ -165,7 +164,7 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
 // Runs one input. An exception that it does not catch is a finding, and so is fail().
 int run_input(const uint8_t* data, size_t size);
 
-inline Exact2Tools exact_2_tools(Bytes& bytes, int depth) {
+inline Exact2Tools exact_tools(Bytes& bytes, int depth) {
     constexpr int kModels[] = {2, 8, 16};
     Exact2Tools tools{};
     tools.predictors = bytes.number(1, 3), tools.models = kModels[bytes.number(0, 2)];
