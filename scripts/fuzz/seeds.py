@@ -81,11 +81,10 @@ def seeds(data: bytes) -> Iterator[bytes]:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for vector in sorted(VECTORS.glob("*/")):
-        if not (vector / "error.json").exists():
-            data = (vector / "stream.mmp").read_bytes()
-            for number, each in enumerate(seeds(data)):
-                (folder / f"{vector.name}-{number}").write_bytes(each)
+    for stream in sorted(VECTORS.glob("*/stream.mmp")):
+        if not stream.with_name("error.json").exists():
+            for number, each in enumerate(seeds(stream.read_bytes())):
+                (folder / f"{stream.parent.name}-{number}").write_bytes(each)
     print(f"{len(list(folder.iterdir()))} inputs, of mmpcodec {mmpcodec.__version__}")
 
 

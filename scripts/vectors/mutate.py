@@ -11,8 +11,7 @@ from mmpcodec.format.tool_fields import SWITCHES
 from mmpcodec.tools import BLOCKS, TABLE
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
-from independent.file import FINE_LUMA, TURN_BYTES, crc_of, header, number, tile, trailer
-from independent.reader import Reader
+from independent.file import FINE_LUMA, TURN_BYTES, Reader, crc_of, header, number, tile, trailer
 
 BITS = {TABLE[name].title: bits for name, bits in SWITCHES[BLOCKS].items()}
 """Bits of the tools in the number switches of predicted blocks, the lowest first."""

@@ -8,12 +8,24 @@ and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Co
 import numpy as np
 from independent.blocks import blocks
 from independent.exact import exact_samples
-from independent.file import FINE_LUMA, IN_SET, built, crc_of, has_filter, parsed
+from independent.file import (
+    BLOCKS,
+    EXACT,
+    FILTER_BANK,
+    FINE_LUMA,
+    IN_SET,
+    TREES,
+    Reader,
+    built,
+    checked,
+    crc_of,
+    has_filter,
+    parsed,
+    tools_of,
+)
 from independent.filter_bank import filter_bank
 from independent.palette import Palette
 from independent.rangecoder import RangeCoder
-from independent.reader import Reader
-from independent.tools import BLOCKS, EXACT, FILTER_BANK, TREES, checked, tools_of
 from independent.trees import fragments
 
 MOST_SAMPLES = 2**26  # a limit of this decoder

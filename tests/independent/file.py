@@ -1,4 +1,4 @@
-"""The fields of a file: sections Container, Tiles and Layers of the text.
+"""The fields of a file: sections Container, Tiles, Layers and Tool sets of the text.
 
 ``parsed`` checks neither ranges of values nor checksums and the trailer; ``built`` computes the
 latter, so these are right where ``built(parsed(data))`` is ``data``. The makers of damaged files
@@ -9,11 +9,9 @@ import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from independent.reader import Reader
-from independent.tools import BLOCKS, DICTIONARY, EXACT, PALETTE, TREE_TOOLS, TREES
-
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 VERSION = 3
+TREES, BLOCKS, EXACT, PALETTE = range(4)  # coding of a layer; where a palette begins
 IN_SET = 8  # the first number of a coding that stands for a tool set
 FINE_LUMA, TURN_BYTES = 3, 3
 COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
@@ -22,6 +20,79 @@ OWN_FIELDS: dict[int, tuple[str, ...]] = {  # of tools, without those of trees
     BLOCKS: ("switches", "step", "filter bank"),
     EXACT: ("switches", "max error"),
 }
+SWITCHES = {  # bits, values
+    BLOCKS: (
+        ("fragment size", 2, (16, 32, 64)),
+        ("least squares", 1, range(2)),
+        ("templates", 3, range(5)),
+        ("dictionary", 1, range(2)),
+        ("pdpc", 1, range(2)),
+        ("trained start", 1, range(2)),
+        ("earlier planes", 2, range(3)),
+        ("dependent", 1, range(2)),
+        ("ternary", 1, range(2)),
+        ("fine contexts", 1, range(2)),
+        ("step changes", 1, range(2)),
+        ("trained transforms", 1, range(2)),
+        ("derived modes", 1, range(2)),
+        ("border sines", 1, range(2)),
+        ("frequency weights", 4, range(16)),
+    ),
+    EXACT: (
+        ("predictors", 2, (1, 2, 3)),
+        ("models", 2, (2, 8, 16)),
+        ("weight sets", 1, (1, 4)),
+        ("last stage", 1, range(2)),
+    ),
+}
+DICTIONARY = 6  # bit of the switches of predicted blocks
+TREE_TOOLS = {
+    "partition": range(2),
+    "index classes": range(2),
+    "flag contexts": range(2),
+    "copy radius": range(9),
+    "dictionary limit": range(256, 65537),
+    "displaced blocks": range(5),
+    "redundancy radius": range(65536),
+    "replacement": range(2),
+}
+FILTER_BANK = range(2**14)
+
+
+class Reader:
+    """Reads fields one after the other; ``places`` has the position of the first of each name."""
+
+    def __init__(self, data: bytes):
+        self.data = data
+        self.position = 0
+        self.places: dict[str, int] = {}
+
+    def take(self, size: int, name: str = "") -> bytes:
+        if size > len(self.data) - self.position:
+            raise ValueError(f"truncated at byte {len(self.data)}")
+        self.places.setdefault(name, self.position)
+        self.position += size
+        return self.data[self.position - size : self.position]
+
+    def rest(self, name: str = "") -> bytes:
+        return self.take(len(self.data) - self.position, name)
+
+    def number(self, name: str, allowed: range = range(2**62)) -> int:
+        value = 0
+        for i in range(9):
+            byte = self.take(1, name)[0]
+            value |= (byte & 127) << (7 * i)
+            if byte < 128:
+                break
+        if byte >= 128 or (byte == 0 and i > 0):
+            raise ValueError(f"{name} is not a number in shortest form")
+        if value not in allowed:
+            raise ValueError(f"{name} is {value}, which is not allowed")
+        return value
+
+    def end(self, name: str) -> None:
+        if self.position != len(self.data):
+            raise ValueError(f"bytes follow the end of {name}")
 
 
 @dataclass(frozen=True)
@@ -115,8 +186,8 @@ def header(reader: Reader) -> tuple[File, list[int]]:
     form, depth = reader.number("form", range(4)), reader.number("depth")
     names = ("level bits", "first sample") if depth > 16 else ()
     levels = tuple(reader.number(name) for name in names)
-    sides = (reader.number(name) for name in ("width", "height", "tile size"))
-    file = File(form, depth, *sides, levels=levels)
+    width, height, size = (reader.number(name) for name in ("width", "height", "tile size"))
+    file = File(form, depth, width, height, size, levels=levels)
     sets = tuple(tools(reader, BLOCKS) for _ in range(reader.number("tool sets")))
     chunks = []
     for _ in range(reader.number("chunks")):
@@ -286,3 +357,47 @@ def built_tile(tile: Tile, file: File) -> bytes:
         parts.append(each.payload)
     body = b"".join(parts)
     return crc_of(body)[-of_stream:] + body
+
+
+def tools_of(coding, numbers):
+    """The tools of a layer or of a tool set, from the numbers of their fields."""
+    tools, rest = {}, numbers
+    if coding == EXACT:
+        tools = exact_switches_of(numbers[0])
+        tools["max error"] = checked("max error", numbers[1], range(2**15))
+    if coding == BLOCKS:
+        tools = switches_of(coding, numbers[0])
+        tools["step"] = checked("step", numbers[1], range(1, 65536))
+        tools["filter bank"] = checked("filter bank", numbers[2], FILTER_BANK)
+        rest = numbers[3:]
+    if coding == TREES or tools.get("dictionary"):
+        for (name, allowed), value in zip(TREE_TOOLS.items(), rest, strict=True):
+            tools[name] = checked(name, value, allowed)
+    return tools
+
+
+def exact_switches_of(switches):
+    """The tools of exact samples or of the numbers of a palette, without max error."""
+    tools = switches_of(EXACT, switches)
+    others = tools["predictors"], tools["weight sets"], tools["last stage"]
+    if tools["models"] == 2 and others != (1, 1, 0):
+        raise ValueError("2 models have one predictor, one set of weights and no last stage")
+    return tools
+
+
+def switches_of(coding, switches):
+    """The tools in the field switches, the lowest bits first."""
+    tools = {}
+    for name, bits, values in SWITCHES[coding]:
+        if switches % 2**bits >= len(values):
+            raise ValueError(f"{name} in switches is not allowed")
+        tools[name] = values[switches % 2**bits]
+        switches >>= bits
+    checked("switches beyond the tools", switches, (0,))
+    return tools
+
+
+def checked(name, value, allowed):
+    if value not in allowed:
+        raise ValueError(f"{name} is {value}, which is not allowed")
+    return value

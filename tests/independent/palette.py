@@ -2,8 +2,7 @@
 
 import numpy as np
 from independent.exact import exact_samples
-from independent.reader import Reader
-from independent.tools import checked, exact_switches_of
+from independent.file import Reader, checked, exact_switches_of
 
 COLOUR_TOOLS = {"predictors": 1, "models": 8, "weight sets": 1, "last stage": 0, "max error": 0}
 

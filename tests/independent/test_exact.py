@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from independent.exact import FastDecoder, Plane, exact_samples
-from independent.tools import EXACT, tools_of
+from independent.file import EXACT, tools_of
 
 from mmpcodec.reference.exact.coder_2 import encode_planes_2
 from mmpcodec.reference.exact.planes import to_planes

@@ -15,8 +15,11 @@ from parts.choices import Choices
 
 sys.path.append(str(Path(__file__).parents[3] / "tests"))
 from independent.file import (
+    BLOCKS,
+    EXACT,
     FINE_LUMA,
     IN_SET,
+    TREES,
     TURN_BYTES,
     VERSION,
     File,
@@ -31,7 +34,6 @@ from independent.file import (
     number,
     parsed,
 )
-from independent.tools import BLOCKS, EXACT, TREES
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _MOST_ENTRIES = 8191
@@ -228,9 +230,9 @@ def random_file(choices: Choices) -> File:
 def vectors() -> tuple[File, ...]:
     """Return the fields of the conformance vectors that are valid files."""
     return tuple(
-        parsed((folder / "stream.mmp").read_bytes())
-        for folder in sorted(VECTORS.glob("*/"))
-        if not (folder / "error.json").exists()
+        parsed(stream.read_bytes())
+        for stream in sorted(VECTORS.glob("*/stream.mmp"))
+        if not stream.with_name("error.json").exists()
     )
 
 
