@@ -18,6 +18,8 @@ Case = tuple[str, np.ndarray, EncodeParams, dict[str, Any]]
 """Name, picture, parameters and further options of a vector."""
 
 parameters = partial(EncodeParams.from_options, tune="psnr")
+READ_ALIKE: dict[str, Any] = {"trained_start": False, "derived_modes": False}
+"""With these tools, a payload has the same syntax at each step."""
 
 
 def shipped(name: str) -> np.ndarray:
@@ -104,7 +106,7 @@ def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     thread = np.random.default_rng(2).integers(40, 216, (6, 9))
     i, j = np.indices((70, 93))
     woven = thread[(i + j // 11) % 6, (j + i // 7) % 9].astype(np.uint8)
-    yield "photo-templates", woven, photo(48)
+    yield "photo-templates", woven, photo(48, **READ_ALIKE)
     yield "photo-one-template", woven[:45, :50], photo(90, fragment_size=16, templates=1)
     yield "photo-without-templates", woven[:45, :50], photo(90, templates=0)
     letters = np.random.default_rng(5).integers(0, 2, (25, 28)) * 255
@@ -246,7 +248,12 @@ def limits_of_depth() -> Iterator[Case]:
     exact = parameters(0, preset="exact")
     deep = parts()[2]
     photo = partial(parameters, preset="photo", effort=1)
-    yield "saturated-16-photo", 65535 * (deep[:40, :50] & 1), photo(2), {"depth": 16}
+    yield (
+        "saturated-16-photo",
+        65535 * (deep[:40, :50] & 1),
+        photo(2, **READ_ALIKE),
+        {"depth": 16},
+    )
     rng = np.random.default_rng(5)
     i, j = np.indices((48, 60))
     thread = rng.integers(40, 216, (6, 9))

@@ -132,8 +132,7 @@ def damaged_metadata(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "key-longer-than-chunk", chunk(5, b"\5Titl")
     yield "chunk-longer-than-file", remade(1, number(9) + number(1 << 40))
     yield "65537-chunks", remade(65537, 65537 * b"\x09\0")
-    for name, body in (("tile-bytes-8", tile[4:8]), ("tile-longer", tile[4:] + b"\0")):
-        yield name, remade(0, tile=crc_of(body) + body)
+    yield "tile-bytes-8", remade(0, tile=crc_of(tile[4:8]) + tile[4:8])
 
     bounds = streams("range-of-exact")
     own = bytes([7, 3, 100, 0x84, 7])  # kind, size, low and high
@@ -159,7 +158,7 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
     for coding in (4, 7, 8):
         yield f"coding-{coding}", changed("camera", "coding", coding)
     yield "layout", with_layout(streams("fine"), 4)
-    yield "layout-together", changed("rgb-photo", "layout", 0)
+    yield "layout-together", with_layout(streams("rgb-photo"), 0)
     yield "layout-of-gray-alpha", changed("gray-alpha-photo", "layout", 2)
     yield "layout-3-of-gray-alpha", changed("gray-alpha-photo", "layout", 3)
     yield "layout-at-depth-15", changed("fine-depth-14", "depth", 15)

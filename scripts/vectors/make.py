@@ -21,7 +21,7 @@ from palettes import palettes
 from tool_cases import of_tools
 
 import mmpcodec
-from mmpcodec import EncodeParams, FormatError
+from mmpcodec import EncodeParams, FormatError, Tools
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture, to_bytes
@@ -38,10 +38,7 @@ def write_vector(
         "lam": params.lam,
         "rate_model": params.rate_model,
         "effort": params.effort,
-        "tools": [
-            asdict(tools) | {"partition": tools.partition.name.lower()}
-            for tools in (params.tools, *params.candidates)
-        ],
+        "tools": [described(tools) for tools in (params.tools, *params.candidates)],
     }
     if params.range is not None:
         description["range"] = list(params.range)
@@ -52,6 +49,15 @@ def write_vector(
     (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
     if "importance" in options:
         np.save(folder / "importance.npy", options["importance"].astype(np.int8))
+
+
+def described(tools: Tools) -> dict[str, Any]:
+    """Return the tools that differ from the defaults, as JSON values."""
+    defaults = asdict(Tools())
+    found = {name: value for name, value in asdict(tools).items() if value != defaults[name]}
+    if "partition" in found:
+        found["partition"] = tools.partition.name.lower()
+    return found
 
 
 def write_unsearched(folder: Path, data: bytes) -> None:

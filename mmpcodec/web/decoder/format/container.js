@@ -57,11 +57,11 @@ function readVersion(fields) {
   fields.bytes("magic", MAGIC.length);
   const version = fields.fixed("version", 1);
   if (version === VERSION) return;
-  const reason =
+  const what =
     version < VERSION
-      ? "the file is of a draft that no release wrote; encode the picture again"
-      : "the file needs a newer decoder";
-  const says = `version is ${version}, allowed is ${VERSION}: ${reason}`;
+      ? "a draft of the format, which no release wrote: encode the picture again"
+      : "a newer format: a newer mmpcodec decodes it";
+  const says = `version is ${version}, allowed is ${VERSION}; the file is of ${what}`;
   throw new UnsupportedVersion(CONTAINER, says, MAGIC.length);
 }
 
