@@ -75,8 +75,8 @@ def of_tools() -> Iterator[Case]:
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
     mixed = parameters(48, preset="mixed", effort=1)
     yield "pdpc-mixed", both, mixed, {}
-    mixed = parameters(20, preset="mixed", effort=1, **weighs)
-    yield "frequency-weights-mixed", both, mixed, {}
+    weighted = parameters(20, preset="mixed", effort=1, **weighs)
+    yield "frequency-weights-mixed", both, weighted, {}
     yield "frequency-weights-rgb", colours, photo(10, **weighs), {}
     for size, large in ((16, coat), (32, step), (64, step)):
         asked = photo(60, **{**OFF, "ternary": True}, fragment_size=size)
