@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "cpu/blocks/codec.h"
-#include "cpu/exact/codec_2.h"
+#include "cpu/lossless/codec.h"
 #include "cpu/trees/decoder.h"
 #include "web/export.h"
 
@@ -83,7 +83,7 @@ void mmp_blocks(const uint8_t* payload, size_t size, int height, int width, int 
 MMP_EXPORT(mmp_exact)
 void mmp_exact(const uint8_t* payload, size_t size, int planes, int height, int width, int depth,
                const int32_t* tools, uint16_t* out) {
-    const Exact2Tools own{tools[0], tools[1], tools[2], tools[3] != 0, tools[4]};
+    const ExactTools own{tools[0], tools[1], tools[2], tools[3] != 0, tools[4]};
     ExactRates rates;
-    decode_exact_2(payload, size, {planes, height, width, depth}, own, 1, out, kNoProgress, rates);
+    decode_exact(payload, size, {planes, height, width, depth}, own, 1, out, kNoProgress, rates);
 }

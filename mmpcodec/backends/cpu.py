@@ -283,12 +283,9 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
-        if tools.later:
-            threads = threads or processors()
-            payload, decoded, *rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
-            return payload, decoded, _exact_trace(*rates)
-        payload, rates = _cpu.encode_exact(planes, depth, progress)
-        return payload, planes, _exact_trace(rates)
+        threads = threads or processors()
+        payload, decoded, *rates = _cpu.encode_exact(planes, depth, tools, threads, progress)
+        return payload, decoded, _exact_trace(*rates)
 
     def decode_exact(
         self,
@@ -300,15 +297,12 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        if tools.later:
-            threads = threads or processors()
-            planes, *rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
-        else:
-            planes, *rates = _cpu.decode_exact(payload, shape, depth, progress)
+        threads = threads or processors()
+        planes, *rates = _cpu.decode_exact(payload, shape, depth, tools, threads, progress)
         return planes, _exact_trace(*rates)
 
 
-def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray | None = None) -> Trace:
+def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
     bits = {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
     return Trace(bits, cell_rates=cell_rates)
 

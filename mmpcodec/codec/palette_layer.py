@@ -17,7 +17,7 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format.palette import COLOUR_TOOLS, SECTION, Palette, Streams, joined
 from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
-from mmpcodec.reference.exact.planes import from_planes, to_planes
+from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools

@@ -23,7 +23,7 @@ if [ "$(uname -m)" = x86_64 ] && [ "$engine" = driver ]; then
 fi
 mkdir -p "$folder"
 {
-    find kernels/cpu/{runtime,entropy,trees,blocks,exact} -name '*.cpp'
+    find kernels/cpu/{runtime,entropy,trees,blocks,lossless} -name '*.cpp'
     echo kernels/cpu/filter_bank.cpp
     echo kernels/cpu/postfilter.cpp
     find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
@@ -32,7 +32,7 @@ mkdir -p "$folder"
     case $source in
     */avx2.cpp) own=(-mavx2) ;;
     */avx512*.cpp) own=(-mavx512f -mavx512bw -mavx512vnni) ;;
-    kernels/cpu/exact/codec.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
+    kernels/cpu/lossless/codec.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
     esac
     case $source in */avx*.cpp) [ -n "$simd" ] || continue ;; esac
     object=$folder/${source//\//-}.o

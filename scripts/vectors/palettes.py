@@ -21,7 +21,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.format.palette import Palette
-from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Samples, form_of
 from mmpcodec.tools import PRESETS, Tools, preset_tools
 

@@ -35,7 +35,7 @@ NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx5
 def sources() -> Iterator[Path]:
     """Yield the C++ files of the decoders."""
     cpu = KERNELS / "cpu"
-    for folder in ("blocks", "blocks/products", "entropy", "exact", "trees", "trees/search"):
+    for folder in ("blocks", "blocks/products", "entropy", "lossless", "trees", "trees/search"):
         yield from (p for p in sorted((cpu / folder).glob("*.cpp")) if p.name not in NOT_DECODING)
     for name in FILTERS:
         yield cpu / f"{name}.cpp"
@@ -65,7 +65,7 @@ def compiled(source: Path, newer_than: float) -> Path:
     made = OBJECTS / "-".join(parts)
     if made.exists() and made.stat().st_mtime > max(newer_than, source.stat().st_mtime):
         return made
-    flags = [*FLAGS, level(source), *(OF_EXACT if source.parent.name == "exact" else [])]
+    flags = [*FLAGS, level(source), *(OF_EXACT if source.parent.name == "lossless" else [])]
     run([*COMPILER, *flags, "-c", str(source), "-o", str(made)])
     return made
 

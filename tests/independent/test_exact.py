@@ -11,8 +11,8 @@ import pytest
 from independent.exact import FastDecoder, Plane, exact_samples
 from independent.file import EXACT, tools_of
 
-from mmpcodec.reference.exact.coder_2 import encode_planes_2
-from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.lossless.coder import encode_planes
+from mmpcodec.reference.lossless.planes import to_planes
 
 NAMES = ("predictors", "models", "weight_sets", "last_stage", "max_error")
 TEXT_NAMES = ("predictors", "models", "weight sets", "last stage", "max error")
@@ -34,7 +34,7 @@ def picture(shape, depth, seed):
 def check(samples, depth, values):
     tools = SimpleNamespace(**dict(zip(NAMES, values, strict=True)))
     planes = to_planes(samples)
-    payload, decoded, *_ = encode_planes_2(planes, depth, tools, lambda done, total: None)
+    payload, decoded, *_ = encode_planes(planes, depth, tools, lambda done, total: None)
     height, width, count = samples.shape
     text_tools = dict(zip(TEXT_NAMES, values, strict=True))
     found = to_planes(
@@ -161,7 +161,7 @@ def test_decodes_a_large_error():
 def test_refuses_a_stream_that_ends_early():
     tools = SimpleNamespace(**dict(zip(NAMES, (*ALL_ON, 0), strict=True)))
     planes = to_planes(picture((5, 6, 2), 8, 8))
-    payload, *_ = encode_planes_2(planes, 8, tools, lambda done, total: None)
+    payload, *_ = encode_planes(planes, 8, tools, lambda done, total: None)
     text_tools = dict(zip(TEXT_NAMES, (*ALL_ON, 0), strict=True))
     with pytest.raises(ValueError, match="truncated"):
         exact_samples(payload[: payload[0]], 5, 6, 8, 2, text_tools)

@@ -47,7 +47,7 @@ Progress progress_from(const nanobind::object& callback);
 
 void register_blocks(nanobind::module_& module);
 void register_entropy(nanobind::module_& module);
-void register_exact(nanobind::module_& module);
+void register_lossless(nanobind::module_& module);
 void register_knapsack(nanobind::module_& module);
 void register_max_sum(nanobind::module_& module);
 void register_postfilter(nanobind::module_& module);

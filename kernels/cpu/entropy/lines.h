@@ -1,6 +1,6 @@
 // The probabilities of models, in lines of 16 decisions. Some models have a line for each context,
 // others share lines by a hash of the context.
-// Source: section "Mixed bits 2" of docs/format/format.md.
+// Source: section "Mixed bits" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
@@ -8,7 +8,6 @@
 
 #include <array>
 
-#include "cpu/entropy/mixed_bits.h"
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
 

@@ -2,16 +2,7 @@
 
 #include <math.h>
 
-#include <numeric>
-
 namespace mmp {
-
-namespace {
-
-constexpr int32_t kStartWeight = 10650;
-constexpr int kLine = 16;  // models of a cache line
-
-}  // namespace
 
 const MixTables kMix;
 
@@ -29,19 +20,33 @@ MixTables::MixTables() {
     for (int n = 0; n < 256; ++n) rate[n] = uint16_t(131072 / (2 * n + 3));
 }
 
-MixedBits::MixedBits(int decisions, const std::array<int, kMixedModels>& contexts)
-    : stride_((decisions + kLine - 1) / kLine * kLine),
-      models_(size_t(stride_) * std::accumulate(contexts.begin(), contexts.end(), 0)),
-      weights_{ZeroedLines<int32_t>(weights_count()), ZeroedLines<int32_t>(weights_count())} {
-    Model* next = models_.get();
-    for (int i = 0; i < kMixedModels; ++i) {
-        start_[i] = row_[i] = next;
-        next += size_t(stride_) * contexts[i];
-    }
-    for (int set = 0; set < 2; ++set) {
-        weights_of_[set] = weights_[set].get();
-        std::fill_n(weights_of_[set], weights_count(), kStartWeight);
-    }
+template <int Models>
+MixedBits<Models>::MixedBits(int decisions, const std::array<int, Models>& contexts,
+                             const std::array<int, kMostSets>& rows, bool last_stage)
+    : decisions_((decisions + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
+      sets_(int(std::count_if(rows.begin(), rows.end(), [](int count) { return count > 0; }))),
+      lines_(decisions, contexts),
+      weights_([&] {
+          size_t all = 0;
+          for (const int count : rows) all += size_t(count) * decisions_;
+          return all * Models;
+      }()),
+      shares_(zeroed<int32_t>(size_t(decisions_) * kMostSets)) {
+    set_start_[0] = 0;
+    for (int set = 0; set < kMostSets; ++set)
+        set_start_[set + 1] = set_start_[set] + size_t(rows[set]) * decisions_;
+    seen_ = zeroed<uint16_t>(set_start_[kMostSets]);
+    if (!last_stage) return;
+    const size_t places = size_t(rows[0]) * decisions_;
+    stages_ = zeroed<uint16_t>(places * kStages);
+    uint16_t first[kStages];
+    for (int i = 0; i < kStages; ++i)
+        first[i] = kMix.squash[std::clamp(128 * (i - 16), -kMostMixed, kMostMixed) + kMostMixed];
+    for (size_t place = 0; place < places; ++place)
+        std::copy_n(first, kStages, &stages_[place * kStages]);
 }
+
+template class MixedBits<8>;
+template class MixedBits<16>;
 
 }  // namespace mmp

@@ -16,8 +16,8 @@ from mmpcodec.format.tiles import Tile
 from mmpcodec.params import DecodeLimits
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
-from mmpcodec.reference.exact.coder_2 import parted
-from mmpcodec.reference.exact.values import code_values
+from mmpcodec.reference.lossless.coder import parted
+from mmpcodec.reference.lossless.values import code_values
 from mmpcodec.tools import Tools
 
 FLAT = 0.01e-6

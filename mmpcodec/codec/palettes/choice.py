@@ -29,7 +29,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout
 from mmpcodec.params import EYE, EncodeParams
-from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.runtime.progress import OpenProgress, Progress
 from mmpcodec.samples import Form
 

@@ -19,7 +19,7 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.blocks.steps import steps_of
-from mmpcodec.reference.exact.planes import from_planes
+from mmpcodec.reference.lossless.planes import from_planes
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all

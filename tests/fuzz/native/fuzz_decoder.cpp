@@ -54,11 +54,11 @@ Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
 
 Found exact(Bytes bytes, Plane plane, int threads) {
     const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const Exact2Tools tools = exact_tools(bytes, shape.depth);
+    const ExactTools tools = exact_tools(bytes, shape.depth);
     std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
     ExactRates rates;
-    decode_exact_2(bytes.rest(), bytes.left(), shape, tools, threads, samples.data(), unwatched,
-                   rates);
+    decode_exact(bytes.rest(), bytes.left(), shape, tools, threads, samples.data(), unwatched,
+                 rates);
     return {samples, ""};
 }
 

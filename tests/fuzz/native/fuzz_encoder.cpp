@@ -113,15 +113,15 @@ void blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads, int kern
 
 void exact(Bytes bytes, Plane plane, int threads) {
     const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const Exact2Tools tools = exact_tools(bytes, shape.depth);
+    const ExactTools tools = exact_tools(bytes, shape.depth);
     const size_t count = size_t(shape.planes * shape.plane_size());
     const auto source = samples_of<uint16_t>(bytes, count, plane.width, shape.depth);
     ExactRates rates, again;
     std::vector<uint16_t> shown(count), found(count);
     const auto payload =
-        encode_exact_2(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
-    decode_exact_2(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
-                   again);
+        encode_exact(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
+    decode_exact(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
+                 again);
     if (shown != found) fail("exact samples decode to other samples");
     for (size_t i = 0; i < count; ++i)
         if (std::abs(int{source[i]} - int{found[i]}) > tools.max_error)

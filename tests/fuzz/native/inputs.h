@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "cpu/blocks/planes.h"
-#include "cpu/exact/codec_2.h"
 #include "cpu/filter_bank.h"
+#include "cpu/lossless/codec.h"
 #include "cpu/postfilter.h"
 #include "cpu/trees/picture.h"
 #include "shared/tools.h"
@@ -164,9 +164,9 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
 // Runs one input. An exception that it does not catch is a finding, and so is fail().
 int run_input(const uint8_t* data, size_t size);
 
-inline Exact2Tools exact_tools(Bytes& bytes, int depth) {
+inline ExactTools exact_tools(Bytes& bytes, int depth) {
     constexpr int kModels[] = {2, 8, 16};
-    Exact2Tools tools{};
+    ExactTools tools{};
     tools.predictors = bytes.number(1, 3), tools.models = kModels[bytes.number(0, 2)];
     tools.weight_sets = tools.models > 2 && bytes.number(0, 1) ? 4 : 1;
     tools.last_stage = tools.models > 2 && bytes.number(0, 1);

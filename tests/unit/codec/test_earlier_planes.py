@@ -17,7 +17,7 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, earlier_planes
 from mmpcodec.params import DecodeLimits
-from mmpcodec.reference.exact.planes import to_planes
+from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Form
 from mmpcodec.tools import PRESETS, in_version
 

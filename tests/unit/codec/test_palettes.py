@@ -203,7 +203,7 @@ def test_damaged_streams_are_named():
     with pytest.raises(FormatError, match=r"^Range coder: numbers of the palette: payload has"):
         mmpcodec.decode(longer)
     empty = with_payload(lambda payload: b"\0" + payload[1:])
-    with pytest.raises(FormatError, match=r"^Exact samples 2: colours of the palette: payload "):
+    with pytest.raises(FormatError, match=r"^Exact samples: colours of the palette: payload "):
         mmpcodec.decode(empty)
 
 

@@ -118,8 +118,3 @@ def test_cells_of_exact_samples_have_no_part_of_the_values():
     decoded = REFERENCE.decode_exact(payload, planes.shape, 8, tools)[1]
     assert decoded.bits == trace.bits
     np.testing.assert_array_equal(decoded.cell_rates, trace.cell_rates)
-
-
-def test_exact_samples_of_format_1_have_no_cells():
-    planes = flat_but_one_cell((34, 33))[None].astype(np.uint16)
-    assert REFERENCE.encode_exact(planes, 8)[2].cell_rates is None

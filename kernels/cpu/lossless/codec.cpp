@@ -1,0 +1,270 @@
+#include "cpu/lossless/codec.h"
+
+#include <memory>
+#include <numeric>
+
+#include "cpu/entropy/rangecoder.h"
+#include "cpu/lossless/fast_coder.h"
+#include "cpu/lossless/nearest.h"
+#include "cpu/lossless/plane_coder.h"
+#include "cpu/lossless/values.h"
+#include "cpu/runtime/thread_team.h"
+
+namespace mmp {
+
+namespace {
+
+constexpr char kSection[] = "Exact samples";
+constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
+constexpr int kFewestModels = 2;  // of the fast form
+constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
+
+// The rate of a bit by the upper 12 bits of its probability, in 2^-12 bit.
+struct BitRates {
+    static constexpr int kBits = 12;
+    uint16_t of[1 << kBits];
+
+    BitRates() {
+        const RateTable& logarithms = RateTable::get();
+        for (int i = 0; i < 1 << kBits; ++i)
+            of[i] = uint16_t((kBits << kRateFractionBits) - logarithms[i]);
+    }
+};
+const BitRates kBitRates;
+
+// Both directions in one class, because each row is compiled for it at every SIMD level.
+struct StreamCoder {
+    explicit StreamCoder(const ExactShape& shape)
+        : writes(true), decoder(nullptr, 0), cells(shape.height, shape.width) {}
+    StreamCoder(const ExactShape& shape, const uint8_t* stream, size_t size)
+        : writes(false), decoder(stream, size), cells(shape.height, shape.width) {}
+
+    // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
+    MMP_INLINE int code(uint32_t one, int given) {
+        int bit = given;
+        if (writes)
+            encoder.encode(bit ? kBitTotal - one : 0, bit ? one : kBitTotal - one, kBitTotal);
+        else
+            bit = decoder.bit(kBitTotal, kBitTotal - one);
+        rate_ += kBitRates.of[(bit ? one : kBitTotal - one) >> (16 - BitRates::kBits)];
+        return bit;
+    }
+    int map_bit(uint32_t one, int given) { return code(one, given); }
+    // Codes a number below 2^bits, all of which are as likely.
+    uint32_t plain(uint32_t given, int bits) {
+        rate_ += int64_t{bits} << kRateFractionBits;
+        if (!writes) return decoder.plain(bits);
+        encoder.encode_plain(given, bits);
+        return given;
+    }
+
+    // The ideal code length of all bits so far, in 2^-12 bit.
+    int64_t rate() const { return rate_; }
+    // Ends the samples of a row that lie in a cell; this is the last one.
+    void end_cell(int row, int column) { cells.grow_to(rate_, row, column, 1, 1); }
+
+    const bool writes;
+    RangeEncoder encoder;
+    RangeDecoder decoder;
+    CellRates cells;
+
+private:
+    int64_t rate_ = 0;
+};
+
+struct RowCoder {
+    virtual ~RowCoder() = default;
+    virtual void code_row(int row) = 0;
+};
+
+template <class Sum, int Models>
+using Coder = PlaneCoder<StreamCoder, Sum, Models>;
+template <class Sum, class Term>
+using Fast = FastCoder<StreamCoder, Sum, Term>;
+
+// Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
+// to before the change of the rounding.
+#define MMP_CODE_ROW(...)                                                               \
+    MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(__VA_ARGS__& one, int row) { \
+        one.code_row(row);                                                              \
+    }
+MMP_CODE_ROW(Fast<int32_t, int16_t>)
+MMP_CODE_ROW(Fast<int64_t, int16_t>)
+MMP_CODE_ROW(Fast<int64_t, int32_t>)
+MMP_CODE_ROW(Coder<int32_t, 8>)
+MMP_CODE_ROW(Coder<int32_t, 16>)
+MMP_CODE_ROW(Coder<int64_t, 8>)
+MMP_CODE_ROW(Coder<int64_t, 16>)
+
+template <class One>
+class RowsOf : public RowCoder {
+public:
+    RowsOf(const PlanesBeside& planes, ExactPlane& own, const ExactTools& tools,
+           StreamCoder& coder)
+        : one_(planes, own, tools, coder) {}
+
+    void code_row(int row) override {
+        const Nearest nearest;
+        // Called directly, a function of several SIMD levels is taken for one that throws nothing.
+        void (*volatile code)(One&, int) = mmp::code_row;
+        code(one_, row);
+    }
+
+private:
+    One one_;
+};
+
+// A plane and what codes it.
+struct Part {
+    std::unique_ptr<StreamCoder> coder;
+    std::vector<uint16_t> values;
+    std::unique_ptr<ExactPlane> plane;
+    std::unique_ptr<RowCoder> rows;  // none if the plane has one value
+    int64_t map_rate = 0;
+};
+
+std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, int depth,
+                                  const ExactTools& tools) {
+    const auto before = [&](int back) {
+        return number >= back ? parts[number - back].plane.get() : nullptr;
+    };
+    const PlanesBeside planes{before(0), {before(1), before(2)}, std::min(number, 2)};
+    ExactPlane& own = *parts[number].plane;
+    StreamCoder& coder = *parts[number].coder;
+    const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
+        return std::make_unique<RowsOf<One>>(planes, own, tools, coder);
+    };
+    if (tools.models == kFewestModels)
+        return depth <= 8    ? make.template operator()<Fast<int32_t, int16_t>>()
+               : depth <= 12 ? make.template operator()<Fast<int64_t, int16_t>>()
+                             : make.template operator()<Fast<int64_t, int32_t>>();
+    if (depth <= 8)
+        return tools.models == 8 ? make.template operator()<Coder<int32_t, 8>>()
+                                 : make.template operator()<Coder<int32_t, 16>>();
+    return tools.models == 8 ? make.template operator()<Coder<int64_t, 8>>()
+                             : make.template operator()<Coder<int64_t, 16>>();
+}
+
+// Codes all planes, each by a thread. A plane is two rows behind the one before it.
+void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactShape& shape,
+                 const ExactTools& tools, int threads, const Progress& progress,
+                 ExactRates& rates) {
+    const int count = int(parts.size());
+    for (int number = 0; number < count; ++number) {
+        Part& part = parts[number];
+        const uint16_t* samples = given ? given + number * shape.plane_size() : nullptr;
+        if (tools.max_error) {
+            part.values.resize(size_t{1} << shape.depth);
+            std::iota(part.values.begin(), part.values.end(), 0);
+        } else {
+            part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
+        }
+        part.map_rate = part.coder->rate();
+        part.coder->cells.start_at(part.map_rate);
+        const int most = int(part.values.size()) - 1;
+        part.plane = std::make_unique<ExactPlane>(shape.height, shape.width, most);
+        if (given) {
+            std::vector<int32_t> number_of(size_t{1} << shape.depth);
+            for (int i = 0; i <= most; ++i) number_of[part.values[i]] = i;
+            for (int row = 0; row < shape.height; ++row)
+                for (int column = 0; column < shape.width; ++column)
+                    *part.plane->sample(row, column) = number_of[*samples++];
+        }
+    }
+    for (int number = 0; number < count; ++number)
+        if (parts[number].plane->most > 0)
+            parts[number].rows = rows_of(parts, number, shape.depth, tools);
+
+    const auto fragments = [](int side) { return int64_t{cells_along(side)}; };
+    const int64_t across = fragments(shape.width), total = across * fragments(shape.height) * count;
+    ThreadTeam team(std::clamp(threads, 1, count));
+    const int last = shape.height + kRowsBehind * (count - 1);
+    for (int turn = 0; turn < last; ++turn) {
+        if (turn % kStrip == 0)
+            progress(std::min(total, across * count * (turn / kStrip)), total);
+        team.run(uint32_t(count), [&](uint32_t number) {
+            const int row = turn - kRowsBehind * int(number);
+            if (row >= 0 && row < shape.height && parts[number].rows)
+                parts[number].rows->code_row(row);
+        });
+    }
+    progress(total, total);
+    rates.cells.emplace(shape.height, shape.width);
+    for (Part& part : parts) {
+        rates.map += part.map_rate, rates.residual += part.coder->rate() - part.map_rate;
+        rates.cells->add(part.coder->cells);
+    }
+}
+
+void copy_samples(const std::vector<Part>& parts, const ExactShape& shape, uint16_t* to) {
+    for (const Part& part : parts)
+        for (int row = 0; row < shape.height; ++row)
+            for (int column = 0; column < shape.width; ++column)
+                *to++ = part.values[*part.plane->sample(row, column)];
+}
+
+// Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.
+size_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
+    constexpr int kMostBytes = 9;
+    const std::string name = "size of stream " + std::to_string(stream);
+    uint64_t value = 0;
+    for (int i = 0; i < kMostBytes; ++i) {
+        if (from == end) throw TruncatedPayload("payload ends within the " + name, kSection);
+        const uint8_t byte = *from++;
+        value |= uint64_t(byte & 127) << (7 * i);
+        if (byte < 128) {
+            if (i > 0 && byte == 0) break;
+            return value;
+        }
+    }
+    throw CorruptPayload(name + " is not a number in shortest form", kSection);
+}
+
+}  // namespace
+
+std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
+                                    const ExactTools& tools, int threads, uint16_t* decoded,
+                                    const Progress& progress, ExactRates& rates) {
+    std::vector<Part> parts(shape.planes);
+    for (Part& part : parts) part.coder = std::make_unique<StreamCoder>(shape);
+    code_planes(parts, samples, shape, tools, threads, progress, rates);
+    copy_samples(parts, shape, decoded);
+    std::vector<uint8_t> payload;
+    for (int number = 0; number < shape.planes; ++number) {
+        size_t size = parts[number].coder->encoder.finish().size();
+        if (number == shape.planes - 1) break;
+        for (; size > 127; size >>= 7) payload.push_back(uint8_t(size & 127) | 128);
+        payload.push_back(uint8_t(size));
+    }
+    for (Part& part : parts) {
+        const std::vector<uint8_t>& stream = part.coder->encoder.payload();
+        payload.insert(payload.end(), stream.begin(), stream.end());
+    }
+    return payload;
+}
+
+void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape,
+                    const ExactTools& tools, int threads, uint16_t* samples,
+                    const Progress& progress, ExactRates& rates) {
+    const uint8_t *from = payload, *end = payload + size;
+    std::vector<size_t> sizes(shape.planes);
+    for (int number = 0; number < shape.planes - 1; ++number)
+        sizes[number] = read_size(from, end, number);
+    std::vector<Part> parts(shape.planes);
+    for (int number = 0; number < shape.planes; ++number) {
+        const size_t left = size_t(end - from);
+        if (number == shape.planes - 1) sizes[number] = left;
+        if (sizes[number] > left)
+            throw TruncatedPayload("stream " + std::to_string(number) + " has " +
+                                       std::to_string(sizes[number]) + " bytes, the payload has " +
+                                       std::to_string(left) + " left",
+                                   kSection);
+        parts[number].coder = std::make_unique<StreamCoder>(shape, from, sizes[number]);
+        from += sizes[number];
+    }
+    code_planes(parts, nullptr, shape, tools, threads, progress, rates);
+    copy_samples(parts, shape, samples);
+    for (Part& part : parts) part.coder->decoder.finish();
+}
+
+}  // namespace mmp

@@ -1,0 +1,24 @@
+// Hashes of the surroundings of a sample.
+// Source: section "Exact samples" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include "cpu/runtime/simd.h"
+
+namespace mmp {
+
+// Powers of 65599, by which hashes weigh their terms.
+struct HashFactors {
+    uint32_t of[26];
+    constexpr HashFactors() : of() {
+        uint32_t power = 1;
+        for (uint32_t& factor : of) factor = power *= 65599;
+    }
+};
+inline constexpr HashFactors kHashFactors;
+
+// The hash of a sum.
+MMP_INLINE uint32_t mixed_hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
+
+}  // namespace mmp

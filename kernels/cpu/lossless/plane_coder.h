@@ -1,0 +1,364 @@
+// Coding the samples of a plane one by one, in both directions.
+// Source: section "Exact samples" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <vector>
+
+#include "cpu/entropy/mixed_bits.h"
+#include "cpu/lossless/blend.h"
+#include "cpu/lossless/codec.h"
+#include "cpu/lossless/fit.h"
+#include "cpu/lossless/hashes.h"
+#include "cpu/lossless/plane.h"
+#include "cpu/lossless/strips.h"
+#include "cpu/lossless/sums.h"
+#include "cpu/lossless/surroundings.h"
+#include "cpu/runtime/errors.h"
+
+namespace mmp {
+
+// Sum is int32_t where samples have eight bits at most.
+template <class Coder, class Sum, int Models>
+class PlaneCoder {
+public:
+    PlaneCoder(const PlanesBeside& planes, ExactPlane& own, const ExactTools& tools, Coder& coder)
+        : planes_(planes),
+          plane_(own),
+          q_(planes.count),
+          predictors_(tools.predictors),
+          step_(2 * tools.max_error + 1),
+          bits_(bit_length(plane_.most)),
+          lengths_(bit_length((plane_.most + tools.max_error) / step_)),
+          narrow_(planes, kOwnOf[0][q_], kOtherOf[0][q_]),
+          wide_(planes, kOwnOf[2][q_], kOtherOf[2][q_]),
+          near_(plane_.width()),
+          fits_{NearFit(bits_), NearFit(bits_)},
+          blend_(predictors_, plane_.width()),
+          mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
+          seen_(kTables),
+          coder_(coder) {}
+
+    MMP_INLINE void code_row(int row) {
+        plane_.begin_row(row);
+        narrow_.begin_row(row);
+        blend_.begin_row(row);
+        if (predictors_ > 2) wide_.begin_row(row);
+        if (predictors_ > 1) {
+            near_.begin_row(row);
+            begin_fit(0);
+            fits_[0].template eliminate<0, NearFit::N>();
+        }
+        find_lines(row, 0);
+        for (int column = 0; column < plane_.width(); ++column) {
+            code_sample(row, column);
+            if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+        }
+        coder_.end_cell(row, plane_.width() - 1);
+        plane_.end_row(row);
+    }
+
+private:
+    using NearFit = Fit<Sum>;
+    // By predictor, then number of earlier planes: the regressors of each plane.
+    static constexpr int kOwnOf[3][3] = {{10, 8, 6}, {6, 4, 4}, {18, 14, 10}};
+    static constexpr int kOtherOf[3][3] = {{0, 6, 4}, {0, 3, 2}, {0, 6, 6}};
+    static constexpr int kTables = 4;
+    static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
+
+    enum Decision { kZero, kNegative, kLength, kHigh = 16, kLongLength = 120, kDecisions = 142 };
+
+    static int length_decision(int length) {
+        return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
+    }
+    // Returns the decision on the highest bit below the leading one, less one.
+    static int high_decision(int length) {
+        return length < 3 ? 10 + length : kHigh + 8 * (length - 3);
+    }
+
+    std::array<int, Models> contexts_of() const {
+        constexpr int kMatch = kMatchContexts, kFine = 64 * 64, kCoarse = 64 * 8;
+        constexpr int kGray[16] = {0,     kMatch,   kMatch,  kMatch, 9 * 32,  kFine, kFine, kMatch,
+                                   kFine, 256 * 8, kCoarse, 0,      kCoarse, kCoarse, 0,   kFine};
+        constexpr int kColour[16] = {0,      kMatch, kFine,  kMatch, kMatch,  kFine, kFine, kFine,
+                                     kMatch, 729,    9 * 32, 0,      kCoarse, kFine, 0,     kFine};
+        std::array<int, Models> counts;
+        std::copy_n(q_ ? kColour : kGray, Models, counts.begin());
+        return counts;
+    }
+    std::array<int, kMostSets> rows_of(int sets) const {
+        std::array<int, kMostSets> rows = {kMostActivity + 1, 27, 256, q_ ? 81 : 32};
+        std::fill(rows.begin() + sets, rows.end(), 0);
+        return rows;
+    }
+
+    // What the contexts are made of: samples around, those of the earlier planes, and residuals.
+    struct Around {
+        int w, n, nw, ne, ww, nn, nne, www, nnn;
+        int residuals[3];  // of W, N and NE
+        int a = 0, a_w = 0, a_n = 0, b = 0, b_w = 0, b_n = 0;
+        int others[2] = {};  // residuals of the earlier planes
+    };
+
+    MMP_INLINE Around find_around(int row, int column, const int32_t* here) const {
+        const int stride = plane_.stride();
+        const int32_t* e = plane_.error(row, column);
+        Around v{here[-1],
+                 here[-stride],
+                 here[-stride - 1],
+                 here[-stride + 1],
+                 here[-2],
+                 here[-2 * stride],
+                 here[1 - 2 * stride],
+                 here[-3],
+                 here[-3 * stride],
+                 {e[-1], e[-stride], e[-stride + 1]}};
+        if (q_ > 0) {
+            const int32_t* there = planes_.before[0]->sample(row, column);
+            v.a = there[0], v.a_w = there[-1], v.a_n = there[-stride];
+            v.others[0] = *planes_.before[0]->error(row, column);
+        }
+        if (q_ > 1) {
+            const int32_t* there = planes_.before[1]->sample(row, column);
+            v.b = there[0], v.b_w = there[-1], v.b_n = there[-stride];
+            v.others[1] = *planes_.before[1]->error(row, column);
+        }
+        return v;
+    }
+
+    // Finds the lines of the tables for the sample in this column. They do not depend on the sample
+    // left of it, so they are fetched while that one is coded.
+    MMP_INLINE void find_lines(int row, int column) {
+        const int32_t* here = plane_.sample(row, column);
+        uint32_t sum = 0;
+        if (q_ > 0) sum += *planes_.before[0]->sample(row, column) * kHashFactors.of[0];
+        if (q_ > 1) sum += *planes_.before[1]->sample(row, column) * kHashFactors.of[1];
+#pragma GCC unroll 4
+        for (int table = 0; table < kTables; ++table) {
+#pragma GCC unroll 22
+            for (int i = table ? kNeighbours[table - 1] : 1; i < kNeighbours[table]; ++i)
+                sum += here[kPlaces[i][0] * plane_.stride() + kPlaces[i][1]] *
+                       kHashFactors.of[i + 2];
+            sums_[table] = sum;
+            lines_[table] = seen_[table].line(mixed_hash(sum));
+            __builtin_prefetch(lines_[table]);
+        }
+    }
+
+    MMP_INLINE Seen& find_seen(int table, int32_t w) {
+        const uint32_t key = mixed_hash(sums_[table] + w * kHashFactors.of[2]);
+        return checked(lines_[table][key >> 29], key);
+    }
+
+    // The regressors of the near predictor.
+    MMP_INLINE Regressors near_regressors(int row, int column, int level) const {
+        Regressors u{};
+        const int32_t* here = plane_.sample(row, column);
+        const int own = kOwnOf[1][q_], other = kOtherOf[1][q_];
+        for (int i = 0; i < own; ++i)
+            u.lanes[i] = here[kPlaces[i][0] * plane_.stride() + kPlaces[i][1]] - level;
+        for (int k = 0; k < q_; ++k) {
+            const int32_t* there = planes_.before[k]->sample(row, column);
+            const int its_level = level_at(there, plane_.stride());
+            for (int i = 0; i < other; ++i)
+                u.lanes[own + k * other + i] =
+                    there[kOtherPlaces[i][0] * plane_.stride() + kOtherPlaces[i][1]] - its_level;
+        }
+        return u;
+    }
+
+    // Begins to solve the equations of the near predictor for the sample in this column.
+    MMP_INLINE void begin_fit(int column) {
+        NearFit& fit = fits_[column % 2];
+        near_.find_matrix(column, fit.matrix());
+        fit.begin();
+    }
+
+    MMP_INLINE void code_sample(int row, int column) {
+        int32_t* here = plane_.sample(row, column);
+        const int stride = plane_.stride(), limit = plane_.most << kFractionBits;
+        const Around v = find_around(row, column, here);
+        Seen* seen[kTables];
+        for (int table = 0; table < kTables; ++table) seen[table] = &find_seen(table, v.w);
+        find_lines(row, column + 1);
+        const int level = level_at(here, stride);
+        int predictions[kMostPredictors] = {};
+        predictions[0] = std::clamp(narrow_.predict(row, column, level), 0, limit);
+        if (predictors_ > 2)
+            predictions[2] = std::clamp(wide_.predict(row, column, level), 0, limit);
+        NearFit& next = fits_[(column + 1) % 2];
+        Regressors regressors{};
+        if (predictors_ > 1) {
+            regressors = near_regressors(row, column, level);
+            near_.add_regressors(column, regressors);
+            if (column + 1 < plane_.width()) begin_fit(column + 1);
+            alignas(64) Sum targets[kNearRegressors];
+            near_.find_targets(column, targets);
+            const int drift = fits_[column % 2].drift(targets, regressors, next);
+            predictions[1] = std::clamp((level << kFractionBits) + drift, 0, limit);
+        }
+        const int fitted = blend_.blended(row, column, predictions);
+
+        const int activity = activity_at(plane_.error(row, column), stride, v.others, q_);
+        const int active = activity_class(activity);
+        const int median = median_of(v.w, v.n, v.nw);
+        const int around[6] = {v.w, v.n, v.nw, v.ne, v.ww, v.nn};
+        const int mended = corrector_.mended(around, median, activity, fitted, limit);
+        const int predicted = (mended + (1 << (kFractionBits - 1))) >> kFractionBits;
+
+        const int off = signed_class(median - predicted);
+        select(v, predicted, active, off, (mended & 63) >> 3, seen);
+        *here = code_residual(predicted, *here, next);
+
+        for (Seen* one : seen) one->learn(*here);
+        const int error = (*here << kFractionBits) - fitted;
+        corrector_.learn(error);
+        *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
+        blend_.learn(row, column, predictions, *here);
+        if (predictors_ > 1) near_.add_target(column, regressors, *here - level);
+    }
+
+    template <class... Terms>
+    static MMP_INLINE uint32_t hashed(Terms... terms) {
+        uint32_t sum = 0;
+        int i = 0;
+        ((sum += uint32_t(terms) * kHashFactors.of[i++]), ...);
+        return sum;
+    }
+
+    // Chooses the contexts of the models and the rows of weights.
+    MMP_INLINE void select(const Around& v, int predicted, int active, int off, int fraction,
+                           Seen* const* seen) {
+        const auto fine = [&](int value) __attribute__((always_inline)) {
+            const int d = value - predicted, m = std::abs(d);
+            const int k = m < 12 ? m : m < 24 ? 12 + ((m - 12) >> 1) : m < 56 ? 18 + ((m - 24) >> 2)
+                        : m < 96 ? 26 + ((m - 56) >> 4) : m < 160 ? 29 : 30;
+            return uint32_t(d < 0 ? 31 - k : 31 + k);
+        };
+        const auto match = [&](int table) __attribute__((always_inline)) {
+            return uint32_t(match_context(*seen[table], predicted));
+        };
+        const uint32_t coarse = std::min(7, active / 3);
+        const auto [ew, en, ene] = v.residuals;
+        const uint32_t by_off = off * 32 + active;
+        const uint32_t cubic = fine(3 * (v.w - v.ww) + v.www) * 64 + fine(3 * (v.n - v.nn) + v.nnn);
+        const uint32_t beside = fine(v.w) * 64 + fine(v.n);
+        const uint32_t diagonal = fine(v.ne) * 64 + fine(v.nw);
+        const uint32_t onward = fine(2 * v.w - v.ww) * 8 + coarse;
+        const int coarser = std::max(0, bits_ - 6);
+        std::array<uint32_t, 16> contexts;
+        if (q_ == 0)
+            contexts = {hashed(predicted),
+                        match(0),
+                        match(3),
+                        match(1),
+                        by_off,
+                        beside,
+                        diagonal,
+                        match(2),
+                        cubic,
+                        uint32_t(std::min(predicted >> std::max(0, bits_ - 8), 255)) * 8 + coarse,
+                        fine(v.n + v.ne - v.nne) * 8 + coarse,
+                        hashed(v.n, predicted, v.ne),
+                        onward,
+                        fine(v.n + v.w - v.nw) * 8 + coarse,
+                        hashed(v.w, predicted, v.ww),
+                        uint32_t(v.w >> coarser) * 64 + (v.n >> coarser)};
+        else
+            contexts = {hashed(predicted, v.a, v.b),
+                        match(1),
+                        fine(v.w + v.a - v.a_w) * 64 + fine(v.n + v.a - v.a_n),
+                        match(0),
+                        match(3),
+                        fine(v.w + v.a - v.a_w) * 64 + fine(v.w + v.b - v.b_w),
+                        beside,
+                        fine(v.n + v.a - v.a_n) * 64 + fine(v.n + v.b - v.b_n),
+                        match(2),
+                        uint32_t((signed_class(ew) * 9 + signed_class(en)) * 9 + signed_class(ene)),
+                        by_off,
+                        hashed(v.n, predicted, v.ne, v.a),
+                        onward,
+                        cubic,
+                        hashed(v.w, predicted, v.ww, v.a),
+                        diagonal};
+        int agreed = 0;
+        for (int table = kTables - 1; table >= 0; --table) {
+            const Seen& one = *seen[table];
+            agreed = agreed * 4 + (!one.uses                  ? 0
+                                   : one.value != predicted ? 3
+                                   : one.uses > 2           ? 2
+                                                            : 1);
+        }
+        std::array<uint32_t, Models> used;
+        std::copy_n(contexts.begin(), Models, used.begin());
+        mixed_.select(used, {active, off * 3 + std::min(2, fraction / 3), agreed,
+                             q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
+                                : predicted >> std::max(0, bits_ - 5)});
+    }
+
+    // Codes a bit; does something else between the steps that wait for each other.
+    template <class Meanwhile>
+    MMP_INLINE int code_bit(int decision, int given, const Meanwhile& meanwhile) {
+        const int one = mixed_.predict(decision);
+        meanwhile();
+        const int bit = coder_.code(uint32_t(one), given);
+        mixed_.learn(decision, bit);
+        return bit;
+    }
+
+    MMP_INLINE int code_residual(int predicted, int given, NearFit& next) {
+        const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
+            return code_bit(decision, bit, [] {});
+        };
+        const auto finish_next = [&]() __attribute__((always_inline)) {
+            if (predictors_ > 1) next.template eliminate<NearFit::kMeanwhile, NearFit::N>();
+        };
+        int size = 0;
+        if (coder_.writes) size = (std::abs(given - predicted) + step_ / 2) / step_;
+        if (!code_bit(kZero, size != 0, finish_next)) return predicted;
+        const bool at_end = predicted == 0 || predicted == plane_.most;
+        const bool negative = at_end ? predicted == plane_.most : code(kNegative, given < predicted);
+        const int given_length = bit_length(size) - 1;
+        int length = 0;
+        while (length < lengths_ - 1 &&
+               code(length_decision(length) + negative, length < given_length))
+            ++length;
+        int found = 1;
+        const int plain = std::max(0, std::min(length - 3, lengths_ - 8));
+        for (int i = length - 1; i >= plain; --i) {
+            const int decision = length - 1 - i < 3 ? high_decision(length) + found : kHigh + 8 * i;
+            found = 2 * found + code(decision, size >> i & 1);
+        }
+        if (plain)
+            found = found << plain | int(coder_.plain(size & ((1 << plain) - 1), plain));
+        const int64_t sample = predicted + int64_t{step_} * (negative ? -found : found);
+        const int over = step_ / 2;
+        if (sample < -over || sample > plane_.most + over)
+            throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is " +
+                                     std::to_string(-over) + " to " +
+                                     std::to_string(plane_.most + over),
+                                 "Exact samples");
+        return int(std::clamp<int64_t>(sample, 0, plane_.most));
+    }
+
+    const PlanesBeside planes_;
+    ExactPlane& plane_;
+    const int q_, predictors_, step_, bits_, lengths_;
+    Strips<Sum, 8> narrow_;
+    Strips<Sum, 16> wide_;
+    FadedSums<Sum> near_;
+    NearFit fits_[2];  // of even and odd columns
+    Blend blend_;
+    MixedBits<Models> mixed_;
+    Corrector corrector_;
+    std::vector<SeenTable> seen_;
+    uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
+    Seen* lines_[kTables];
+    Coder& coder_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,261 @@
+// Predictions by weights that are fitted to the rows above, once for each strip of a row.
+// Source: sections "Regressors of the predictors" and "Sums of strips" of docs/format/format.md.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <bit>
+#include <type_traits>
+#include <vector>
+
+#include "cpu/lossless/plane.h"
+#include "cpu/lossless/prediction.h"
+#include "cpu/lossless/strip_fit.h"
+#include "cpu/lossless/surroundings.h"
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+// A plane and the earlier planes that predict it: at most two, the last decoded one first.
+struct PlanesBeside {
+    const ExactPlane* own;
+    const ExactPlane* before[2];
+    int count;
+};
+
+// Sum is int32_t where samples have eight bits at most. Term is int16_t where they have twelve.
+template <class Sum, int Columns,
+          class Term = std::conditional_t<sizeof(Sum) == 4, int16_t, int32_t>>
+class Strips {
+public:
+    // Strips have Columns columns; the regressors are the first places of each plane.
+    Strips(const PlanesBeside& planes, int own, int other)
+        : planes_(planes),
+          own_(own),
+          rows_(own > kInThreeRows ? 4 : 3),
+          other_(other),
+          count_(own + planes.count * other),
+          width_(planes.own->width()),
+          strips_((width_ + Columns - 1) / Columns),
+          sums_(padded_sums()),
+          faded_(size_t(strips_) * sums_),
+          spread_(size_t(strips_) * sums_),
+          carried_(sums_),
+          kernels_(strips_) {}
+
+    // Fits the weights of a row; the row above must be complete. All strips of the first row have
+    // the same weights, so that a file that claims a wide picture takes no memory for them.
+    MMP_INLINE void begin_row(int row) {
+        const int strips = row ? strips_ : 1;
+        if (row) {
+            add_row(row - 1);
+            std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
+            spread(0, 1), spread(strips_ - 1, -1);
+        }
+        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
+        for (int strip = 0; strip < strips; strip += StripFits::kStrips)
+            fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
+    }
+
+    // Returns the prediction in 1/64, before its limits. `level` is that of the own plane.
+    MMP_INLINE int predict(int row, int column, int level) const {
+        const Kernel& kernel = kernels_[row ? column / Columns : 0];
+        const int32_t* here = planes_.own->sample(row, column);
+        const int stride = planes_.own->stride();
+        Lanes sum = products(here - stride - 3, kernel.own[1]);
+        for (int i = 2; i < rows_; ++i) sum += products(here - i * stride - 3, kernel.own[i]);
+        const Half half = __builtin_shufflevector(sum, sum, 0, 1, 2, 3) +
+                          __builtin_shufflevector(sum, sum, 4, 5, 6, 7);
+        Sum total = half[0] + half[2] + (half[1] + half[3]) - level * kernel.own_sum;
+        // A vector would have to wait until the sample before is stored.
+        for (int i = 0; i < 3; ++i) total += Sum{here[i - 3]} * kernel.own[0][i];
+        for (int k = 0; k < planes_.count; ++k) {
+            const int32_t* there = planes_.before[k]->sample(row, column);
+            total -= level_at(there, stride) * kernel.other_sum[k];
+            Quad beside = four_products(there - stride - 1, kernel.other[k][0]) +
+                          four_products(there - 1, kernel.other[k][1]) +
+                          four_products(there + stride - 1, kernel.other[k][2]);
+            total += beside[0] + beside[1] + beside[2];
+        }
+        constexpr int kDropped = kWeightBits - kFractionBits;
+        return (level << kFractionBits) + int((total + (1 << (kDropped - 1))) >> kDropped);
+    }
+
+private:
+    static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24, kGroup = 4;
+    // Of a product. The sums of 8-bit samples stay below 2^31 with it.
+    static constexpr Sum kUnit = Columns > 16 ? 128 : 256;
+    using Lanes = typename Vector<Sum, kLanes>::Type;
+    using Quad = typename Vector<Sum, kGroup>::Type;
+    using Half = typename Vector<Sum, kLanes / 2>::Type;
+
+    // The weights of a strip. Those of the own plane lie as its samples do: row i above the sample,
+    // from three columns left of it on.
+    struct Kernel {
+        alignas(32) int32_t own[4][kLanes];
+        int32_t other[2][3][4];
+        Sum own_sum, other_sum[2];
+    };
+
+    static MMP_INLINE Lanes products(const int32_t* samples, const int32_t* weights) {
+        if constexpr (sizeof(Sum) == 4) return loaded<Ints8>(samples) * loaded<Ints8>(weights);
+        alignas(64) Sum found[kLanes];
+        for (int i = 0; i < kLanes; ++i) found[i] = Sum{samples[i]} * weights[i];
+        return loaded<Lanes>(found);
+    }
+    static MMP_INLINE Quad four_products(const int32_t* samples, const int32_t* weights) {
+        if constexpr (sizeof(Sum) == 4) return loaded<Ints4>(samples) * loaded<Ints4>(weights);
+        alignas(32) Sum found[4];
+        for (int i = 0; i < 4; ++i) found[i] = Sum{samples[i]} * weights[i];
+        return loaded<Quad>(found);
+    }
+    // The sums of the products of a regressor i with the terms from `first(i)` on lie side by side;
+    // the target is the last term.
+    static int first(int i) { return i / kGroup * kGroup; }
+    int padded_terms() const { return (count_ + kGroup) / kGroup * kGroup; }
+    int padded_sums() const {
+        int sums = 0;
+        for (int i = 0; i < count_; ++i) sums += padded_terms() - first(i);
+        return (sums + kLanes - 1) / kLanes * kLanes;
+    }
+
+    static MMP_INLINE Lanes share(Lanes sum) { return (sum >> 3) + (sum >> 4); }
+
+    // Adds the products of a row to the sums of its strips, after these fade.
+    MMP_INLINE void add_row(int row) {
+        alignas(32) Term terms[kMostTerms][Columns] = {};
+        alignas(32) Sum products[kMostUnknowns * kMostTerms];
+        for (int strip = 0; strip < strips_; ++strip) {
+            const int column = strip * Columns;
+            gather(row, column, std::min(Columns, width_ - column), terms);
+            Sum* next = products;
+            for (int i = 0; i < count_; ++i)
+                for (int j = first(i); j < padded_terms(); j += kGroup, next += kGroup)
+                    multiply(terms[i], terms + j, next);
+            Sum* sums = &faded_[size_t(strip) * sums_];
+            for (int k = 0; k < sums_; k += kLanes) {
+                const Lanes sum = loaded<Lanes>(sums + k);
+                store(sums + k, sum - share(sum) + kUnit * loaded<Lanes>(products + k));
+            }
+        }
+    }
+
+    // Finds the sums over the columns of the products of a term with four others.
+    static MMP_INLINE void multiply(const Term* term, const Term (*others)[Columns], Sum* sums) {
+        if constexpr (sizeof(Term) == 2) {
+            Ints4 found[kGroup];
+            for (int j = 0; j < kGroup; ++j) {
+                found[j] = Ints4{};
+                for (int c = 0; c < Columns; c += 8)
+                    found[j] += sums_of_pairs(loaded<Shorts8>(term + c),
+                                              loaded<Shorts8>(others[j] + c));
+            }
+            const auto pairs = [](Ints4 a, Ints4 b) __attribute__((always_inline)) {
+                return __builtin_shufflevector(a, b, 0, 4, 1, 5) +
+                       __builtin_shufflevector(a, b, 2, 6, 3, 7);
+            };
+            const Ints4 low = pairs(found[0], found[1]), high = pairs(found[2], found[3]);
+            const Ints4 four = __builtin_shufflevector(low, high, 0, 1, 4, 5) +
+                               __builtin_shufflevector(low, high, 2, 3, 6, 7);
+            store(sums, __builtin_convertvector(four, Quad));
+        } else {
+            for (int j = 0; j < kGroup; ++j) {
+                Sum sum = 0;
+                for (int c = 0; c < Columns; ++c) sum += Sum{term[c]} * others[j][c];
+                sums[j] = sum;
+            }
+        }
+    }
+
+    // Finds the regressors of the samples of a strip, then their targets.
+    MMP_INLINE void gather(int row, int column, int columns, Term (*terms)[Columns]) const {
+        const int stride = planes_.own->stride();
+        int32_t levels[Columns];
+        const auto find_levels = [&](const int32_t* here) __attribute__((always_inline)) {
+            for (int c = 0; c < columns; ++c) levels[c] = level_at(here + c, stride);
+        };
+        const auto fill = [&](Term* to, const int32_t* from) __attribute__((always_inline)) {
+            if (columns == Columns) {
+                for (int c = 0; c < Columns; ++c) to[c] = Term(from[c] - levels[c]);
+            } else {
+                for (int c = 0; c < Columns; ++c) to[c] = c < columns ? from[c] - levels[c] : 0;
+            }
+        };
+        const int32_t* here = planes_.own->sample(row, column);
+        find_levels(here);
+        for (int i = 0; i < own_; ++i)
+            fill(terms[i], here + kPlaces[i][0] * stride + kPlaces[i][1]);
+        fill(terms[count_], here);
+        for (int k = 0; k < planes_.count; ++k) {
+            const int32_t* there = planes_.before[k]->sample(row, column);
+            find_levels(there);
+            for (int i = 0; i < other_; ++i)
+                fill(terms[own_ + k * other_ + i],
+                     there + kOtherPlaces[i][0] * stride + kOtherPlaces[i][1]);
+        }
+    }
+
+    // Adds to each strip what the strips on one side share with it.
+    MMP_INLINE void spread(int strip, int step) {
+        std::fill(carried_.begin(), carried_.end(), 0);
+        for (int n = 0; n < strips_; ++n, strip += step) {
+            const Sum* own = &faded_[size_t(strip) * sums_];
+            Sum* all = &spread_[size_t(strip) * sums_];
+            for (int k = 0; k < sums_; k += kLanes) {
+                const Lanes carried = loaded<Lanes>(&carried_[k]);
+                store(all + k, loaded<Lanes>(all + k) + carried);
+                store(&carried_[k], share(carried + loaded<Lanes>(own + k)));
+            }
+        }
+    }
+
+    // Fits the weights of four strips or fewer.
+    MMP_INLINE void fit(int strip, int strips, int64_t ridge) {
+        constexpr int64_t kPrior[4] = {5, 5, -3, 1};
+        for (int s = 0; s < StripFits::kStrips; ++s) {
+            const Sum* row = &spread_[size_t(strip + std::min(s, strips - 1)) * sums_];
+            const Sum* next = row;
+            int64_t most = 0;
+            for (int i = 0; i < count_; next += padded_terms() - first(i), ++i)
+                most = std::max(most, int64_t{next[i - first(i)]});
+            const int shift = std::max(0, 34 - std::countl_zero(uint64_t(most + ridge)));
+            next = row;
+            for (int i = 0; i < count_; next += padded_terms() - first(i), ++i) {
+                for (int j = i; j <= count_; ++j)
+                    fits_.m[i][j][s] = int64_t{next[j - first(i)]} >> shift;
+                fits_.m[i][i][s] = (int64_t{next[i - first(i)]} + ridge) >> shift;
+                if (i < 4)
+                    fits_.m[i][count_][s] =
+                        (int64_t{next[count_ - first(i)]} + (ridge * kPrior[i] >> 3)) >> shift;
+            }
+        }
+        int32_t weights[kMostUnknowns][StripFits::kStrips];
+        fits_.solve_all(count_, weights);
+        for (int s = 0; s < strips; ++s) {
+            Kernel& kernel = kernels_[strip + s];
+            kernel = {};
+            for (int i = 0; i < own_; ++i) {
+                kernel.own[-kPlaces[i][0]][kPlaces[i][1] + 3] = weights[i][s];
+                kernel.own_sum += weights[i][s];
+            }
+            for (int k = 0; k < planes_.count; ++k)
+                for (int i = 0; i < other_; ++i) {
+                    const int32_t weight = weights[own_ + k * other_ + i][s];
+                    kernel.other[k][kOtherPlaces[i][0] + 1][kOtherPlaces[i][1] + 1] = weight;
+                    kernel.other_sum[k] += weight;
+                }
+        }
+    }
+
+    const PlanesBeside planes_;
+    const int own_, rows_, other_, count_, width_, strips_, sums_;
+    // Of each strip: the sums of its own samples (Q), and with what its neighbours share.
+    ZeroedLines<Sum> faded_, spread_;
+    std::vector<Sum> carried_;
+    ZeroedLines<Kernel> kernels_;
+    StripFits fits_;
+};
+
+}  // namespace mmp

@@ -1,0 +1,434 @@
+"""Coding of planes without loss or with a bounded error, each plane in a stream of its own.
+
+Source: section "Exact samples" of ``docs/format/format.md``. ``blend`` fits the prediction;
+``surroundings`` corrects it, and makes contexts with this module. ``fast_coder`` has the fast form.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from mmpcodec.errors import CorruptStream, TruncatedStream
+from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.cell_rates import CellRates
+from mmpcodec.reference.entropy.mixed_bits import MixedBits
+from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.lossless import fast_coder
+from mmpcodec.reference.lossless.blend import PREDICTORS, Blend
+from mmpcodec.reference.lossless.fast_coder import FastCoder
+from mmpcodec.reference.lossless.hashes import key_and_line, summed
+from mmpcodec.reference.lossless.plane import OWN, Plane
+from mmpcodec.reference.lossless.surroundings import (
+    Corrector,
+    EarlierSamples,
+    Surroundings,
+    signed_class,
+)
+from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
+
+SECTION = "Exact samples"
+STRIP = 16
+"""Progress counts squares of this height and width, in samples."""
+NEIGHBOURS = (3, 6, 10, 22)
+"""Neighbours that each table of earlier samples looks at."""
+LINE_BITS = 15
+"""Binary logarithm of the number of lines of a table."""
+LONGEST = 9
+"""Bytes of the longest number."""
+
+ZERO, NEGATIVE = 0, 1
+"""Decisions of the mixed bits: not the prediction, and below it."""
+
+
+class PlaneCoder:
+    """Encoder or decoder of the samples of one plane.
+
+    Parameters
+    ----------
+    planes : list of Plane
+        The earlier planes, then the plane to code.
+    coder : BitCoder
+    tools : object
+        As in ``encode_planes``.
+    cells : CellRates
+        Gets the rate of each sample.
+    """
+
+    def __init__(self, planes: list[Plane], coder: BitCoder, tools, cells: CellRates):
+        self.plane = planes[-1]
+        self.before = planes[-2:-4:-1]
+        self.coder = coder
+        self.cells = cells
+        self.max_error = tools.max_error
+        self.step = 2 * tools.max_error + 1
+        self.bits = self.plane.most.bit_length()
+        self.blend = Blend(self.plane, self.before, PREDICTORS[: tools.predictors])
+        self.corrector = Corrector(self.plane, self.before)
+        self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
+        self.mixed = MixedBits(tools.models, tools.weight_sets, tools.last_stage)
+
+    def code_sample(self, row: int, column: int, given: int | None) -> None:
+        """Code a sample.
+
+        Parameters
+        ----------
+        row, column : int
+        given : int or None
+            The sample to encode; None decodes.
+        """
+        fitted = self.blend.fit(row, column)
+        near = self.corrector.correct(row, column, fitted)
+        neighbours = self.plane.around(row, column, OWN).tolist()
+        others = [int(plane.inner[row, column]) for plane in self.before]
+        for count, table in self.tables.items():
+            table.find(*key_and_line(others, neighbours[:count], LINE_BITS))
+        contexts = self._contexts(row, column, near, neighbours)
+        self.mixed.select(contexts, self._rows(near))
+        sample = self._code_residual(near.predicted, given)
+        self.cells.add(row, column)
+
+        self.plane.inner[row, column] = sample
+        for table in self.tables.values():
+            table.learn(sample)
+        self.corrector.learn(sample)
+        self.blend.learn(sample)
+
+    def _contexts(
+        self, row: int, column: int, near: Surroundings, neighbours: list[int]
+    ) -> tuple[int, ...]:
+        """Return the contexts of the 16 models."""
+        w, n, nw, ne, ww, nn = near.around
+        www, nnn = neighbours[12:14]
+        nne = neighbours[9]
+        predicted, active = near.predicted, near.active
+        coarse = min(7, active // 3)
+        off = signed_class(near.median - predicted)
+        sizes = [signed_class(residual) for residual in near.residuals]
+        match_3, match_6, match_10, match_22 = (
+            table.match(predicted) for table in self.tables.values()
+        )
+
+        def one(value: int) -> int:
+            return 8 * distance_class(value - predicted) + coarse
+
+        def two(first: int, second: int) -> int:
+            return 64 * distance_class(first - predicted) + distance_class(second - predicted)
+
+        cubes = two(3 * (w - ww) + www, 3 * (n - nn) + nnn)
+        if not self.before:
+            return (
+                summed((predicted,)),
+                match_3,
+                match_22,
+                match_6,
+                32 * off + active,
+                two(w, n),
+                two(ne, nw),
+                match_10,
+                cubes,
+                8 * min(255, predicted >> max(0, self.bits - 8)) + coarse,
+                one(n + ne - nne),
+                summed((n, predicted, ne)),
+                one(2 * w - ww),
+                one(n + w - nw),
+                summed((w, predicted, ww)),
+                64 * (w >> max(0, self.bits - 6)) + (n >> max(0, self.bits - 6)),
+            )
+        (a, a_w, a_n), (b, b_w, b_n) = (
+            *(plane.around(row, column, ((0, 0), *OWN[:2])).tolist() for plane in self.before),
+            (0, 0, 0),
+        )[:2]
+        return (
+            summed((predicted, a, b)),
+            match_6,
+            two(w + a - a_w, n + a - a_n),
+            match_3,
+            match_22,
+            two(w + a - a_w, w + b - b_w),
+            two(w, n),
+            two(n + a - a_n, n + b - b_n),
+            match_10,
+            81 * sizes[0] + 9 * sizes[1] + sizes[2],
+            32 * off + active,
+            summed((n, predicted, ne, a)),
+            one(2 * w - ww),
+            cubes,
+            summed((w, predicted, ww, a)),
+            two(ne, nw),
+        )
+
+    def _rows(self, near: Surroundings) -> tuple[int, int, int, int]:
+        """Return the rows of the four sets of weights."""
+        predicted = near.predicted
+        off = signed_class(near.median - predicted)
+        agreement = 0
+        for table in reversed(self.tables.values()):
+            agreement = 4 * agreement + agreement_class(table.uses, table.value == predicted)
+        first, second = (*map(signed_class, near.earlier), 4, 4)[:2]
+        coarse = predicted >> max(0, self.bits - 5)
+        return (
+            near.active,
+            3 * off + min(2, near.fraction // 3),
+            agreement,
+            9 * first + second if near.earlier else coarse,
+        )
+
+    def _code_residual(self, predicted: int, given: int | None) -> int:
+        """Code a sample by its distance from the prediction, and return the decoded sample.
+
+        *Encoder only*: the distance is rounded to the nearest step.
+        """
+        most, bound, step = self.plane.most, self.max_error, self.step
+        residual = 0 if given is None else given - predicted
+        steps = (abs(residual) + bound) // step
+        bits = ((most + bound) // step).bit_length()
+
+        def code(decision: int, bit: int) -> int:
+            wanted = None if given is None else int(bit)
+            return self.mixed.code(self.coder, "residual", decision, wanted)
+
+        if not code(ZERO, steps != 0):
+            return predicted
+        if predicted in (0, most):
+            negative = int(predicted == most)
+        else:
+            negative = code(NEGATIVE, residual < 0)
+        length, own_length = 0, steps.bit_length() - 1
+        while length < bits - 1 and code(length_decision(length, negative), length < own_length):
+            length += 1
+        size, plain = 1, max(0, min(length - 3, bits - 8))
+        for i in range(length - plain):
+            left = length - 1 - i
+            decision = high_decision(length, size) if i < 3 else low_decision(left)
+            size = 2 * size + code(decision, steps >> left & 1)
+        if plain:
+            wanted = None if given is None else steps % (1 << plain)
+            size = (size << plain) + self.coder.plain("residual", plain, wanted)
+        value = predicted - step * size if negative else predicted + step * size
+        if not -bound <= value <= most + bound:
+            raise CorruptStream(
+                SECTION, f"sample is {value}, allowed is {-bound} to {most + bound}"
+            )
+        return min(max(value, 0), most)
+
+
+def length_decision(length: int, below: int) -> int:
+    """Return the decision whether the number of steps is longer (length in the format)."""
+    return 2 + 2 * length + below if length < 5 else 120 + 2 * (length - 5) + below
+
+
+def high_decision(length: int, size: int) -> int:
+    """Return the decision on one of the three highest digits (high in the format)."""
+    return (11, 12)[length - 1] + size if length < 3 else 16 + 8 * (length - 3) + size
+
+
+def low_decision(digit: int) -> int:
+    """Return the decision on a lower digit (low in the format)."""
+    return 16 + 8 * digit
+
+
+def distance_class(distance: int) -> int:
+    """Return the class 1 to 61 of a distance from the prediction (f in the format)."""
+    m = abs(distance)
+    if m < 12:
+        k = m
+    elif m < 24:
+        k = 12 + (m - 12 >> 1)
+    elif m < 56:
+        k = 18 + (m - 24 >> 2)
+    elif m < 96:
+        k = 26 + (m - 56 >> 4)
+    else:
+        k = 29 if m < 160 else 30
+    return 31 + k if distance >= 0 else 31 - k
+
+
+def agreement_class(uses: int, agrees: bool) -> int:
+    """Return the agreement 0 to 3 of an entry with the prediction."""
+    if uses == 0:
+        return 0
+    if not agrees:
+        return 3
+    return 1 if uses <= 2 else 2
+
+
+def encode_planes(
+    samples: np.ndarray, depth: int, tools, progress: Callable[[int, int], None]
+) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
+    """Encode planes without loss, or with a bounded error.
+
+    Parameters
+    ----------
+    samples : (C, H, W) unsigned integer array
+        Samples of the C planes in coding order, below ``2**depth``.
+    depth : int
+        Bits of a sample, 1 to 16.
+    tools : object
+        It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1
+        or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
+    progress : callable
+        Called with the number of 16x16 squares done and the number of all.
+
+    Returns
+    -------
+    payload : bytes
+    decoded : (C, H, W) uint16 array
+        The samples that a decoder returns.
+    bits : dict of str to float
+        Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of the samples of each cell in all planes; see ``CellRates``.
+    """
+    writers = [SymbolWriter(EXACT_SYNTAX, coarse=True) for _ in samples]
+    decoded, rates = _code_planes(writers, samples, samples.shape, depth, tools, progress)
+    return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
+
+
+def decode_planes(
+    payload: bytes,
+    shape: tuple[int, int, int],
+    depth: int,
+    tools,
+    progress: Callable[[int, int], None],
+) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
+    """Decode a payload of exact samples.
+
+    Parameters
+    ----------
+    payload : bytes
+    shape : (int, int, int)
+        Number of planes C, height H and width W.
+    depth : int
+        Bits of a sample, 1 to 16.
+    tools : object
+        As in ``encode_planes``.
+    progress : callable
+        Called with the number of 16x16 squares done and the number of all.
+
+    Returns
+    -------
+    samples : (C, H, W) uint16 array
+    bits : dict of str to float
+        Ideal code length of each syntax element, in bits.
+    cell_rates : (R, C) int64 array
+        Rate of the samples of each cell in all planes; see ``CellRates``.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        If the payload breaks a rule of the format.
+    """
+    streams = parted(payload, shape[0])
+    readers = [SymbolReader(stream, EXACT_SYNTAX, coarse=True) for stream in streams]
+    samples, rates = _code_planes(readers, None, shape, depth, tools, progress)
+    return samples, _bits(readers), rates
+
+
+def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarray, np.ndarray]:
+    """Code planes; ``given`` are the samples to encode, or None to decode.
+
+    Returns
+    -------
+    decoded : (C, H, W) uint16 array
+    cell_rates : (R, C) int64 array
+    """
+    count, height, width = shape
+    decoded, rates = np.zeros(shape, np.uint16), []
+    planes: list[Plane] = []
+    for number, coder in enumerate(coders):
+        values, numbers = np.arange(1 << depth), None
+        if tools.max_error == 0:
+            used = None if given is None else used_values(given[number], depth)
+            pays = used is not None and map_pays(used, height * width)
+            values = code_values(coder, depth, used, pays)
+        if given is not None:
+            numbers = np.searchsorted(values, given[number])
+        planes.append(Plane(height, width, len(values) - 1))
+        # The rate of the values is taken before, and belongs to no cell.
+        cells = CellRates((height, width), coder.tally)
+        form = FastCoder if tools.models == fast_coder.MODELS else PlaneCoder
+        samples_coder = form(planes, coder, tools, cells) if len(values) > 1 else None
+        for row in range(height):
+            report_row(progress, number, row, shape)
+            if samples_coder:
+                _code_row(samples_coder, row, None if numbers is None else numbers[row])
+        decoded[number] = values[planes[-1].inner]
+        rates.append(cells.rates)
+        if given is None:
+            coder.finish()
+    report_row(progress, count, 0, shape)
+    return decoded, np.sum(rates, axis=0)
+
+
+def report_row(
+    progress: Callable[[int, int], None], number: int, row: int, shape: tuple[int, int, int]
+) -> None:
+    """Report the squares before a row of a plane, if squares begin there."""
+    count, height, width = shape
+    across, down = -(-width // STRIP), -(-height // STRIP)
+    if row % STRIP == 0:
+        progress((number * down + row // STRIP) * across, count * down * across)
+
+
+def _code_row(coder: PlaneCoder | FastCoder, row: int, given: np.ndarray | None) -> None:
+    """Code a row; ``given`` are the samples to encode, or None to decode."""
+    coder.plane.begin_row(row)
+    coder.blend.begin_row()
+    for column in range(coder.plane.width):
+        coder.code_sample(row, column, None if given is None else int(given[column]))
+    coder.plane.end_row(row)
+
+
+def _bits(coders) -> dict[str, float]:
+    """Return the ideal code lengths of all planes, in bits."""
+    tallies = [coder.tally.bits() for coder in coders]
+    return {syntax: sum(tally[syntax] for tally in tallies) for syntax in EXACT_SYNTAX}
+
+
+def joined(streams: list[bytes]) -> bytes:
+    """Return the payload of the streams of all planes."""
+    sizes = bytearray()
+    for stream in streams[:-1]:
+        size = len(stream)
+        while size > 0x7F:
+            sizes.append(size & 0x7F | 0x80)
+            size >>= 7
+        sizes.append(size)
+    return b"".join((sizes, *streams))
+
+
+def parted(payload: bytes, count: int) -> list[bytes]:
+    """Return the streams of so many planes, the inverse of ``joined``.
+
+    Raises
+    ------
+    TruncatedStream
+        If the payload ends within a number, or before a stream does.
+    CorruptStream
+        If a number has more bytes than it needs, or more than nine.
+    """
+    place, sizes, streams = 0, [], []
+    for number in range(count - 1):
+        size = index = 0
+        byte = 0x80
+        while byte >= 0x80 and index < LONGEST:
+            if place == len(payload):
+                raise TruncatedStream(SECTION, f"payload ends within the size of stream {number}")
+            byte = payload[place]
+            size |= (byte & 0x7F) << 7 * index
+            place, index = place + 1, index + 1
+        if byte >= 0x80 or (byte == 0 and index > 1):
+            raise CorruptStream(
+                SECTION, f"size of stream {number} is not a number in shortest form"
+            )
+        sizes.append(size)
+    for number, size in enumerate(sizes):
+        if size > len(payload) - place:
+            raise TruncatedStream(
+                SECTION,
+                f"stream {number} has {size} bytes, the payload has {len(payload) - place} left",
+            )
+        streams.append(payload[place : place + size])
+        place += size
+    return [*streams, payload[place:]]
