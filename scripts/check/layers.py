@@ -45,7 +45,6 @@ FLOORS = (
     ("web",),
     ("bench", "dask"),
     ("planning",),
-    ("budget", "packing"),
     ("plugins", "cli"),
     ("__main__",),
 )
