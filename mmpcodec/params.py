@@ -19,7 +19,6 @@ from mmpcodec.checks import (
     with_bound,
 )
 from mmpcodec.errors import ParameterError
-from mmpcodec.start import Start
 from mmpcodec.tools import (
     DEFAULT_EFFORT,
     DRAFT,
@@ -216,8 +215,6 @@ class EncodeParams:
         Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
     version : int
         Version of the format, 1 or 2. Version 2 is a draft: later releases may not read its files.
-    start : Start or None
-        Start of the models of the tool *trained start*; None takes the built-in one.
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
         of the format. With a maximal error, a tile with a palette is lossless.
@@ -253,7 +250,6 @@ class EncodeParams:
     candidates: tuple[Tools, ...] = ()
     looks: bool = False
     version: int = VERSIONS[0]
-    start: Start | None = None
     palette: bool = False
     tune: str = PSNR
     quality: float | None = None
@@ -293,8 +289,6 @@ class EncodeParams:
                 f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
             )
         check_tune(self.tune, self.version)
-        if self.start is not None and not isinstance(self.start, Start):
-            raise ParameterError(f"start = {self.start!r}: must be Start or None")
 
     @classmethod
     def from_options(
@@ -305,7 +299,6 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
-        start: Start | None = None,
         **tools: Unpack[ToolOptions],
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
@@ -320,7 +313,6 @@ class EncodeParams:
             the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
-        start : Start or None
         **tools
             ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
             those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
@@ -386,12 +378,6 @@ class EncodeParams:
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
         first, *others = (with_values(tools, given) for tools in sets)
-        if start is not None and not any(tools.trained_start for tools in (first, *others)):
-            able = presets_where(lambda tools: tools.prediction)
-            raise ParameterError(
-                f"start = {start!r}: has no effect without trained_start; take {able} with "
-                f"version = {DRAFT}"
-            )
         return cls(
             lam,
             first,
@@ -400,7 +386,6 @@ class EncodeParams:
             tuple(others),
             looks=preset == AUTO,
             version=version,
-            start=start,
             palette=palette,
             tune=tune,
             quality=quality if lam else None,
@@ -515,7 +500,6 @@ class EncodeOptions(ToolOptions, total=False):
     preset: str
     effort: int
     rate_model: str
-    start: Start | None
     tile_size: int
     backend: str
     threads: int | None

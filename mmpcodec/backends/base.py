@@ -35,14 +35,12 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.start import Start
 from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Tools, in_version, presets_where
 from mmpcodec.trace import Coded, Trace
 
@@ -116,24 +114,6 @@ class Backend(ABC):
             raise ParameterError(
                 f"earlier has planes of shapes {found}: must be {tools.earlier_planes} of {shape}"
             )
-
-    @staticmethod
-    def states_of(tools: Tools, start: Start | None) -> bytes | None:
-        """Return the states of a named start that tools use; None for the built-in start.
-
-        Raises
-        ------
-        ParameterError
-            If the start has states of another size than the models of this version.
-        """
-        if start is None or not tools.trained_start:
-            return None
-        size = start_states().size
-        if len(start.states) != size:
-            raise ParameterError(
-                f"start {start.name.hex()} has {len(start.states)} bytes of states: must be {size}"
-            )
-        return start.states
 
     @abstractmethod
     def describe(self) -> str:
@@ -280,12 +260,8 @@ class Backend(ABC):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W).
-
-        ``start`` is the named start; None stands for the built-in one.
-        """
+        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W)."""
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

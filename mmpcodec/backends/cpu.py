@@ -19,7 +19,6 @@ from mmpcodec.runtime.arrays import InBands, bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.start import Start
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -208,7 +207,7 @@ class CpuBackend(Backend):
                     plane,
                     depth,
                     params.coded_tools,
-                    self.states_of(params.tools, params.start),
+                    None,
                     list(earlier),
                     fixed,
                     fragments and (fragments.changes, fragments.lambdas(fixed)),
@@ -244,7 +243,6 @@ class CpuBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -252,15 +250,14 @@ class CpuBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if tools.prediction:
-            states = self.states_of(tools, start)
             found = _cpu.decode_blocks(
-                payload, *shape, depth, tools, states, list(earlier), threads, progress
+                payload, *shape, depth, tools, None, list(earlier), threads, progress
             )
             return _coded_blocks(tools, payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
     def block_counts(
-        self, payload: bytes, shape: tuple[int, int], tools: Tools, start: Start | None, most: int
+        self, payload: bytes, shape: tuple[int, int], tools: Tools, most: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Decode predicted blocks of 8-bit samples, without earlier planes, and count.
 
@@ -271,8 +268,7 @@ class CpuBackend(Backend):
         modes : (9, 38) int array
             Frequencies of the modes after the last block.
         """
-        states = self.states_of(tools, start)
-        return _cpu.block_counts(payload, *shape, tools, states, [], most)
+        return _cpu.block_counts(payload, *shape, tools, None, [], most)
 
     def encode_exact(
         self,

@@ -248,26 +248,6 @@ MaxSeconds = Annotated[
 ]
 
 
-Starts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--start",
-        metavar="FILE",
-        help="Start that mmp files may name, a file of `mmp start train`. Can be repeated.",
-    ),
-]
-EncodingStart = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="FILE",
-        help="Start of the models of photo and mixed with --format 2, a file of `mmp start train`. "
-        "Decoders need it too.",
-        rich_help_panel=SEARCH,
-    ),
-]
-
-
 def check_alone(option: str, others: Mapping[str, Any]) -> None:
     """Check that options that contradict another one are not given.
 

@@ -39,7 +39,6 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike
-from mmpcodec.start import Start
 from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
 
 GROUP_PIXELS = 1 << 25
@@ -323,7 +322,6 @@ def encode_batch(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
-    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
@@ -348,7 +346,7 @@ def encode_batch(
         ``device`` names others; then its copy on the host is coded.
     lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         As in ``encode``; a target holds for each file.
-    preset, effort, rate_model, start
+    preset, effort, rate_model
         As in ``encode``.
     depth : int or None
         As in ``encode``, for all pictures.
@@ -403,7 +401,7 @@ def encode_batch(
     rate = rate_of(lam, quality, *targets, tools.get("max_error"))
     check_palette(tools.get("palette"), importance)
     tools["tune"] = rate.aim(tools.get("tune"))
-    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model, "start": start}
+    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     encodings = encode_pictures(
         arrays,
@@ -495,7 +493,6 @@ def encode(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
-    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     tile_size: int = 0,
@@ -533,8 +530,8 @@ def encode(
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
-    effort, rate_model, start
-        See ``EncodeParams``. A file that names a start needs it to be decoded.
+    effort, rate_model
+        See ``EncodeParams``.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None
@@ -586,7 +583,6 @@ def encode(
         preset=preset,
         effort=effort,
         rate_model=rate_model,
-        start=start,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,

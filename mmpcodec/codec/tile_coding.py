@@ -124,14 +124,13 @@ def params_of_layer(
 
 
 def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
-    """Return a header with the version, the start and the tool sets of an encoder.
+    """Return a header with the version and the tool sets of an encoder.
 
     The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
     nothing in the picture, so that tiles can be written before others are coded. A picture of one
     tile has none.
     """
-    version, start = candidates[0].version, candidates[0].start
-    header = replace(header, version=version, start=start.name if start else b"")
+    header = replace(header, version=candidates[0].version)
     later = [one for one in candidates if one.tools.prediction and one.tools.later]
     if not later or not header.tile_size:
         return header

@@ -44,7 +44,6 @@ TRAILER_END_BYTES = TRAILER_SIZE_BYTES + CRC_BYTES + len(TRAILER_MAGIC)
 MOST_TOOL_SETS = 16
 LEVELS = 16
 """Is added to the depth of a picture whose coded levels are not its samples."""
-START_NAME_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -69,8 +68,6 @@ class Header:
         Version of the format.
     tool_sets : tuple of Tools
         Tools that layers of version 2 name by their number, without post filter.
-    start : bytes
-        Name of the start of the layers with *trained start*; empty for the built-in start.
     level_bits : int
         Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
     first : int
@@ -90,7 +87,6 @@ class Header:
     size: int = 0
     version: int = VERSIONS[0]
     tool_sets: tuple[Tools, ...] = ()
-    start: bytes = b""
     level_bits: int = 0
     first: int = 0
     trailer: bytes = field(default=b"", repr=False, compare=False)
@@ -219,10 +215,9 @@ def _read_tile_bytes(fields: Fields, header: Header, total: int) -> tuple[int, .
 
 
 def _later_fields(header: Header) -> list[bytes]:
-    """Return the fields of version 2: the name of the start, and the tool sets."""
-    start = number(1) + header.start if header.start else number(0)
+    """Return the fields of version 2: the tool sets."""
     sets = map(write_tools, header.tool_sets)
-    return [start, number(len(header.tool_sets)), *sets]
+    return [number(0), number(len(header.tool_sets)), *sets]
 
 
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
@@ -357,7 +352,7 @@ def _read_first_fields(fields: Fields) -> Header:
             f"tile size is {tile_size}, allowed is 0 or {MIN_TILE_SIZE} to {MAX_TILE_SIZE}",
             at,
         )
-    start, tool_sets = _read_later_fields(fields) if version > 1 else (b"", ())
+    tool_sets = _read_later_fields(fields) if version > 1 else ()
     return Header(
         width,
         height,
@@ -366,7 +361,6 @@ def _read_first_fields(fields: Fields) -> Header:
         tile_size,
         version=version,
         tool_sets=tool_sets,
-        start=start,
         level_bits=level_bits,
         first=first,
     )
@@ -388,16 +382,14 @@ def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
     return depth, level_bits, fields.number("first sample", 0, (1 << depth) - (1 << level_bits))
 
 
-def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:
-    """Read the fields of version 2: the name of the start, and the tool sets."""
-    start = b""
-    if fields.number("start", 0, 1):
-        start = bytes(fields.bytes("name of the start", START_NAME_BYTES))
+def _read_later_fields(fields: Fields) -> tuple[Tools, ...]:
+    """Read the fields of version 2: the tool sets."""
+    fields.number("start", 0, 0)
     fields.section = TOOL_SETS_SECTION
     count = fields.number("number of tool sets", 0, MOST_TOOL_SETS)
     sets = tuple(Tools(**read_tools(fields, BLOCKS_2), post_filter=False) for _ in range(count))
     fields.section = SECTION
-    return start, sets
+    return sets
 
 
 def check_end(header: Header, end: memoryview, size: int) -> None:

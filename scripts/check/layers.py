@@ -28,7 +28,7 @@ from words import (
 FLOORS = (
     ("errors",),
     ("depth", "checks"),
-    ("tools", "start"),
+    ("tools",),
     ("params",),
     ("runtime", "metadata", "metrics"),
     ("samples",),

@@ -12,7 +12,6 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
-from mmpcodec.cli.decoding.starts import start_of
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
@@ -303,7 +302,6 @@ def encode(
     palette: options.Palette = None,
     roi: options.Roi = None,
     roi_steps: options.RoiSteps = None,
-    start: options.EncodingStart = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -358,7 +356,7 @@ def encode(
     rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)
     tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
+    tools |= {"dictionary_limit": dictionary_limit, "tune": tune}
     tools |= {"range": reading.levels_of(range)}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)

@@ -37,7 +37,6 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "level_bits",
         "first_level",
         "tile_size",
-        "start",
         "tiles",
         "metadata",
         "layers",

@@ -85,7 +85,6 @@ class Described:
             "level_bits": header.level_depth,
             "first_level": header.first,
             "tile_size": header.tile_size,
-            "start": header.start.hex() or None,
             "tiles": len(header.tile_bytes),
             "metadata": metadata_facts(header.metadata),
             "layers": [_layer_facts(layer) for layer in found.layers],
@@ -127,8 +126,6 @@ class Described:
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
         draft = ", a draft" if header.version == DRAFT else ""
         yield f"format   version {header.version}{draft}, {counted(tiles, 'tile')}{size}"
-        if header.start:
-            yield f"start    {header.start.hex()}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
         yield (
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "
