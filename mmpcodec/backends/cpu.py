@@ -1,12 +1,12 @@
 """The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.block_efforts import block_effort
+from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
@@ -161,8 +161,9 @@ class CpuBackend(Backend):
     ----------
     simd : str or None
         SIMD level, one of ``levels()``; None takes the best.
-    plain : bool
-        Whether to search for predicted blocks without shortcuts, as backend reference does.
+    efforts : mapping of int to BlockEffort, or None
+        Limits and shortcuts of the search for predicted blocks: those of backend reference or
+        cuda, to compare with it. None takes its own.
     """
 
     name = "cpu"
@@ -171,9 +172,11 @@ class CpuBackend(Backend):
     post_filter = NativePostFilter()
     planes_filter = NativePlanesFilter()
 
-    def __init__(self, simd: str | None = None, *, plain: bool = False):
+    def __init__(
+        self, simd: str | None = None, *, efforts: Mapping[int, BlockEffort] | None = None
+    ):
         self.simd = simd
-        self.plain = plain
+        self.efforts = efforts
 
     @staticmethod
     def levels() -> list[str]:
@@ -212,12 +215,9 @@ class CpuBackend(Backend):
                     fixed,
                     fragments and (fragments.changes, fragments.lambdas(fixed)),
                     params.rate_model == "log2",
-                    block_effort(
-                        params.effort,
-                        later=params.tools.later,
-                        plain=self.plain,
-                        samples=plane.size,
-                    ),
+                    self.efforts[params.effort]
+                    if self.efforts
+                    else block_effort(params.effort, plane.size),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,
@@ -279,12 +279,9 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
-        if tools.later:
-            threads = threads or processors()
-            payload, decoded, *rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
-            return payload, decoded, _exact_trace(*rates)
-        payload, rates = _cpu.encode_exact(planes, depth, progress)
-        return payload, planes, _exact_trace(rates)
+        threads = threads or processors()
+        payload, decoded, *rates = _cpu.encode_exact_2(planes, depth, tools, threads, progress)
+        return payload, decoded, _exact_trace(*rates)
 
     def decode_exact(
         self,
@@ -296,15 +293,12 @@ class CpuBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        if tools.later:
-            threads = threads or processors()
-            planes, *rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
-        else:
-            planes, *rates = _cpu.decode_exact(payload, shape, depth, progress)
+        threads = threads or processors()
+        planes, *rates = _cpu.decode_exact_2(payload, shape, depth, tools, threads, progress)
         return planes, _exact_trace(*rates)
 
 
-def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray | None = None) -> Trace:
+def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
     bits = {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
     return Trace(bits, cell_rates=cell_rates)
 

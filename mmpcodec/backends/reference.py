@@ -12,7 +12,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
 from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.exact import coder, coder_2
+from mmpcodec.reference.exact.coder_2 import decode_planes_2, encode_planes_2
 from mmpcodec.reference.trees.coder import (
     PictureState,
     decode_trees,
@@ -27,7 +27,7 @@ from mmpcodec.trace import Coded, Trace
 class ReferenceBackend(Backend):
     """NumPy on one thread: slow, and the judge of what the other backends compute.
 
-    Its search for predicted blocks takes no shortcut; `CpuBackend(plain=True)` does the same.
+    Its search for predicted blocks takes no shortcut, as that of `CpuBackend` with `PLAIN_EFFORTS`.
     """
 
     name = "reference"
@@ -99,11 +99,8 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        if tools.later:
-            payload, decoded, bits, rates = coder_2.encode_planes_2(planes, depth, tools, report)
-            return payload, decoded, Trace(bits, cell_rates=rates)
-        payload, bits = coder.encode_planes(planes, depth, report)
-        return payload, planes, Trace(bits)
+        payload, decoded, bits, rates = encode_planes_2(planes, depth, tools, report)
+        return payload, decoded, Trace(bits, cell_rates=rates)
 
     def decode_exact(
         self,
@@ -116,11 +113,8 @@ class ReferenceBackend(Backend):
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        if tools.later:
-            planes, bits, rates = coder_2.decode_planes_2(payload, shape, depth, tools, report)
-            return planes, Trace(bits, cell_rates=rates)
-        planes, bits = coder.decode_planes(payload, shape, depth, report)
-        return planes, Trace(bits)
+        planes, bits, rates = decode_planes_2(payload, shape, depth, tools, report)
+        return planes, Trace(bits, cell_rates=rates)
 
 
 def _coded_trees(payload: bytes, bits, cell_rates, state: PictureState) -> Coded:

@@ -96,7 +96,6 @@ def counted(
             lam,
             preset="photo",
             effort=effort,
-            version=2,
             trained_start=trained,
             trained_transforms=effort >= SLOW,
         )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
     NativeFilterBank,
@@ -25,7 +26,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
-from mmpcodec.reference.exact import coder, coder_2
+from mmpcodec.reference.exact import coder_2
 from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
@@ -44,7 +45,7 @@ from support.arrays import (
     with_type,
 )
 from support.same import assert_same
-from support.strategies import CONTENT, deepened, earlier_planes, woven
+from support.strategies import BASIC, CONTENT, deepened, earlier_planes, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
@@ -276,35 +277,22 @@ def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
     return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
 
 
-def exact_reference(samples: np.ndarray, depth: int) -> tuple:
-    """Payload and bits of encoding, then samples and bits of decoding."""
-    coded, bits = coder.encode_planes(samples, depth, silent)
-    decoded, same_bits = coder.decode_planes(coded, samples.shape, depth, silent)
-    return coded, list(bits.values()), decoded, list(same_bits.values())
-
-
-def exact_native(samples: np.ndarray, depth: int) -> tuple:
-    coded, rates = _cpu.encode_exact(samples, depth, None)
-    decoded, same_rates = _cpu.decode_exact(coded, samples.shape, depth, None)
-    return coded, [each / 4096 for each in rates], decoded, [each / 4096 for each in same_rates]
-
-
-def exact_2_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+def exact_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
     """What encoding gives, then what decoding gives: bits by syntax element and rates of cells."""
     coded, shown, bits, cells = coder_2.encode_planes_2(samples, depth, tools, silent)
     decoded, *found = coder_2.decode_planes_2(coded, samples.shape, depth, tools, silent)
     return coded, shown, list(bits.values()), cells, decoded, list(found[0].values()), found[1]
 
 
-def exact_2_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+def exact_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
     coded, shown, rates, cells = _cpu.encode_exact_2(samples, depth, tools, threads, None)
     decoded, *found = _cpu.decode_exact_2(coded, samples.shape, depth, tools, threads, None)
     bits, same_bits = ([each / 4096 for each in own] for own in (rates, found[0]))
     return coded, shown, bits, cells, decoded, same_bits, found[1]
 
 
-def exact_2_input(content: str, count: int, depth: int, form: str) -> tuple:
-    return *planes(content, count, depth), EXACT_2_TOOLS[form]
+def exact_input(content: str, count: int, depth: int, form: str) -> tuple:
+    return *planes(content, count, depth), EXACT_TOOLS[form]
 
 
 # Solvers: functions of arrays, with the backend as an option.
@@ -329,26 +317,26 @@ TREES = {
     ),
 }
 BLOCKS = {
-    "natural": partial(plane, "natural", 33, 38, "photo", 32, effort=2),
-    "woven, templates": partial(plane, "woven", 41, 38, "photo", 60, effort=2),
+    "natural": partial(plane, "natural", 33, 38, "photo", 32, effort=2, **BASIC),
+    "woven, templates": partial(plane, "woven", 41, 38, "photo", 60, effort=2, **BASIC),
     "text, fragments of 16": partial(
-        plane, "text", 33, 26, "photo", 60, effort=2, fragment_size=16
+        plane, "text", 33, 26, "photo", 60, effort=2, **BASIC, fragment_size=16
     ),
 }
 WEIGHTED = {"frequency_weights": 6, "fragment_size": 64, "earlier_planes": 0}
 BEYOND_CUDA = {
-    "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1),
-    "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2),
-    "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
+    "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1, **BASIC),
+    "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2, **BASIC),
+    "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2, **BASIC),
     "natural, frequency weights": partial(
-        plane, "natural", 70, 66, "photo", 30, effort=2, version=2, **WEIGHTED
+        plane, "natural", 70, 66, "photo", 30, effort=2, **WEIGHTED
     ),
     "natural, 12 bits, frequency weights": partial(
-        plane, "natural", 21, 38, "photo", 3, 12, effort=2, version=2, **WEIGHTED
+        plane, "natural", 21, 38, "photo", 3, 12, effort=2, **WEIGHTED
     ),
 }
 
-EXACT_2_TOOLS = {
+EXACT_TOOLS = {
     "2 models": Tools(exact=True, predictors=1, models=2),
     "8 models": Tools(exact=True, predictors=1, models=8),
     "8 models, near": Tools(exact=True, predictors=2, models=8, weight_sets=4, last_stage=True),
@@ -359,7 +347,7 @@ EXACT_2_TOOLS = {
         exact=True, predictors=3, models=16, weight_sets=4, last_stage=True, max_error=5
     ),
 }
-"""Tools of exact samples 2."""
+"""Tools of exact samples."""
 EXACT = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
 
 
@@ -370,7 +358,9 @@ def coded(inputs: Mapping[str, partial]) -> dict[str, Callable[[], tuple]]:
 
 def encoders(threads: Iterable[int], levels: Iterable[str] = LEVELS[:1]) -> dict[str, Call]:
     return {
-        f"cpu {level}, {count} threads": partial(encode, CpuBackend(level, plain=True), count)
+        f"cpu {level}, {count} threads": partial(
+            encode, CpuBackend(level, efforts=PLAIN_EFFORTS), count
+        )
         for level in levels
         for count in threads
     }
@@ -430,21 +420,13 @@ OPERATIONS: dict[str, Operation] = {
     "decode blocks": Operation(DECODE, DECODERS, coded(BLOCKS | BEYOND_CUDA)),
     "exact samples": Operation(
         exact_reference,
-        {"cpu": exact_native},
-        {
-            f"{content}, {count} planes, {depth} bits": partial(planes, content, count, depth)
-            for content, count, depth in EXACT
-        },
-    ),
-    "exact samples 2": Operation(
-        exact_2_reference,
-        {"cpu": partial(exact_2_native, 1), "cpu, 3 threads": partial(exact_2_native, 3)},
+        {"cpu": partial(exact_native, 1), "cpu, 3 threads": partial(exact_native, 3)},
         {
             f"{content}, {count} planes, {depth} bits, {form}": partial(
-                exact_2_input, content, count, depth, form
+                exact_input, content, count, depth, form
             )
             for content, count, depth in EXACT
-            for form in EXACT_2_TOOLS
+            for form in EXACT_TOOLS
         },
     ),
     "planes filter": Operation(

@@ -14,7 +14,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.models import independent_step, start_class, start_states
 
-PHOTO = {"preset": "photo", "effort": 1, "version": 2}
+PHOTO = {"preset": "photo", "effort": 1}
 
 
 @pytest.fixture(scope="module")
@@ -47,20 +47,19 @@ def test_damage_of_a_small_tile_is_found(picture):
 
 
 @pytest.mark.parametrize(
-    ("version", "tile_size", "bytes_"),
+    ("tile_size", "bytes_"),
     [
-        (1, 64, (4, 4)),
-        (2, 0, (4, 4)),
-        (2, 127, (1, 1)),
-        (2, 128, (2, 1)),
-        (2, 256, (2, 1)),
-        (2, 257, (4, 4)),
+        (0, (4, 4)),
+        (127, (1, 1)),
+        (128, (2, 1)),
+        (256, (2, 1)),
+        (257, (4, 4)),
     ],
 )
-def test_smaller_tiles_have_shorter_checksums(version, tile_size, bytes_):
-    header = Header(600, 600, tile_size=tile_size, version=version)
+def test_smaller_tiles_have_shorter_checksums(tile_size, bytes_):
+    header = Header(600, 600, tile_size=tile_size)
     assert header.crc_bytes == bytes_
-    assert header.least_tile_bytes == sum(bytes_) + (2 if version == 1 else 1)
+    assert header.least_tile_bytes == sum(bytes_) + 1
 
 
 @pytest.mark.parametrize("width", [4093, 4097])
@@ -83,5 +82,5 @@ def test_a_tool_set_that_is_not_there():
     header = container.read_header(memoryview(data))
     tiles = data[header.size : header.tile_offsets[-1]]
     bad = container.write(replace(header, tool_sets=()), [tiles])
-    with pytest.raises(CorruptStream, match="coding is 8, allowed is 0 to 5"):
+    with pytest.raises(CorruptStream, match="coding is 8, allowed is 0 to 3"):
         mmpcodec.decode(bad)
