@@ -9,7 +9,10 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 comma := ,
 
 # What is installed. A file that goes away changes only the list, so the list is a source as well.
-SOURCES := $(sort $(shell find mmpcodec kernels docs/man -type f -not -name '*.pyc')) CMakeLists.txt pyproject.toml
+# What `make web` builds is no source: that task puts it into the installed package itself.
+BUILT_WEB := mmpcodec/web/mmp.wasm mmpcodec/web/decoder.js
+SOURCES := $(filter-out $(BUILT_WEB),$(sort $(shell find mmpcodec kernels docs/man -type f -not -name '*.pyc')))
+SOURCES += CMakeLists.txt pyproject.toml
 SOURCE_LIST := $(VENV)/sources
 
 PACKAGE := $(VENV)/package-installed
@@ -72,7 +75,7 @@ test-browser: $(TEST) $(BROWSER) ## Click through report and viewer in Chromium,
 web: $(WEB) ## Build the decoder for browsers and Node, which mmp view and mmp page need
 	$(BIN)/python scripts/web/build.py
 	$(BIN)/python scripts/web/script.py
-	cp mmpcodec/web/mmp.wasm mmpcodec/web/decoder.js "$$($(BIN)/python -P -c \
+	cp $(BUILT_WEB) "$$($(BIN)/python -P -c \
 		'from importlib.resources import files; print(files("mmpcodec") / "web")')"
 
 .PHONY: test-web
@@ -111,10 +114,10 @@ FUZZ_SEED ?= 1
 .PHONY: fuzz
 fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry for FUZZ_SECONDS
 	@mkdir -p build/fuzz/corpus build/fuzz/seeds
-	@for vector in tests/conformance/v?/*; do \
-		cp $$vector/stream.mmp build/fuzz/seeds/$$(echo $$vector | tr / -).mmp; done
+	@for stream in tests/conformance/*/stream.mmp; do \
+		cp $$stream build/fuzz/seeds/$$(basename $$(dirname $$stream)).mmp; done
 	PYTHONPATH=scripts/vectors $(BIN)/python scripts/fuzz/decoder.py -max_total_time=$(FUZZ_SECONDS) -timeout=20 -max_len=4000 \
-		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds tests/fuzz/findings
+		-artifact_prefix=build/fuzz/ build/fuzz/corpus build/fuzz/seeds
 	$(BIN)/python scripts/fuzz/pictures.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/python scripts/fuzz/coding.py --seconds $(FUZZ_SECONDS) --seed $(FUZZ_SEED)
 	$(BIN)/python scripts/fuzz/seeds.py build/fuzz-native/seeds

@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from mmpcodec.params import DecodeLimits, EncodeParams
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
-    from mmpcodec.start import Start
     from mmpcodec.tools import PRESETS, Partition, Tools
 
 __version__ = "0.1.0"
@@ -64,7 +63,6 @@ __all__ = [
     "Pass",
     "PictureError",
     "PictureWarning",
-    "Start",
     "Target",
     "Tools",
     "TruncatedStream",
@@ -112,7 +110,6 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
-        "mmpcodec.start": ("Start",),
         "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
     },
     modules=("metadata", "params", "pictures", "solvers"),

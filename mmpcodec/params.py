@@ -19,18 +19,16 @@ from mmpcodec.checks import (
     with_bound,
 )
 from mmpcodec.errors import ParameterError
-from mmpcodec.start import Start
 from mmpcodec.tools import (
     DEFAULT_EFFORT,
-    DRAFT,
+    EYE_TOOLS,
     PRESETS,
     TABLE,
-    VERSIONS,
     ToolOptions,
     Tools,
     for_eye,
-    in_version,
     preset_of,
+    preset_tools,
     presets_where,
     with_values,
 )
@@ -44,7 +42,7 @@ SWITCHES = {"prediction", "dictionary", "exact"}
 
 RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
 """Options of the rate. At most one of them is given."""
-OTHER_OPTIONS = ("preset", "effort", "rate_model", "version", "tune", "palette", "range")
+OTHER_OPTIONS = ("preset", "effort", "rate_model", "tune", "palette", "range")
 """Options of an encoder besides those of the rate and the tools."""
 RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
@@ -120,31 +118,16 @@ def check_progress(progress: Any) -> None:
         raise ParameterError(f"progress = {progress!r}: must be None or a callable")
 
 
-def check_version(version: int) -> int:
-    """Return a version of the format as an int.
-
-    Raises
-    ------
-    ParameterError
-        If it is not 1 or 2.
-    """
-    return check_int("version", version, VERSIONS[0], VERSIONS[-1])
-
-
-def check_tune(tune: Any, version: int) -> str:
+def check_tune(tune: Any) -> str:
     """Return what an encoder aims at.
 
     Raises
     ------
     ParameterError
-        If there is no such aim, or the version of the format lacks its tools.
+        If there is no such aim.
     """
     if not isinstance(tune, str) or tune not in TUNES:
         raise ParameterError(f"tune = {tune!r}: must be one of {', '.join(TUNES)}")
-    if tune == EYE and version < DRAFT:
-        raise ParameterError(
-            f"tune = {tune!r}: needs version {DRAFT} of the format; version is {version}"
-        )
     return tune
 
 
@@ -214,18 +197,13 @@ class EncodeParams:
         among equals the smallest, then the first.
     looks : bool
         Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
-    version : int
-        Version of the format, 1 or 2. Version 2 is a draft: later releases may not read its files.
-    start : Start or None
-        Start of the models of the tool *trained start*; None takes the built-in one.
     palette : bool
-        Whether tiles may have palettes, where these lower the rate-distortion cost. Needs version 2
-        of the format. With a maximal error, a tile with a palette is lossless.
+        Whether tiles may have palettes, where these lower the rate-distortion cost. With a maximal
+        error, a tile with a palette is lossless.
     tune : {"psnr", "eye", "auto"}
-        What predicted blocks aim at: least squared error, or least error that is seen. "eye" needs
-        version 2 of the format. It makes steps coarser where a picture is busy, in chroma, and on
-        photographs at high frequencies. "auto" is "eye" in version 2 for pictures of at most 8 bits
-        without a calibration, else "psnr".
+        What predicted blocks aim at: least squared error, or least error that is seen. "eye" makes
+        steps coarser where a picture is busy, in chroma, and on photographs at high frequencies.
+        "auto" is "eye" for pictures of at most 8 bits without a calibration, else "psnr".
     quality : float or None
         Visible quality, from 0 up and below 100, from which the lambda of each picture follows;
         ``lam`` is the usual one then. None if all pictures have ``lam``.
@@ -238,12 +216,16 @@ class EncodeParams:
         each picture uses. Lambda is in squares of 1/255 of this range.
     bound : Bound or None
         Maximal error in the unit of a calibration, which takes the place of ``tools.max_error``.
+    given : frozenset of str
+        Names of the tools that the caller chose. A named backend that lacks other tools codes
+        without them; see ``codec.candidates.fitted``.
+    fine : bool
+        Whether colours may have the fine layout.
 
     Raises
     ------
     ParameterError
-        If a value lies outside its range, lambda is 0 and a set of tools has prediction, or the
-        version of the format lacks a tool.
+        If a value lies outside its range, or lambda is 0 and a set of tools has prediction.
     """
 
     lam: float = 32.0
@@ -252,14 +234,14 @@ class EncodeParams:
     effort: int = DEFAULT_EFFORT
     candidates: tuple[Tools, ...] = ()
     looks: bool = False
-    version: int = VERSIONS[0]
-    start: Start | None = None
     palette: bool = False
     tune: str = PSNR
     quality: float | None = None
     spared: str = ""
     range: tuple[int, int] | None = None
     bound: Bound | None = None
+    given: frozenset[str] = frozenset(TABLE)
+    fine: bool = True
 
     def __post_init__(self):
         object.__setattr__(self, "lam", check_lambda(self.lam))
@@ -280,21 +262,8 @@ class EncodeParams:
             raise ParameterError(
                 f"max_error = {self.tools.max_error}: must be 0 with lam = 0, which is lossless"
             )
-        object.__setattr__(self, "version", check_version(self.version))
-        for tools in (self.tools, *self.candidates):
-            for name in tools.later_than(self.version):
-                raise ParameterError(
-                    f"{name} = {getattr(tools, name)}: needs version {TABLE[name].version} of the "
-                    f"format; version is {self.version}"
-                )
         object.__setattr__(self, "palette", check_switch("palette", self.palette))
-        if self.palette and self.version < DRAFT:
-            raise ParameterError(
-                f"palette = True: needs version {DRAFT} of the format; version is {self.version}"
-            )
-        check_tune(self.tune, self.version)
-        if self.start is not None and not isinstance(self.start, Start):
-            raise ParameterError(f"start = {self.start!r}: must be Start or None")
+        check_tune(self.tune)
 
     @classmethod
     def from_options(
@@ -305,7 +274,6 @@ class EncodeParams:
         preset: str = AUTO,
         rate_model: str = "adaptive",
         effort: int = DEFAULT_EFFORT,
-        start: Start | None = None,
         **tools: Unpack[ToolOptions],
     ) -> "EncodeParams":
         """Make parameters from a preset and single tools that override it.
@@ -320,14 +288,10 @@ class EncodeParams:
             the layer recommends.
         rate_model : {"adaptive", "log2"}
         effort : int
-        start : Start or None
         **tools
-            ``version`` of the format, 1 or 2; None stands for 1. With 2, presets have its tools,
-            those of ``SLOW_TOOLS`` and ``EXACT_FORMS`` from some effort on. ``palette``; None
-            stands for True with "auto" and "best" in version 2.
-            ``tune``; None stands for "psnr". ``range``. A ``max_error`` that is a text with a
-            unit, such as "2HU", becomes ``bound``. One above 0 needs version 2, and stands for it.
-            Fields of ``Tools``; None keeps the value of the preset.
+            ``palette``; None stands for True with "auto" and "best". ``tune``; None stands for
+            "psnr". ``range``. A ``max_error`` that is a text with a unit, such as "2HU", becomes
+            ``bound``. Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
         ------
@@ -337,12 +301,10 @@ class EncodeParams:
         """
         lam = check_lambda(lam)
         names = preset_names(preset, lam)
-        asked, levels = tools.pop("version", None), tools.pop("range", None)
+        levels = tools.pop("range", None)
         tools, bound = with_bound(tools)
-        default = DRAFT if tools.get("max_error") else VERSIONS[0]
-        version = default if asked is None else check_version(asked)
         palette, tune = tools.pop("palette", None), tools.pop("tune", None)
-        tune = PSNR if tune is None else check_tune(tune, version)
+        tune = PSNR if tune is None else check_tune(tune)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
             hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
@@ -352,12 +314,6 @@ class EncodeParams:
                 + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
-        for name, value in given.items():
-            if TABLE[name].version > version and (value != TABLE[name].default or value):
-                raise ParameterError(
-                    f"{name} = {value!r}: needs version {TABLE[name].version} of the format; "
-                    f"version is {version}"
-                )
         several = preset in (AUTO, BEST)
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
@@ -368,9 +324,9 @@ class EncodeParams:
                     + ", ".join(f"{name} = {value!r}" for name, value in given.items())
                 )
         if palette is None:
-            palette = several and version == DRAFT
+            palette = several
         effort = check_int("effort", effort, 1, MAX_EFFORT)
-        sets = [in_version(PRESETS[name], version, effort) for name in names]
+        sets = [preset_tools(name, effort) for name in names]
         if tune == EYE:
             sets = [for_eye(tools) for tools in sets]
             if not any(tools.prediction for tools in sets):
@@ -386,12 +342,6 @@ class EncodeParams:
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
         first, *others = (with_values(tools, given) for tools in sets)
-        if start is not None and not any(tools.trained_start for tools in (first, *others)):
-            able = presets_where(lambda tools: tools.prediction)
-            raise ParameterError(
-                f"start = {start!r}: has no effect without trained_start; take {able} with "
-                f"version = {DRAFT}"
-            )
         return cls(
             lam,
             first,
@@ -399,13 +349,12 @@ class EncodeParams:
             effort,
             tuple(others),
             looks=preset == AUTO,
-            version=version,
-            start=start,
             palette=palette,
             tune=tune,
             quality=quality if lam else None,
             range=levels,
             bound=bound,
+            given=frozenset(given) | (EYE_TOOLS if tune == EYE else frozenset()),
         )
 
     @cached_property
@@ -454,7 +403,7 @@ class EncodeParams:
         """
         if self.tune != AUTO:
             return self
-        if measured or self.version < DRAFT or not self._has_prediction:
+        if measured or not self._has_prediction:
             return replace(self, tune=PSNR)
         first, *others = map(for_eye, (self.tools, *self.candidates))
         return replace(self, tune=EYE, tools=first, candidates=tuple(others))
@@ -515,7 +464,6 @@ class EncodeOptions(ToolOptions, total=False):
     preset: str
     effort: int
     rate_model: str
-    start: Start | None
     tile_size: int
     backend: str
     threads: int | None

@@ -48,8 +48,6 @@ class Tool:
         What 0 does if it lies below ``low_in_file``, for errors.
     needs : str
         A switch of ``Tools``; while it is off, the tool must have its default. "" for none.
-    version : int
-        Least version of the format that has the tool.
     """
 
     name: str
@@ -62,7 +60,6 @@ class Tool:
     low_in_file: int
     zero: str
     needs: str
-    version: int
 
     @property
     def title(self) -> str:
@@ -128,7 +125,6 @@ def _tool(
     low_in_file: int | None = None,
     zero: str = "",
     needs: str = "",
-    version: int = 1,
 ) -> Any:
     """Make a field of ``Tools`` that carries its row; ``values`` set the range."""
     if values:
@@ -142,7 +138,6 @@ def _tool(
         "low_in_file": low if low_in_file is None else low_in_file,
         "zero": zero,
         "needs": needs,
-        "version": version,
     }
     return field(default=default, metadata=row)
 
@@ -180,9 +175,6 @@ class Tools:
         Code predicted blocks: predict each block from its decoded surroundings and code the
         residual by a transform. The tools of trees then have no effect, unless ``dictionary`` is
         on.
-    dictionary : bool
-        Let blocks of at most 16x16 samples be trees instead of predicted. False without
-        ``prediction``, where everything is trees.
     fragment_size : int
         Height and width of a fragment in samples: 16; with ``prediction`` also 32 and 64.
     least_squares : bool
@@ -193,62 +185,62 @@ class Tools:
     step : int
         Quantisation step of the transform in 1/16 of an 8-bit gray level, 1 to 65535; 0 lets an
         encoder derive it from lambda. 0 without ``prediction``.
+    dictionary : bool
+        Let blocks of at most 16x16 samples be trees instead of predicted. False without
+        ``prediction``, where everything is trees.
     pdpc : bool
         Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
-        them: position-dependent prediction combination. A tool of version 2.
+        them: position-dependent prediction combination.
     trained_start : bool
-        Start the models of predicted blocks from states that were trained on photographs. A tool of
-        version 2.
+        Start the models of predicted blocks from states that were trained on photographs.
     earlier_planes : int
         Most planes of the same picture, coded earlier, that predict a block of a plane, 0 to 2. A
-        file says how many a layer has. A tool of version 2.
+        file says how many a layer has.
     filter_bank : int or None
         Scale of the filter bank for each activity of the decoded samples, 0 to 3 halves: two bits
         for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
-        choose. A tool of version 2.
+        choose.
     dependent : bool
         Quantise dependently: the levels before a level choose the quantiser of its coefficient, out
-        of two. A tool of version 2.
+        of two.
     ternary : bool
-        Let a block be split into a quarter, a half and a quarter, besides into halves. No preset
-        uses it, because the search takes long. A tool of version 2.
+        Let a block be split into a quarter, a half and a quarter, besides into halves. Presets use
+        it from effort 4 on.
     fine_contexts : bool
         Choose the models of a level by finer classes of its frequency and of the levels around it,
-        and code whether it is 0 by the mean of two models. A tool of version 2.
+        and code whether it is 0 by the mean of two models.
     step_changes : bool
-        Let each fragment have a step of its own. No preset uses it: it serves pictures of which
-        some parts matter more than others. A tool of version 2.
+        Let each fragment have a step of its own. Encoders use it for regions of interest, and if
+        they are tuned for the eye.
     trained_transforms : bool
         Let a block have a transform that was trained on photographs: it changes the low frequencies
-        of the cosine transform. Presets use it from effort 3 on. A tool of version 2.
+        of the cosine transform. Presets use it from effort 3 on.
     derived_modes : bool
         Let the gradients of the decoded samples around a block say which angles are probable when
-        its mode is coded. A tool of version 2.
+        its mode is coded.
     border_sines : bool
         Let the sine transform of a block at the upper or left border have cosines along the side
-        that has no decoded samples before it. A tool of version 2.
+        that has no decoded samples before it.
     planes_filter : bool
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
-        so only if it does. A tool of version 2.
+        so only if it does.
     frequency_weights : int
         How much coarser the quantisation step is for the highest frequency of a row or a column:
-        1 plus half of this number of times, 0 to 15; in between in proportion. No preset uses it:
-        it serves the eye, not squared error. A tool of version 2.
+        1 plus half of this number of times, 0 to 15; in between in proportion. Encoders use it if
+        they are tuned for the eye.
     exact : bool
         Code exact samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only the
         tools below then have an effect, and ``prediction`` must be False.
     predictors : int
-        Predictors of exact samples 2 whose predictions are blended, 1 to 3, 1 with 2 models; 0
-        codes the exact samples of version 1. A tool of version 2.
+        Predictors whose predictions of a sample are blended, 1 to 3; 1 with 2 models.
     models : int
-        Models that predict a bit of exact samples 2: 8 or 16, or 2, which is the fast form. A tool
-        of version 2.
+        Models that predict a bit: 8 or 16, or 2, which is the fast form.
     weight_sets : int
-        Sets of weights that mix the models, 1 or 4; 1 with 2 models. A tool of version 2.
+        Sets of weights that mix the models, 1 or 4; 1 with 2 models.
     last_stage : bool
-        Adapt the mixed probability once more; False with 2 models. A tool of version 2.
+        Adapt the mixed probability once more; False with 2 models.
     max_error : int
-        Most that a decoded sample differs from its source, 0 to 32767. A tool of version 2.
+        Most that a decoded sample differs from its source, 0 to 32767.
 
     Raises
     ------
@@ -266,40 +258,32 @@ class Tools:
     replacement: bool = _tool(False, TREES)
     post_filter: bool = _tool(True, TREES, BLOCKS)
     prediction: bool = _tool(False, BLOCKS)
-    dictionary: bool = _tool(False, BLOCKS, needs="prediction")
     fragment_size: int = _tool(16, BLOCKS, values=(16, 32, 64), needs="prediction")
     least_squares: bool = _tool(True, BLOCKS)
     templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
     step: int = _tool(
         0, BLOCKS, high=65535, low_in_file=1, zero="to derive it from lambda", needs="prediction"
     )
-    pdpc: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    trained_start: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction", version=2)
-    filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction", version=2)
-    dependent: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    ternary: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    fine_contexts: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    step_changes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    trained_transforms: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    derived_modes: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    border_sines: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    planes_filter: bool = _tool(False, BLOCKS, needs="prediction", version=2)
-    frequency_weights: int = _tool(0, BLOCKS, high=15, needs="prediction", version=2)
+    dictionary: bool = _tool(False, BLOCKS, needs="prediction")
+    pdpc: bool = _tool(False, BLOCKS, needs="prediction")
+    trained_start: bool = _tool(False, BLOCKS, needs="prediction")
+    earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction")
+    filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction")
+    dependent: bool = _tool(False, BLOCKS, needs="prediction")
+    ternary: bool = _tool(False, BLOCKS, needs="prediction")
+    fine_contexts: bool = _tool(False, BLOCKS, needs="prediction")
+    step_changes: bool = _tool(False, BLOCKS, needs="prediction")
+    trained_transforms: bool = _tool(False, BLOCKS, needs="prediction")
+    derived_modes: bool = _tool(False, BLOCKS, needs="prediction")
+    border_sines: bool = _tool(False, BLOCKS, needs="prediction")
+    planes_filter: bool = _tool(False, BLOCKS, needs="prediction")
+    frequency_weights: int = _tool(0, BLOCKS, high=15, needs="prediction")
     exact: bool = _tool(False, EXACT)
-    predictors: int = _tool(
-        0,
-        EXACT,
-        high=3,
-        low_in_file=1,
-        zero="for exact samples of version 1",
-        needs="exact",
-        version=2,
-    )
-    models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact", version=2)
-    weight_sets: int = _tool(1, EXACT, values=(1, 4), needs="exact", version=2)
-    last_stage: bool = _tool(False, EXACT, needs="exact", version=2)
-    max_error: int = _tool(0, EXACT, high=32767, needs="exact", version=2)
+    predictors: int = _tool(1, EXACT, low=1, high=3, needs="exact")
+    models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact")
+    weight_sets: int = _tool(1, EXACT, values=(1, 4), needs="exact")
+    last_stage: bool = _tool(False, EXACT, needs="exact")
+    max_error: int = _tool(0, EXACT, high=32767, needs="exact")
 
     def __post_init__(self):
         for tool in TABLE.values():
@@ -321,27 +305,9 @@ class Tools:
         """What is wrong with the tools of exact samples together, or None."""
         if self.models == FEWEST_MODELS:
             for name, only in ONLY_WITH_FEWEST.items():
-                if (value := getattr(self, name)) not in (0, only):
+                if (value := getattr(self, name)) != only:
                     return f"{name} = {value}: must be {only} with models = {FEWEST_MODELS}"
-        if self.exact and not self.predictors:
-            for name in LATER_EXACT_TOOLS:
-                value, default = getattr(self, name), TABLE[name].default
-                if value != default:
-                    return f"{name} = {value}: must be {default} with predictors = 0"
         return None
-
-    def later_than(self, version: int) -> tuple[str, ...]:
-        """Return the names of the tools that are used and that a version of the format lacks."""
-        return tuple(
-            tool.name
-            for tool in TABLE.values()
-            if tool.version > version and getattr(self, tool.name) != tool.default
-        )
-
-    @property
-    def later(self) -> bool:
-        """Whether the coding is one of version 2: a tool is used that version 1 lacks."""
-        return len(self.later_than(1)) > 0
 
     @property
     def lossless(self) -> bool:
@@ -365,14 +331,13 @@ class Tools:
 
 
 class ToolOptions(TypedDict, total=False):
-    """Options of an encoder: version, tuning, palettes, range, and tools that override a preset.
+    """Options of an encoder: tuning, palettes, range, and tools that override a preset.
 
-    None stands for version 1, for tuning for PSNR, for palettes as ``EncodeParams.from_options``
-    says, for the range that a picture uses, and keeps the value of the preset. A partition can also
-    be given by its name or number. See ``Tools``.
+    None stands for tuning and palettes as ``EncodeParams.from_options`` says, for the range that a
+    picture uses, and keeps the value of the preset. A partition can also be given by its name or
+    number. See ``Tools``.
     """
 
-    version: int | None
     tune: str | None
     palette: bool | None
     range: tuple[int, int] | None
@@ -386,11 +351,11 @@ class ToolOptions(TypedDict, total=False):
     replacement: bool | None
     post_filter: bool | None
     prediction: bool | None
-    dictionary: bool | None
     fragment_size: int | None
     least_squares: bool | None
     templates: int | None
     step: int | None
+    dictionary: bool | None
     pdpc: bool | None
     trained_start: bool | None
     earlier_planes: int | None
@@ -418,91 +383,79 @@ TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(To
 TREE_TOOLS = tuple(name for name, row in TABLE.items() if row.codings == (TREES,))
 """Names of the tools in the header of a layer of trees, in the order of the format."""
 
-_BESIDE = ("prediction", "dictionary")
-# The number of the coding stands for prediction. ``dictionary`` comes last, because it says
-# whether the tools of trees follow.
-BLOCK_TOOLS = (
-    *(
-        name
-        for name, row in TABLE.items()
-        if row.codings == (BLOCKS,) and row.version == 1 and name not in _BESIDE
-    ),
-    "dictionary",
+BLOCK_TOOLS = tuple(
+    name for name, row in TABLE.items() if row.codings == (BLOCKS,) and name != "prediction"
 )
-"""Names of the tools in the header of a layer of predicted blocks, in the order of the format."""
+"""Names of the tools of predicted blocks, in the order of the format.
 
-LATER_BLOCK_TOOLS = tuple(
-    name for name, row in TABLE.items() if row.codings == (BLOCKS,) and row.version == 2
-)
-"""Names of the tools that a layer of predicted blocks 2 has besides, in the order of the format."""
+The number of the coding stands for prediction.
+"""
 
-LATER_EXACT_TOOLS = tuple(
-    name for name, row in TABLE.items() if row.codings == (EXACT,) and row.version == 2
+EXACT_TOOLS = tuple(
+    name for name, row in TABLE.items() if row.codings == (EXACT,) and name != "exact"
 )
-"""Names of the tools of exact samples 2, in the order of the format."""
+"""Names of the tools of exact samples, in the order of the format."""
 FEWEST_MODELS = 2
-"""So many models are those of the fast form, which has no choice of other tools."""
+"""Number of models of the fast form, which has no choice of other tools."""
 ONLY_WITH_FEWEST = {"predictors": 1, "weight_sets": 1, "last_stage": False}
-"""The tools of exact samples 2 with them."""
-
-PRESETS: dict[str, Tools] = {
-    "photo": Tools(prediction=True, fragment_size=64, templates=4),
-    "text": Tools(
-        dictionary_limit=65536, displaced_blocks=2, redundancy_radius=None, replacement=True
-    ),
-    "mixed": Tools(
-        dictionary_limit=65536,
-        displaced_blocks=2,
-        redundancy_radius=None,
-        replacement=True,
-        prediction=True,
-        dictionary=True,
-        fragment_size=32,
-        templates=4,
-    ),
-    "exact": Tools(post_filter=False, exact=True),
-    "plain": Tools(),
-    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
-}
-"""Named sets of tools; "auto" is no set but tries several."""
-
-
-VERSIONS = (1, 2)
-"""Versions of the format that this package reads and writes."""
-DRAFT = 2
-"""The version that can still change."""
-
+"""The only values of other tools in the fast form."""
 
 DEFAULT_EFFORT = 2
 """Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
 20 has rates and times."""
 SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
-"""Tools of version 2 that take long to search, and the effort from which files have them."""
-
-
+"""Tools that take long to search, and the effort from which presets have them."""
 EXACT_FORMS: dict[int, dict[str, Any]] = {
     1: {"predictors": 1, "models": 2},
     2: {"predictors": 1, "models": 8, "weight_sets": 4, "last_stage": True},
     4: {"predictors": 1, "models": 16, "weight_sets": 4, "last_stage": True},
     6: {"predictors": 3, "models": 16, "weight_sets": 4, "last_stage": True},
 }
-"""Tools of exact samples 2, and the effort from which files have them; decision 38 has times."""
+"""Tools of exact samples, and the effort from which presets have them; decision 38 has times."""
+
+_PREDICTION: dict[str, Any] = {
+    **{name: TABLE[name].fullest for name in BLOCK_TOOLS},
+    "prediction": True,
+    "fragment_size": 64,
+    "templates": 4,
+    "step": 0,
+    "dictionary": False,
+    # They need to know what matters, and do not serve squared error.
+    "step_changes": False,
+    "frequency_weights": 0,
+}
+_TEXT: dict[str, Any] = {
+    "dictionary_limit": 65536,
+    "displaced_blocks": 2,
+    "redundancy_radius": None,
+    "replacement": True,
+}
+_PRESETS: dict[str, Tools] = {
+    "photo": Tools(**_PREDICTION),
+    "text": Tools(**_TEXT),
+    "mixed": Tools(**{**_PREDICTION, **_TEXT, "dictionary": True, "fragment_size": 32}),
+    "exact": Tools(post_filter=False, exact=True),
+    "plain": Tools(),
+    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
+}
 
 
-def in_version(tools: Tools, version: int, effort: int = DEFAULT_EFFORT) -> Tools:
-    """Return tools with those of a version of the format that suit them.
+def preset_tools(name: str, effort: int = DEFAULT_EFFORT) -> Tools:
+    """Return the tools of a preset at an effort from 1 to 9.
 
-    Tools whose search takes too long at an effort are left out. So are step changes, which need to
-    know what matters, and frequency weights, which do not serve squared error.
+    Tools whose search takes too long at the effort are left out.
     """
-    if version > 1 and tools.exact:
+    tools = _PRESETS[name]
+    if tools.exact:
         return replace(tools, **EXACT_FORMS[max(least for least in EXACT_FORMS if least <= effort)])
-    if version == 1 or not tools.prediction:
+    if not tools.prediction:
         return tools
-    changes: dict[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
-    changes.update({name: effort >= least for name, least in SLOW_TOOLS.items()})
-    changes.update(step_changes=False, frequency_weights=0)
-    return replace(tools, **changes)
+    slow: dict[str, Any] = {each: effort >= least for each, least in SLOW_TOOLS.items()}
+    return replace(tools, **slow)
+
+
+PRESETS: dict[str, Tools] = {name: preset_tools(name) for name in _PRESETS}
+"""Named sets of tools at the default effort; "auto" is no set but tries several."""
 
 
 def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
@@ -514,9 +467,7 @@ def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
         If a given value is out of its range, or given values exclude each other.
     """
     fitting: dict[str, Any] = {}
-    if tools.exact and given.get("predictors") == 0:
-        fitting = {name: TABLE[name].default for name in LATER_EXACT_TOOLS}
-    elif tools.exact and given.get("models") == FEWEST_MODELS:
+    if tools.exact and given.get("models") == FEWEST_MODELS:
         fitting = ONLY_WITH_FEWEST
     elif tools.models == FEWEST_MODELS and any(
         given.get(name, only) != only for name, only in ONLY_WITH_FEWEST.items()
@@ -531,8 +482,12 @@ EYE_WEIGHTS = 6
 """Frequency weights that are tuned for the eye, on photographs."""
 
 
+EYE_TOOLS = frozenset({"step_changes", "frequency_weights"})
+"""Tools that an encoder needs to be tuned for the eye."""
+
+
 def for_eye(tools: Tools) -> Tools:
-    """Return tools of version 2 with those that serve the eye; decision 42 has measurements.
+    """Return tools with those that serve the eye; decision 42 has measurements.
 
     Pages keep equal steps for all frequencies, because their strokes have high ones.
     """
@@ -543,7 +498,7 @@ def for_eye(tools: Tools) -> Tools:
 
 
 def preset_of(tools: Tools) -> str | None:
-    """Return the name of the preset that has these tools, or None.
+    """Return the name of the preset that has these tools at some effort, or None.
 
     Examples
     --------
@@ -551,9 +506,9 @@ def preset_of(tools: Tools) -> str | None:
     >>> preset_of(PRESETS["text"])
     'text'
     """
-    later = (*LATER_BLOCK_TOOLS, *LATER_EXACT_TOOLS)
-    found = replace(tools, **{name: TABLE[name].default for name in later})
-    return next((name for name, each in PRESETS.items() if each == found), None)
+    efforts = {1, *SLOW_TOOLS.values(), *EXACT_FORMS}
+    alike = (name for name in PRESETS if any(preset_tools(name, each) == tools for each in efforts))
+    return next(alike, None)
 
 
 def presets_where(holds: Callable[[Tools], bool]) -> str:

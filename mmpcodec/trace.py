@@ -109,7 +109,7 @@ class Trace:
     cell_rates : (ceil(H / 16), ceil(W / 16)) int64 array or None
         Ideal code length of what codes the samples of each cell of 16x16 samples, in 1/4096 bit.
         The rate of a block is spread over the cells that it overlaps, in proportion to area. The
-        planes of exact samples 2 share the cells; the values that are named at the start of a
+        planes of exact samples share the cells; the values that are named at the start of a
         plane belong to none. None for exact samples of format 1.
     """
 

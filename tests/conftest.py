@@ -18,7 +18,7 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 @pytest.fixture
 def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let backends cpu and cuda search without shortcuts, as backend reference does."""
-    for table in ("EFFORTS", "LATER_EFFORTS"):
+    for table in ("EFFORTS", "CUDA_EFFORTS"):
         monkeypatch.setattr(block_efforts, table, block_efforts.PLAIN_EFFORTS)
 
 

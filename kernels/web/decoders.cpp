@@ -21,10 +21,10 @@ const Progress kNoProgress = [](int64_t, int64_t) {};
 // Numbers in the order of the macros of shared/tools.h.
 #define MMP_NEXT_TOOL(name, low, high) *numbers++,
 Tools tree_tools(const int32_t* numbers) { return {MMP_TREE_TOOLS(MMP_NEXT_TOOL)}; }
-BlockTools block_tools(const int32_t* numbers, const uint8_t* start_states) {
+BlockTools block_tools(const int32_t* numbers) {
     const int32_t size = *numbers;
     return {MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_NEXT_TOOL)
-            31 - __builtin_clz(static_cast<uint32_t>(size)), start_states};
+            31 - __builtin_clz(static_cast<uint32_t>(size))};
 }
 
 // A payload of predicted blocks and all that its decoding needs.
@@ -59,9 +59,6 @@ MMP_EXPORT(mmp_take) void* mmp_take(size_t size) {
 
 MMP_EXPORT(mmp_free) void mmp_free(void* memory) { free(memory); }
 
-// Bytes of the states of a start.
-MMP_EXPORT(mmp_start_bytes) size_t mmp_start_bytes() { return size_t(kStartClasses) * kTableBytes; }
-
 MMP_EXPORT(mmp_trees)
 void mmp_trees(const uint8_t* payload, size_t size, int height, int width, const int32_t* tools,
                uint8_t* out) {
@@ -69,13 +66,12 @@ void mmp_trees(const uint8_t* payload, size_t size, int height, int width, const
     decode(payload, size, plane, tree_tools(tools), 1, kNoProgress)->copy_samples(plane, out);
 }
 
-// `trees` is null without a dictionary, `start` for the built-in start. `changes` has a number for
-// each fragment.
+// `trees` is null without a dictionary. `changes` has a number for each fragment.
 MMP_EXPORT(mmp_blocks)
 void mmp_blocks(const uint8_t* payload, size_t size, int height, int width, int depth,
-                const int32_t* tools, const int32_t* trees, const uint8_t* start,
-                const void* const* earlier, void* out, int8_t* changes) {
-    Job job{payload, size, {height, width}, block_tools(tools, start), std::nullopt, earlier};
+                const int32_t* tools, const int32_t* trees, const void* const* earlier, void* out,
+                int8_t* changes) {
+    Job job{payload, size, {height, width}, block_tools(tools), std::nullopt, earlier};
     if (trees) job.trees = tree_tools(trees);
     if (depth == 8)
         blocks(job, Depth<uint8_t>(), static_cast<uint8_t*>(out), changes);

@@ -26,8 +26,9 @@ named backend cannot encode run on another backend.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -35,15 +36,13 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filter_bank import FilterBank
 from mmpcodec.reference.planes_filter import PlanesFilter
 from mmpcodec.reference.postfilter import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.start import Start
-from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Tools, in_version, presets_where
+from mmpcodec.tools import PRESETS, TABLE, Tools, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
@@ -62,6 +61,10 @@ class Backend(ABC):
     own_search: str | None = None
     """Coding that the backend searches in its own way, in words. Its files differ from those of
     other backends, and every backend decodes them to equal samples."""
+    missing: frozenset[str] = frozenset()
+    """Tools of presets that the backend lacks, and that an encoder leaves out of presets."""
+    weighs_fragments = True
+    """Whether ``encode`` takes ``fragments``."""
     filter_bank = FilterBank()
     post_filter = PostFilter()
     planes_filter = PlanesFilter()
@@ -78,17 +81,19 @@ class Backend(ABC):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
+    def able(self, tools: Tools, given: Collection[str] = ()) -> Tools:
+        """Return the tools of a preset without ``missing`` ones that are not ``given``."""
+        left_out = self.missing.difference(given)
+        return replace(tools, **{name: TABLE[name].default for name in left_out})
+
     def fault(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Say what the backend ``lacks``, and which presets it can code; or return None."""
         lacking = self.lacks(tools, depth)
         if lacking is None:
             return None
-        version = DRAFT if tools.later else VERSIONS[0]
-        able = presets_where(lambda each: self.lacks(in_version(each, version), depth) is None)
+        able = presets_where(lambda each: self.lacks(self.able(each), depth) is None)
         if tools.max_error:
             able = "backend cpu"  # no other coding bounds the error
-        elif able and tools.later and not tools.exact:
-            able += ", or version 1 of the format"
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:
@@ -116,24 +121,6 @@ class Backend(ABC):
             raise ParameterError(
                 f"earlier has planes of shapes {found}: must be {tools.earlier_planes} of {shape}"
             )
-
-    @staticmethod
-    def states_of(tools: Tools, start: Start | None) -> bytes | None:
-        """Return the states of a named start that tools use; None for the built-in start.
-
-        Raises
-        ------
-        ParameterError
-            If the start has states of another size than the models of this version.
-        """
-        if start is None or not tools.trained_start:
-            return None
-        size = start_states().size
-        if len(start.states) != size:
-            raise ParameterError(
-                f"start {start.name.hex()} has {len(start.states)} bytes of states: must be {size}"
-            )
-        return start.states
 
     @abstractmethod
     def describe(self) -> str:
@@ -183,7 +170,7 @@ class Backend(ABC):
             The decoded planes that predict this one, as many as the tool *earlier planes* says, of
             its shape and type.
         fragments : FragmentMap or None
-            How much each fragment counts, with predicted blocks 2; None if all count alike.
+            How much each fragment counts; None if all count alike.
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
@@ -221,7 +208,7 @@ class Backend(ABC):
         tools : Tools
             Tools of exact samples.
         threads : int or None
-            Most threads; exact samples 2 use one for each plane.
+            Most threads; exact samples use one for each plane.
         progress : callable or None
             See ``encode``.
 
@@ -280,12 +267,8 @@ class Backend(ABC):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W).
-
-        ``start`` is the named start; None stands for the built-in one.
-        """
+        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W)."""
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

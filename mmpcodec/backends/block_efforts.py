@@ -97,7 +97,7 @@ class BlockEffort:
     patience: int = 0
 
 
-EFFORTS = {
+CUDA_EFFORTS = {
     number: BlockEffort(*settings)
     for number, settings in enumerate(
         (
@@ -114,9 +114,9 @@ EFFORTS = {
         start=1,
     )
 }
-"""Found by measuring rate and time of many settings on photographs and x-rays."""
+"""The efforts of backend cuda, whose tools need other limits."""
 
-_LATER = (
+_EFFORTS = (
     (2, 3, 1, 24, 2, 1, False, 64, 0, 0, True, 5, 1, 4, True, 94, 98, 40, 200),
     (2, 4, 1, 50, 0, 1, False, 64, 8, 0, True, 5, 2, 8, True, 95, 98, 24, 0),
     (3, 5, 3, 40, 0, 2, False, ALWAYS, 32, 16, True, 8, 2, 12, True, 92, 96, 16, 800),
@@ -127,8 +127,8 @@ _LATER = (
     (12, 8, 4, 120, 0, 4, True, 128, ALWAYS, 96, False, 45, ALWAYS, 50, False, 87, 94, 0, 4000),
     (12, 8, 4, 120, 0, 4, True, ALWAYS, ALWAYS, 128, False, 45, ALWAYS, 64, False, 86, 93, 0, 6000),
 )
-LATER_EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_LATER, start=1)}
-"""The efforts for predicted blocks 2, found in the same way."""
+EFFORTS = {number: BlockEffort(*row) for number, row in enumerate(_EFFORTS, start=1)}
+"""The efforts of backend cpu, by measuring rate and time on photographs and x-rays."""
 
 OF_SMALL_PLANES: Mapping[int, Mapping[int, Mapping[str, Any]]] = {
     2: {
@@ -136,7 +136,7 @@ OF_SMALL_PLANES: Mapping[int, Mapping[int, Mapping[str, Any]]] = {
         1 << 14: {"elongation": 2, "angles": ALWAYS, "rough": 2, "reserve": 94},
     }
 }
-"""Fields of ``LATER_EFFORTS`` that are others for planes of at most so many samples, by effort.
+"""Fields of ``EFFORTS`` that are others for planes of at most this number of samples, by effort.
 
 Much of a small plane lies at its borders. The last entry that fits counts.
 """
@@ -155,26 +155,18 @@ PLAIN_EFFORTS = {
 """The efforts of backend reference, without shortcuts."""
 
 
-def block_effort(
-    number: int, *, later: bool = False, plain: bool = False, samples: int | None = None
-) -> BlockEffort:
-    """Return the limits and shortcuts of an effort from 1 to 9.
+def block_effort(number: int, samples: int) -> BlockEffort:
+    """Return the limits and shortcuts of backend cpu.
 
     Parameters
     ----------
     number : int
-    later : bool
-        Whether the coding is predicted blocks 2.
-    plain : bool
-        Whether to search without shortcuts.
-    samples : int or None
-        Number of samples of the plane; None stands for a large one.
+        Effort, 1 to 9.
+    samples : int
+        Number of samples of the plane.
     """
-    if plain or not later:
-        return (PLAIN_EFFORTS if plain else EFFORTS)[number]
-    effort = LATER_EFFORTS[number]
-    if samples is not None:
-        for most, changes in OF_SMALL_PLANES.get(number, {}).items():
-            if samples <= most:
-                effort = replace(LATER_EFFORTS[number], **changes)
+    effort = EFFORTS[number]
+    for most, changes in OF_SMALL_PLANES.get(number, {}).items():
+        if samples <= most:
+            effort = replace(EFFORTS[number], **changes)
     return effort

@@ -1,12 +1,12 @@
 """The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.block_efforts import block_effort
+from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
@@ -19,7 +19,6 @@ from mmpcodec.runtime.arrays import InBands, bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.start import Start
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -162,8 +161,9 @@ class CpuBackend(Backend):
     ----------
     simd : str or None
         SIMD level, one of ``levels()``; None takes the best.
-    plain : bool
-        Whether to search for predicted blocks without shortcuts, as backend reference does.
+    efforts : mapping of int to BlockEffort, or None
+        Limits and shortcuts of the search for predicted blocks: those of backend reference or
+        cuda, to compare with it. None takes its own.
     """
 
     name = "cpu"
@@ -172,9 +172,11 @@ class CpuBackend(Backend):
     post_filter = NativePostFilter()
     planes_filter = NativePlanesFilter()
 
-    def __init__(self, simd: str | None = None, *, plain: bool = False):
+    def __init__(
+        self, simd: str | None = None, *, efforts: Mapping[int, BlockEffort] | None = None
+    ):
         self.simd = simd
-        self.plain = plain
+        self.efforts = efforts
 
     @staticmethod
     def levels() -> list[str]:
@@ -208,17 +210,14 @@ class CpuBackend(Backend):
                     plane,
                     depth,
                     params.coded_tools,
-                    self.states_of(params.tools, params.start),
+                    None,
                     list(earlier),
                     fixed,
                     fragments and (fragments.changes, fragments.lambdas(fixed)),
                     params.rate_model == "log2",
-                    block_effort(
-                        params.effort,
-                        later=params.tools.later,
-                        plain=self.plain,
-                        samples=plane.size,
-                    ),
+                    self.efforts[params.effort]
+                    if self.efforts
+                    else block_effort(params.effort, plane.size),
                     threads or default_threads(params.tools),
                     self.simd or self.levels()[0],
                     progress,
@@ -244,7 +243,6 @@ class CpuBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -252,15 +250,14 @@ class CpuBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if tools.prediction:
-            states = self.states_of(tools, start)
             found = _cpu.decode_blocks(
-                payload, *shape, depth, tools, states, list(earlier), threads, progress
+                payload, *shape, depth, tools, None, list(earlier), threads, progress
             )
             return _coded_blocks(tools, payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
     def block_counts(
-        self, payload: bytes, shape: tuple[int, int], tools: Tools, start: Start | None, most: int
+        self, payload: bytes, shape: tuple[int, int], tools: Tools, most: int
     ) -> tuple[np.ndarray, np.ndarray]:
         """Decode predicted blocks of 8-bit samples, without earlier planes, and count.
 
@@ -271,8 +268,7 @@ class CpuBackend(Backend):
         modes : (9, 38) int array
             Frequencies of the modes after the last block.
         """
-        states = self.states_of(tools, start)
-        return _cpu.block_counts(payload, *shape, tools, states, [], most)
+        return _cpu.block_counts(payload, *shape, tools, None, [], most)
 
     def encode_exact(
         self,

@@ -20,7 +20,6 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.start import Start
 from mmpcodec.tools import PRESETS, Tools
 from mmpcodec.trace import Coded, Trace
 
@@ -28,7 +27,7 @@ from mmpcodec.trace import Coded, Trace
 class ReferenceBackend(Backend):
     """NumPy on one thread: slow, and the judge of what the other backends compute.
 
-    Its search for predicted blocks takes no shortcut; `CpuBackend(plain=True)` does the same.
+    Its search for predicted blocks takes no shortcut, as that of `CpuBackend` with `PLAIN_EFFORTS`.
     """
 
     name = "reference"
@@ -66,7 +65,6 @@ class ReferenceBackend(Backend):
                     params.rate_model,
                     depth,
                     earlier,
-                    self.states_of(tools, params.start),
                     fragments,
                 )
             )
@@ -80,7 +78,6 @@ class ReferenceBackend(Backend):
         *,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: Start | None = None,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
@@ -88,8 +85,7 @@ class ReferenceBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
         if tools.prediction:
-            states = self.states_of(tools, start)
-            found = decode_blocks(payload, shape, tools, report, depth, earlier, states)
+            found = decode_blocks(payload, shape, tools, report, depth, earlier)
             return _coded_blocks(payload, *found)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 

@@ -32,7 +32,6 @@ COMMANDS = {
         "budget": "Encode pictures so that all files together fit into a size.",
         "pack": "Choose files that fill a medium best, or are worth most.",
         "solve": "Solve knapsack, subset-sum, max-sum and selection problems.",
-        "start": "Train starts for pictures of one kind.",
         "thumbnail": "Draw a small PNG of a picture.",
         "install-desktop": "Tell file managers and `file` about mmp pictures.",
     },

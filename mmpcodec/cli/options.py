@@ -23,7 +23,7 @@ from mmpcodec.params import (
 )
 from mmpcodec.pictures import registry
 from mmpcodec.planning.quantities import parse_bytes
-from mmpcodec.tools import DRAFT, PRESETS, VERSIONS, Partition
+from mmpcodec.tools import PRESETS, Partition
 
 DEFAULT_LIMITS = DecodeLimits()
 BACKENDS = (AUTO, *names())
@@ -248,26 +248,6 @@ MaxSeconds = Annotated[
 ]
 
 
-Starts = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--start",
-        metavar="FILE",
-        help="Start that mmp files may name, a file of `mmp start train`. Can be repeated.",
-    ),
-]
-EncodingStart = Annotated[
-    str | None,
-    typer.Option(
-        "--start",
-        metavar="FILE",
-        help="Start of the models of photo and mixed with --format 2, a file of `mmp start train`. "
-        "Decoders need it too.",
-        rich_help_panel=SEARCH,
-    ),
-]
-
-
 def check_alone(option: str, others: Mapping[str, Any]) -> None:
     """Check that options that contradict another one are not given.
 
@@ -488,21 +468,10 @@ Effort = Annotated[
     typer.Option(
         metavar="N",
         help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files); "
-        f"{DEFAULT_EFFORT} by default. With --format {DRAFT} it also chooses the form of exact "
-        "samples, which lossless files have: higher ones are slower to decode too.",
+        f"{DEFAULT_EFFORT} by default. It also chooses the form of exact samples, which lossless "
+        "files have: higher ones are slower to decode too.",
         rich_help_panel=SEARCH,
         autocompletion=words("123456789"),
-    ),
-]
-FormatVersion = Annotated[
-    int | None,
-    typer.Option(
-        "--format",
-        metavar="N",
-        help=f"Version of the file format, 1 by default. {DRAFT} is a draft: smaller files, which "
-        "later releases may not read.",
-        rich_help_panel=SEARCH,
-        autocompletion=words([str(version) for version in VERSIONS]),
     ),
 ]
 Tune = Annotated[
@@ -510,10 +479,9 @@ Tune = Annotated[
     typer.Option(
         metavar="AIM",
         help=f"What is lost: {PSNR} for the least squared error, {EYE} for the least error that is "
-        f"seen, which keeps texture and needs --format {DRAFT}. {AUTO_PRESET}, the default, is "
-        f"{EYE} with --format {DRAFT} for pictures of at most 8 bits, but for DICOM and other "
-        "calibrated ones, unless --lambda, --target-psnr or --max-error is given; else it is "
-        f"{PSNR}.",
+        f"seen, which keeps texture. {AUTO_PRESET}, the default, is {EYE} for pictures of at most "
+        "8 bits, but for DICOM and other calibrated ones, unless --lambda, --target-psnr or "
+        f"--max-error is given; else it is {PSNR}.",
         rich_help_panel=SEARCH,
         autocompletion=words(TUNES),
     ),
@@ -522,8 +490,8 @@ Palette = Annotated[
     bool | None,
     typer.Option(
         "--palette/--no-palette",
-        help=f"Draw text and flat areas of screens with a palette where this pays; needs --format "
-        f"{DRAFT}. By default with --preset {AUTO_PRESET} and {BEST}.",
+        help="Draw text and flat areas of screens with a palette where this pays. By default with "
+        f"--preset {AUTO_PRESET} and {BEST}.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -533,8 +501,7 @@ Roi = Annotated[
         "--roi",
         metavar="WHERE",
         help="Regions of interest, which are coded better: a gray picture that is bright there, "
-        "rectangles x,y,width,height:..., or what `mmp highlight` wrote with --csv or --json. "
-        f"Needs --format {DRAFT}.",
+        "rectangles x,y,width,height:..., or what `mmp highlight` wrote with --csv or --json.",
         rich_help_panel=SEARCH,
         autocompletion=files([".png", ".pgm", ".csv", ".json"]),
     ),

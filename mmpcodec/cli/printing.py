@@ -124,23 +124,21 @@ def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
 
 def tools_text(tools: "Tools") -> str:
     """Return the normative tools that have an effect in a layer, in one line."""
-    from mmpcodec.tools import TABLE, VERSIONS
+    from mmpcodec.tools import TABLE
 
     return ", ".join(
         f"{tool.title} {_value_text(getattr(tools, tool.name))}"
         for tool in TABLE.values()
-        if tool.name not in tools.without_effect and (tools.later or tool.version == VERSIONS[0])
+        if tool.name not in tools.without_effect
     )
 
 
 def rate_text(params: "EncodeParams") -> str:
     """Return the lambda of parameters, or the quality from which it follows, and the aim."""
-    from mmpcodec.tools import DRAFT
-
     rate = f"lambda {params.lam:g}"
     if params.quality is not None:
         rate = f"quality {params.quality:g}, usual lambda {params.lam:.4g}"
-    return f"{rate}, tune {params.tune}" if params.version == DRAFT else rate
+    return f"{rate}, tune {params.tune}"
 
 
 def _value_text(value: Any) -> str:

@@ -13,12 +13,12 @@ import numpy as np
 from mmpcodec.depth import BYTE, coded_depth, extra_bits, middle, most, sample_type
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout
+from mmpcodec.params import EncodeParams
 from mmpcodec.reference import turned_colours
 from mmpcodec.reference.turned_colours import NO_TURN, Turn
 from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import Tools
 
 BAND_SAMPLES = 1 << 16
 """Number of samples of a band of rows; its temporary arrays fit the cache of a processor."""
@@ -39,19 +39,18 @@ def layout_of_form(form: Form, lam: float) -> Layout:
     return Layout.LUMA if form.colours == 3 and lam > 0 else Layout.APART
 
 
-def can_be_fine(tools: Tools, depth: int, lam: float) -> bool:
-    """Return whether an encoder codes colours with these tools in the fine layout.
+def can_be_fine(params: EncodeParams, depth: int) -> bool:
+    """Return whether an encoder codes colours with these parameters in the fine layout.
 
-    It does with predicted blocks with tools of version 2, where lambda is small enough that the
-    additional bits gain.
+    It does with predicted blocks, where lambda is small enough that the additional bits gain.
     """
-    layout, wide = Layout.FINE_LUMA, coded_depth(depth)
+    layout, wide, tools = Layout.FINE_LUMA, coded_depth(depth), params.tools
     return (
-        tools.prediction
-        and tools.later
+        params.fine
+        and tools.prediction
         and layout.fits(depth)
         and fault_of_depth(tools, layout.depth_of("", depth)) is None
-        and lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA
+        and params.lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA
     )
 
 

@@ -15,7 +15,6 @@ from mmpcodec.codec.opening import Source, check_end, read_any_header, read_head
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
-    CorruptStream,
     FormatError,
     LimitExceeded,
     ParameterError,
@@ -26,13 +25,11 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_progress, check_threads
-from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
-from mmpcodec.start import SECTION, Start, check_starts, start_named
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace
 
@@ -120,7 +117,6 @@ def inspect(
     decode: bool = False,
     region: Sequence[int] | None = None,
     allow_partial: bool = False,
-    starts: Sequence[Start] = (),
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -143,7 +139,7 @@ def inspect(
         damaged or missing header is then passed over, too: ``faults`` names the metadata that it
         costs. Files of several tiles have the rest of the header at their end again. Bytes after
         the end of the file are ignored. At least one tile of the region must decode.
-    starts, limits, backend, threads, progress
+    limits, backend, threads, progress
         See ``decode``.
 
     Returns
@@ -169,7 +165,7 @@ def inspect(
     check_progress(progress)
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
-    limits, starts = limits or DecodeLimits(), check_starts(starts)
+    limits = limits or DecodeLimits()
     view = _viewed(data)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     if region is None and not allow_partial:
@@ -202,7 +198,6 @@ def inspect(
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     check_memory(streams, header.planes, padded, threads, limits)
     check_seconds(streams, header, len(view), limits)
-    start = start_of(header, starts)
     samples = np.zeros(
         (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
         sample_type(header.depth),
@@ -211,7 +206,7 @@ def inspect(
     chosen = backends.get(backend, decodes=True)
     for tile, parts in zip(
         (tile for tile, _ in streams),
-        decode_tiles(streams, header, start, chosen, threads, progress),
+        decode_tiles(streams, header, chosen, threads, progress),
         strict=True,
     ):
         if isinstance(parts, FormatError):
@@ -233,7 +228,6 @@ def decode(
     /,
     *,
     region: Sequence[int] | None = None,
-    starts: Sequence[Start] = (),
     limits: DecodeLimits | None = None,
     backend: str = "auto",
     threads: int | None = None,
@@ -291,7 +285,6 @@ def decode(
         data,
         decode=True,
         region=region,
-        starts=starts,
         limits=limits,
         backend=backend,
         threads=threads,
@@ -363,27 +356,6 @@ def check_memory(
     needed = memory_to_decode(streams, planes, samples, threads or processors())
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
-
-
-def start_of(header: Header, starts: Sequence[Start]) -> Start | None:
-    """Return the start that a file names, or None for the built-in start.
-
-    Raises
-    ------
-    CorruptStream
-        If the start is neither given nor in a place that ``MMP_STARTS`` names, or has states of
-        another size than the models of this version.
-    """
-    if not header.start:
-        return None
-    start, size = start_named(header.start, starts), start_states().size
-    if len(start.states) != size:
-        raise CorruptStream(
-            SECTION,
-            f"the start {header.start.hex()} has {len(start.states)} bytes of states, "
-            f"allowed is {size}",
-        )
-    return start
 
 
 def read_tile(source: Source, header: Header, tile: Tile) -> TileStream:

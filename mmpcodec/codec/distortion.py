@@ -7,7 +7,6 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.samples import form_of
-from mmpcodec.tools import DRAFT
 
 WHITE = 255
 
@@ -63,29 +62,24 @@ def largest_error(samples: np.ndarray, decoded: np.ndarray) -> int:
     return int((np.maximum(samples, decoded) - np.minimum(samples, decoded)).max())
 
 
-def seen_pixels(samples: np.ndarray, version: int) -> np.ndarray | None:
-    """Return where alpha is above 0, an (H, W) bool array; None if all pixels count.
-
-    Version 1 of the format keeps the colours of all pixels.
-    """
+def seen_pixels(samples: np.ndarray) -> np.ndarray | None:
+    """Return where alpha is above 0, an (H, W) bool array; None if all pixels count."""
     form = form_of(samples)
-    if version < DRAFT or not form.has_alpha:
+    if not form.has_alpha:
         return None
     seen = samples[..., form.colours] > 0
     return None if seen.all() else seen
 
 
-def distortion(source: np.ndarray, samples: np.ndarray, depth: int, version: int = 1) -> float:
+def distortion(source: np.ndarray, samples: np.ndarray, depth: int) -> float:
     """Return the squared error in the units of lambda.
 
     Parameters
     ----------
     source, samples : (H, W) or (H, W, C) arrays of uint8 or uint16
-        Alpha is ignored.
+        Alpha is ignored, but wholly transparent pixels count as right.
     depth : int
         Bits per sample.
-    version : int
-        Version of the format. From 2 on, wholly transparent pixels count as right.
 
     Returns
     -------
@@ -94,7 +88,7 @@ def distortion(source: np.ndarray, samples: np.ndarray, depth: int, version: int
     """
     form = form_of(source)
     if form.has_alpha:
-        seen = seen_pixels(source, version)
+        seen = seen_pixels(source)
         source, samples = source[..., : form.colours], samples[..., : form.colours]
         if seen is not None:
             source, samples = source[seen], samples[seen]

@@ -9,21 +9,18 @@ from typing import Any, Unpack
 
 import numpy as np
 
-from mmpcodec import backends
 from mmpcodec.backends import DeviceLike
-from mmpcodec.backends.base import Backend
+from mmpcodec.codec.candidates import backends_of, candidates_at, fitted
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.importance.maps import check_maps, check_palette
-from mmpcodec.codec.layer_choice import EXACT, KnownExact
+from mmpcodec.codec.layer_choice import KnownExact
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, rate_of
 from mmpcodec.codec.sources import Source, checked_pictures, restored
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
-from mmpcodec.depth import coded_depth
-from mmpcodec.errors import Infeasible, ParameterError
+from mmpcodec.errors import Infeasible
 from mmpcodec.format import container
-from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import (
@@ -39,8 +36,7 @@ from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike
-from mmpcodec.start import Start
-from mmpcodec.tools import ToolOptions, Tools, preset_of, presets_where
+from mmpcodec.tools import ToolOptions
 
 GROUP_PIXELS = 1 << 25
 """Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
@@ -110,7 +106,9 @@ def encode_pictures(
     maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
     prepared = [
-        Source.of(samples, devices, bits, own, tile_size, of_pixels).prepared(params)
+        Source.of(samples, devices, bits, own, tile_size, of_pixels).prepared(
+            fitted(params, backend, bits)
+        )
         for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
     ]
     sources, own_params = [source for source, _ in prepared], [own for _, own in prepared]
@@ -162,30 +160,6 @@ def encode_pictures(
     return [openable(*each) for each in enumerate(restored(sources, encodings))]
 
 
-def candidates_at(params: EncodeParams, depth: int) -> list[EncodeParams]:
-    """Return the parameters of each candidate set of tools that can code samples of a depth.
-
-    Raises
-    ------
-    ParameterError
-        When no candidate can.
-    """
-    candidates = params.each_alone()
-    fitting = [
-        candidate for candidate in candidates if fault_of_depth(candidate.tools, depth) is None
-    ]
-    if not fitting:
-        preset = preset_of(candidates[0].tools)
-        fault = fault_of_depth(candidates[0].tools, depth, preset and f"preset {preset}")
-        able = presets_where(
-            lambda tools: (
-                (params.lam > 0 or not tools.prediction) and fault_of_depth(tools, depth) is None
-            )
-        )
-        raise ParameterError(f"{fault}; take {able}")
-    return fitting
-
-
 def _encode_at(
     sources: Sequence[Source],
     params: EncodeParams,
@@ -195,7 +169,7 @@ def _encode_at(
     progress: Progress | None,
 ) -> list[Encoding]:
     """Encode pictures of one depth with the lambda of the parameters."""
-    candidates = candidates_at(params, sources[0].depth)
+    candidates = candidates_at(params, sources[0].depth, backend)
     fragments = sum(source.fragments for source in sources)
     chosen = backends_of(candidates, backend, sources[0].depth, fragments)
     tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
@@ -252,7 +226,7 @@ def _encode_to(
     from mmpcodec.codec.rate_control.search import Attempt, reach
 
     params = own_params[number]
-    candidates = candidates_at(params, source.depth)
+    candidates = candidates_at(params, source.depth, backend)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
     known = KnownExact()
@@ -272,7 +246,7 @@ def _encode_to(
             known=known,
         )
         encoding = replace(_assembled(source, made, candidates), lam=lam)
-        error = source.levels.distortion(source.on_host, encoding.samples, params.version)
+        error = source.levels.distortion(source.on_host, encoding.samples)
         costs = tuple(map(sum, zip(*(tile.costs for tile in made), strict=True)))
         used = frozenset[int]().union(*(tile.used for tile in made))
         score = None if scores is None else scores.of(encoding.samples)
@@ -296,20 +270,6 @@ def _encode_to(
         raise Infeasible(f"number {number}: {error}") from error
 
 
-def backends_of(
-    candidates: Sequence[EncodeParams], backend: str, depth: int, fragments: int
-) -> dict[Tools, Backend]:
-    """Return the backend for each set of tools, and for exact samples, which code alpha."""
-    tools = [candidate.tools for candidate in candidates]
-    named = backends.get(backend)
-    found = {}
-    for each in dict.fromkeys([*tools, EXACT]):
-        aside = len(tools) > 1 or each not in tools
-        name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
-        found[each] = backends.get(name, fragments, each, coded_depth(depth))
-    return found
-
-
 def encode_batch(
     arrays: Iterable[SamplesLike],
     /,
@@ -323,7 +283,6 @@ def encode_batch(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
-    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
     tile_size: int = 0,
@@ -348,7 +307,7 @@ def encode_batch(
         ``device`` names others; then its copy on the host is coded.
     lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
         As in ``encode``; a target holds for each file.
-    preset, effort, rate_model, start
+    preset, effort, rate_model
         As in ``encode``.
     depth : int or None
         As in ``encode``, for all pictures.
@@ -372,8 +331,8 @@ def encode_batch(
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
     importance : sequence of arrays and None, or None
         For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
-        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. Needs
-        version 2 of the format, and leaves out sets of tools without predicted blocks.
+        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. It
+        leaves out sets of tools without predicted blocks.
     **tools
         As in ``encode``.
 
@@ -403,7 +362,7 @@ def encode_batch(
     rate = rate_of(lam, quality, *targets, tools.get("max_error"))
     check_palette(tools.get("palette"), importance)
     tools["tune"] = rate.aim(tools.get("tune"))
-    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model, "start": start}
+    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     encodings = encode_pictures(
         arrays,
@@ -495,7 +454,6 @@ def encode(
     preset: str = AUTO,
     effort: int = DEFAULT_EFFORT,
     rate_model: str = "adaptive",
-    start: Start | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     tile_size: int = 0,
@@ -533,8 +491,8 @@ def encode(
     preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
         Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
         "photo" codes samples of more than 8 bits with loss.
-    effort, rate_model, start
-        See ``EncodeParams``. A file that names a start needs it to be decoded.
+    effort, rate_model
+        See ``EncodeParams``.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
     metadata : Metadata or None
@@ -542,14 +500,15 @@ def encode(
     tile_size : int
         Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
-        Hardware to run on. Backends cpu and cuda write equal bytes; reference searches for
-        predicted blocks without shortcuts. "auto" takes cuda where that is predicted to be faster.
-        Candidates of preset "auto" that a named backend lacks, and alpha, run on another backend.
+        Hardware to run on. Backends write equal bytes, but search for predicted blocks each in its
+        own way. "auto" takes cuda where that codes all tools and is predicted to be faster. A named
+        backend leaves out tools of presets that it lacks. Candidates of preset "auto" that it
+        cannot code at all, and alpha, run on another backend.
     device, threads, progress, on_pass, importance
         As in ``encode_batch``, of this picture; several devices share the tiles.
     **tools
-        Fields of ``Tools`` that override the preset; ``version`` of the file format, 1 or 2, which
-        is a draft; ``palette``, whether tiles may have palettes. See ``EncodeParams.from_options``.
+        Fields of ``Tools`` that override the preset; ``palette``, whether tiles may have palettes;
+        ``tune``. See ``EncodeParams.from_options``.
 
     Returns
     -------
@@ -586,7 +545,6 @@ def encode(
         preset=preset,
         effort=effort,
         rate_model=rate_model,
-        start=start,
         depth=depth,
         metadata=metadata,
         tile_size=tile_size,

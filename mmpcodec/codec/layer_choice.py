@@ -54,7 +54,7 @@ from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, in_version
+from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, preset_tools
 from mmpcodec.trace import Coded, Trace
 
 EXACT = PRESETS["exact"]
@@ -214,7 +214,7 @@ def _jobs(
 ) -> Iterator[_Job]:
     """Yield the jobs of a tile: each layer for each candidate."""
     samples, depth, lam = tile.samples, tile.depth, candidates[0].lam
-    seen = seen_pixels(tile.on_host, candidates[0].version) if lam > 0 else None
+    seen = seen_pixels(tile.on_host) if lam > 0 else None
     if tile.hidden is not None:
         seen = ~tile.hidden if seen is None else seen & ~tile.hidden
     importance = Importance(tile.importance, seen)
@@ -252,8 +252,7 @@ def _jobs(
             at = number, layout, layer, name
             if name == ALPHA:
                 first = candidates[own[0][0]]
-                tools = in_version(EXACT, first.version, first.effort)
-                params = replace(first, tools=tools)
+                params = replace(first, tools=preset_tools("exact", first.effort))
                 of_alpha = _on_host(plane.samples), plane.depth, plane.weight, False
                 yield _Job(*at, None, params, *of_alpha, EXACT, header, lam)
                 continue
@@ -305,7 +304,7 @@ def _layouts(
     usual = layout_of(samples, lam)
     if usual is not Layout.LUMA:
         return [(usual, wanted)]
-    able = [index for index in lossy if can_be_fine(candidates[index].tools, depth, lam)]
+    able = [index for index in lossy if can_be_fine(candidates[index], depth)]
     fine = [[index for index in each if index in able] for each in wanted]
     if fine == wanted:
         return [(Layout.FINE_LUMA, fine)]
@@ -413,7 +412,9 @@ def _code(
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     options: dict[str, Any] = {"depth": depth, "threads": threads, "progress": progress}
-    fragments = batch[0].importance.fragments(params.coded_tools, planes[0].shape)
+    fragments = None
+    if backend.weighs_fragments:
+        fragments = batch[0].importance.fragments(params.coded_tools, planes[0].shape)
     # A batch has one layer if earlier planes predict it, or if it has a map of fragments.
     if params.tools.earlier_planes or fragments is not None:
         options["fragments"] = fragments
@@ -547,13 +548,12 @@ def _cheapest(
     if candidates[0].tune == EYE:
         seen = [sum(part.cost for part in chosen) for _, chosen, _ in found]
         return min(zip(seen, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
-    version = candidates[0].version
-    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam, version), len(one.data)))
+    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
 
 
-def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float, version: int) -> float:
+def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
     """Return the rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
-    return distortion(source, made.samples, depth, version) + lam * 8 * len(made.data)
+    return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
 
 
 def _tile(

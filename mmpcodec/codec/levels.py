@@ -150,12 +150,12 @@ class Levels:
         lossless = any(not one.tools.prediction for one in params.each_alone())
         return params.at(0) if lossless else replace(params, lam=finest)
 
-    def distortion(self, source: np.ndarray, decoded: np.ndarray, version: int) -> float:
+    def distortion(self, source: np.ndarray, decoded: np.ndarray) -> float:
         """Return ``distortion`` of samples or of coded levels, for ``psnr_of`` with the depth.
 
         The range counts as all levels of the depth.
         """
-        found = distortion(source, decoded, self.bits, version)
+        found = distortion(source, decoded, self.bits)
         if self.scale == 1 and self.bits == self.depth:
             return found
         white = white_in_bytes(self.depth) / white_in_bytes(self.bits)

@@ -86,8 +86,8 @@ def tried(
     kinds = {kind_of(candidate.tools): number for number, candidate in enumerate(candidates)}
     lambda_fixed = candidates[0].lambda_fixed
     exact = kinds.get("exact")
-    if lam == 0 and exact is not None and candidates[exact].tools.later:
-        # Exact samples 2 were smaller than trees on every screen, page and drawing.
+    if lam == 0 and exact is not None:
+        # Exact samples were smaller than trees on every screen, page and drawing.
         return [{exact} for _ in layers]
     found: list[set[int]] = []
     for samples in layers:

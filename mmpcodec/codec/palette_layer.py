@@ -66,7 +66,7 @@ def encode_palette(
     depth : int
         Bits per sample of the colours.
     tools : Tools
-        Tools of lossless exact samples 2, for the numbers.
+        Tools of lossless exact samples, for the numbers.
     threads, progress
         See ``Backend.encode``.
     of_colours : bool

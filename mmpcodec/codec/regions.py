@@ -8,7 +8,7 @@ from itertools import groupby
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, start_of, tile_of
+from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
 from mmpcodec.codec.opening import Source, read_header
 from mmpcodec.codec.tiles.decoding import decode_tiles
 from mmpcodec.depth import sample_type
@@ -17,7 +17,6 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
 from mmpcodec.params import DecodeLimits, check_threads
 from mmpcodec.samples import Samples
-from mmpcodec.start import Start, check_starts
 
 CACHE_BYTES = 1 << 26
 """Most bytes of decoded tiles that are kept for the next regions; the newest tile always stays."""
@@ -32,8 +31,6 @@ class RegionDecoder:
         The bytes of the file.
     limits : DecodeLimits
         Limits of each region.
-    starts : sequence of Start
-        As in ``decode``.
     backend : {"auto", "cpu", "reference"}
     threads : int or None
         Threads that decode the tiles of a region; None takes all processors.
@@ -60,13 +57,11 @@ class RegionDecoder:
         source: Source,
         limits: DecodeLimits,
         *,
-        starts: Sequence[Start] = (),
         backend: str = "auto",
         threads: int | None = None,
         cache_bytes: int | None = None,
     ):
         self.header = read_header(source)
-        self._start = start_of(self.header, check_starts(starts))
         self.decoded = 0
         self._source = source
         self._limits = limits
@@ -141,7 +136,7 @@ class RegionDecoder:
         check_memory(streams, header.planes, padded, self._threads, self._limits)
         check_seconds(streams, header, len(self._source), self._limits)
         found: dict[Tile, Samples] = {}
-        decoded = decode_tiles(streams, header, self._start, self._backend, self._threads, None)
+        decoded = decode_tiles(streams, header, self._backend, self._threads, None)
         for tile, part in zip(tiles, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)

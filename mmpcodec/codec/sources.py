@@ -141,7 +141,7 @@ def params_of(
         )
     if not is_lossy(own) or (own.quality is None and not kind.is_deep):
         return at_quality(own, ()), whole
-    areas = seen_areas(parts_of(areas_in(*kind.shape[:2])), own.version)
+    areas = seen_areas(parts_of(areas_in(*kind.shape[:2])))
     metadata = kind.metadata if own.range is None else replace(kind.metadata, range=own.range)
     levels = Levels(kind.depth, used_range(kind.depth, metadata, areas), kind.depth)
     if own.quality is None:

@@ -124,24 +124,22 @@ def params_of_layer(
 
 
 def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
-    """Return a header with the version, the start and the tool sets of an encoder.
+    """Return a header with the tool sets of an encoder.
 
-    The sets are the tools of the first candidate with tools of version 2, by layer. They depend on
+    The sets are the tools of the first candidate with predicted blocks, by layer. They depend on
     nothing in the picture, so that tiles can be written before others are coded. A picture of one
     tile has none.
     """
-    version, start = candidates[0].version, candidates[0].start
-    header = replace(header, version=version, start=start.name if start else b"")
-    later = [one for one in candidates if one.tools.prediction and one.tools.later]
-    if not later or not header.tile_size:
+    predicting = [one for one in candidates if one.tools.prediction]
+    if not predicting or not header.tile_size:
         return header
-    return replace(header, tool_sets=_tool_sets(later[0], header.form, header.depth))
+    return replace(header, tool_sets=_tool_sets(predicting[0], header.form, header.depth))
 
 
 @lru_cache
 def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
     layout = layout_of_form(form, candidate.lam)
-    if layout is Layout.LUMA and can_be_fine(candidate.tools, depth, candidate.lam):
+    if layout is Layout.LUMA and can_be_fine(candidate, depth):
         layout = Layout.FINE_LUMA
     sets: dict[Tools, None] = {}
     for layer in range(form.colours):

@@ -140,6 +140,7 @@ def encode_on_cluster(
         tile_size,
         params,
         lambda parts: [reader.read(*part) for part in parts],
+        backend=backend,
     )
     coder = TileCoder.of(header, params, backend, threads)
     code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits(), page)

@@ -129,7 +129,7 @@ def to_mmp(
         return load("dask", "to_mmp").compute(*(array[part] for part in parts))
 
     header, params = prepared(
-        array.shape, depth, metadata or Metadata(), tile_size, params, parts_of
+        array.shape, depth, metadata or Metadata(), tile_size, params, parts_of, backend=backend
     )
     coder = TileCoder.of(header, params, backend, threads)
     array = array.rechunk(chunks_of(array.chunks, header))

@@ -20,19 +20,21 @@ from mmpcodec.errors import (
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number, remainders
 from mmpcodec.format.tiles import Tile, tile_count, tiles_of
-from mmpcodec.format.tool_fields import BLOCKS_2, read_tools, write_tools
+from mmpcodec.format.tool_fields import read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import VERSIONS, Tools
+from mmpcodec.tools import BLOCKS, Tools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
+VERSION = 3
+"""The byte after the magic; 0 to 2 were drafts of the format, which no release wrote."""
 MMP_SUFFIX = ".mmp"
 """Suffix of the names of mmp files."""
 SECTION = "Container"
 TOOL_SETS_SECTION = "Tool sets"
 CRC_BYTES_BELOW = ((128, (1, 1)), (257, (2, 1)))
-"""Tile sizes, and the bytes that tiles of version 2 below such a size have of both CRCs.
+"""Tile sizes, and the bytes that tiles below such a size have of both CRCs.
 
 The first number is of the stream CRC, the second of the samples CRC. Larger tiles have whole CRCs.
 """
@@ -44,7 +46,6 @@ TRAILER_END_BYTES = TRAILER_SIZE_BYTES + CRC_BYTES + len(TRAILER_MAGIC)
 MOST_TOOL_SETS = 16
 LEVELS = 16
 """Is added to the depth of a picture whose coded levels are not its samples."""
-START_NAME_BYTES = 8
 
 
 @dataclass(frozen=True)
@@ -65,19 +66,15 @@ class Header:
         Size of each tile in bytes.
     size : int
         Size of the header in bytes.
-    version : int
-        Version of the format.
     tool_sets : tuple of Tools
-        Tools that layers of version 2 name by their number, without post filter.
-    start : bytes
-        Name of the start of the layers with *trained start*; empty for the built-in start.
+        Tools that layers name by their number, without post filter.
     level_bits : int
         Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
     first : int
         Sample that the coded level 0 stands for; 0 if levels are the samples themselves.
     trailer : bytes
         What the file has after its last tile: the header again, without metadata. Empty in files of
-        one tile and of version 1, and in headers that were not read from a file.
+        one tile, and in headers that were not read from a file.
     """
 
     width: int
@@ -88,9 +85,7 @@ class Header:
     metadata: Metadata = field(default_factory=Metadata)
     tile_bytes: tuple[int, ...] = ()
     size: int = 0
-    version: int = VERSIONS[0]
     tool_sets: tuple[Tools, ...] = ()
-    start: bytes = b""
     level_bits: int = 0
     first: int = 0
     trailer: bytes = field(default=b"", repr=False, compare=False)
@@ -111,7 +106,7 @@ class Header:
     def crc_bytes(self) -> tuple[int, int]:
         """Number of bytes that a tile has of its stream CRC and of its samples CRC."""
         for size, count in CRC_BYTES_BELOW:
-            if self.version > 1 and 0 < self.tile_size < size:
+            if 0 < self.tile_size < size:
                 return count
         return CRC_BYTES, CRC_BYTES
 
@@ -125,8 +120,8 @@ class Header:
 
     @property
     def least_tile_bytes(self) -> int:
-        """Bytes of the smallest tile: two CRCs, a coding and, in version 1, a payload's size."""
-        return sum(self.crc_bytes) + (1 if self.version > 1 else 2)
+        """Bytes of the smallest tile: two CRCs and a coding."""
+        return sum(self.crc_bytes) + 1
 
     @property
     def planes(self) -> int:
@@ -167,7 +162,7 @@ def write_header(header: Header) -> bytes:
 
 def write_trailer(header: Header) -> bytes:
     """Serialise what follows the last tile: the header again, in files of several tiles."""
-    if header.version == 1 or len(header.tile_bytes) < 2:
+    if len(header.tile_bytes) < 2:
         return b""
     return _trailer_of(_first_fields(header), _tile_bytes(header))
 
@@ -183,14 +178,14 @@ def _first_fields(header: Header) -> bytes:
     levels = LEVELS + header.depth, header.level_bits, header.first
     depth = levels if header.level_bits else (header.depth,)
     fields = header.form, *depth, header.width, header.height, header.tile_size
-    later = _later_fields(header) if header.version > 1 else []
-    return b"".join([bytes([header.version]), *map(number, fields), *later])
+    sets = number(len(header.tool_sets)), *map(write_tools, header.tool_sets)
+    return b"".join([bytes([VERSION]), *map(number, fields), *sets])
 
 
 def _tile_bytes(header: Header) -> bytes:
-    """Return the field tile bytes: several sizes of version 2 have fewer bits than a number."""
+    """Return the field tile bytes: several sizes have fewer bits than a number."""
     sizes = header.tile_bytes
-    if header.version == 1 or len(sizes) == 1:
+    if len(sizes) == 1:
         return b"".join(map(number, sizes))
     return remainders([size - header.least_tile_bytes for size in sizes])
 
@@ -199,30 +194,23 @@ def _read_tile_bytes(fields: Fields, header: Header, total: int) -> tuple[int, .
     """Read the sizes of the tiles of a file of ``total`` bytes, after a look at their number."""
     count = tile_count(header.height, header.width, header.tile_size)
     left = len(fields.data) - fields.place
-    if count > (left if header.version == 1 else 8 * left):
+    if count > 8 * left:
         raise TruncatedStream(
             fields.section,
             f"only {left} bytes for the sizes of {count} tiles",
             fields.start + len(fields.data),
         )
     least = header.least_tile_bytes
-    # The sizes of version 2 can have one bit each, but take some 60 bytes of memory.
-    if header.version > 1 and count * least > total:
+    # The sizes can have one bit each, but take some 60 bytes of memory.
+    if count * least > total:
         raise TruncatedStream(
             fields.section,
             f"file has {total} bytes, its {count} tiles have at least {count * least}",
             total,
         )
-    if header.version == 1 or count == 1:
-        return tuple(fields.number("tile bytes", least) for _ in range(count))
+    if count == 1:
+        return (fields.number("tile bytes", least),)
     return tuple(least + more for more in fields.remainders("tile bytes", count))
-
-
-def _later_fields(header: Header) -> list[bytes]:
-    """Return the fields of version 2: the name of the start, and the tool sets."""
-    start = number(1) + header.start if header.start else number(0)
-    sets = map(write_tools, header.tool_sets)
-    return [start, number(len(header.tool_sets)), *sets]
 
 
 def write(header: Header, tiles: Sequence[bytes]) -> bytes:
@@ -268,7 +256,7 @@ def read_header(
     header = replace(header, metadata=metadata, tile_bytes=_read_tile_bytes(fields, header, total))
     checked = data[: fields.place]
     trailer = b""
-    if header.version > 1 and len(header.tile_bytes) > 1:
+    if len(header.tile_bytes) > 1:
         trailer = _trailer_of(first, bytes(checked[at:]))
     at = fields.offset
     stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
@@ -328,8 +316,8 @@ def read_trailer(data: memoryview, total: int) -> Header:
     fields = Fields(data[:-TRAILER_END_BYTES], TRAILER_SECTION, start)
     header = _read_first_fields(fields)
     tile_bytes = _read_tile_bytes(fields, header, total)
-    if fields.place < len(fields.data) or header.version == 1 or len(tile_bytes) < 2:
-        text = "is of version 2 and several tiles, and has no bytes after tile bytes"
+    if fields.place < len(fields.data) or len(tile_bytes) < 2:
+        text = "is of several tiles, and has no bytes after tile bytes"
         raise CorruptStream(TRAILER_SECTION, f"trailer breaks the rule: it {text}", fields.offset)
     return replace(header, tile_bytes=tile_bytes, size=start - sum(tile_bytes), trailer=bytes(data))
 
@@ -338,12 +326,12 @@ def _read_first_fields(fields: Fields) -> Header:
     """Read the fields from the version up to the metadata."""
     at = fields.offset
     version = fields.fixed("version", 1)
-    if version not in VERSIONS:
-        reason = "; files of version 0 were never meant to last" if version == 0 else ""
+    if version != VERSION:
+        what = "a draft of the format, which no release wrote: encode the picture again"
+        if version > VERSION:
+            what = "a newer format: a newer mmpcodec decodes it"
         raise UnsupportedVersion(
-            SECTION,
-            f"version is {version}, allowed is {' or '.join(map(str, VERSIONS))}{reason}",
-            at,
+            SECTION, f"version is {version}, allowed is {VERSION}; the file is of {what}", at
         )
     form = Form(fields.number("form", 0, len(Form) - 1))
     depth, level_bits, first = _read_depth(fields, form)
@@ -357,16 +345,14 @@ def _read_first_fields(fields: Fields) -> Header:
             f"tile size is {tile_size}, allowed is 0 or {MIN_TILE_SIZE} to {MAX_TILE_SIZE}",
             at,
         )
-    start, tool_sets = _read_later_fields(fields) if version > 1 else (b"", ())
+    tool_sets = _read_tool_sets(fields)
     return Header(
         width,
         height,
         form,
         depth,
         tile_size,
-        version=version,
         tool_sets=tool_sets,
-        start=start,
         level_bits=level_bits,
         first=first,
     )
@@ -388,16 +374,12 @@ def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
     return depth, level_bits, fields.number("first sample", 0, (1 << depth) - (1 << level_bits))
 
 
-def _read_later_fields(fields: Fields) -> tuple[bytes, tuple[Tools, ...]]:
-    """Read the fields of version 2: the name of the start, and the tool sets."""
-    start = b""
-    if fields.number("start", 0, 1):
-        start = bytes(fields.bytes("name of the start", START_NAME_BYTES))
+def _read_tool_sets(fields: Fields) -> tuple[Tools, ...]:
     fields.section = TOOL_SETS_SECTION
     count = fields.number("number of tool sets", 0, MOST_TOOL_SETS)
-    sets = tuple(Tools(**read_tools(fields, BLOCKS_2), post_filter=False) for _ in range(count))
+    sets = tuple(Tools(**read_tools(fields, BLOCKS), post_filter=False) for _ in range(count))
     fields.section = SECTION
-    return start, sets
+    return sets
 
 
 def check_end(header: Header, end: memoryview, size: int) -> None:

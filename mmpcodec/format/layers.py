@@ -17,19 +17,13 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
-from mmpcodec.format.tool_fields import (
-    CODINGS_OF,
-    coding_of,
-    read_tool,
-    read_tools,
-    write_tools,
-)
+from mmpcodec.format.tool_fields import read_tool, read_tools, write_tools
 from mmpcodec.reference import planes_filter
 from mmpcodec.reference.planes_filter import MOST_PLANES, NO_PLANES, PlanesCoefficients
 from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.reference.turned_colours import LEAST_TURN, NO_TURN, Turn
 from mmpcodec.samples import Form
-from mmpcodec.tools import EXACT, TABLE, Tools
+from mmpcodec.tools import CODINGS, EXACT, TABLE, Tools
 
 SECTION = "Layers"
 FILTER_SECTION, PLANES_SECTION = "Post filter", "Planes filter"
@@ -158,13 +152,13 @@ def write(
 def write_layer(layer: Layer, header: Header, *, last: bool = False) -> bytes:
     """Return the bytes of a layer: coding, tools, post filter, payload.
 
-    The last layer of a tile of version 2 does not say how many bytes its payload has.
+    The last layer of a tile does not say how many bytes its payload has.
     """
     head = _in_set(layer, header.tool_sets)
     if head is None:
-        coding = CODINGS_OF[2].index(coding_of(layer.tools))
+        coding = CODINGS.index(layer.tools.codings[0])
         head = number(coding) + write_tools(layer.tools) + _filter(layer)
-    size = b"" if last and header.version > 1 else number(len(layer.payload))
+    size = b"" if last else number(len(layer.payload))
     return head + size + layer.payload
 
 
@@ -223,9 +217,7 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     if layout is Layout.FINE_LUMA:
         x, y, z = fields.bytes("turn", len(turn))
         turn = x + LEAST_TURN, y + LEAST_TURN, z + LEAST_TURN
-    first, palette = fields.place, None
-    if header.version > 1:
-        palette = palettes.read(fields, form)
+    first, palette = fields.place, palettes.read(fields, form)
     if palette is not None:
         fault = palettes.fault_of_layout(palette, layout, form, header.depth)
         if fault:
@@ -248,8 +240,8 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
 
 
 def _read_layout(fields: Fields, header: Header) -> Layout:
-    at, most = fields.offset, Layout.FINE_LUMA if header.version > 1 else Layout.LUMA
-    layout = Layout(fields.number("layout", 0, most))
+    at = fields.offset
+    layout = Layout(fields.number("layout", 0, Layout.FINE_LUMA))
     if not layout.allowed(header.form):
         fault = f"allowed for {header.form.title} is 0 or 1"
     elif not layout.fits(header.depth):
@@ -269,7 +261,7 @@ def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | N
 
 def _fault(layer: Layer, form: Form, layout: Layout, depth: int) -> str | None:
     if layout is Layout.TOGETHER and form is not Form.GRAY and not layer.tools.exact:
-        return f"coding is {coding_of(layer.tools)}, allowed for planes together is {EXACT}"
+        return f"coding is {layer.tools.codings[0]}, allowed for planes together is {EXACT}"
     return fault_of_depth(layer.tools, depth_of(layer, layout, depth))
 
 
@@ -291,17 +283,17 @@ def _filter(layer: Layer) -> bytes:
 
 def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bool) -> Layer:
     """Read a layer; ``first`` if a palette could be in its place."""
-    sets, codings = header.tool_sets, CODINGS_OF[header.version]
+    sets = header.tool_sets
     at = fields.offset
-    plain = len(codings) - 1 + (first and header.version > 1)
+    plain = len(CODINGS) - 1 + first
     most = IN_SET - 1 + (len(sets) << SET_SHIFT) if sets else plain
     number = fields.number("coding", 0, most)
     if plain < number < IN_SET:
         raise CorruptStream(
             SECTION, f"coding is {number}, allowed is 0 to {plain}, {IN_SET} to {most}", at
         )
-    if number < len(codings):
-        tools = Tools(**read_tools(fields, codings[number]), post_filter=False)
+    if number < len(CODINGS):
+        tools = Tools(**read_tools(fields, CODINGS[number]), post_filter=False)
         filtered = not tools.exact
         least = 0
     else:
@@ -328,10 +320,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
             for index in range(MOST_PLANES)
         )
         tools = replace(tools, post_filter=any(coefficients), planes_filter=any(of_planes))
-    if last and header.version > 1:
-        size = len(fields.data) - fields.place
-    else:
-        size = fields.number("payload bytes")
+    size = len(fields.data) - fields.place if last else fields.number("payload bytes")
     start = fields.offset
     return Layer(name, tools, fields.bytes("payload", size), coefficients, of_planes, start)
 

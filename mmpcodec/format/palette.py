@@ -8,26 +8,21 @@ from typing import NamedTuple
 
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.format.tool_fields import (
-    CODINGS_OF,
-    EXACT_2,
-    read_exact_switches,
-    write_switches,
-)
+from mmpcodec.format.tool_fields import read_exact_switches, write_switches
 from mmpcodec.samples import Form
-from mmpcodec.tools import Tools
+from mmpcodec.tools import CODINGS, EXACT, Tools
 
 SECTION = "Palette"
-CODING = len(CODINGS_OF[2])
+CODING = len(CODINGS)
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-COLOUR_TOOLS = Tools(exact=True, post_filter=False, predictors=1)
+COLOUR_TOOLS = Tools(exact=True, post_filter=False)
 """Tools of the stream of the colours."""
 
 
 class Streams(NamedTuple):
-    """The two parts of the payload, each a payload of exact samples 2."""
+    """The two parts of the payload, each a payload of exact samples."""
 
     colours: bytes
     numbers: bytes
@@ -40,7 +35,7 @@ class Palette:
     Parameters
     ----------
     tools : Tools
-        Tools of the stream of the numbers: lossless exact samples 2.
+        Tools of the stream of the numbers: lossless exact samples.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
     clear : bool
@@ -88,7 +83,7 @@ def write(palette: Palette, form: Form) -> bytes:
     """Return the bytes of a palette in a tile of a form."""
     size = b"" if _is_last(palette.clear, form) else number(len(palette.payload))
     entries = number(2 * (palette.entries - 1) + palette.clear)
-    head = number(CODING) + write_switches(palette.tools, EXACT_2) + entries
+    head = number(CODING) + write_switches(palette.tools, EXACT) + entries
     return head + size + palette.payload
 
 

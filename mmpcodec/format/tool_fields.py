@@ -1,4 +1,4 @@
-"""The fields of tools: in the header of a layer, and in the header of a file of version 2.
+"""The fields of tools: in the header of a layer, and in the header of a file.
 
 Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 """
@@ -10,10 +10,8 @@ from mmpcodec.format.numbers import Fields, number
 from mmpcodec.tools import (
     BLOCK_TOOLS,
     BLOCKS,
-    CODINGS,
     EXACT,
-    LATER_BLOCK_TOOLS,
-    LATER_EXACT_TOOLS,
+    EXACT_TOOLS,
     TABLE,
     TREE_TOOLS,
     TREES,
@@ -21,22 +19,11 @@ from mmpcodec.tools import (
     Tools,
 )
 
-BLOCKS_2 = "predicted blocks 2"
-"""Predicted blocks with the tools of version 2."""
-EXACT_2 = "exact samples 2"
-"""Exact samples with the tools of version 2."""
-LATER_OF = {BLOCKS: BLOCKS_2, EXACT: EXACT_2}
-"""The coding of version 2 that stands for a coding of version 1 with later tools."""
-CODINGS_OF = {1: CODINGS, 2: (*CODINGS, *LATER_OF.values())}
-"""Names of the codings by their numbers in the header of a layer, by the version of the format."""
 _IN_FILTERS = "planes_filter"  # the field post filter says whether a layer has it
 HEADER_TOOLS = {
     TREES: tuple(TABLE[name] for name in TREE_TOOLS),
-    BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS),
-    BLOCKS_2: tuple(
-        TABLE[name] for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS) if name != _IN_FILTERS
-    ),
-    EXACT_2: tuple(TABLE[name] for name in LATER_EXACT_TOOLS),
+    BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS if name != _IN_FILTERS),
+    EXACT: tuple(TABLE[name] for name in EXACT_TOOLS),
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 SWITCHES = {
@@ -45,21 +32,15 @@ SWITCHES = {
         for tool in HEADER_TOOLS[coding]
         if tool.high < 100
     }
-    for coding in LATER_OF.values()
+    for coding in (BLOCKS, EXACT)
 }
 """Tools of each coding that share one number, the lowest bits first: the bits of each."""
 
 
-def coding_of(tools: Tools) -> str:
-    """Return the name of the coding that the header of a layer has, one of ``CODINGS_OF[2]``."""
-    coding = tools.codings[0]
-    return LATER_OF[coding] if tools.later else coding
-
-
 def write_tools(tools: Tools) -> bytes:
     """Return the bytes of the tools of a layer, without its coding, in the order of the format."""
-    coding = coding_of(tools)
-    stored = [tool for each in (coding, *tools.codings[1:]) for tool in HEADER_TOOLS.get(each, ())]
+    coding = tools.codings[0]
+    stored = [tool for each in tools.codings for tool in HEADER_TOOLS[each]]
     values = {tool.name: int(getattr(tools, tool.name)) for tool in stored}
     if coding not in SWITCHES:
         return b"".join(map(number, values.values()))
@@ -68,7 +49,7 @@ def write_tools(tools: Tools) -> bytes:
 
 
 def write_switches(tools: Tools, coding: str) -> bytes:
-    """Return the bytes of the number that holds most tools of a coding of version 2."""
+    """Return the bytes of the number that holds most tools of a coding."""
     switches = place = 0
     for name, bits in SWITCHES[coding].items():
         value, tool = int(getattr(tools, name)), TABLE[name]
@@ -90,12 +71,10 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     """
     values: dict[str, Any]
     if coding == EXACT:
-        return {"exact": True}
-    if coding == EXACT_2:
         values = read_exact_switches(fields)
         return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
     values = {"prediction": coding != TREES}
-    if coding == BLOCKS_2:
+    if coding == BLOCKS:
         values |= _read_switches(fields, coding)
     for tool in HEADER_TOOLS[coding]:
         if tool.name not in values:
@@ -107,9 +86,9 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
 
 
 def read_exact_switches(fields: Fields) -> dict[str, Any]:
-    """Read the switches of exact samples 2; raises as ``read_tools`` does."""
+    """Read the switches of exact samples; raises as ``read_tools`` does."""
     at = fields.offset
-    values = {"exact": True, **_read_switches(fields, EXACT_2)}
+    values = {"exact": True, **_read_switches(fields, EXACT)}
     try:
         Tools(**values)
     except ParameterError as error:

@@ -65,7 +65,7 @@ def check_options(
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
     **tools
-        Version of the format, and fields of ``Tools``, as in ``mmpcodec.encode``. ``range`` has
+        Fields of ``Tools``, as in ``mmpcodec.encode``. ``range`` has
         the numbers that count as black and white, as those of the chunks are: from -32768 for
         int16. Chunks of 16 bits that are lossy need it, or a depth, because one chunk does not
         know what the others use.

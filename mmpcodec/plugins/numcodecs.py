@@ -35,7 +35,7 @@ class Mmp(Codec):
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
     **tools
-        Version of the format, and fields of ``Tools``, as in ``mmpcodec.encode``.
+        Fields of ``Tools``, as in ``mmpcodec.encode``.
 
     Raises
     ------

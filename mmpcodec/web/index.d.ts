@@ -39,7 +39,7 @@ export interface Metadata {
 
 /** The header of a file. */
 export interface Header {
-  version: 1 | 2;
+  version: 3;
   form: Form;
   planes: 1 | 2 | 3 | 4;
   depth: number;
@@ -53,8 +53,6 @@ export interface Header {
   tileOffsets: Float64Array;
   /** Bytes of the header. */
   size: number;
-  /** Name of the start that the file needs, in hexadecimal digits; "" for none. */
-  start: string;
   metadata: Metadata;
 }
 
@@ -83,8 +81,6 @@ export interface OpenOptions {
   /** Ends requests, and decoding by ending its worker. */
   signal?: AbortSignal;
   limits?: Partial<Limits>;
-  /** Bytes of the files of starts (.mmpstart) that the file may name. */
-  starts?: Uint8Array[];
   /** Options of each request, such as headers or credentials. */
   requestInit?: RequestInit;
 }

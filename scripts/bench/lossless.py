@@ -119,10 +119,7 @@ BY_PROGRAM = {
 """Codecs that are programs, and their operating points."""
 CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
     "mmp, version 1": partial(ours, version=1, effort=2),
-    **{
-        f"mmp, version 2, effort {effort}": partial(ours, version=2, effort=effort)
-        for effort in EXACT_FORMS
-    },
+    **{f"mmp, version 2, effort {effort}": partial(ours, effort=effort) for effort in EXACT_FORMS},
     **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
     "JPEG-LS": jpegls,
     "WebP, method 6": webp,

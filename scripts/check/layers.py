@@ -28,7 +28,7 @@ from words import (
 FLOORS = (
     ("errors",),
     ("depth", "checks"),
-    ("tools", "start"),
+    ("tools",),
     ("params",),
     ("runtime", "metadata", "metrics"),
     ("samples",),
@@ -45,7 +45,6 @@ FLOORS = (
     ("web",),
     ("bench", "dask"),
     ("planning",),
-    ("budget", "packing"),
     ("plugins", "cli"),
     ("__main__",),
 )

@@ -69,7 +69,6 @@ def options_of(choices: Choices, kind: str, depth: int) -> dict[str, Any]:
         "tile_size": 0 if kind == "small" else choices.choice((0, 64, 64, 100, 256)),
         "depth": depth,
         "backend": "cpu",
-        "version": choices.choice((1, 2)),
     }
 
 
@@ -91,7 +90,7 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
     kind = recipe.split()[0]
     samples, depth = picture(choices, kind)
     options = options_of(choices, kind, depth)
-    if options["version"] == 2 and options["preset"] in _LOSSY and choices.once_in(2):
+    if options["preset"] in _LOSSY and choices.once_in(2):
         options["importance"] = importance(choices, samples.shape[:2])
     return samples, options, mmpcodec.encode(samples, threads=choices.randint(1, 4), **options)
 

@@ -2,8 +2,8 @@
 
     PYTHONPATH=scripts/vectors python scripts/fuzz/decoder.py [atheris options] [folders]
 
-A crash, a hang, a leak or any exception except FormatError is a finding. Keep the input of a
-finding as tests/fuzz/findings/<cause>.mmp.
+A crash, a hang, a leak or any exception except FormatError is a finding. Add its input to the
+conformance vectors, named after the cause.
 """
 
 import contextlib
@@ -11,7 +11,7 @@ import sys
 
 import atheris
 
-with atheris.instrument_imports(include=["mmpcodec", "mutate"]):
+with atheris.instrument_imports(include=["mmpcodec", "mutate", "independent"]):
     import numpy as np
     from mutate import repaired
 

@@ -12,12 +12,13 @@ import mmpcodec
 from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
-from mmpcodec.format.tool_fields import BLOCKS_2, HEADER_TOOLS
-from mmpcodec.tools import BLOCKS, TREES, Tools
+from mmpcodec.format.tool_fields import HEADER_TOOLS
+from mmpcodec.tools import TREES, Tools
 
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
 LARGEST_DICTIONARY = 2000
+MODELS = (2, 8, 16)
 
 
 def field(value: int, low: int, high: int) -> bytes:
@@ -30,8 +31,19 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
     small = replace(tools, dictionary_limit=min(tools.dictionary_limit, LARGEST_DICTIONARY))
     return b"".join(
         field(int(getattr(small, tool.name)), tool.low_in_file, tool.high)
-        for tool in HEADER_TOOLS[BLOCKS_2 if coding == BLOCKS else coding]
+        for tool in HEADER_TOOLS[coding]
     )
+
+
+def exact_fields(tools: Tools, depth: int) -> bytes:
+    """Encode the tools of exact samples as the fuzzer's entry reads them."""
+    fewest, *_ = MODELS
+    found = [tools.predictors - 1, MODELS.index(tools.models)]
+    if tools.models > fewest:
+        found += [tools.weight_sets > 1, tools.last_stage]
+    found.append(tools.max_error > 0)
+    most = 1 << (depth - 1)
+    return bytes(found) + (field(tools.max_error, 0, most) if tools.max_error else b"")
 
 
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
@@ -41,7 +53,8 @@ def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> byte
     # One thread, no tiles, sides of at most 80 samples.
     head = bytes([coding, 15, 0, 48, height - 1, width - 1])
     if tools.exact:
-        return head + field(planes, 1, 4) + field(depth, 1, 16) + layer.payload
+        head += field(planes, 1, 4) + field(depth, 1, 16)
+        return head + exact_fields(tools, depth) + layer.payload
     if not tools.prediction:
         return head + tool_fields(tools, TREES) + layer.payload
     if depth > 8:
@@ -68,11 +81,10 @@ def seeds(data: bytes) -> Iterator[bytes]:
 def main() -> None:
     folder = Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)
-    for vector in sorted(VECTORS.glob("v?/*")):
-        if not (vector / "error.json").exists():
-            data = (vector / "stream.mmp").read_bytes()
-            for number, each in enumerate(seeds(data)):
-                (folder / f"{vector.name}-{number}").write_bytes(each)
+    for stream in sorted(VECTORS.glob("*/stream.mmp")):
+        if not stream.with_name("error.json").exists():
+            for number, each in enumerate(seeds(stream.read_bytes())):
+                (folder / f"{stream.parent.name}-{number}").write_bytes(each)
     print(f"{len(list(folder.iterdir()))} inputs, of mmpcodec {mmpcodec.__version__}")
 
 

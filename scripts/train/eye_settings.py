@@ -79,7 +79,7 @@ def point(side: int, job: tuple[Values, Path, float]) -> dict[str, Any]:
     tile_coding.params_of_layer.cache_clear()
     tile_coding._tool_sets.cache_clear()
     samples = middle(path, side)
-    data = mmpcodec.encode(samples, lam=lam, version=2, tune="eye", threads=1)
+    data = mmpcodec.encode(samples, lam=lam, tune="eye", threads=1)
     found = measure(samples, mmpcodec.decode(data), metrics=[metric_of(name) for name in METRICS])
     pixels = samples.shape[0] * samples.shape[1]
     return {"bytes": len(data), "bpp": 8 * len(data) / pixels, **found.values}

@@ -53,9 +53,7 @@ SCALES = (0, 0.5, 1, 1.5)
 
 def params_of(lam: float, effort: int) -> EncodeParams:
     """Return the parameters of a file that is trained on."""
-    return EncodeParams.from_options(
-        lam, preset="photo", effort=effort, version=2, earlier_planes=0
-    )
+    return EncodeParams.from_options(lam, preset="photo", effort=effort, earlier_planes=0)
 
 
 TABLES = np.array([table_number(params_of(lam, 1).coded_tools.step) for lam in LAMBDAS])

@@ -20,11 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy.special import betaln
-from tables import SIDE, middle, write
-
-from mmpcodec import EncodeParams
-from mmpcodec.planning.start_training import (
+from counts import (
     LAMBDAS,
     TILE_SIZE,
     WORTH,
@@ -34,6 +30,10 @@ from mmpcodec.planning.start_training import (
     trained_pairs,
     trained_table,
 )
+from scipy.special import betaln
+from tables import SIDE, middle, write
+
+from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.tools import SLOW_TOOLS
 
@@ -93,7 +93,6 @@ def counted(
             lam,
             preset="photo",
             effort=effort,
-            version=2,
             trained_start=trained,
             trained_transforms=effort >= SLOW,
         )

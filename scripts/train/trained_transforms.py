@@ -109,7 +109,6 @@ def blocks_of(source: np.ndarray, lam: float, effort: int) -> Blocks:
         lam,
         preset="photo",
         effort=effort,
-        version=2,
         earlier_planes=0,
         filter_bank=0,
         trained_transforms=False,

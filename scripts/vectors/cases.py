@@ -1,6 +1,7 @@
-"""Pictures and parameters of the conformance vectors that the encoder makes."""
+"""Pictures and parameters of the conformance vectors: presets, planes, depths, tiles, metadata."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from fractions import Fraction
 from functools import partial
 from pathlib import Path
@@ -13,6 +14,12 @@ from mmpcodec import EncodeParams
 from mmpcodec.metadata import Metadata, Resolution
 
 ROOT = Path(__file__).parents[2]
+Case = tuple[str, np.ndarray, EncodeParams, dict[str, Any]]
+"""Name, picture, parameters and further options of a vector."""
+
+parameters = partial(EncodeParams.from_options, tune="psnr")
+READ_ALIKE: dict[str, Any] = {"trained_start": False, "derived_modes": False}
+"""With these tools, a payload has the same syntax at each step."""
 
 
 def shipped(name: str) -> np.ndarray:
@@ -21,9 +28,19 @@ def shipped(name: str) -> np.ndarray:
         return np.asarray(picture)
 
 
-def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
-    """Yield name, picture and parameters of each case of 8-bit gray in one tile."""
-    params = partial(EncodeParams.from_options, preset="plain")
+def cases() -> Iterator[Case]:
+    """Yield the cases of presets, planes, depths, tiles and metadata."""
+    for case in (*of_trees(), *of_blocks(), *limits_of_trees()):
+        yield *case, {}
+    yield from of_planes()
+    yield from of_depths()
+    yield from of_tiles()
+    yield from of_metadata()
+
+
+def of_trees() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
+    """Yield the cases of trees, of 8-bit gray in one tile."""
+    params = partial(parameters, preset="plain")
     steps = 6 * np.arange(40, dtype=np.uint8)
     ramp = (5 * np.arange(33)[:, None] + 3 * np.arange(17)).astype(np.uint8)
     noise = np.random.default_rng(1).integers(0, 256, (32, 32), np.uint8)
@@ -69,39 +86,44 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     yield "filter-all-classes", coat, params(16)
     yield "filter-off", coat, params(16, post_filter=False)
     yield "filter-one-column", slopes[:, None], params(8)
-    photo = partial(params, preset="photo")
+
+
+def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
+    """Yield the cases of predicted blocks, mixed blocks and exact samples of 8-bit gray."""
+    camera = shipped("camera.pgm")[96:144, 208:256]
+    coat = shipped("camera.pgm")[200:296, 60:172]
+    noise = np.random.default_rng(1).integers(0, 256, (32, 32), np.uint8)
+    photo = partial(parameters, preset="photo", effort=1)
     yield "photo-one-pixel", np.array([[77]], np.uint8), photo(32)
-    yield "photo-one-row", steps[None, :], photo(8)
     yield "photo-flat", np.full((32, 48), 200, np.uint8), photo(32)
     yield "photo-odd-size", coat[:67, :85], photo(12, effort=2)
-    yield "photo-effort-9", camera, photo(48, effort=9, fragment_size=32)
-    yield "photo-fragments-16", coat, photo(24, effort=1, fragment_size=16)
-    yield "photo-large-blocks", np.tile(ramp // 2, (5, 10))[:130, :140], photo(900, effort=1)
-    yield "photo-without-least-squares", coat, photo(64, effort=1, least_squares=False)
-    yield "photo-least-step", camera, photo(0.001, effort=1, fragment_size=32, step=1)
-    yield "photo-largest-step", camera, photo(2**20, effort=1, step=65535)
-    yield "photo-noise", noise, photo(4, effort=1)
+    yield "photo-fragments-16", coat[:50, :70], photo(24, fragment_size=16)
+    yield "photo-without-least-squares", coat[:40, :48], photo(64, least_squares=False)
+    yield "photo-least-step", camera, photo(0.001, fragment_size=32, step=1)
+    yield "photo-largest-step", camera, photo(2**20, step=65535)
+    yield "photo-noise", noise, photo(4)
     yield "photo-unfiltered", camera, photo(32, post_filter=False)
     thread = np.random.default_rng(2).integers(40, 216, (6, 9))
     i, j = np.indices((70, 93))
     woven = thread[(i + j // 11) % 6, (j + i // 7) % 9].astype(np.uint8)
-    yield "photo-templates", woven, photo(48, effort=2)
-    yield "photo-one-template", woven[:45, :50], photo(90, effort=3, fragment_size=16, templates=1)
-    yield "photo-without-templates", woven[:45, :50], photo(90, effort=1, templates=0)
-    mixed = partial(params, preset="mixed")
+    yield "photo-templates", woven, photo(48, **READ_ALIKE)
+    yield "photo-one-template", woven[:45, :50], photo(90, fragment_size=16, templates=1)
+    yield "photo-without-templates", woven[:45, :50], photo(90, templates=0)
+    letters = np.random.default_rng(5).integers(0, 2, (25, 28)) * 255
+    glyphs = np.kron(letters, np.ones((3, 3), np.int64)).astype(np.uint8)
+    yield "photo-glyphs", glyphs, photo(4, fragment_size=16)
+    mixed = partial(parameters, preset="mixed", effort=1)
     both = np.hstack([shipped("terminal.pgm")[8:56, 8:104], camera[:, :24]])
     yield "mixed-one-pixel", np.array([[77]], np.uint8), mixed(32)
-    yield "mixed-one-row", steps[None, :], mixed(8)
-    yield "mixed-preset", both, mixed(48, effort=1)
-    yield "mixed-odd-size", both[:43, 7:114], mixed(30, effort=2)
-    yield "mixed-fragments-16", both, mixed(60, effort=1, fragment_size=16)
-    yield "mixed-fragments-64", np.vstack([both, both[::-1]]), mixed(60, effort=1, fragment_size=64)
+    yield "mixed-preset", both, mixed(48)
+    yield "mixed-odd-size", both[:43, 7:114], mixed(30)
+    yield "mixed-fragments-16", both, mixed(60, fragment_size=16)
+    yield "mixed-fragments-64", np.vstack([both, both[::-1]]), mixed(60, fragment_size=64)
     yield (
         "mixed-all-tools",
         both,
         mixed(
             20,
-            effort=1,
             rate_model="log2",
             partition="dyadic",
             dictionary_limit=300,
@@ -115,7 +137,6 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
         both[:45],
         mixed(
             40,
-            effort=1,
             index_classes=False,
             flag_contexts=False,
             copy_radius=8,
@@ -124,22 +145,19 @@ def cases() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
             replacement=False,
         ),
     )
-    exact = params(0, preset="exact")
+    exact = parameters(0, preset="exact")
     yield "exact-one-pixel", np.array([[77]], np.uint8), exact
-    yield "exact-one-row", steps[None, :], exact
-    yield "exact-one-column", steps[:, None], exact
-    yield "exact-flat", np.full((32, 48), 200, np.uint8), exact
     yield "exact-noise", noise, exact
-    yield "exact-text", terminal, exact
     yield "exact-few-values", np.kron(noise[:9, :8] & 0xC0, np.ones((4, 5), np.uint8)), exact
-    yield "exact-camera", camera[:37, :43], params(500, preset="exact")
-    yield from limits()
+    dots = np.zeros((16, 40), np.uint8)
+    dots[12, ::3] = 1
+    dots[0, 0] = 3
+    yield "exact-dots", dots, exact
 
 
-def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
-    """Yield cases that reach a limit of the format that other cases do not reach."""
-    params = partial(EncodeParams.from_options, preset="plain")
-    exact = params(0, preset="exact")
+def limits_of_trees() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
+    """Yield the cases that reach a limit of trees that other cases do not reach."""
+    params = partial(parameters, preset="plain")
     camera = shipped("camera.pgm")[96:136, 208:248]
 
     # No two neighbours are equal, so all 69632 leaves are 1x1. Each adds 2 to the total of one
@@ -165,76 +183,112 @@ def limits() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
         params(4, dictionary_limit=270, replacement=True, redundancy_radius=300),
     )
 
-    letters = np.random.default_rng(5).integers(0, 2, (25, 28)) * 255
-    glyphs = np.kron(letters, np.ones((3, 3), np.int64)).astype(np.uint8)
-    yield "photo-glyphs", glyphs, params(4, preset="photo", effort=1, fragment_size=16)
 
-    dots = np.zeros((16, 40), np.uint8)
-    dots[12, ::3] = 1
-    dots[0, 0] = 3
-    yield "exact-dots", dots, exact
+def of_planes() -> Iterator[Case]:
+    """Yield the cases of colours and alpha of 8 bits."""
+    colours, alpha, _, screen = parts()
+    letters = screen[..., 0]
+    photo = partial(parameters, preset="photo", effort=1)
+    exact = parameters(0, preset="exact")
+    yield "rgb-photo", colours, photo(30), {}
+    yield "rgb-text", screen, parameters(30, preset="text"), {}
+    yield "rgb-mixed", screen, parameters(60, preset="mixed", effort=1), {}
+    yield "rgb-text-lossless", screen[:20, :20], parameters(0, preset="text"), {}
+    yield "rgb-exact", colours[:15, :20], exact, {}
+    yield "rgb-saturated", 255 * (colours > 128).astype(np.uint8), photo(4), {}
+    yield "rgba-photo", np.dstack([colours, alpha])[:40, :50], photo(60), {}
+    yield "rgba-exact", np.dstack([colours, alpha])[:15, :20], exact, {}
+    yield "gray-alpha-photo", np.dstack([colours[..., 0], alpha]), photo(60), {}
+    yield "gray-alpha-text", np.dstack([letters, letters]), parameters(40, preset="text"), {}
+    yield "gray-alpha-exact", np.dstack([colours[..., 0], alpha])[:15, :40], exact, {}
+    green = np.random.default_rng(5).integers(0, 256, (12, 16, 3), np.uint8)
+    green[..., 1] = 77
+    yield "rgb-exact-constant-green", green, exact, {}
 
 
-def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Yield name, picture, parameters and further options of all other cases."""
-    params = EncodeParams.from_options
+def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return a picture of colours, its alpha, a picture of 16 bits, and a part of a screen."""
     rng = np.random.default_rng(3)
     i, j = np.indices((70, 90))
     shade = np.stack([2 * i + j, 200 - i, (3 * j + 40 * (i > j)) % 256], axis=2)
     colours = (shade + rng.integers(0, 4, shade.shape)).clip(0, 255).astype(np.uint8)
     alpha = (255 * ((i - 35) ** 2 + (j - 45) ** 2 < 900)).astype(np.uint8)
-    deep = ((shade[..., 0].astype(np.uint32) * 65535) // 300 + rng.integers(0, 40, i.shape)).astype(
-        np.uint16
-    )
+    deep = (shade[..., 0].astype(np.uint32) * 65535) // 300 + rng.integers(0, 40, i.shape)
     letters = shipped("terminal.pgm")[8:40, 8:56]
     screen = np.stack([letters, letters // 2, 255 - letters], axis=2)
-    photo = partial(params, preset="photo", effort=1)
-    exact = params(0, preset="exact")
+    return colours, alpha, deep.astype(np.uint16), screen
 
-    yield "rgb-photo", colours, photo(30), {}
-    yield "rgb-text", screen, params(30, preset="text"), {}
-    yield "rgb-mixed", screen, params(60, preset="mixed", effort=1), {}
-    yield "rgb-text-lossless", screen[:20, :20], params(0, preset="text"), {}
-    yield "rgb-exact", colours[:31, :40], exact, {}
-    yield "rgb-saturated", 255 * (colours > 128).astype(np.uint8), photo(4), {}
-    yield "rgba-photo", np.dstack([colours, alpha]), photo(60), {}
-    yield "rgba-exact", np.dstack([colours, alpha])[:31, :40], exact, {}
-    yield "gray-alpha-photo", np.dstack([colours[..., 0], alpha]), photo(60), {}
-    yield "gray-alpha-text", np.dstack([letters, letters]), params(40, preset="text"), {}
-    yield "gray-alpha-exact", np.dstack([colours[..., 0], alpha])[:31, :40], exact, {}
-    for depth in (9, 10, 12, 14, 16):
-        yield f"gray-{depth}-photo", deep[:53, :66] >> (16 - depth), photo(30), {"depth": depth}
-    for depth in (1, 2, 4, 7):
-        own = colours[:24, :30, 0] >> (8 - depth)
-        yield f"gray-{depth}-exact", own, exact, {"depth": depth}
-        yield f"gray-{depth}-photo", own, photo(20), {"depth": depth}
-    yield "gray-1-text-lossless", letters >> 7, params(0, preset="text"), {"depth": 1}
+
+def of_depths() -> Iterator[Case]:
+    """Yield the cases of other depths than 8."""
+    colours, _, deep, screen = parts()
+    photo = partial(parameters, preset="photo", effort=1)
+    exact = parameters(0, preset="exact")
     for depth in (9, 12, 16):
-        yield f"gray-{depth}-exact", deep[:24, :30] >> (16 - depth), exact, {"depth": depth}
+        yield f"gray-{depth}-photo", deep[:53, :66] >> (16 - depth), photo(30), {"depth": depth}
+    for depth in (1, 4):
+        own = colours[:24, :30, 0] >> (8 - depth)
+        yield f"gray-{depth}-photo", own, photo(20), {"depth": depth}
+    for depth in (2, 7):
+        own = colours[:12, :30, 0] >> (8 - depth)
+        yield f"gray-{depth}-exact", own, exact, {"depth": depth}
+    yield "gray-9-exact", deep[:12, :30] >> 7, exact, {"depth": 9}
+    letters = screen[..., 0] >> 7
+    yield "gray-1-text-lossless", letters, parameters(0, preset="text"), {"depth": 1}
     wide = np.stack([deep, deep[::-1], 65535 - deep], axis=2)
-    yield "rgb-12-photo", wide[:40, :50] >> 4, photo(40), {"depth": 12}
     yield "rgb-16-photo", wide[:40, :50], photo(40), {"depth": 16}
-    yield "rgb-16-exact", wide[:16, :20], exact, {"depth": 16}
     yield "rgb-5-photo", colours[:40, :50] >> 3, photo(20), {"depth": 5}
     yield "rgba-16-photo", np.dstack([wide, deep])[:24, :30], photo(90), {"depth": 16}
-    yield "rgba-10-exact", np.dstack([wide, deep])[:16, :20] >> 6, exact, {"depth": 10}
-    yield "saturated-16-photo", 65535 * (deep[:40, :50] & 1), photo(2), {"depth": 16}
-    tiles = shipped("camera.pgm")[:150, 60:200]
-    yield "tiles-photo", tiles, photo(60), {"tile_size": 64}
-    yield (
-        "tiles-of-other-tools",
-        np.hstack([colours[:64, :64], screen.repeat(2, 0)]),
-        (params(60, effort=1)),
-        {"tile_size": 64},
-    )
-    yield (
-        "tiles-one-row",
-        np.arange(200, dtype=np.uint8)[None, :],
-        params(8, preset="plain"),
-        ({"tile_size": 64}),
-    )
-    yield "tiles-exact-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
+    yield "rgba-10-exact", np.dstack([wide, deep])[:8, :20] >> 6, exact, {"depth": 10}
     yield from limits_of_depth()
+
+
+def limits_of_depth() -> Iterator[Case]:
+    """Yield the cases of 16 bits that reach a limit that other cases do not reach."""
+    exact = parameters(0, preset="exact")
+    deep = parts()[2]
+    photo = partial(parameters, preset="photo", effort=1)
+    yield (
+        "saturated-16-photo",
+        65535 * (deep[:40, :50] & 1),
+        photo(2, **READ_ALIKE),
+        {"depth": 16},
+    )
+    rng = np.random.default_rng(5)
+    i, j = np.indices((48, 60))
+    thread = rng.integers(40, 216, (6, 9))
+    woven = 256 * thread[(i + j // 11) % 6, (j + i // 7) % 9] + rng.integers(0, 700, i.shape)
+    yield "templates-16", woven.astype(np.uint16), photo(20, fragment_size=16), {"depth": 16}
+    i, j = np.indices((28, 22))
+    stripes = 65535 * (i % 2)
+    stripes[20:] = np.random.default_rng(2).integers(0, 65535, (8, 22))
+    yield "exact-stripes-16", stripes.astype(np.uint16), exact, {"depth": 16}
+    rng = np.random.default_rng(12)
+    chequers = 65535 * ((i[:26] + j[:26]) % 2)
+    chequers[20:] = rng.integers(0, 65535, (6, 22))
+    chequers[rng.integers(20), rng.integers(22)] = rng.integers(65536)
+    yield "exact-chequers-16", chequers.astype(np.uint16), exact, {"depth": 16}
+    noise = np.random.default_rng(1).integers(0, 65536, (8, 8))
+    yield "exact-noise-16", noise.astype(np.uint16), exact, {"depth": 16}
+
+
+def of_tiles() -> Iterator[Case]:
+    """Yield the cases of several tiles."""
+    colours, _, deep, screen = parts()
+    photo, text = parameters(60, preset="photo", effort=1), parameters(60, preset="text", effort=1)
+    yield "tiles-photo", shipped("camera.pgm")[:150, 60:200], photo, {"tile_size": 64}
+    both = np.hstack([colours[:64, :64], screen.repeat(2, 0)])
+    either = replace(photo, candidates=(text.tools,))
+    yield "tiles-of-other-tools", both, either, {"tile_size": 64}
+    row = np.arange(200, dtype=np.uint8)[None, :]
+    yield "tiles-one-row", row, parameters(8, preset="plain"), {"tile_size": 64}
+    exact = parameters(0, preset="exact")
+    yield "tiles-exact-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
+
+
+def of_metadata() -> Iterator[Case]:
+    """Yield the cases of metadata."""
+    exact = parameters(0, preset="exact")
     flat = np.full((16, 16), 9, np.uint8)
     full = Metadata(
         icc=bytes(range(256)),
@@ -248,33 +302,3 @@ def pictures() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]
     for unit in ("none", "centimetre", "metre"):
         kept = Metadata(resolution=Resolution(Fraction(2835), Fraction(2835), unit))
         yield f"metadata-unit-{unit}", flat, exact, {"metadata": kept}
-
-
-def limits_of_depth() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Yield cases beyond 8-bit gray that reach a limit that other cases do not reach."""
-    exact = EncodeParams.from_options(0, preset="exact")
-    rng = np.random.default_rng(5)
-    i, j = np.indices((48, 60))
-    thread = rng.integers(40, 216, (6, 9))
-    woven = 256 * thread[(i + j // 11) % 6, (j + i // 7) % 9] + rng.integers(0, 700, i.shape)
-    small = EncodeParams.from_options(20, preset="photo", effort=1, fragment_size=16)
-    yield "templates-16", woven.astype(np.uint16), small, {"depth": 16}
-    green = rng.integers(0, 256, (12, 16, 3), np.uint8)
-    green[..., 1] = 77
-    yield "rgb-exact-constant-green", green, exact, {}
-    i, j = np.indices((28, 22))
-    stripes = 65535 * (i % 2)
-    stripes[20:] = np.random.default_rng(2).integers(0, 65535, (8, 22))
-    yield "exact-stripes-16", stripes.astype(np.uint16), exact, {"depth": 16}
-    rng = np.random.default_rng(12)
-    chequers = 65535 * ((i[:26] + j[:26]) % 2)
-    chequers[20:] = rng.integers(0, 65535, (6, 22))
-    chequers[rng.integers(20), rng.integers(22)] = rng.integers(65536)
-    yield "exact-chequers-16", chequers.astype(np.uint16), exact, {"depth": 16}
-    rng = np.random.default_rng(14)
-    torn = 65535 * (i[:20] // 2 % 2) * (rng.random((20, 22)) < 0.9) - rng.integers(0, 40, (20, 22))
-    torn[:3] = rng.integers(0, 65536, (3, 22))
-    yield "exact-torn-stripes-16", torn.clip(0).astype(np.uint16), exact, {"depth": 16}
-    # The limit on the values of fitted equations changes the bytes of this case.
-    noise = np.random.default_rng(1).integers(0, 65536, (8, 8))
-    yield "exact-noise-16", noise.astype(np.uint16), exact, {"depth": 16}

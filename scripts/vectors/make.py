@@ -2,9 +2,8 @@
 
     python scripts/vectors/make.py [FOLDER]
 
-FOLDER is tests/conformance by default, and has a folder for each version of the format.
-``tests/conformance/README.md`` says what a vector is. Vectors are append-only: an existing vector
-is never changed. ``cases.py`` and, for version 2, ``draft.py`` define the pictures to encode;
+FOLDER is tests/conformance by default. ``tests/conformance/README.md`` says what a vector is. An
+existing vector is not made again. ``cases.py`` and ``tool_cases.py`` define the pictures to encode;
 ``palettes.py`` draws palettes over pictures; ``damaged.py`` changes bytes of their files.
 """
 
@@ -12,18 +11,17 @@ import hashlib
 import json
 import sys
 from dataclasses import asdict
-from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from cases import ROOT, cases, pictures
-from damaged import damaged, damaged_draft, unsearched
-from draft import draft
+from cases import ROOT, cases
+from damaged import damaged, unsearched
 from palettes import palettes
+from tool_cases import of_tools
 
 import mmpcodec
-from mmpcodec import EncodeParams, FormatError
+from mmpcodec import EncodeParams, FormatError, Tools
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture, to_bytes
@@ -40,13 +38,8 @@ def write_vector(
         "lam": params.lam,
         "rate_model": params.rate_model,
         "effort": params.effort,
-        "tools": [
-            asdict(tools) | {"partition": tools.partition.name.lower()}
-            for tools in (params.tools, *params.candidates)
-        ],
+        "tools": [described(tools) for tools in (params.tools, *params.candidates)],
     }
-    if params.version > 1:
-        description["version"] = params.version
     if params.range is not None:
         description["range"] = list(params.range)
     description |= {name: options[name] for name in ("depth", "tile_size") if name in options}
@@ -56,6 +49,15 @@ def write_vector(
     (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
     if "importance" in options:
         np.save(folder / "importance.npy", options["importance"].astype(np.int8))
+
+
+def described(tools: Tools) -> dict[str, Any]:
+    """Return the tools that differ from the defaults, as JSON values."""
+    defaults = asdict(Tools())
+    found = {name: value for name, value in asdict(tools).items() if value != defaults[name]}
+    if "partition" in found:
+        found["partition"] = tools.partition.name.lower()
+    return found
 
 
 def write_unsearched(folder: Path, data: bytes) -> None:
@@ -70,7 +72,7 @@ def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -
     facts = {
         "width": header.width,
         "height": header.height,
-        "form": header.form.title.replace("with", "and"),  # the word of published vectors
+        "form": header.form.title,
         "depth": header.depth,
         "tile_size": header.tile_size,
         "samples_sha256": sha256_of(samples),
@@ -113,23 +115,19 @@ def write_damaged(folder: Path, data: bytes) -> None:
 
 def main() -> None:
     root = Path(sys.argv[1]) if len(sys.argv) > 1 else FOLDER
-    of_version_1 = (*((*case, {}) for case in cases()), *pictures())
-    for version, found in (("v1", of_version_1), ("v2", draft())):
-        for name, picture, params, options in found:
-            if folder := _missing(root / version, name):
-                write_vector(folder, picture, params, options)
+    for name, picture, params, options in (*cases(), *of_tools()):
+        if folder := _missing(root, name):
+            write_vector(folder, picture, params, options)
 
-    def streams(version: str, name: str) -> bytes:
-        return (root / version / name / "stream.mmp").read_bytes()
+    def streams(name: str) -> bytes:
+        return (root / name / "stream.mmp").read_bytes()
 
-    for version, others in (("v1", unsearched(partial(streams, "v1"))), ("v2", palettes())):
-        for name, made in others:
-            if folder := _missing(root / version, name):
-                write_unsearched(folder, made())
-    for version, bad in (("v1", damaged), ("v2", damaged_draft)):
-        for name, data in bad(partial(streams, version)):
-            if folder := _missing(root / version, name):
-                write_damaged(folder, data)
+    for name, made in (*unsearched(streams), *palettes()):
+        if folder := _missing(root, name):
+            write_unsearched(folder, made())
+    for name, data in damaged(streams):
+        if folder := _missing(root, name):
+            write_damaged(folder, data)
 
 
 def _missing(root: Path, name: str) -> Path | None:

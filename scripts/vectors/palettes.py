@@ -23,18 +23,18 @@ from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.format.palette import Palette
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Samples, form_of
-from mmpcodec.tools import PRESETS, Tools, in_version
+from mmpcodec.tools import PRESETS, Tools, preset_tools
 
-TOOLS = in_version(PRESETS["exact"], 2)
+TOOLS = PRESETS["exact"]
 """Tools of the numbers."""
 BELOW = EncodeParams.from_options(
-    200, preset="photo", effort=1, version=2, earlier_planes=0, filter_bank=0
+    200, preset="photo", tune="psnr", effort=1, earlier_planes=0, filter_bank=0
 )
 """How the colours below a palette are coded."""
 
 
 def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
-    """Yield names and makers of files with palettes, the vectors of version 2."""
+    """Yield names and makers of files with palettes."""
     gray = shipped("terminal.pgm")[10:26, 20:60]
     slope = (4 * np.indices(gray.shape)[1] + 60).astype(np.uint8)
     page = np.where(gray > 60, gray >> 5 << 5, slope)  # letters beside a slope
@@ -48,7 +48,7 @@ def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
         ("gray", page, {}),
         ("gray-alone", few, {"clear": False}),
         ("one-colour", np.full((3, 5), 9, np.uint8), {"clear": False}),
-        ("two-models", page, {"tools": in_version(PRESETS["exact"], 2, 1)}),
+        ("two-models", page, {"tools": preset_tools("exact", 1)}),
         ("gray-alpha", np.dstack([page, alpha]), {}),
         ("fine", colours, {"layout": Layout.FINE_LUMA}),
         ("luma-alpha", np.dstack([colours, alpha]), {"layout": Layout.LUMA}),
@@ -92,7 +92,7 @@ def file_of(
     Tiles whose number is in ``without`` have exact samples only.
     """
     height, width = samples.shape[:2]
-    header = Header(width, height, form_of(samples), depth, tile_size, version=2)
+    header = Header(width, height, form_of(samples), depth, tile_size)
     own, shown, parts = backends.get(backend), np.empty_like(samples), []
     for tile in header.tiles:
         here = np.ascontiguousarray(samples[tile.slices])

@@ -17,10 +17,10 @@ SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
 CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36, 37, 38, 39
 
 
-def blocks(coder, height, width, depth, tools, earlier=(), states=None):
+def blocks(coder, height, width, depth, tools, earlier=()):
     """The decoded padded picture of a layer of predicted blocks, and the steps of its fragments."""
-    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools, states)
-    decoder.earlier = earlier[: tools.get("earlier planes", 0)]
+    decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
+    decoder.earlier = earlier[: tools["earlier planes"]]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
             decoder.fragment(y, x)
@@ -31,7 +31,7 @@ Block = namedtuple("Block", "a b mode kind")  # what is known of a decoded block
 
 
 class Blocks:
-    def __init__(self, coder, height, width, depth, tools, states):
+    def __init__(self, coder, height, width, depth, tools):
         self.coder = coder
         self.height, self.width = height, width  # padded
         self.small = height * width <= 2**14
@@ -46,8 +46,8 @@ class Blocks:
         self.units = {}  # the block over each unit, by the unit's row and column
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
-        if tools.get("trained start"):
-            self.models.models, self.mode_frequencies = start_states(tools, states, self.small)
+        if tools["trained start"]:
+            self.models.models, self.mode_frequencies = start_states(tools, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -55,7 +55,7 @@ class Blocks:
         self.y0, self.x0 = y0, x0
         bits = size.bit_length() - 1
         here = y0 // size, x0 // size
-        self.changes[here] = self.step_change(*here) if self.tools.get("step changes") else 0
+        self.changes[here] = self.step_change(*here) if self.tools["step changes"] else 0
         n, r = divmod(self.changes[here], 4)
         scaled = self.tools["step"] * (16384, 19484, 23170, 27554)[r] + 2 ** (13 - n)
         self.step = self.steps[here] = limited(scaled >> (14 - n), 1, 65535)
@@ -139,17 +139,15 @@ class Blocks:
             if kind == 1:
                 area = area_class(a, b)
                 g = (mode > 2) + (mode > 18) + (mode > 35)
-                trained = self.tools.get("trained transforms") and self.models.bit(
-                    "trained", area, g
-                )
+                trained = self.tools["trained transforms"] and self.models.bit("trained", area, g)
                 sine = not trained and a <= 4 and b <= 4 and self.models.bit("type", area, g)
                 coefficients = self.coefficients(a, b, area, g)
                 if trained:
                     trained_transform(coefficients, h, w, mode)
-                if s := self.tools.get("frequency weights"):
+                if s := self.tools["frequency weights"]:
                     coefficients = weighted(coefficients, h, w, s)
                 down = across = sine
-                if self.tools.get("border sines") and self.small and (y == 0) != (x == 0):
+                if self.tools["border sines"] and self.small and (y == 0) != (x == 0):
                     down, across = sine and y > 0, sine and x > 0
                 samples = transform(coefficients, h, w, down, across, self.extra)
             samples = samples + self.prediction(mode, y, x, h, w)
@@ -175,7 +173,7 @@ class Blocks:
             d = 0 if narrower == lower else 1 if narrower else 2
             rows = self.models.bit("direction", a, b, d)
         direction = "rows" if rows else "columns"
-        may_be_three = self.tools.get("ternary") and (a if rows else b) >= 4
+        may_be_three = self.tools["ternary"] and (a if rows else b) >= 4
         three = may_be_three and self.models.bit("ternary", a, b, int(rows))
         return "three " + direction if three else direction
 
@@ -207,7 +205,7 @@ class Blocks:
         else:
             others = sorted(there - {L, H})
             weights = [frequencies[k] * factor(k, L, H) for k in others]
-            if self.tools.get("derived modes"):
+            if self.tools["derived modes"]:
                 V = derived_weights(self.picture, self.decoded, y, x, 2**a, 2**b)
                 weights = [max(f * V[k] // 8, 1) for k, f in zip(others, weights, strict=True)]
             mode = others[self.coder.symbol(weights)]
@@ -236,7 +234,7 @@ class Blocks:
             block = planar(T, Z, h, w)
         else:
             block = angle(mode - 3, T, Z, K, h, w, self.most)
-        if self.tools.get("pdpc"):
+        if self.tools["pdpc"]:
             block = np.clip(pdpc(mode, block, T, Z, K, h, w), 0, self.most)
         return block
 
@@ -374,7 +372,7 @@ class Blocks:
 
     def coefficients(self, a, b, area, g):
         """The coefficients of the levels of a block, rows of frequencies."""
-        step, dependent = self.step, self.tools.get("dependent")
+        step, dependent = self.step, self.tools["dependent"]
         h, w = 2**a, 2**b
         R, Q = min(h, 32), min(w, 32)
         s = a + b - 4
@@ -406,7 +404,7 @@ class Blocks:
             zero = ("zero", *own, area, o, z)
             z = min(t, 4)
             more, remainder = (*own, B, min(o, 2), z), ("remainder", B)
-            fine = self.tools.get("fine contexts")
+            fine = self.tools["fine contexts"]
             if fine:
                 F = sum(i + j >= first for first in (1, 2, 3, 4, 6, 8, 12))
                 T = sum(t >= first for first in (1, 2, 3, 4, 5, 7, 10))
@@ -472,14 +470,12 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(tools, start, small):
+def start_states(tools, small):
     """Section Start states: p and n of the binary models, and the frequencies of the modes."""
-    step = max(1, 5 * tools["step"] // 6) if tools.get("dependent") else tools["step"]
+    step = max(1, 5 * tools["step"] // 6) if tools["dependent"] else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
-    if start is not None and len(start) != 6 * (1748 + 1988):
-        raise ValueError("the start has states of another size")
     name = "small_initial_states.bin" if small else "initial_states.bin"
-    states = (ROOT / "kernels/shared/tables" / name).read_bytes() if start is None else start
+    states = (ROOT / "kernels/shared/tables" / name).read_bytes()
     table = iter(states[3736 * number : 3736 * (number + 1)])
     zero, one = (range(4), range(4), range(6)), (range(2), range(3), range(5))
     models, frequencies = {}, {}

@@ -11,7 +11,7 @@ from independent.container import decode
 from support.vectors import BAD, GOOD, TAKE_LONG, each
 
 HERE = Path(__file__).parent
-FORMS = ("gray", "gray and alpha", "RGB", "RGB and alpha")
+FORMS = ("gray", "gray with alpha", "RGB", "RGB with alpha")
 
 
 @each(GOOD, slow=TAKE_LONG)

@@ -255,7 +255,7 @@ def test_bad_options_are_named_at_once(options, says):
         (np.zeros((8, 8), np.int32), {"target_size": 99}, "target_size = 99: chunks of int32"),
         (
             np.zeros((8, 8), np.float32),
-            {"max_error": 2, "version": 2, "preset": "exact"},
+            {"max_error": 2, "preset": "exact"},
             "max_error = 2: chunks of float32",
         ),
         (np.zeros((8, 8), np.int16), {"depth": 12}, "depth = 12: must be None for chunks of int16"),

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
     NativeFilterBank,
@@ -44,7 +45,7 @@ from support.arrays import (
     with_type,
 )
 from support.same import assert_same
-from support.strategies import CONTENT, deepened, earlier_planes, woven
+from support.strategies import BASIC, CONTENT, deepened, earlier_planes, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
@@ -316,22 +317,22 @@ TREES = {
     ),
 }
 BLOCKS = {
-    "natural": partial(plane, "natural", 33, 38, "photo", 32, effort=2),
-    "woven, templates": partial(plane, "woven", 41, 38, "photo", 60, effort=2),
+    "natural": partial(plane, "natural", 33, 38, "photo", 32, effort=2, **BASIC),
+    "woven, templates": partial(plane, "woven", 41, 38, "photo", 60, effort=2, **BASIC),
     "text, fragments of 16": partial(
-        plane, "text", 33, 26, "photo", 60, effort=2, fragment_size=16
+        plane, "text", 33, 26, "photo", 60, effort=2, **BASIC, fragment_size=16
     ),
 }
 WEIGHTED = {"frequency_weights": 6, "fragment_size": 64, "earlier_planes": 0}
 BEYOND_CUDA = {
-    "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1),
-    "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2),
-    "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
+    "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1, **BASIC),
+    "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2, **BASIC),
+    "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2, **BASIC),
     "natural, frequency weights": partial(
-        plane, "natural", 70, 66, "photo", 30, effort=2, version=2, **WEIGHTED
+        plane, "natural", 70, 66, "photo", 30, effort=2, **WEIGHTED
     ),
     "natural, 12 bits, frequency weights": partial(
-        plane, "natural", 21, 38, "photo", 3, 12, effort=2, version=2, **WEIGHTED
+        plane, "natural", 21, 38, "photo", 3, 12, effort=2, **WEIGHTED
     ),
 }
 
@@ -357,7 +358,9 @@ def coded(inputs: Mapping[str, partial]) -> dict[str, Callable[[], tuple]]:
 
 def encoders(threads: Iterable[int], levels: Iterable[str] = LEVELS[:1]) -> dict[str, Call]:
     return {
-        f"cpu {level}, {count} threads": partial(encode, CpuBackend(level, plain=True), count)
+        f"cpu {level}, {count} threads": partial(
+            encode, CpuBackend(level, efforts=PLAIN_EFFORTS), count
+        )
         for level in levels
         for count in threads
     }

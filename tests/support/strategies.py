@@ -2,15 +2,28 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import EncodeParams, Tools
-from mmpcodec.tools import BLOCK_TOOLS, DRAFT, LATER_BLOCK_TOOLS, TABLE, TREE_TOOLS
+from mmpcodec.tools import BLOCK_TOOLS, TABLE, TREE_TOOLS
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
+BASIC: dict[str, Any] = {
+    "pdpc": False,
+    "trained_start": False,
+    "earlier_planes": 0,
+    "filter_bank": 0,
+    "dependent": False,
+    "fine_contexts": False,
+    "derived_modes": False,
+    "border_sines": False,
+    "planes_filter": False,
+}
+"""Options of predicted blocks with the fewest tools, which backends search fastest."""
 
 
 def text_like(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
@@ -103,7 +116,7 @@ def tools() -> st.SearchStrategy[Tools]:
 
 def block_tools() -> st.SearchStrategy[Tools]:
     """Tools with prediction, a third of them with trees among the blocks."""
-    drawn = {name: _values(name) for name in (*BLOCK_TOOLS, *LATER_BLOCK_TOOLS)}
+    drawn = {name: _values(name) for name in BLOCK_TOOLS}
     drawn["step"] = st.one_of(st.integers(1, 400), drawn["step"])
     drawn |= {"prediction": st.just(True), "dictionary": st.just(False)}
     predicted = st.builds(Tools, **drawn, post_filter=st.booleans())
@@ -140,7 +153,6 @@ def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[Enco
         st.one_of(derived, derived, block_tools()),
         st.sampled_from(["adaptive", "adaptive", "log2"]),
         effort=st.sampled_from(effort),
-        version=st.just(DRAFT),
     )
 
 

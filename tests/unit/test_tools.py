@@ -7,59 +7,48 @@ from typing import get_type_hints
 import pytest
 
 from mmpcodec import ParameterError, Tools
-from mmpcodec.format.tool_fields import BLOCKS_2, HEADER_TOOLS
+from mmpcodec.format.tool_fields import HEADER_TOOLS
 from mmpcodec.runtime import kernels
 from mmpcodec.tools import (
     BLOCK_TOOLS,
     BLOCKS,
     CODINGS,
     EXACT,
-    LATER_BLOCK_TOOLS,
-    LATER_EXACT_TOOLS,
+    EXACT_TOOLS,
     PRESETS,
     TABLE,
     TREE_TOOLS,
     TREES,
-    VERSIONS,
     Partition,
     ToolOptions,
-    in_version,
+    preset_tools,
     with_values,
 )
 
-IN_HEADER = tuple(tool.name for tool in HEADER_TOOLS[BLOCKS_2] if tool.name not in BLOCK_TOOLS)
-"""Tools of version 2 that a header holds: all but the planes filter, which a layer has or not."""
+IN_HEADER = tuple(tool.name for tool in HEADER_TOOLS[BLOCKS])
+"""Tools that a header holds: all but the planes filter, which a layer has or not."""
 
 FORMAT = Path(__file__).parents[2] / "docs" / "format" / "format.md"
 
 
-@pytest.mark.parametrize(
-    ("macro", "tools"),
-    [
-        ("MMP_TREE_TOOLS", TREE_TOOLS),
-        ("MMP_BLOCK_TOOLS", BLOCK_TOOLS),
-        ("MMP_LATER_BLOCK_TOOLS", IN_HEADER),
-    ],
-)
-def test_native_code_has_the_same_table(macro, tools):
+def test_native_code_has_the_same_table():
     text = (Path(kernels.FOLDER) / "shared" / "tools.h").read_text()
-    rows = text.split(f"#define {macro}(")[1].split("\n\n")[0]
-    found = re.findall(r"TOOL\((\w+), (\d+), (\d+)\)", rows)
-    expected = [(name, TABLE[name].low_in_file, TABLE[name].high) for name in tools]
+    found = re.findall(r"TOOL\((\w+), (\d+), (\d+)\)", text)
+    names = (*TREE_TOOLS, *IN_HEADER)
+    expected = [(name, TABLE[name].low_in_file, TABLE[name].high) for name in names]
     assert [(name, int(low), int(high)) for name, low, high in found] == expected
 
 
 def test_the_format_lists_the_same_tools():
     table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
     found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
-    names = (*BLOCK_TOOLS, *TREE_TOOLS, *IN_HEADER, *LATER_EXACT_TOOLS)
-    assert set(LATER_BLOCK_TOOLS) - set(IN_HEADER) == {"planes_filter"}
-    assert found == [TABLE[name].title for name in names]
+    names = (*TREE_TOOLS, *IN_HEADER, *EXACT_TOOLS)
+    assert set(BLOCK_TOOLS) - set(IN_HEADER) == {"planes_filter"}
+    assert sorted(found) == sorted(TABLE[name].title for name in names)
 
 
 def test_options_of_an_encoder_are_the_fields_of_the_table():
     kinds = get_type_hints(ToolOptions)
-    assert kinds.pop("version") == int | None
     assert kinds.pop("tune") == str | None
     assert kinds.pop("palette") == bool | None
     assert kinds.pop("range") == tuple[int, int] | None
@@ -76,7 +65,6 @@ def test_rows_are_consistent():
     for tool in TABLE.values():
         assert set(tool.codings) <= set(CODINGS)
         assert tool.needs in ("", *TABLE)
-        assert tool.version in VERSIONS
         assert tool.low <= int(tool.default) <= tool.high
         assert not tool.values or tool.default in tool.values
 
@@ -124,8 +112,6 @@ def test_ranges_are_checked(name):
     [
         (2, {"models": 2}, (1, 2, 1, False)),
         (6, {"models": 2}, (1, 2, 1, False)),
-        (6, {"predictors": 0}, (0, 8, 1, False)),
-        (1, {"predictors": 0}, (0, 8, 1, False)),
         (1, {"predictors": 2}, (2, 8, 1, False)),
         (1, {"last_stage": True}, (1, 8, 1, True)),
         (4, {"weight_sets": 1}, (1, 16, 1, True)),
@@ -133,7 +119,7 @@ def test_ranges_are_checked(name):
 )
 def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
     """The first number is the effort."""
-    made = with_values(in_version(PRESETS["exact"], 2, tools), given)
+    made = with_values(preset_tools("exact", tools), given)
     assert (made.predictors, made.models, made.weight_sets, made.last_stage) == found
 
 
@@ -141,10 +127,9 @@ def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
     ("given", "says"),
     [
         ({"models": 2, "weight_sets": 4}, "weight_sets = 4: must be 1 with models = 2"),
-        ({"models": 2, "predictors": 0}, "models = 2: must be 8 with predictors = 0"),
-        ({"predictors": 0, "max_error": 3}, "max_error = 3: must be 0 with predictors = 0"),
+        ({"predictors": 0}, "predictors = 0: must be from 1 to 3"),
     ],
 )
 def test_given_values_that_exclude_each_other_are_named(given, says):
     with pytest.raises(ParameterError, match=says):
-        with_values(in_version(PRESETS["exact"], 2), given)
+        with_values(PRESETS["exact"], given)

@@ -1,7 +1,7 @@
 // Answers questions of the tests, one line of JSON for each line of JSON; see support/web/decoder.py.
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
-// maybe region, limits, starts, workers, abort (ms), open (regions) or settle (ms to wait at the end).
+// maybe region, limits, workers, abort (ms), open (regions) or settle (ms to wait at the end).
 // The question room asks an instance of the module with maxMemory for so many bytes. An answer has
 // the picture with the SHA-256 of its samples, or name and message of an error; also ms, memory of
 // the process in bytes, and busy, the processor time in ms that passes while it settles.
@@ -44,11 +44,11 @@ async function roomOf({ room, maxMemory }) {
   return { size: instance.size };
 }
 
-async function pictureOf({ path, url, data, region, limits, starts = [], workers, abort, open }) {
+async function pictureOf({ path, url, data, region, limits, workers, abort, open }) {
   const decoder = decoderWith(workers);
   const file = url ?? (data !== undefined ? Buffer.from(data, "base64") : readFileSync(path));
   const signal = abort === undefined ? undefined : AbortSignal.timeout(abort);
-  const options = { limits, signal, starts: starts.map((each) => Buffer.from(each, "base64")) };
+  const options = { limits, signal };
   if (!open) return facts(await decoder.decode(file, { ...options, region }));
   const picture = await decoder.open(file, options);
   const regions = [];

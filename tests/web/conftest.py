@@ -17,11 +17,11 @@ def node():
 
 @pytest.fixture
 def in_browsers(monkeypatch):
-    """Python's estimate with the numbers of the web decoder for exact samples 2."""
+    """Python's estimate with the numbers of the web decoder for exact samples."""
     usual = memory._layer_bytes
 
     def layer_bytes(tools, tile, planes):
-        if tools.exact and tools.later:
+        if tools.exact:
             return planes * ((96 << 20) + 1536 * tile.width)
         return usual(tools, tile, planes)
 

@@ -14,8 +14,8 @@ from support.web.decoder import WEB, missing
 import mmpcodec
 from mmpcodec import DecodeLimits
 from mmpcodec.errors import LimitExceeded
-from mmpcodec.format.tool_fields import BLOCKS_2, EXACT_2, HEADER_TOOLS, SWITCHES
-from mmpcodec.tools import BLOCKS, TREES
+from mmpcodec.format.tool_fields import HEADER_TOOLS, SWITCHES
+from mmpcodec.tools import BLOCKS, EXACT, TREES
 
 ROOT = WEB.parents[1]
 TYPES = Path(__file__).with_name("types")
@@ -23,8 +23,8 @@ MOST_COMPRESSED = 300_000
 """Bytes by ``gzip -9`` of the module, and of all scripts one after the other."""
 
 OF_EACH_CODING = [
-    *("v1/camera", "v1/mixed-preset", "v1/rgb-exact", "v1/tiles-photo", "v2/exact-2-colour-6"),
-    *("v2/palette-luma-alpha", "v2/exact-2-tiles", "v2/planes-2"),
+    *("camera", "mixed-preset", "rgb-exact", "tiles-photo", "exact-colour-6"),
+    *("palette-luma-alpha", "exact-tiles", "planes-2"),
 ]
 
 with_module = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -88,7 +88,7 @@ def test_tables_of_tools_are_those_of_python():
     tables = node(
         "const t = await import('./decoder/format/tools.js');"
         "console.log(JSON.stringify({ trees: t.TREE_TOOLS, blocks: t.BLOCK_TOOLS,"
-        " later: t.LATER_BLOCK_TOOLS, exact: t.EXACT_TOOLS }))"
+        " exact: t.EXACT_TOOLS }))"
     )
 
     def rows(coding):
@@ -109,9 +109,8 @@ def test_tables_of_tools_are_those_of_python():
         ]
 
     assert shown(tables["trees"], of_switches=False) == rows(TREES)
-    assert shown(tables["blocks"], of_switches=False) == rows(BLOCKS)
-    assert shown([*tables["blocks"], *tables["later"]]) == rows(BLOCKS_2)
-    assert shown(tables["exact"]) == rows(EXACT_2)
+    assert shown(tables["blocks"]) == rows(BLOCKS)
+    assert shown(tables["exact"]) == rows(EXACT)
 
 
 @with_module

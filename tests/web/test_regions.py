@@ -29,10 +29,9 @@ def crop(samples, x, y, width, height):
 
 
 @pytest.mark.parametrize(("planes", "depth"), [(1, 8), (2, 12), (3, 8), (4, 16), (3, 5)])
-@pytest.mark.parametrize("version", [1, 2])
-def test_regions_are_crops(node, planes, depth, version):
+def test_regions_are_crops(node, planes, depth):
     samples = samples_of((130, 200), planes, depth)
-    data = tiled(samples, depth, version=version)
+    data = tiled(samples, depth)
     parts = [(0, 0, 200, 130), (63, 63, 2, 2), (64, 64, 64, 64), (199, 129, 1, 1), (9, 99, 150, 7)]
     found = node.ask(data, open=parts)
     assert found["header"] == {"width": 200, "height": 130}

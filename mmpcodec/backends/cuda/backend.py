@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.block_efforts import BlockEffort, block_effort
+from mmpcodec.backends.block_efforts import CUDA_EFFORTS, PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import NativeFilterBank, NativePlanesFilter, NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
+from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import LimitExceeded
+from mmpcodec.errors import BackendUnavailable, LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -23,7 +24,7 @@ from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BLOCK_TOOLS, PRESETS, TABLE, Tools
 from mmpcodec.trace import Coded
 
 
@@ -40,6 +41,8 @@ class CudaBackend(Backend):
     """
 
     name = "cuda"
+    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS)
+    weighs_fragments = False
     decodes = False
     reads_device_arrays = True
     batches = True
@@ -60,9 +63,12 @@ class CudaBackend(Backend):
             return "exact samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
-        if tools.later:
-            return "predicted blocks 2"
-        return "trees among predicted blocks" if tools.dictionary else None
+        if tools.dictionary:
+            return "trees among predicted blocks"
+        rows = (row for row in TABLE.values() if row.name in self.missing)
+        if names := [row.title for row in rows if getattr(tools, row.name) != row.default]:
+            return f"predicted blocks with {', '.join(names)}"
+        return None
 
     def describe(self) -> str:
         import cupy
@@ -90,7 +96,7 @@ class CudaBackend(Backend):
     def warm(self) -> None:
         """Compile the kernels for the current device, or load them from CuPy's cache."""
         for preset in ("plain", "text", "photo"):
-            params = EncodeParams.from_options(preset=preset)
+            params = EncodeParams(tools=self.able(PRESETS[preset]))
             self.encode(np.zeros((1, 1), np.uint8), params)
 
     def encode(
@@ -104,9 +110,11 @@ class CudaBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> Coded:
-        return self.encode_batch([plane], params, depth=depth, threads=threads, progress=progress)[
-            0
-        ]
+        self.check_earlier(params.tools, plane.shape, earlier)
+        if fragments is not None:
+            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
+        options: Any = {"depth": depth, "threads": threads, "progress": progress}
+        return self.encode_batch([plane], params, **options)[0]
 
     def encode_batch(
         self,
@@ -140,7 +148,7 @@ class CudaBackend(Backend):
             When a kernel does not compile.
         """
         self.check_has(params.tools, depth)
-        effort = block_effort(params.effort, plain=self.plain)
+        effort = (PLAIN_EFFORTS if self.plain else CUDA_EFFORTS)[params.effort]
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0

@@ -16,7 +16,6 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
-from mmpcodec.tools import BLOCK_TOOLS
 
 SIDES = [1 << log2 for log2 in range(UNIT_LOG2, MAX_LOG2 + 1)]
 MAX_SIDE = SIDES[-1]
@@ -42,6 +41,8 @@ TABLES_DTYPE = np.dtype(
         ("by_area", "u2", BLOCKS),
     ]
 )
+CODED_TOOLS = ("fragment_size", "least_squares", "templates", "step", "dictionary")
+"""Tools of predicted blocks that the device knows."""
 POINTERS = (
     "tables",
     "rates",
@@ -59,7 +60,7 @@ POINTERS = (
 NUMBERS = (
     "height",
     "width",
-    *BLOCK_TOOLS,
+    *CODED_TOOLS,
     "fragment_log2",
     "root",
 )
@@ -248,7 +249,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
-    for name in BLOCK_TOOLS:
+    for name in CODED_TOOLS:
         picture[name] = getattr(tools, name)
     picture["root"] = max(isqrt(params.lambda_fixed), 1)
     picture["effort"] = astuple(effort)

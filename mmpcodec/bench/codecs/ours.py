@@ -18,7 +18,7 @@ from mmpcodec.bench.codecs.base import (
     refusing,
     spelled,
 )
-from mmpcodec.codec.encoder import candidates_at
+from mmpcodec.codec.candidates import candidates_at
 from mmpcodec.errors import ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.format.container import MMP_SUFFIX

@@ -12,7 +12,6 @@ from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
-from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import MMP_FILE
@@ -100,7 +99,6 @@ def decode(
     quality: Quality = None,
     region: Region = None,
     allow_partial: options.AllowPartial = False,
-    start: options.Starts = None,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
@@ -125,7 +123,6 @@ def decode(
     the metadata that the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
-    know_starts(start)
     import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.pictures.side.facts import stripped

@@ -12,7 +12,6 @@ from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
-from mmpcodec.cli.decoding.starts import start_of
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
 from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
@@ -34,6 +33,7 @@ from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import (
     Printer,
+    counted,
     error_text,
     finite,
     kind_text,
@@ -42,6 +42,7 @@ from mmpcodec.cli.printing import (
     tools_text,
 )
 from mmpcodec.cli.work import JobProgress
+from mmpcodec.depth import BYTE
 from mmpcodec.errors import MmpError, ParameterError
 from mmpcodec.params import (
     UNLIMITED,
@@ -61,7 +62,8 @@ class Encoded(NamedTuple):
     infinite for lossless; ``range`` are the levels of black and white to which it refers;
     ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
-    is lossless because its samples are measurements; ``bits``, ``leaves``, ``blocks`` and
+    is lossless because its samples are measurements; ``left_out`` are the tools of the preset that
+    the backend lacks; ``bits``, ``leaves``, ``blocks`` and
     ``modes`` are summed over all layers.
     """
 
@@ -84,6 +86,7 @@ class Encoded(NamedTuple):
     lam: float | None
     seconds: float
     backend: str
+    left_out: list[str]
     verified: bool
     bits: dict[str, float]
     leaves: int
@@ -94,6 +97,7 @@ class Encoded(NamedTuple):
     @classmethod
     def of(cls, job: Job, found: Found, verified: bool, params: EncodeParams) -> "Encoded":
         """Return the result of a job; the parameters are those that were asked for."""
+        from mmpcodec.codec.candidates import left_out
         from mmpcodec.codec.distortion import psnr_of
         from mmpcodec.codec.levels import Levels
 
@@ -120,6 +124,7 @@ class Encoded(NamedTuple):
             lam=None if params.max_error else found.lam,
             seconds=found.seconds,
             backend=found.backend,
+            left_out=left_out(params, found.backend, header.depth),
             verified=verified,
             bits=dict(found.totals.bits),
             leaves=found.totals.leaves,
@@ -163,6 +168,8 @@ class Encoded(NamedTuple):
             f"{self._loss_text()}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
+        if self.left_out:
+            line += f", which lacks {counted(len(self.left_out), 'tool')} of the preset"
         tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
         line += f", lambda {self.lam:.4g}" if tells else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
@@ -224,11 +231,13 @@ class EncodeFiles:
     def on(self, jobs: Sequence[Job]) -> "tuple[EncodeFiles, str]":
         """Choose the backend for jobs on this machine; also return a text about the backend."""
         from mmpcodec import backends
+        from mmpcodec.codec.candidates import fitted
 
         setting = self.setting
         # The sizes of the pictures matter only if "auto" can choose a device.
         work = work_of(jobs) if backends.depends_on_work(setting.backend) else 0
-        chosen = backends.get(setting.backend, work, setting.params.tools)
+        params = fitted(setting.params, setting.backend, BYTE)
+        chosen = backends.get(setting.backend, work, params.tools)
         named = () if setting.device is None else backends.numbers_of(setting.device, chosen)
         several = len(jobs) > 1
         grouped = chosen.batches and several and not setting.tile_size and self.target is None
@@ -298,12 +307,10 @@ def encode(
     best: options.Best = False,
     preset: options.Preset = None,
     effort: options.Effort = None,
-    format: options.FormatVersion = None,
     tune: options.Tune = None,
     palette: options.Palette = None,
     roi: options.Roi = None,
     roi_steps: options.RoiSteps = None,
-    start: options.EncodingStart = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -357,8 +364,8 @@ def encode(
     targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = RateOptions(lossless, lam, quality, *targets)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools: dict[str, Any] = {"partition": partition, "version": format, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "start": start_of(start), "tune": tune}
+    tools: dict[str, Any] = {"partition": partition, "max_error": max_error}
+    tools |= {"dictionary_limit": dictionary_limit, "tune": tune}
     tools |= {"range": reading.levels_of(range)}
     params, target, remarks = wanted(rate, search, palette=palette, **tools)
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)

@@ -6,7 +6,6 @@ import typer
 
 from mmpcodec.cli import options, output
 from mmpcodec.cli.completion import files
-from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Job, check
 from mmpcodec.errors import PictureError
@@ -36,7 +35,6 @@ def thumbnail(
             metavar="SIZE", min=1, max=MAX_SIDE, help=f"Longest side, in pixels, 1 to {MAX_SIDE}."
         ),
     ],
-    start: options.Starts = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,
@@ -48,7 +46,6 @@ def thumbnail(
     profile. A small picture is not enlarged.
     """
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
-    know_starts(start)
     check([Job(picture, out)], force=True)
 
     from mmpcodec import pictures

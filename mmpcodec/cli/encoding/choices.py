@@ -18,7 +18,7 @@ from mmpcodec.params import (
     RATES,
     EncodeParams,
 )
-from mmpcodec.tools import DRAFT, PRESETS, TREES, Tools, presets_where
+from mmpcodec.tools import PRESETS, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -33,8 +33,8 @@ EFFECTS: dict[str, Callable[[Tools], bool]] = {
     "--quality": lambda tools: not tools.exact,
     "--target-psnr": lambda tools: not tools.exact,
     "--target-ssimulacra2": lambda tools: not tools.exact,
-    "--fast": lambda tools: tools.prediction or tools.predictors > 0,
-    "--effort": lambda tools: tools.prediction or tools.predictors > 0,
+    "--fast": lambda tools: tools.prediction or tools.exact,
+    "--effort": lambda tools: tools.prediction or tools.exact,
     "--rate-model": lambda tools: TREES in tools.codings,
 }
 """Whether an option changes the file that a set of tools writes. The options of single tools are
@@ -149,8 +149,7 @@ def wanted(
     more : mapping or None
         Values of further options of ``EFFECTS``.
     **tools
-        Version of the format and fields of ``Tools``, as given; None if not. ``max_error`` is a
-        text.
+        Fields of ``Tools``, as given; None if not. ``max_error`` is a text.
 
     Raises
     ------
@@ -186,12 +185,7 @@ def wanted(
         "--rate-model": search.rate_model,
         **(more or {}),
     }
-    remarks = without_effect(params, preset, given)
-    if tools.get("palette") is False and params.version < DRAFT:
-        remarks.append(f"--no-palette: has no effect without --format {DRAFT}")
-    if params.version == DRAFT:
-        remarks.append(f"--format {DRAFT}: is a draft; later releases may not read these files")
-    return Wanted(params, target, remarks)
+    return Wanted(params, target, without_effect(params, preset, given))
 
 
 def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) -> list[str]:

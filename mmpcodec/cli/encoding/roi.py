@@ -14,7 +14,7 @@ from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import DRAFT, PRESETS, preset_of, presets_where
+from mmpcodec.tools import PRESETS, preset_of, presets_where
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,8 +137,6 @@ def with_roi(
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
-    if params.version < DRAFT:
-        raise ParameterError(f"--roi: needs --format {DRAFT}")
     if not any(tools.prediction for tools in (params.tools, *params.candidates)):
         preset = preset_of(params.tools)
         if preset in PRESETS and params.lam > 0:

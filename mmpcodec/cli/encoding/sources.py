@@ -203,7 +203,7 @@ class Found(NamedTuple):
             seconds,
             encoding.backend,
             encoding.lam,
-            levels.distortion(picture.samples, encoding.samples, header.version),
+            levels.distortion(picture.samples, encoding.samples),
             Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
             encoding.passes,
             encoding,

@@ -26,7 +26,7 @@ def error_of(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> flo
         Their aim decides how errors count.
     """
     if params.tune != EYE:
-        return distortion(tile.on_host, samples, tile.depth, params.version)
+        return distortion(tile.on_host, samples, tile.depth)
     return float(seen_cells(tile, samples, params).sum())
 
 
@@ -44,7 +44,7 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
     """
     source, depth = tile.on_host, tile.depth
     form, layout = form_of(source), layout_of(source, params.lam)
-    seen = seen_pixels(source, params.version)
+    seen = seen_pixels(source)
     importance = Importance(masked(tile.importance, source, depth), seen, EYE_WEIGHTS)
     pairs = zip(split(source, depth, layout), split(samples, depth, layout), strict=True)
     total = np.zeros(1)

@@ -25,7 +25,7 @@ from mmpcodec.reference.blocks.steps import (
     predicted_change,
 )
 from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS
-from mmpcodec.tools import DRAFT, Tools, presets_where
+from mmpcodec.tools import Tools, presets_where
 
 MOST_IMPORTANCE = MOST_CHANGE
 """Largest importance, in quarters of a doubling of the step."""
@@ -103,19 +103,16 @@ def with_importance(params: EncodeParams) -> EncodeParams:
     Raises
     ------
     ParameterError
-        If no set of tools has predicted blocks, or the version of the format lacks step changes.
+        If no set of tools has predicted blocks.
     """
-    if params.version < DRAFT:
-        raise ParameterError(
-            f"importance: needs version {DRAFT} of the format; version is {params.version}"
-        )
     able = [tools for tools in (params.tools, *params.candidates) if tools.prediction]
     if not able:
         presets = presets_where(lambda tools: tools.prediction)
         needs = "needs predicted blocks and lambda above 0"
         raise ParameterError(f"importance: {needs}; take {presets}")
     first, *others = (replace(tools, step_changes=True) for tools in able)
-    return replace(params, tools=first, candidates=tuple(others))
+    given = params.given | {"step_changes"}
+    return replace(params, tools=first, candidates=tuple(others), given=given)
 
 
 @dataclass(frozen=True)
@@ -142,7 +139,7 @@ class Importance:
         A fragment is as important as the most important of its pixels that are seen.
         """
         changing = tools.step_changes and self.of_pixels is not None
-        if not tools.later or not (changing or self.seen is not None):
+        if not tools.prediction or not (changing or self.seen is not None):
             return None
         found, size = flat_map(shape, tools.fragment_size), tools.fragment_size
         hidden, changes = found.hidden, found.changes

@@ -20,8 +20,8 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
-EXACT_2_BYTES = 48 << 20
-"""The same for each plane of a layer of exact samples 2."""
+EXACT_BYTES = 48 << 20
+"""The same for each plane of a layer of exact samples."""
 EXACT_COLUMN_BYTES = 2560
 """Bytes for the sums of the fits of a column of a plane of exact samples."""
 _LEVELS = 256
@@ -56,10 +56,8 @@ def memory_to_decode(
 def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
     columns = EXACT_COLUMN_BYTES * tile.width
-    if tools.exact and tools.later:
-        return planes * (EXACT_2_BYTES + columns)
     if tools.exact:
-        return LAYER_BYTES + columns  # one plane after the other
+        return planes * (EXACT_BYTES + columns)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 

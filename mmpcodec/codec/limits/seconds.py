@@ -22,11 +22,10 @@ from mmpcodec.tools import Tools
 
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
-EXACT = 0.6e-6
 EXACT_FAST = 0.1e-6
 EXACT_PREDICTOR = 0.2e-6
 EXACT_MANY_MODELS = 0.1e-6
-"""Seconds for a sample of exact samples: of version 1; of 2 models; for each predictor; more."""
+"""Seconds for a sample of exact samples: with 2 models; for each predictor; with 16 models more."""
 EXACT_BYTE = 4e-6
 TREES = 0.3e-6
 TREES_FLAT = 0.07e-6
@@ -107,8 +106,6 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
 
 def _exact_rate(tools: Tools) -> float:
     """Return the seconds for a sample that takes nearly no bits."""
-    if not tools.later:
-        return EXACT
     if tools.models == 2:
         return EXACT_FAST
     return EXACT_PREDICTOR * tools.predictors + EXACT_MANY_MODELS * (tools.models > 8)
@@ -116,13 +113,10 @@ def _exact_rate(tools: Tools) -> float:
 
 def _flat_planes(layer: Layer, planes: int, depth: int) -> int:
     """Return the number of first planes that have one value, which the decoder fills at once."""
-    payload, later = bytes(layer.payload), layer.tools.later
     flat = 0
     try:
-        streams = parted(payload, planes) if later else [payload]
-        readers = [SymbolReader(each, EXACT_SYNTAX, coarse=later) for each in streams]
-        for number in range(planes):
-            reader = readers[number if later else 0]
+        for stream in parted(bytes(layer.payload), planes):
+            reader = SymbolReader(stream, EXACT_SYNTAX, coarse=True)
             if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
                 break
             flat += 1

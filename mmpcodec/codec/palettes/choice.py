@@ -124,7 +124,7 @@ class _CodedTile:
 
     def with_best_palette(self, code_below: CodeBelow) -> TileEncoding | None:
         """Return a tile with the best palette that is found, or None if none pays."""
-        seen = seen_pixels(self.source.on_host, self.params.version)
+        seen = seen_pixels(self.source.on_host)
         source = self.source.on_host if seen is None else filled(self.source.on_host, seen)
         colours = colours_of(source)
         costs = Costs(self.params.lambda_fixed, colours.shape[2], self.source.depth)

@@ -16,7 +16,7 @@ from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
 from mmpcodec.runtime.progress import OpenProgress
-from mmpcodec.tools import DRAFT, PRESETS, Tools, in_version
+from mmpcodec.tools import Tools, preset_tools
 from mmpcodec.trace import Trace
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -41,15 +41,15 @@ COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 """About how many pixels in strips are coded to compare numbers of colours: below that effort, and
 from it on."""
 LEAST_FORM = 2
-"""The least effort whose form of exact samples 2 codes numbers."""
+"""The least effort whose form of exact samples codes numbers."""
 
 
 def form_of_effort(effort: int) -> Tools:
-    """Return the tools of exact samples 2 that code numbers at an effort.
+    """Return the tools of exact samples that code numbers at an effort.
 
     The fast form of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
-    return in_version(PRESETS["exact"], DRAFT, max(effort, LEAST_FORM))
+    return preset_tools("exact", max(effort, LEAST_FORM))
 
 
 @dataclass(frozen=True)

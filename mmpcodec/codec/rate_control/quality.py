@@ -49,9 +49,9 @@ def at_quality(params: EncodeParams, areas: Sequence[Shown]) -> EncodeParams:
     return params.at(lambda_of_quality(params.quality, seen, depth, params.tune))
 
 
-def seen_areas(areas: Sequence[np.ndarray], version: int) -> list[np.ndarray]:
+def seen_areas(areas: Sequence[np.ndarray]) -> list[np.ndarray]:
     """Return the areas of which a pixel is seen."""
-    seen = [seen_pixels(area, version) for area in areas]
+    seen = [seen_pixels(area) for area in areas]
     return [area for area, own in zip(areas, seen, strict=True) if own is None or own.any()]
 
 

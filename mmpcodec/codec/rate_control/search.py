@@ -359,7 +359,7 @@ class _Search:
         height, width = self._samples.shape[:2]
         areas = [self._samples[area] for area in areas_in(height, width)]
         params = self._candidates[0]
-        seen = seen_areas(areas, params.version)
+        seen = seen_areas(areas)
         shown = [self._levels.shown_colours(self._levels.samples(area)) for area in seen]
         depth = shown[0][1] if shown else self._levels.depth
         scores = ScoreForecast([area for area, _ in shown], depth, params.tune)

@@ -23,7 +23,6 @@ from mmpcodec.reference.lossless.planes import from_planes
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.start import Start
 from mmpcodec.trace import Trace
 
 
@@ -61,13 +60,12 @@ _DecodedPalette = tuple[PaletteSamples, LayerCoding]
 def decode_tiles(
     streams: Sequence[tuple[Tile, TileStream]],
     header: Header,
-    start: Start | None,
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
 ) -> list[Decoded | FormatError]:
-    """Return the samples and layers of each tile, or its error; ``start`` is that of the file."""
-    found = _decoded_levels(streams, header.of_levels, start, backend, threads, progress)
+    """Return the samples and layers of each tile, or its error."""
+    found = _decoded_levels(streams, header.of_levels, backend, threads, progress)
     if not header.level_bits:
         return found
     levels = Levels.of(header)
@@ -79,7 +77,6 @@ def decode_tiles(
 def _decoded_levels(
     streams: Sequence[tuple[Tile, TileStream]],
     header: Header,
-    start: Start | None,
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
@@ -104,9 +101,7 @@ def _decoded_levels(
                 run = partial(_decode_palette, backend, header, tile, job)
             else:
                 earlier = found[number][: job.tools.earlier_planes]
-                run = partial(
-                    _decode_layer, backend, header, start, tile, stream.layout, job, earlier
-                )
+                run = partial(_decode_layer, backend, header, tile, stream.layout, job, earlier)
             tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
         for (number, job), one in zip(jobs, run_all(tasks, threads, part), strict=True):
             if isinstance(job, Palette):
@@ -139,7 +134,6 @@ def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Palette | Lay
 def _decode_layer(
     backend: Backend,
     header: Header,
-    start: Start | None,
     tile: Tile,
     layout: Layout,
     layer: Layer,
@@ -170,7 +164,6 @@ def _decode_layer(
                 layer.tools,
                 depth=depth,
                 earlier=before,
-                start=start,
                 threads=threads,
                 progress=progress,
             )

@@ -61,6 +61,7 @@ def encode_large(
         The errors of ``encode`` and of the reader.
     """
     check_progress(progress)
+    backend, devices = devices_for(backend, device, ())
     header, params = prepared(
         reader.shape,
         reader.depth if depth is None else depth,
@@ -69,8 +70,8 @@ def encode_large(
         params,
         lambda parts: [reader.read(*part) for part in parts],
         importance,
+        backend,
     )
-    backend, devices = devices_for(backend, device, ())
     coder = TileCoder.of(header, params, backend, threads, devices, importance)
     pixels = GROUP_PIXELS * max(len(devices.numbers), 1)
     groups = list(grouped(header.tiles, attrgetter("pixels"), pixels))

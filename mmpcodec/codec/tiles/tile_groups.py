@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.checks import check_int
+from mmpcodec.codec.candidates import backends_of, candidates_at, fitted
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import largest_error
-from mmpcodec.codec.encoder import GROUP_FRAGMENTS, backends_of, candidates_at
+from mmpcodec.codec.encoder import GROUP_FRAGMENTS
 from mmpcodec.codec.importance.maps import check_importance
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.quality import PartsOf
@@ -43,6 +44,7 @@ def prepared(
     params: EncodeParams,
     parts_of: PartsOf,
     importance: Any = None,
+    backend: str = "auto",
 ) -> tuple[Header, EncodeParams]:
     """Return the header of a picture whose tiles are not coded yet, and its parameters.
 
@@ -59,7 +61,7 @@ def prepared(
         Those that are asked for.
     parts_of : callable
         See ``params_of``.
-    importance
+    importance, backend
         See ``encode``.
 
     Raises
@@ -76,7 +78,8 @@ def prepared(
     form = Form(planes[0] - 1 if planes else 0)
     size = size_in_file(height, width, check_tile_size(tile_size))
     header = Header(width, height, form, depth, size, metadata)
-    candidates_at(params, depth)
+    params = fitted(params, backend, depth)
+    candidates_at(params, depth, backend)
     kind = Kind(tuple(shape), depth, metadata, importance is not None)
     params, levels = params_of(params, kind, parts_of)
     whole = [(slice(0, height), slice(0, width))]
@@ -86,7 +89,8 @@ def prepared(
     header = replace(header, metadata=metadata)
     if found.bits < depth:
         header = replace(header, level_bits=found.bits, first=found.first)
-    return with_tool_sets(header, candidates_at(found.at_levels(params), found.bits)), params
+    candidates = candidates_at(found.at_levels(params), found.bits, backend)
+    return with_tool_sets(header, candidates), params
 
 
 @dataclass(frozen=True)
@@ -164,7 +168,7 @@ class TileCoder:
             If an argument is out of its range, or the parameters cannot code samples of the depth.
         """
         importance = check_importance(importance, (header.height, header.width))
-        candidates_at(params, header.level_depth)
+        candidates_at(params, header.level_depth, backend)
         threads = check_threads(threads)
         head = header.planes, header.depth, header.tile_size
         levels = Levels.of(header)
@@ -198,8 +202,9 @@ class TileCoder:
             on_host = self.levels.coded(checked.get() if on_device(checked) else checked)
             own = None if self.importance is None else self.importance[tile.slices]
             sources.append(TileSource(on_host, on_host, self.levels.bits, own, self.tile_size))
-        candidates = candidates_at(self.levels.at_levels(self.params), self.levels.bits)
-        chosen = backends_of(candidates, self.backend, self.levels.bits, self.fragments(tiles))
+        params, bits = self.levels.at_levels(self.params), self.levels.bits
+        candidates = candidates_at(params, bits, self.backend)
+        chosen = backends_of(candidates, self.backend, bits, self.fragments(tiles))
         made = encode_on(
             self.devices,
             sources,
@@ -214,7 +219,7 @@ class TileCoder:
             tuple(tile.number for tile in tiles),
             tuple(one.data for one in made),
             sum(
-                self.levels.distortion(source.on_host, one.samples, self.params.version)
+                self.levels.distortion(source.on_host, one.samples)
                 for source, one in zip(sources, made, strict=True)
             ),
             Totals(trace for trace in traces if trace is not None),

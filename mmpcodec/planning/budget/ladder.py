@@ -9,8 +9,9 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends import DeviceLike
+from mmpcodec.codec.candidates import candidates_at
 from mmpcodec.codec.distortion import Point, psnr_of
-from mmpcodec.codec.encoder import candidates_at, encode_pictures
+from mmpcodec.codec.encoder import encode_pictures
 from mmpcodec.codec.encoding import Encoding
 from mmpcodec.codec.levels import Levels
 from mmpcodec.depth import BYTE
@@ -224,8 +225,8 @@ def measure(
                     progress=advance,
                 )
                 for sha256, encoding in zip(names, encodings, strict=True):
-                    levels, version = Levels.of(encoding.header), encoding.header.version
-                    error = levels.distortion(read[sha256].samples, encoding.samples, version)
+                    levels = Levels.of(encoding.header)
+                    error = levels.distortion(read[sha256].samples, encoding.samples)
                     point = Point(lam, len(encoding.data), math.ceil(error))
                     cache.put(sha256, key_of(one), point.distortion, encoding.data)
                     points[sha256, lam] = point

@@ -66,8 +66,6 @@ class BlockPicture:
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
     earlier : sequence of (H, W) arrays
         The decoded planes that predict this one, as many as the tool *earlier planes* says.
-    start : bytes or None
-        States of the named start; None stands for the built-in start.
 
     Attributes
     ----------
@@ -96,14 +94,12 @@ class BlockPicture:
         tools: Tools,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
-        start: bytes | None = None,
     ):
         self.shape = shape
         self.small = is_small(padded_shape(shape))
         tools = tools if self.small else replace(tools, border_sines=False)
         self.tools = tools
         self.depth = depth
-        self.start = start
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.models = self.models_at_start()
         self.units = Units(self.samples.shape)
@@ -114,7 +110,7 @@ class BlockPicture:
 
     def models_at_start(self) -> BlockModels:
         """Return the models before the first fragment."""
-        return BlockModels(self.tools, self.start, small=self.small)
+        return BlockModels(self.tools, small=self.small)
 
     def fragments(self, progress: Report | None) -> Iterator[BlockPlace]:
         """Yield the fragments in coding order; call ``progress`` before each and at the end."""
@@ -382,7 +378,6 @@ def decode_blocks(
     progress: Report | None = None,
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
-    start: bytes | None = None,
 ) -> tuple[np.ndarray, dict[str, float], np.ndarray, BlockPicture]:
     """Decode a payload of predicted blocks.
 
@@ -395,7 +390,7 @@ def decode_blocks(
     progress : Report or None
     depth : int
         Bits of a sample, 8 to 16.
-    earlier, start
+    earlier
         See ``BlockPicture``.
 
     Returns
@@ -413,7 +408,7 @@ def decode_blocks(
     TruncatedStream, CorruptStream
         If the payload breaks a rule of the format.
     """
-    picture = BlockPicture(shape, tools, depth, earlier, start)
+    picture = BlockPicture(shape, tools, depth, earlier)
     reader = SymbolReader(payload, block_syntax(tools.dictionary))
     cells = CellRates(shape, reader.tally)
     for fragment in picture.fragments(progress):

@@ -178,15 +178,11 @@ class BlockModels:
     ----------
     tools : Tools or None
         None stands for tools without *trained start*.
-    start : bytes or None
-        States of the named start; None takes a built-in start.
     small : bool
         Whether the built-in start is that of small pictures.
     """
 
-    def __init__(
-        self, tools: Tools | None = None, start: bytes | None = None, *, small: bool = False
-    ):
+    def __init__(self, tools: Tools | None = None, *, small: bool = False):
         logs = MAX_LOG2 + 1
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
@@ -219,7 +215,7 @@ class BlockModels:
         self.finer = BinaryModels("split", (1,))
         self.further = BinaryModels("split", (FURTHER_MODELS,))
         if tools and tools.trained_start:
-            self._take(states_of(start, small)[start_class(independent_step(tools))])
+            self._take(start_states(small)[start_class(independent_step(tools))])
 
     def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
@@ -305,12 +301,6 @@ def start_states(small: bool = False) -> np.ndarray:
     """
     table = kernels.table("small_initial_states" if small else "initial_states")
     return table.reshape(len(START_STEPS) + 1, -1)
-
-
-def states_of(start: bytes | None, small: bool) -> np.ndarray:
-    """Return the tables of a named start, or those of a built-in start for None."""
-    built_in = start_states(small)
-    return built_in if start is None else np.frombuffer(start, np.uint8).reshape(built_in.shape)
 
 
 def _percent(percent: np.ndarray) -> np.ndarray:

@@ -1,11 +1,11 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
 // The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py, but those of memory
-// of exact samples 2: in WebAssembly all memory that is taken counts, elsewhere only what is written to.
+// of exact samples: in WebAssembly all memory that is taken counts, elsewhere only what is written to.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
-import { EXACT, EXACT_2, TREES } from "./format/tools.js";
+import { EXACT, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSeconds: number }} Limits */
@@ -23,11 +23,9 @@ const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
 const ELEMENT_BYTES = 1600;
 const LAYER_BYTES = 8 * 2 ** 20;
-const EXACT_2_BYTES = 96 * 2 ** 20;
-const EXACT_2_COLUMN_BYTES = 1536;
-const EXACT_COLUMN_BYTES = 2560;
+const EXACT_PLANE_BYTES = 96 * 2 ** 20;
+const EXACT_COLUMN_BYTES = 1536;
 const FLAT = 0.01e-6;
-const EXACT_SAMPLE = 0.6e-6;
 const EXACT_FAST = 0.1e-6;
 const EXACT_PREDICTOR = 0.2e-6;
 const EXACT_MANY_MODELS = 0.1e-6;
@@ -104,7 +102,7 @@ export function checkSeconds(tiles, planes, limits) {
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
     const samples = tile.width * tile.height;
-    if (stream.palette) seconds += samples * (exactRate(EXACT_2, stream.palette.tools) + FLAT);
+    if (stream.palette) seconds += samples * (exactRate(stream.palette.tools) + FLAT);
     for (const layer of stream.layers) seconds += layerSeconds(layer, samples * own);
   }
   if (seconds <= limits.maxSeconds) return;
@@ -118,9 +116,7 @@ export function checkSeconds(tiles, planes, limits) {
  */
 function layerSeconds({ coding, tools, payload }, samples) {
   const size = payload.length;
-  if (coding === EXACT || coding === EXACT_2) {
-    return samples * exactRate(coding, tools) + size * EXACT_BYTE;
-  }
+  if (coding === EXACT) return samples * exactRate(tools) + size * EXACT_BYTE;
   if (coding === TREES) {
     const small = Math.min(samples * (TREES_SAMPLE - TREES_FLAT), size * TREES_REACH);
     return samples * TREES_FLAT + small + size * TREES_BYTE;
@@ -131,11 +127,9 @@ function layerSeconds({ coding, tools, payload }, samples) {
 
 /**
  * Returns the seconds for a sample that takes nearly no bits.
- * @param {number} coding
  * @param {import("./format/tools.js").ToolValues} tools
  */
-function exactRate(coding, tools) {
-  if (coding === EXACT) return EXACT_SAMPLE;
+function exactRate(tools) {
   if (tools.models === 2) return EXACT_FAST;
   return EXACT_PREDICTOR * tools.predictors + (tools.models > 8 ? EXACT_MANY_MODELS : 0);
 }
@@ -156,7 +150,7 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
     const each = stream.layers.map((layer) => layerBytes(layer.coding, layer.tools, tile, own));
     if (stream.palette) {
       kept += NUMBER_BYTES * tile.width * tile.height;
-      each.push(layerBytes(EXACT_2, stream.palette.tools, tile, own));
+      each.push(layerBytes(EXACT, stream.palette.tools, tile, own));
     }
     return Math.max(...each);
   });
@@ -177,8 +171,7 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
  * @param {number} planes
  */
 function layerBytes(coding, tools, tile, planes) {
-  if (coding === EXACT_2) return planes * (EXACT_2_BYTES + EXACT_2_COLUMN_BYTES * tile.width);
-  if (coding === EXACT) return LAYER_BYTES + EXACT_COLUMN_BYTES * tile.width;
+  if (coding === EXACT) return planes * (EXACT_PLANE_BYTES + EXACT_COLUMN_BYTES * tile.width);
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
   return LAYER_BYTES + ELEMENT_BYTES * Math.min(tools.dictionary_limit, inserted);

@@ -6,13 +6,12 @@ import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
-import { statesOf } from "./starts.js";
 
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/container.js").Header} Header */
 /** @typedef {import("./pool.js").Pool} Pool */
 /** @typedef {{ signal?: AbortSignal, limits?: Partial<import("./limits.js").Limits>,
- *              starts?: Uint8Array[], requestInit?: RequestInit }} Options */
+ *              requestInit?: RequestInit }} Options */
 
 /** Requests of one region that are under way at the same time. */
 const MOST_REQUESTS = 6;
@@ -60,9 +59,6 @@ export class Picture {
     this.source = source;
     this.pool = pool;
     this.limits = checkedLimits(options.limits);
-    this.starts = options.starts ?? [];
-    /** @type {Promise<Uint8Array | null> | null} */
-    this.states = null;
   }
 
   get width() {
@@ -147,14 +143,12 @@ export class Picture {
     const pool = await this.pool();
     const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
     checkSeconds(parts, planes, limits);
-    this.states ??= statesOf(header, this.starts);
-    const states = await this.states;
-    const { version, crcBytes, toolSets, start } = header;
-    const context = { version, planes, depth: header.levelDepth, crcBytes, toolSets, start };
+    const { crcBytes, toolSets } = header;
+    const context = { planes, depth: header.levelDepth, crcBytes, toolSets };
     const samples = newSamples(depth, area.width * area.height * planes);
     await eachOf(parts, atOnce, async ({ tile, data, offset }) => {
       const { maxMemory } = limits;
-      const task = { context, tile, data: data.slice(), offset, states, maxMemory };
+      const task = { context, tile, data: data.slice(), offset, maxMemory };
       const own = await this.#named(tile, () => pool.run(task, signal));
       copyTile(samples, area, own, tile, planes);
     });

@@ -4,16 +4,7 @@ import { CorruptStream, FormatError, TruncatedStream } from "./errors.js";
 import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./format/layers.js";
 import { Fields, crc32, crcText } from "./format/numbers.js";
 import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./format/palette.js";
-import {
-  BLOCK_TOOLS,
-  EXACT,
-  EXACT_TOOLS,
-  LATER_BLOCK_TOOLS,
-  TREES,
-  TREE_TOOLS,
-  inOrder,
-  isExact,
-} from "./format/tools.js";
+import { BLOCK_TOOLS, EXACT, EXACT_TOOLS, TREES, TREE_TOOLS, inOrder } from "./format/tools.js";
 import { Instance } from "./wasm.js";
 
 /** @typedef {import("./colour.js").Plane} Plane */
@@ -25,7 +16,6 @@ import { Instance } from "./wasm.js";
  * @property {{ width: number, height: number }} tile
  * @property {Uint8Array} data the bytes of the tile
  * @property {number} offset of the tile in the file
- * @property {Uint8Array | null} states of the start that the file names
  * @property {number} maxMemory bytes
  */
 
@@ -34,7 +24,7 @@ const WHOLE_PLANE = 1 << 30;
 /** 0 to 3 quarters of a doubling, in 1/16384. */
 const FACTORS = [16384, 19484, 23170, 27554];
 const MOST_STEP = 65535;
-const EXACT_2_SECTION = "Exact samples 2";
+const EXACT_SECTION = "Exact samples";
 /** Largest size of nine bytes. */
 const MOST_SIZE = (1n << 63n) - 1n;
 /** An instance that has grown beyond so many bytes is not kept. */
@@ -83,9 +73,8 @@ function within(part, work) {
  * @param {Instance} instance
  * @param {TileTask} task
  */
-function decodeTile(instance, { context, tile, data, offset, states }) {
+function decodeTile(instance, { context, tile, data, offset }) {
   const { planes, depth } = context;
-  checkStates(instance, context.start, states);
   const stream = readTile(data, offset, context);
   const count = tile.width * tile.height;
   const { palette } = stream;
@@ -95,11 +84,11 @@ function decodeTile(instance, { context, tile, data, offset, states }) {
   if (palette) {
     const own = { width: palette.entries, height: 1 };
     colours = within("colours of the palette", () =>
-      exact2(instance, palette.colours, coloursOf(planes), own, depth, COLOUR_TOOLS),
+      exact(instance, palette.colours, coloursOf(planes), own, depth, COLOUR_TOOLS),
     );
     colours = shownOrder(colours);
     [numbers] = within("numbers of the palette", () =>
-      exact2(instance, palette.numbers, 1, tile, palette.depth, palette.tools),
+      exact(instance, palette.numbers, 1, tile, palette.depth, palette.tools),
     );
     checkNumbers(palette, numbers);
   }
@@ -108,7 +97,7 @@ function decodeTile(instance, { context, tile, data, offset, states }) {
   for (const layer of stream.layers) {
     within(planes > 1 ? layer.name : "", () => {
       const together = stream.layout === TOGETHER ? planes : 1;
-      decoded.push(...decodeLayer(instance, layer, together, tile, decoded, states));
+      decoded.push(...decodeLayer(instance, layer, together, tile, decoded));
     });
     instance.release();
   }
@@ -122,19 +111,6 @@ function decodeTile(instance, { context, tile, data, offset, states }) {
     throw new CorruptStream(LAYERS, says, offset + context.crcBytes[0]);
   }
   return samples;
-}
-
-/**
- * Checks that the states of a start are as many as the models have.
- * @param {Instance} instance
- * @param {string} name
- * @param {Uint8Array | null} states
- */
-function checkStates(instance, name, states) {
-  const size = instance.call("mmp_start_bytes");
-  if (!states || states.length === size) return;
-  const says = `the start ${name} has ${states.length} bytes of states`;
-  throw new CorruptStream("Starts", `${says}, allowed is ${size}`);
 }
 
 /**
@@ -158,7 +134,7 @@ function joined(decoded, { layout, turn, layers, palette }, { planes, depth }, c
     const first = layout >= LUMA ? colours : 0;
     for (let at = first; at < planes; ++at) interleave(samples, decoded[at], planes, at);
   }
-  const together = layout === TOGETHER && layers.some((layer) => isExact(layer.coding));
+  const together = layout === TOGETHER && layers.some((layer) => layer.coding === EXACT);
   if (!together) narrow(samples, depth);
   return samples;
 }
@@ -177,16 +153,12 @@ const shownOrder = (planes) =>
  * @param {number} planes that it codes
  * @param {{ width: number, height: number }} tile
  * @param {Plane[]} before the planes of the layers before it
- * @param {Uint8Array | null} states
  * @returns {Plane[]}
  */
-function decodeLayer(instance, layer, planes, tile, before, states) {
+function decodeLayer(instance, layer, planes, tile, before) {
   const { coding, tools, depth, payload } = layer;
-  if (isExact(coding)) {
-    const found =
-      coding === EXACT
-        ? exact(instance, "mmp_exact", payload, planes, tile, depth, [])
-        : exact2(instance, payload, planes, tile, depth, tools);
+  if (coding === EXACT) {
+    const found = exact(instance, payload, planes, tile, depth, tools);
     /** @type {Plane[]} */
     const own = depth <= 8 ? found.map((plane) => Uint8Array.from(plane)) : found;
     return shownOrder(own);
@@ -202,14 +174,13 @@ function decodeLayer(instance, layer, planes, tile, before, states) {
   if (coding === TREES) {
     instance.call("mmp_trees", coded, payload.length, height, width, trees, out);
   } else {
-    const own = instance.put(int32(inOrder(tools, [...BLOCK_TOOLS, ...LATER_BLOCK_TOOLS])));
+    const own = instance.put(int32(inOrder(tools, BLOCK_TOOLS)));
     const side = tools.fragment_size;
     changes = instance.take(Math.ceil(height / side) * Math.ceil(width / side));
-    const start = states && tools.trained_start ? instance.put(states) : 0;
     const planesBefore = instance.put(Uint32Array.from(earlier));
     instance.call(
       "mmp_blocks",
-      ...[coded, payload.length, height, width, depth, own, trees, start, planesBefore, out, changes],
+      ...[coded, payload.length, height, width, depth, own, trees, planesBefore, out, changes],
     );
   }
   const next = () => {
@@ -237,27 +208,12 @@ function decodeLayer(instance, layer, planes, tile, before, states) {
 const int32 = (numbers) => Int32Array.from(numbers);
 
 /**
- * Decodes exact samples 2.
- * @param {Instance} instance
- * @param {Uint8Array} payload
- * @param {number} planes
- * @param {{ width: number, height: number }} size
- * @param {number} depth
- * @param {import("./format/tools.js").ToolValues} tools
- */
-function exact2(instance, payload, planes, size, depth, tools) {
-  checkStreamSizes(payload, planes);
-  const own = instance.put(int32(inOrder(tools, EXACT_TOOLS)));
-  return exact(instance, "mmp_exact_2", payload, planes, size, depth, [own]);
-}
-
-/**
  * Checks the sizes of streams, of which the module holds the lowest 32 bits only.
- * @param {Uint8Array} payload of exact samples 2
+ * @param {Uint8Array} payload of exact samples
  * @param {number} planes
  */
 function checkStreamSizes(payload, planes) {
-  const fields = new Fields(payload, EXACT_2_SECTION);
+  const fields = new Fields(payload, EXACT_SECTION);
   /** @type {number[]} */
   let sizes;
   try {
@@ -269,7 +225,7 @@ function checkStreamSizes(payload, planes) {
   sizes.forEach((size, number) => {
     if (size > left) {
       const says = `stream ${number} has ${size} bytes, the payload has ${left} left`;
-      throw new TruncatedStream(EXACT_2_SECTION, says);
+      throw new TruncatedStream(EXACT_SECTION, says);
     }
     left -= size;
   });
@@ -278,19 +234,20 @@ function checkStreamSizes(payload, planes) {
 /**
  * Decodes exact samples, and returns the planes in the order of the coding.
  * @param {Instance} instance
- * @param {string} name of the function
  * @param {Uint8Array} payload
  * @param {number} planes
  * @param {{ width: number, height: number }} size
  * @param {number} depth
- * @param {number[]} more values of the function
+ * @param {import("./format/tools.js").ToolValues} tools
  */
-function exact(instance, name, payload, planes, { width, height }, depth, more) {
+function exact(instance, payload, planes, { width, height }, depth, tools) {
+  checkStreamSizes(payload, planes);
   const count = width * height;
+  const own = instance.put(int32(inOrder(tools, EXACT_TOOLS)));
   const coded = instance.put(payload);
   const out = instance.take(2 * count * planes);
   new Uint8Array(instance.memory.buffer, out, 2 * count * planes).fill(0);
-  instance.call(name, coded, payload.length, planes, height, width, depth, ...more, out);
+  instance.call("mmp_exact", coded, payload.length, planes, height, width, depth, own, out);
   const all = /** @type {Uint16Array} */ (instance.samples(out, count * planes, true));
   return Array.from({ length: planes }, (_, at) => all.subarray(at * count, (at + 1) * count));
 }

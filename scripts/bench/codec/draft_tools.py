@@ -25,7 +25,7 @@ from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics.psnr import psnr
-from mmpcodec.tools import DRAFT, LATER_BLOCK_TOOLS, TABLE
+from mmpcodec.tools import LATER_BLOCK_TOOLS, TABLE
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
@@ -54,7 +54,7 @@ def measured(
     rows: list[dict[str, Any]] = []
     start = time.process_time()
     for lam in lambdas:
-        params = EncodeParams.from_options(lam, version=DRAFT, **options)
+        params = EncodeParams.from_options(lam, **options)
         found = mmpcodec.encode_picture(samples, params, backend="cpu", threads=1)
         size, quality = len(found.data), psnr(samples, found.samples, white=255)
         rows.append({"bytes": size, "bpp": 8 * size / (height * width), "psnr": quality})

@@ -148,15 +148,12 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
         ),
         "exact 2, zeros": lambda: file_of(EXACT_2, bytes(64), *gray, 2),
         "exact 2, zeros, 16 bits": lambda: file_of(EXACT_2, bytes(64), Form.GRAY, 16, side, 2),
-        "exact 2, noise": lambda: mmpcodec.encode(
-            noise(side), 0, preset="exact", effort=6, version=2
-        ),
+        "exact 2, noise": lambda: mmpcodec.encode(noise(side), 0, preset="exact", effort=6),
         "exact 2, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
             np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
             0,
             preset="exact",
             effort=6,
-            version=2,
         ),
     }
 

@@ -5,10 +5,9 @@ import io
 import struct
 
 import numpy as np
+from parts import exif
 from parts.choices import Choices
 from PIL import Image
-
-from makers import exif
 
 _MODES = ("L", "L", "RGB", "RGB", "YCbCr", "CMYK")
 _FRAMES = (*range(0xC0, 0xC4), *range(0xC5, 0xC8), *range(0xC9, 0xCC), 0xF7)

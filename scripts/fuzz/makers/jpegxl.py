@@ -4,10 +4,8 @@ import functools
 import struct
 
 import numpy as np
-from parts import boxes
+from parts import boxes, exif
 from parts.choices import Choices
-
-from makers import exif
 
 
 @functools.cache

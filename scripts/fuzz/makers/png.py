@@ -3,9 +3,8 @@
 import struct
 import zlib
 
+from parts import exif
 from parts.choices import Choices
-
-from makers import exif
 
 _MAGIC = b"\x89PNG\r\n\x1a\n"
 _PLANES = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}

@@ -6,10 +6,9 @@ import struct
 from typing import Any
 
 import numpy as np
+from parts import exif
 from parts.choices import Choices
 from PIL import Image, features
-
-from makers import exif
 
 
 @functools.cache

@@ -1,1 +1,1 @@
-"""What the makers of several formats share: choices, ISO boxes, directories of TIFF."""
+"""What the makers of several formats share: choices, ISO boxes, directories of TIFF, EXIF."""

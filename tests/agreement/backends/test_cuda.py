@@ -8,11 +8,12 @@ from unittest import mock
 import numpy as np
 import pytest
 from support.same import assert_same
-from support.strategies import CONTENT
+from support.strategies import BASIC, CONTENT
 
 import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
 from mmpcodec.backends import block_efforts
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks, trees
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -25,8 +26,15 @@ FULL = {"dictionary_limit": 300, "replacement": True}
 IMAGES = sorted((Path(__file__).parents[3] / "images").glob("*.pgm"))
 
 
+class Cpu(CpuBackend):
+    """The processor, which searches as the device does."""
+
+    def __init__(self, *, plain=False):
+        super().__init__(efforts=PLAIN_EFFORTS if plain else block_efforts.CUDA_EFFORTS)
+
+
 def check(picture, params, *, plain=False):
-    expected = CpuBackend(plain=plain).encode(picture, params)
+    expected = Cpu(plain=plain).encode(picture, params)
     assert_same(expected, CudaBackend(plain=plain).encode(picture, params), f"cuda, {params}")
 
 
@@ -104,7 +112,7 @@ def test_counts_are_halved():
 )
 def test_blocks(effort, plain, fragment_size, lam):
     params = EncodeParams.from_options(
-        lam, preset="photo", effort=effort, fragment_size=fragment_size
+        lam, preset="photo", **BASIC, effort=effort, fragment_size=fragment_size
     )
     for path in IMAGES:
         check(pictures.read(path).samples[100:195, 60:193].copy(), params, plain=plain)
@@ -129,8 +137,8 @@ def test_each_shortcut_of_blocks(name, monkeypatch):
         number: replace(effort, **{name: ONE_BY_ONE[name]})
         for number, effort in block_efforts.PLAIN_EFFORTS.items()
     }
-    monkeypatch.setattr(block_efforts, "EFFORTS", changed)
-    params = EncodeParams.from_options(40, preset="photo", effort=6)
+    monkeypatch.setattr(block_efforts, "CUDA_EFFORTS", changed)
+    params = EncodeParams.from_options(40, preset="photo", **BASIC, effort=6)
     for path in IMAGES:
         check(pictures.read(path).samples[90:210, 60:230].copy(), params)
 
@@ -143,7 +151,7 @@ def test_sizes_of_blocks(content, shape, least_squares):
     for lam, step in ((3, 1), (60, 0), (60, 20000)):
         for effort in (1, 3, 6):
             options = {"least_squares": least_squares, "step": step, "effort": effort}
-            check(picture, EncodeParams.from_options(lam, preset="photo", **options))
+            check(picture, EncodeParams.from_options(lam, preset="photo", **BASIC, **options))
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
@@ -152,26 +160,26 @@ def test_any_number_of_workers(workers, fragment_size, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_WORKERS", workers)
     picture = pictures.read(IMAGES[0]).samples[:200, :270].copy()
     options = {"fragment_size": fragment_size, "effort": 2}
-    check(picture, EncodeParams.from_options(30, preset="photo", **options))
+    check(picture, EncodeParams.from_options(30, preset="photo", **BASIC, **options))
 
 
 @pytest.mark.parametrize("tickets", [1, 5])
 def test_launches_of_few_fragments(tickets, monkeypatch):
     monkeypatch.setattr(blocks, "MOST_TICKETS", tickets)
     picture = pictures.read(IMAGES[0]).samples[:200, :330].copy()
-    check(picture, EncodeParams.from_options(30, preset="photo", effort=2))
+    check(picture, EncodeParams.from_options(30, preset="photo", **BASIC, effort=2))
 
 
 def test_little_memory_makes_teams_smaller():
     import cupy
 
     plane = pictures.read(IMAGES[0]).samples[:200, :330].copy()
-    params = EncodeParams.from_options(30, preset="photo", effort=2)
+    params = EncodeParams.from_options(30, preset="photo", **BASIC, effort=2)
     CudaBackend().encode(plane, params)  # allocates tables, which stay
     device = cupy.cuda.Device().id
-    effort = block_efforts.block_effort(params.effort)
+    effort = block_efforts.CUDA_EFFORTS[params.effort]
     needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(effort, device)
-    expected = CpuBackend().encode(plane, params)
+    expected = Cpu().encode(plane, params)
     for more in (0, 20 << 20):
         pool = cupy.cuda.MemoryPool()
         pool.set_limit(size=needed + more)
@@ -189,17 +197,18 @@ def test_batch_is_one_by_one(preset):
         pictures.read(path).samples[: 100 + i, : 200 - i].copy() for i, path in enumerate(IMAGES)
     ]
     params = EncodeParams.from_options(24, preset=preset)
+    params = replace(params, tools=CudaBackend().able(params.tools))
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(CpuBackend().encode(plane, params), coded, "batch")
+        assert_same(Cpu().encode(plane, params), coded, "batch")
 
 
 def test_batch_of_different_sizes():
     whole = pictures.read(IMAGES[0]).samples
     shapes = [(200, 330), (1, 1), (64, 65), (130, 40), (70, 400), (9, 300)]
     planes = [whole[:height, :width].copy() for height, width in shapes]
-    params = EncodeParams.from_options(24, preset="photo", effort=1, fragment_size=32)
+    params = EncodeParams.from_options(24, preset="photo", **BASIC, effort=1, fragment_size=32)
     for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(CpuBackend().encode(plane, params), coded, f"{plane.shape}")
+        assert_same(Cpu().encode(plane, params), coded, f"{plane.shape}")
 
 
 def test_many_pictures_run_in_groups():
@@ -209,7 +218,7 @@ def test_many_pictures_run_in_groups():
         if picture.shape[0] > 330
     )
     planes = [whole[i : i + 30, :40].copy() for i in range(300)]
-    expected = [CpuBackend().encode(plane, EncodeParams(30)).payload for plane in planes]
+    expected = [Cpu().encode(plane, EncodeParams(30)).payload for plane in planes]
     calls = []
     coded = CudaBackend().encode_batch(
         planes, EncodeParams(30), progress=lambda done, total: calls.append((done, total))
@@ -223,7 +232,7 @@ def test_arrays_on_the_device_and_any_stream():
     import cupy
 
     plane = pictures.read(IMAGES[0]).samples[:64, :80].copy()
-    expected = mmpcodec.encode(plane, 20, backend="cpu")
+    expected = mmpcodec.encode(plane, 20, backend="cuda")
     assert mmpcodec.encode(cupy.asarray(plane), 20) == expected
     whole = cupy.asarray(pictures.read(IMAGES[0]).samples)
     with cupy.cuda.Stream(non_blocking=True):
@@ -268,6 +277,7 @@ def test_too_little_memory_is_refused_with_numbers(preset):
 def test_cancelling_leaves_the_device_usable(preset):
     plane = pictures.read(IMAGES[0]).samples[:256, :256].copy()
     params = EncodeParams.from_options(60, preset=preset, effort=2)
+    params = replace(params, tools=CudaBackend().able(params.tools))
     with pytest.raises(mmpcodec.Cancelled):
         CudaBackend().encode(plane, params, progress=lambda done, total: False)
     check(plane, params)

@@ -16,11 +16,12 @@ from support.strategies import (
 )
 
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES, WIDE_PLANES
 
-REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
+REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 
 
 def check(picture, params, depth, threads=(1, 3)):
@@ -65,7 +66,7 @@ def test_least_squares_and_templates(content, lam, mode, depth):
 
 @pytest.mark.parametrize("depth", [9, 16])
 def test_derived_modes(depth):
-    options = {"version": 2, "earlier_planes": 0, "effort": 1, "derived_modes": True}
+    options = {"earlier_planes": 0, "effort": 1, "derived_modes": True}
     params = EncodeParams.from_options(20, preset="photo", **options)
     rng = np.random.default_rng(depth)
     check(deepened(rng, woven(rng, 30, 41), depth), params, depth, [2])
@@ -78,15 +79,13 @@ def test_the_largest_differences(depth):
     noise = np.random.default_rng(depth).integers(0, 2, rows.shape)
     largest = (1 << depth) - 1
     picture = largest * np.where(columns < 20, (rows // 4 + columns // 4) % 2, noise)
-    params = EncodeParams.from_options(
-        60, preset="photo", version=2, effort=1, templates=0, earlier_planes=0
-    )
+    params = EncodeParams.from_options(60, preset="photo", effort=1, templates=0, earlier_planes=0)
     check(picture.astype(np.uint16), params, depth, [1])
 
 
 @pytest.mark.parametrize(("lam", "depth"), [(1e-5, 16), (1, 9), (60, 12)])
 def test_earlier_planes(lam, depth):
-    params = EncodeParams.from_options(lam, preset="photo", version=2, effort=2)
+    params = EncodeParams.from_options(lam, preset="photo", effort=2)
     luma, other = earlier_planes((29, 36), params.tools, depth)
     picture = luma // 2 + other // 3
     check(picture, params, depth)
@@ -102,7 +101,7 @@ def test_sums_of_earlier_planes_beyond_32_bits():
     around = np.pad(luma.astype(int), 1, mode="edge")
     sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
     picture = (4 * (luma + sides)).astype(np.uint16)
-    params = EncodeParams.from_options(1, preset="photo", version=2, effort=2, earlier_planes=1)
+    params = EncodeParams.from_options(1, preset="photo", effort=2, earlier_planes=1)
     coded = CPU.encode(picture, params, depth=16, earlier=[luma])
     modes = coded.trace.units[..., 2]
     luma[:, 32:] += 62000  # the samples decode to others, from the weights of the dark ones

@@ -11,6 +11,7 @@ from support.same import assert_same
 from support.strategies import CONTENT, block_params, earlier_planes, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_blocks, code_flag
@@ -27,7 +28,7 @@ from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
 from mmpcodec.tools import PRESETS
 
-REFERENCE, CPU = ReferenceBackend(), CpuBackend(plain=True)
+REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 
 
 def check(picture, params, threads=(1, 3)):
@@ -76,7 +77,7 @@ def test_templates(fragment_size, templates, height, width):
 @pytest.mark.parametrize("dependent", [False, True])
 @pytest.mark.parametrize("lam", [0.5, 40])
 def test_fine_contexts(lam, dependent):
-    options = {"version": 2, "earlier_planes": 0, "dependent": dependent, "effort": 2}
+    options = {"earlier_planes": 0, "dependent": dependent, "effort": 2}
     params = EncodeParams.from_options(lam, preset="photo", **options)
     assert params.tools.fine_contexts
     check(CONTENT["natural"](np.random.default_rng(int(lam)), 18, 26), params, [1])
@@ -84,7 +85,7 @@ def test_fine_contexts(lam, dependent):
 
 @pytest.mark.parametrize(("lam", "dependent"), [(1, True), (20, False)])
 def test_trained_transforms(lam, dependent):
-    options = {"version": 2, "earlier_planes": 0, "dependent": dependent, "effort": 1}
+    options = {"earlier_planes": 0, "dependent": dependent, "effort": 1}
     params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
     picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
     expected = check_picture("blocks", picture, params, threads=[1])
@@ -100,14 +101,14 @@ def test_trained_transforms(lam, dependent):
 
 @pytest.mark.parametrize("preset", ["photo", "mixed"])
 def test_derived_modes(preset):
-    options = {"version": 2, "earlier_planes": 0, "effort": 1}
+    options = {"earlier_planes": 0, "effort": 1}
     params = EncodeParams.from_options(40, preset=preset, derived_modes=True, **options)
     check(woven(np.random.default_rng(3), 20, 29), params, [2])
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
 def test_border_sines(fragment_size):
-    options = {"version": 2, "earlier_planes": 0, "fragment_size": fragment_size, "effort": 1}
+    options = {"earlier_planes": 0, "fragment_size": fragment_size, "effort": 1}
     params = EncodeParams.from_options(12, preset="photo", **options)
     picture = CONTENT["natural"](np.random.default_rng(5), 22, 35)
     check(picture, params, [2])
@@ -139,7 +140,7 @@ def test_earlier_planes(preset, height, width, planes):
     luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
     # Without trained states, so that the modes do not change with the training.
-    options = {"version": 2, "earlier_planes": planes, "trained_start": False, "effort": 1}
+    options = {"earlier_planes": planes, "trained_start": False, "effort": 1}
     params = EncodeParams.from_options(8, preset=preset, **options)
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]

@@ -62,20 +62,17 @@ CASES = {
     "gray, blocks": Case(waves(), 30, {"preset": "photo"}),
     "gray, mixed": Case(waves(), 30, {"preset": "mixed"}),
     "gray, exact": exact(waves()),
-    "gray, exact 2": exact(waves(), version=2),
     "gray, 1 bit": exact(waves(1, 1), depth=1),
     "gray, 12 bits": exact(waves(1, 12), depth=12, tile_size=64),
-    "gray, 16 bits, version 2": exact(waves(1, 16), version=2),
+    "gray, 16 bits": exact(waves(1, 16)),
     "gray, 12 bits, blocks": Case(waves(1, 12), 40, {"preset": "photo", "depth": 12}),
     "gray with alpha": exact(waves(2)),
     "RGB, exact, tiles": exact(waves(3), tile_size=64),
-    "RGB, blocks, version 2": Case(waves(3), 30, {"preset": "photo", "version": 2}),
-    "RGB, blocks, tiles, version 2": Case(
-        waves(3), 30, {"preset": "photo", "version": 2, "tile_size": 64}
-    ),
-    "RGB, palette, version 2": exact(few_colours(), version=2),
+    "RGB, blocks": Case(waves(3), 30, {"preset": "photo"}),
+    "RGB, blocks, tiles": Case(waves(3), 30, {"preset": "photo", "tile_size": 64}),
+    "RGB, palette": exact(few_colours(), palette=True),
     "RGBA, exact": exact(waves(4)),
-    "RGBA, 16 bits, version 2": exact(waves(4, 16), version=2, tile_size=64),
+    "RGBA, 16 bits": exact(waves(4, 16), tile_size=64),
     "RGBA, blocks": Case(waves(4), 30, {"preset": "photo"}),
 }
 
@@ -153,9 +150,7 @@ def test_the_served_page_shows_the_samples_of_python(viewing, served, tmp_path):
 def test_a_scan_with_a_white_of_its_own(viewing, written):
     """As DICOM files are read: 12 bits in a file of 16, whose white is 4095."""
     samples = waves(1, 12)
-    data = mmpcodec.encode(
-        samples, 0, preset="exact", depth=16, metadata=Metadata(white=4095), version=2
-    )
+    data = mmpcodec.encode(samples, 0, preset="exact", depth=16, metadata=Metadata(white=4095))
     viewer = viewing(written({"scan.mmp": data}), **DESK)
     check_samples(viewer, samples)
     levels = [float(viewer.locator(f"#{name}").input_value()) for name in ("low", "high")]
@@ -181,7 +176,7 @@ def test_a_scan_with_a_white_of_its_own(viewing, written):
 
 
 def test_two_codings_side_by_side_and_wiped(viewing, written):
-    cases = [CASES["RGB, exact, tiles"], CASES["RGB, blocks, version 2"]]
+    cases = [CASES["RGB, exact, tiles"], CASES["RGB, blocks"]]
     files = dict(zip(("exact.mmp", "blocks.mmp"), (case.file() for case in cases), strict=True))
     decoded = [mmpcodec.decode(data) for data in files.values()]
     assert not np.array_equal(*decoded)

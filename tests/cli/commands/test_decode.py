@@ -86,7 +86,7 @@ def test_json(mmp, encoded):
 
 def test_a_file_cut_at_either_end(mmp, files):
     picture = samples_of((130, 200), 1, 8)
-    data = tiled(picture, version=2, effort=1)
+    data = tiled(picture, effort=1)
     header = mmpcodec.inspect(data).header
     Path("end.mmp").write_bytes(data[: header.tile_offsets[5] + 1])
     Path("front.mmp").write_bytes(data[header.tile_offsets[2] + 1 :])
@@ -221,7 +221,7 @@ def test_jpeg_and_webp_take_a_quality(mmp, encoded, samples):
 def test_the_error_of_a_cut_file_names_the_option_that_opens_it(mmp, files, tmp_path, command):
     cut = tmp_path / "cut.mmp"
     samples = np.arange(128 * 128, dtype=np.uint16).reshape(128, 128).astype(np.uint8)
-    data = mmpcodec.encode(samples, 0, tile_size=64, version=2)
+    data = mmpcodec.encode(samples, 0, tile_size=64)
     cut.write_bytes(data[: len(data) // 2])
     more = {"decode": ["-o", tmp_path / "a.png"], "compare": [cut]}.get(command, [])
     result = mmp(command, cut, *more)

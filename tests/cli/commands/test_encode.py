@@ -123,19 +123,21 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     notes = result.stderr.splitlines()
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
-        "mmp: lambda 32, partition flexible, index classes on, flag contexts on, "
+        "mmp: lambda 32, tune psnr, partition flexible, index classes on, flag contexts on, "
         "copy radius 4, dictionary limit 16384, displaced blocks 0, redundancy radius 0, "
         "replacement off, post filter on"
     )
     assert re.search(
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
-    result = mmp("encode", picture, "-v", "-f", "--format", 2, "--preset", "photo")
+    result = mmp("encode", picture, "-v", "-f", "--preset", "photo")
     told = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
-    assert result.stderr.splitlines()[2].startswith(told)
-    assert result.stderr.splitlines()[2].endswith("frequency weights 6")
+    assert result.stderr.splitlines()[1].startswith(told)
+    assert result.stderr.splitlines()[1].endswith("frequency weights 6")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
-    assert result.stderr.splitlines()[1].startswith("mmp: quality 60, usual lambda 55.98, part")
+    assert result.stderr.splitlines()[1].startswith(
+        "mmp: quality 60, usual lambda 55.98, tune psnr, part"
+    )
 
 
 @pytest.mark.parametrize(
@@ -280,25 +282,12 @@ def test_other_picture_formats(mmp, samples, suffix):
     np.testing.assert_array_equal(mmpcodec.decode(Path("b.mmp").read_bytes()), samples)
 
 
-def test_format_2_is_a_draft(mmp, picture):
-    found = mmp("encode", picture, "-o", "a.mmp", "--format", 2, "--preset", "photo", "-l", 20)
-    assert found.exit_code == 0, found.stderr
-    remark = "mmp: --format 2: is a draft; later releases may not read these files\n"
-    assert found.stderr == remark
+def test_the_command_writes_the_bytes_of_the_library(mmp, picture):
+    found = mmp("encode", picture, "-o", "a.mmp", "--preset", "photo", "-l", 20)
+    assert (found.exit_code, found.stderr) == (0, "")
     samples = pictures.read(picture).samples
-    options = {"preset": "photo", "version": 2}
-    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 20, **options)
+    assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 20, preset="photo")
     told = mmp("info", "a.mmp")
-    assert "format   version 2, a draft, 1 tile" in told.stdout
+    assert "format   version 3, 1 tile" in told.stdout
     assert "pdpc on" in told.stdout
-    assert json.loads(mmp("info", "a.mmp", "--json").stdout)["draft"] is True
     assert mmp("decode", "a.mmp", "-o", "b.png").exit_code == 0
-
-
-@pytest.mark.parametrize("version", [0, 3, "x"])
-def test_other_formats_are_wrong_use(mmp, picture, version, files):
-    before = files()
-    found = mmp("encode", picture, "--format", version)
-    assert found.exit_code == 2
-    assert str(version) in found.stderr
-    assert files() == before

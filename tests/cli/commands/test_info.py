@@ -27,7 +27,6 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "overhead_bytes",
         "overhead_share",
         "version",
-        "draft",
         "width",
         "height",
         "form",
@@ -37,7 +36,6 @@ def test_json_is_what_inspect_found(mmp, encoded):
         "level_bits",
         "first_level",
         "tile_size",
-        "start",
         "tiles",
         "metadata",
         "layers",
@@ -57,7 +55,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
     np.testing.assert_array_equal(sizes, found.trace.dictionary_sizes.reshape(5, 5))
     assert np.ravel(facts["leaves"]).tolist() == found.trace.leaves()
     assert facts["depths"] == found.trace.depths()
-    assert [facts[name] for name in ("version", "width", "height", "depth")] == [1, 20, 16, 8]
+    assert [facts[name] for name in ("version", "width", "height", "depth")] == [3, 20, 16, 8]
     assert [facts[name] for name in ("form", "white", "tile_size", "tiles")] == ["gray", 255, 0, 1]
     assert (facts["metadata"], facts["bad_tiles"]) == ({}, [])
     assert facts["header_faults"] == []

@@ -122,7 +122,6 @@ def test_remarks(mmp, picture):
         "classic",
         "--rate-model: has no effect with preset exact; take preset text, mixed, plain or classic",
     ]
-    assert said("--no-palette") == ["--no-palette: has no effect without --format 2"]
     arguments = ["--total", "9kB", "--lambdas", "8,16", "--preset", "exact", "--dry-run"]
     assert said(*arguments, command="budget") == [
         "--lambdas: has no effect with preset exact; take preset photo, text, mixed, plain or "

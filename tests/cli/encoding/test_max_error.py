@@ -1,4 +1,4 @@
-"""mmp encode --max-error, and the efforts of lossless files of version 2."""
+"""mmp encode --max-error, and the efforts of lossless files."""
 
 from dataclasses import replace
 
@@ -8,9 +8,9 @@ import pytest
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, Target, pictures
 from mmpcodec.backends.cuda.backend import CudaBackend
-from mmpcodec.tools import PRESETS, in_version
+from mmpcodec.tools import PRESETS
 
-NEAR = "--max-error", "2", "--format", "2"
+NEAR = "--max-error", "2"
 
 
 @pytest.fixture
@@ -28,7 +28,7 @@ def picture(tmp_path):
 def test_no_sample_is_off_by_more(mmp, picture, error):
     path, samples = picture
     out = path.with_suffix(".mmp")
-    result = mmp("encode", path, "--format", "2", "--max-error", error)
+    result = mmp("encode", path, "--max-error", error)
     assert result.exit_code == 0
     assert "lambda" not in result.stdout
     found = mmpcodec.inspect(out.read_bytes())
@@ -45,7 +45,7 @@ def test_larger_errors_make_smaller_files(mmp, picture):
     path, _ = picture
     sizes = []
     for error in (0, 1, 3, 9):
-        mmp("encode", path, "--format", "2", "--max-error", error, "--force")
+        mmp("encode", path, "--max-error", error, "--force")
         sizes.append(path.with_suffix(".mmp").stat().st_size)
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[-1] < sizes[0] / 2
@@ -54,10 +54,6 @@ def test_larger_errors_make_smaller_files(mmp, picture):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (
-            ["--max-error", "2", "--format", "1"],
-            "max_error = 2: needs version 2 of the format; version is 1",
-        ),
         (["--max-error", "-1"], "max_error = '-1': must be a whole number of samples"),
         ([*NEAR, "--preset", "photo"], "take preset exact"),
         ([*NEAR, "--lossless"], "--max-error and --lossless: give only one of them"),
@@ -102,19 +98,19 @@ def test_a_target_of_the_library_excludes_it(picture):
         name = next(iter(target))
         says = f"{name} and max_error = 2: give only one of them"
         with pytest.raises(ParameterError, match=says):
-            mmpcodec.encode(samples, max_error=2, version=2, **target)
-        params = EncodeParams.from_options(max_error=2, version=2)
+            mmpcodec.encode(samples, max_error=2, **target)
+        params = EncodeParams.from_options(max_error=2)
         (value,) = target.values()
         with pytest.raises(ParameterError, match=says):
             mmpcodec.encode_picture(
                 samples, params, target=Target(name.removeprefix("target_"), value)
             )
     with pytest.raises(ParameterError, match="quality = 100, which is lossless, and max_error"):
-        mmpcodec.encode(samples, max_error=2, version=2, quality=100)
+        mmpcodec.encode(samples, max_error=2, quality=100)
 
 
 def test_a_device_names_a_backend_that_bounds_errors():
-    tools = in_version(PRESETS["exact"], 2)
+    tools = PRESETS["exact"]
     able = "it has no exact samples; take "
     assert CudaBackend().fault(replace(tools, max_error=1)) == f"{able}backend cpu"
     assert CudaBackend().fault(tools) == f"{able}preset text, plain or classic"
@@ -124,7 +120,7 @@ def test_efforts_have_more_predictors_and_models(mmp, picture):
     path, samples = picture
     forms = []
     for effort in (1, 2, 4, 6, 9):
-        options = "--format", "2", "--lossless", "--preset", "exact", "--effort", effort, "--force"
+        options = "--lossless", "--preset", "exact", "--effort", effort, "--force"
         assert mmp("encode", path, *options).exit_code == 0
         data = path.with_suffix(".mmp").read_bytes()
         np.testing.assert_array_equal(mmpcodec.decode(data), samples)

@@ -25,22 +25,13 @@ def layers(path):
 
 
 def test_auto_draws_pages_of_version_2(mmp, page):
-    assert mmp("encode", page, "-l", 40, "--format", 2).exit_code == 0
+    assert mmp("encode", page, "-l", 40).exit_code == 0
     assert layers(page) == ["palette"]
     assert "palette" in mmp("info", page.with_suffix(".mmp")).stdout
-    assert mmp("encode", page, "-l", 40, "--format", 2, "--no-palette", "-f").exit_code == 0
-    assert layers(page) == ["gray"]
-    assert mmp("encode", page, "-l", 40, "-f").exit_code == 0
+    assert mmp("encode", page, "-l", 40, "--no-palette", "-f").exit_code == 0
     assert layers(page) == ["gray"]
 
 
 def test_a_preset_draws_if_asked(mmp, page):
-    mmp("encode", page, "-l", 40, "--format", 2, "--preset", "photo", "--palette")
+    mmp("encode", page, "-l", 40, "--preset", "photo", "--palette")
     assert layers(page) == ["palette"]
-
-
-def test_version_1_has_no_palette(mmp, page):
-    found = mmp("encode", page, "--palette")
-    assert found.exit_code == 2
-    assert "palette = True: needs version 2 of the format" in found.stderr
-    assert not page.with_suffix(".mmp").exists()

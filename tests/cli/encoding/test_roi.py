@@ -10,7 +10,7 @@ from support.strategies import woven
 import mmpcodec
 from mmpcodec import pictures
 
-OPTIONS = ("--format", "2", "--tune", "psnr", "--preset", "photo", "--effort", "1", "-f")
+OPTIONS = ("--tune", "psnr", "--preset", "photo", "--effort", "1", "-f")
 MASK = np.zeros((128, 192), np.uint8)
 MASK[70:100, 70:120] = 255
 RECTANGLE = "70,70,50,30"
@@ -88,12 +88,11 @@ def test_info_counts_the_steps(mmp, picture):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--roi", RECTANGLE), "--roi: needs --format 2"),
         (
-            (*OPTIONS[:2], "--preset", "text", "--roi", RECTANGLE),
+            ("--preset", "text", "--roi", RECTANGLE),
             "--roi: has no effect with preset text; take preset photo or mixed",
         ),
-        ((*OPTIONS[:2], "--lossless", "--roi", RECTANGLE), "has no effect on lossless files"),
+        (("--lossless", "--roi", RECTANGLE), "has no effect on lossless files"),
         ((*OPTIONS, "--roi-steps", "3"), "--roi-steps: needs --roi"),
         (
             (*OPTIONS, "--palette", "--roi", RECTANGLE),

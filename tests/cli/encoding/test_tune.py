@@ -18,7 +18,7 @@ def picture(tmp_path):
 
 
 def test_tuned_for_the_eye(mmp, picture):
-    options = ("--format", 2, "--preset", "photo")
+    options = ("--preset", "photo")
     assert mmp("encode", picture, *options, "--tune", "eye").exit_code == 0
     data = picture.with_suffix(".mmp").read_bytes()
     assert mmpcodec.inspect(data).layers[0].tools.frequency_weights == 6
@@ -32,7 +32,7 @@ def test_tuned_for_the_eye(mmp, picture):
 
 @pytest.mark.parametrize("rate", [["-l", 5], ["--target-psnr", 30], ["--tune", "auto", "-l", 5]])
 def test_measurements_are_tuned_for_psnr(mmp, picture, rate):
-    assert mmp("encode", picture, "--format", 2, "--preset", "photo", *rate).exit_code == 0
+    assert mmp("encode", picture, "--preset", "photo", *rate).exit_code == 0
     layer = mmpcodec.inspect(picture.with_suffix(".mmp").read_bytes()).layers[0]
     assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
 
@@ -41,7 +41,7 @@ def test_deep_pictures_are_tuned_for_psnr(mmp, picture):
     deep = picture.with_name("deep.png")
     samples = pictures.read(picture).samples.astype(np.uint16) << 8
     pictures.write(samples, deep)
-    assert mmp("encode", deep, "--format", 2, "--preset", "photo").exit_code == 0
+    assert mmp("encode", deep, "--preset", "photo").exit_code == 0
     layer = mmpcodec.inspect(deep.with_suffix(".mmp").read_bytes()).layers[0]
     assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
 
@@ -52,27 +52,20 @@ def test_dicom_is_tuned_for_psnr(mmp, picture):
     samples = pictures.read(picture).samples
     file = picture.with_name("a.dcm")
     file.write_bytes(dicom_of(samples, 8))
-    assert mmp("encode", file, "--format", 2, "--preset", "photo", "-f").exit_code == 0
+    assert mmp("encode", file, "--preset", "photo", "-f").exit_code == 0
     layer = mmpcodec.inspect(file.with_suffix(".mmp").read_bytes()).layers[0]
     assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
 
 
 @pytest.mark.parametrize("rate", [["--quality", 60], ["--target-bpp", 1]])
 def test_other_rates_are_tuned_for_the_eye(mmp, picture, rate):
-    assert mmp("encode", picture, "--format", 2, "--preset", "photo", *rate).exit_code == 0
+    assert mmp("encode", picture, "--preset", "photo", *rate).exit_code == 0
     layer = mmpcodec.inspect(picture.with_suffix(".mmp").read_bytes()).layers[0]
     assert layer.tools.frequency_weights == 6
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["--tune", "eye"], "tune = 'eye': needs version 2 of the format; version is 1"),
-        (["--tune", "nose", "--format", 2], "tune = 'nose': must be one of auto, psnr, eye"),
-    ],
-)
-def test_wrong_aims(mmp, picture, options, message):
-    found = mmp("encode", picture, *options)
+def test_a_wrong_aim(mmp, picture):
+    found = mmp("encode", picture, "--tune", "nose")
     assert found.exit_code == 2
-    assert message in found.stderr
+    assert "tune = 'nose': must be one of auto, psnr, eye" in found.stderr
     assert not picture.with_suffix(".mmp").exists()

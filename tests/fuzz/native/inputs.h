@@ -16,8 +16,8 @@
 #include <vector>
 
 #include "cpu/blocks/planes.h"
-#include "cpu/lossless/codec.h"
 #include "cpu/filter_bank.h"
+#include "cpu/lossless/codec.h"
 #include "cpu/postfilter.h"
 #include "cpu/trees/picture.h"
 #include "shared/tools.h"

@@ -56,8 +56,6 @@ class Node:
         """Return the answer to a question; see ``answers.mjs``."""
         if data is not None:
             question["data"] = base64.b64encode(data).decode()
-        if "starts" in question:
-            question["starts"] = [base64.b64encode(each).decode() for each in question["starts"]]
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         self._process.stdin.write(json.dumps(question, default=os.fspath).encode() + b"\n")

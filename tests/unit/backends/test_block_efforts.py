@@ -1,4 +1,4 @@
-"""Efforts of the search for predicted blocks, and what the shortcuts of version 2 cost."""
+"""Efforts of the search for predicted blocks, and what their shortcuts cost."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -12,7 +12,7 @@ from support.strategies import pictures
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends import block_efforts
-from mmpcodec.backends.block_efforts import EFFORTS, LATER_EFFORTS, PLAIN_EFFORTS, block_effort
+from mmpcodec.backends.block_efforts import CUDA_EFFORTS, EFFORTS, PLAIN_EFFORTS, block_effort
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.pictures import read
 
@@ -21,7 +21,7 @@ LAMBDA = 60
 
 
 def encoded(picture, effort):
-    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort, version=2)
+    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort)
     return mmpcodec.encode_picture(picture, params, backend="cpu", threads=1)
 
 
@@ -30,32 +30,28 @@ def cost(picture, found):
     return error + LAMBDA * 8 * len(found.data)
 
 
-def test_each_coding_has_its_table():
-    assert block_effort(6) is EFFORTS[6]
-    assert block_effort(6, later=True) is LATER_EFFORTS[6]
-    assert block_effort(6, later=True, plain=True) is PLAIN_EFFORTS[6]
-    assert set(EFFORTS) == set(LATER_EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
+def test_each_backend_has_its_table():
+    assert set(EFFORTS) == set(CUDA_EFFORTS) == set(PLAIN_EFFORTS) == set(range(1, 10))
 
 
 def test_small_planes_are_searched_more_widely():
     most = 1 << 16
-    small, large = (block_effort(2, later=True, samples=own) for own in (most, most + 1))
-    assert large is LATER_EFFORTS[2]
+    small, large = (block_effort(2, own) for own in (most, most + 1))
+    assert large is EFFORTS[2]
     assert small.elongation > large.elongation
-    assert block_effort(2, samples=64) is EFFORTS[2]
-    assert block_effort(1, later=True, samples=64) == LATER_EFFORTS[1]
+    assert block_effort(1, 64) is EFFORTS[1]
 
 
-@pytest.mark.parametrize("effort", LATER_EFFORTS.values(), ids=map(str, LATER_EFFORTS))
-def test_efforts_of_version_2_are_consistent(effort):
+@pytest.mark.parametrize("effort", EFFORTS.values(), ids=map(str, EFFORTS))
+def test_efforts_are_consistent(effort):
     assert not (effort.every_angle and (effort.inherited or effort.settled))
     assert effort.ternary >= 0  # ternary=True works at each effort
     assert 0 < effort.reserve < 100
     assert 0 < effort.again < 100
 
 
-@pytest.mark.parametrize("effort", [*EFFORTS.values(), *PLAIN_EFFORTS.values()])
-def test_other_efforts_take_no_shortcut_of_version_2(effort):
+@pytest.mark.parametrize("effort", [*CUDA_EFFORTS.values(), *PLAIN_EFFORTS.values()])
+def test_other_backends_take_no_shortcut(effort):
     assert (effort.inherited, effort.reserve, effort.again) == (False, 0, 0)
     assert (effort.settled, effort.patience) == (0, 0)
 
@@ -68,8 +64,8 @@ def photograph():
 @pytest.mark.parametrize("effort", [2, pytest.param(6, marks=pytest.mark.slow)])
 def test_a_reserve_costs_little(monkeypatch, photograph, effort):
     short = cost(photograph, encoded(photograph, effort))
-    without = replace(LATER_EFFORTS[effort], reserve=0, again=0)
-    monkeypatch.setitem(block_efforts.LATER_EFFORTS, effort, without)
+    without = replace(EFFORTS[effort], reserve=0, again=0)
+    monkeypatch.setitem(block_efforts.EFFORTS, effort, without)
     whole = cost(photograph, encoded(photograph, effort))
     assert 0.99 * whole <= short <= 1.03 * whole
     assert short != whole
@@ -77,13 +73,11 @@ def test_a_reserve_costs_little(monkeypatch, photograph, effort):
 
 @pytest.mark.parametrize("effort", [2, 4])
 def test_settled_squares_are_not_split(monkeypatch, photograph, effort):
-    params = EncodeParams.from_options(
-        LAMBDA, preset="photo", effort=effort, version=2, earlier_planes=0
-    )
+    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort, earlier_planes=0)
 
     def blocks(settled):
-        changed = replace(LATER_EFFORTS[effort], settled=settled)
-        monkeypatch.setitem(block_efforts.LATER_EFFORTS, effort, changed)
+        changed = replace(EFFORTS[effort], settled=settled)
+        monkeypatch.setitem(block_efforts.EFFORTS, effort, changed)
         counts = CpuBackend().encode(photograph, params, threads=1).trace.blocks()
         return sum(int(table.sum()) for table in counts.values())
 
@@ -94,8 +88,8 @@ def test_settled_squares_are_not_split(monkeypatch, photograph, effort):
 @pytest.mark.parametrize(("shortcut", "effort"), [("settled", 4), ("patience", 6)])
 def test_shortcuts_cost_little(monkeypatch, photograph, shortcut, effort):
     short = cost(photograph, encoded(photograph, effort))
-    without = replace(LATER_EFFORTS[effort], **{shortcut: 0})
-    monkeypatch.setitem(block_efforts.LATER_EFFORTS, effort, without)
+    without = replace(EFFORTS[effort], **{shortcut: 0})
+    monkeypatch.setitem(block_efforts.EFFORTS, effort, without)
     whole = cost(photograph, encoded(photograph, effort))
     assert 0.99 * whole <= short <= 1.01 * whole
     assert short != whole
@@ -103,8 +97,8 @@ def test_shortcuts_cost_little(monkeypatch, photograph, shortcut, effort):
 
 def test_an_impatient_search_costs_more(monkeypatch, photograph):
     def of(patience):
-        changed = replace(LATER_EFFORTS[6], patience=patience)
-        monkeypatch.setitem(block_efforts.LATER_EFFORTS, 6, changed)
+        changed = replace(EFFORTS[6], patience=patience)
+        monkeypatch.setitem(block_efforts.EFFORTS, 6, changed)
         return cost(photograph, encoded(photograph, 6))
 
     assert of(0) < of(1000) < of(1) < 1.1 * of(0)
@@ -118,6 +112,6 @@ def test_higher_efforts_find_better_plans(photograph):
 @pytest.mark.parametrize("effort", [1, 5])
 @given(pictures(max_side=80), st.sampled_from([0.5, 30, 2000]))
 def test_pictures_of_any_size_have_a_plan(effort, picture, lam):
-    params = EncodeParams.from_options(lam, preset="photo", effort=effort, version=2)
+    params = EncodeParams.from_options(lam, preset="photo", effort=effort)
     found = mmpcodec.encode_picture(picture, params, backend="cpu", threads=1)
     assert np.array_equal(mmpcodec.decode(found.data), found.samples)

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.strategies import BASIC
 
 import mmpcodec
 from mmpcodec import (
@@ -101,8 +102,7 @@ def without_trees(device, monkeypatch):
     """A device without trees among predicted blocks."""
 
     class Lacking(Device):
-        def lacks(self, tools, depth=8):
-            return CudaBackend().lacks(tools, depth)
+        missing, lacks = CudaBackend.missing, CudaBackend.lacks
 
     register(monkeypatch, Lacking)
 
@@ -111,14 +111,14 @@ def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_tr
     monkeypatch.setattr(backends.Row, "start", -10.0)
     picture = np.hstack([np.tile(np.eye(16, dtype=np.uint8) * 200, (2, 2)), np.zeros((32, 9))])
     picture = picture.astype(np.uint8)
-    params = EncodeParams.from_options(300, preset="auto", effort=1)
+    params = EncodeParams.from_options(300, preset="auto", effort=1, palette=False)
     told = []
     found = encode_picture(
         picture, params, backend="cuda", progress=lambda *state: told.append(state)
     )
     expected = {
-        preset: mmpcodec.encode(picture, 300, preset=preset, effort=1)
-        for preset in ("photo", "text", "mixed", "exact")
+        preset: mmpcodec.encode(picture, 300, preset=preset, effort=1, **options)
+        for preset, options in (("photo", BASIC), ("text", {}), ("mixed", {}), ("exact", {}))
     }
     assert found.data in expected.values()
     lacking = expected["mixed"], expected["exact"]

@@ -19,7 +19,7 @@ from mmpcodec.format.layouts import Layout, earlier_planes
 from mmpcodec.params import DecodeLimits
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Form
-from mmpcodec.tools import PRESETS, in_version
+from mmpcodec.tools import PRESETS
 
 CPU = CpuBackend()
 
@@ -50,7 +50,7 @@ def test_how_many_planes_a_layer_has():
 @pytest.mark.parametrize("asked", [0, 1, 2])
 @pytest.mark.parametrize("preset", ["photo", "mixed"])
 def test_layers_have_the_planes_that_there_are(colours, preset, asked):
-    options = {"preset": preset, "effort": 1, "version": 2, "earlier_planes": asked}
+    options = {"preset": preset, "effort": 1, "earlier_planes": asked}
     found = mmpcodec.encode_picture(colours[:50, :60], EncodeParams.from_options(30, **options))
     names = "luma", "chroma orange", "chroma green"
     assert used(found.data) == list(zip(names, (0, min(asked, 1), asked), strict=True))
@@ -64,7 +64,7 @@ def test_they_make_files_smaller(colours):
     second = np.where(left, first // 2, 255 - first // 2)
     colours = np.stack([first, second, np.where(upper, first, 255 - first)], axis=2)
     sizes = [
-        len(mmpcodec.encode(colours, 40, preset="photo", version=2, earlier_planes=planes))
+        len(mmpcodec.encode(colours, 40, preset="photo", earlier_planes=planes))
         for planes in (0, 1, 2)
     ]
     assert sizes[2] < sizes[1] < 0.9 * sizes[0]
@@ -73,7 +73,7 @@ def test_they_make_files_smaller(colours):
 @pytest.mark.parametrize("preset", ["auto", "best", "photo"])
 @pytest.mark.parametrize("tile_size", [0, 64])
 def test_any_number_of_threads_and_a_region(colours, preset, tile_size):
-    options = {"preset": preset, "effort": 1, "version": 2, "tile_size": tile_size}
+    options = {"preset": preset, "effort": 1, "tile_size": tile_size}
     alone = mmpcodec.encode(colours, 40, threads=1, **options)
     assert mmpcodec.encode(colours, 40, threads=5, **options) == alone
     whole = mmpcodec.decode(alone, threads=1)
@@ -88,7 +88,7 @@ def test_other_depths_and_alpha(colours, depth):
     samples = np.dstack([colours, alpha]).astype(np.uint16)
     samples = samples >> (8 - depth) if depth < 8 else samples << (depth - 8)
     samples = samples.astype(np.uint8 if depth < 8 else np.uint16)[:40, :50]
-    params = EncodeParams.from_options(30, preset="photo", version=2, effort=1)
+    params = EncodeParams.from_options(30, preset="photo", effort=1)
     found = mmpcodec.encode_picture(samples, params, depth=depth)
     assert [planes for _, planes in used(found.data)] == [0, 1, 2, 0]
     np.testing.assert_array_equal(mmpcodec.decode(found.data), found.samples)
@@ -101,7 +101,7 @@ def test_progress_counts_all_layers(colours):
         assert calls == sorted(calls)
         assert calls[-1] == (3 * 42, 3 * 42)
 
-    options = {"preset": "photo", "effort": 1, "version": 2, "threads": 1}
+    options = {"preset": "photo", "effort": 1, "threads": 1}
     data = mmpcodec.encode(colours, 40, **options)
     calls_of(lambda progress: mmpcodec.encode(colours, 40, progress=progress, **options))
     calls_of(lambda progress: mmpcodec.decode(data, threads=1, progress=progress))
@@ -111,7 +111,7 @@ def test_layers_of_any_coding_predict(colours):
     """Luma as exact samples, orange by trees, green from both."""
     planes = [plane.samples for plane in split(colours, 8, Layout.LUMA)]
     orange = EncodeParams.from_options(20, preset="plain")
-    green = EncodeParams.from_options(20, preset="photo", version=2, effort=1)
+    green = EncodeParams.from_options(20, preset="photo", effort=1)
     exact, _, _ = CPU.encode_exact(to_planes(planes[0]), 8)
     trees = CPU.encode(planes[1], orange)
     decoded = [planes[0], trees.samples]
@@ -122,7 +122,7 @@ def test_layers_of_any_coding_predict(colours):
         Layer("chroma green", replace(green.coded_tools, post_filter=False), blocks.payload),
     ]
     samples = joined([*decoded, blocks.samples], Form.RGB, 8, Layout.LUMA)
-    header = mmpcodec.inspect(mmpcodec.encode(colours, 40, version=2)).header
+    header = mmpcodec.inspect(mmpcodec.encode(colours, 40)).header
     tile = layers.write(header, Layout.LUMA, parts, layers.samples_crc(samples))
     data = container.write(replace(header, tile_bytes=(len(tile),)), [tile])
     np.testing.assert_array_equal(mmpcodec.decode(data), samples)
@@ -143,8 +143,8 @@ def remade(data, change):
 )
 def test_a_layer_that_claims_planes_that_are_not_there(colours, number, name, claimed, allowed):
     samples = np.dstack([colours, colours[..., 0]])[:30, :40]
-    data = mmpcodec.encode(samples, 30, preset="photo", version=2, effort=1)
-    tools = in_version(PRESETS["photo"], 2)
+    data = mmpcodec.encode(samples, 30, preset="photo", effort=1)
+    tools = PRESETS["photo"]
     tools = replace(tools, step=100, post_filter=False, filter_bank=0, earlier_planes=claimed)
 
     def change(own):
@@ -157,7 +157,7 @@ def test_a_layer_that_claims_planes_that_are_not_there(colours, number, name, cl
 
 
 def test_the_error_of_an_earlier_plane_is_that_of_the_tile(colours):
-    data = mmpcodec.encode(colours, 30, preset="photo", version=2, effort=1)
+    data = mmpcodec.encode(colours, 30, preset="photo", effort=1)
 
     def change(own):
         return [replace(own[0], payload=own[0].payload[:9]), *own[1:]]
@@ -167,7 +167,7 @@ def test_the_error_of_an_earlier_plane_is_that_of_the_tile(colours):
 
 
 def test_a_bad_tile_leaves_the_others(colours):
-    data = mmpcodec.encode(colours, 30, preset="photo", version=2, effort=1, tile_size=64)
+    data = mmpcodec.encode(colours, 30, preset="photo", effort=1, tile_size=64)
     header = mmpcodec.inspect(data).header
     damaged = bytearray(data)
     damaged[header.tile_offsets[1] - 3] ^= 85
@@ -177,7 +177,7 @@ def test_a_bad_tile_leaves_the_others(colours):
 
 
 def test_backends_check_the_planes_that_they_get(colours):
-    params = EncodeParams.from_options(30, preset="photo", version=2)
+    params = EncodeParams.from_options(30, preset="photo")
     gray = np.ascontiguousarray(colours[..., 0])
     for earlier in ([], [gray], [gray, gray[1:]], [gray] * 3):
         with pytest.raises(ParameterError, match="earlier has planes of shapes"):
@@ -187,11 +187,11 @@ def test_backends_check_the_planes_that_they_get(colours):
 
 
 def test_cuda_lacks_them():
-    tools = replace(PRESETS["photo"], earlier_planes=1)
-    assert CudaBackend().lacks(tools) == "predicted blocks 2"
+    tools = replace(CudaBackend().able(PRESETS["photo"]), earlier_planes=1)
+    assert CudaBackend().lacks(tools) == "predicted blocks with earlier planes"
 
 
 def test_memory_that_decoding_takes_is_bounded(colours):
-    data = mmpcodec.encode(colours, 30, preset="photo", version=2, effort=1)
+    data = mmpcodec.encode(colours, 30, preset="photo", effort=1)
     with pytest.raises(FormatError, match="decoding can take"):
         mmpcodec.decode(data, limits=DecodeLimits(max_memory=1 << 20))

@@ -124,15 +124,15 @@ def test_a_device_does_not_code_it():
 def test_few_values_are_coded_without_loss_where_that_is_smaller():
     """A bounded error names no values, so a text of five colours takes more bytes with it."""
     picture = text_like(np.random.default_rng(3), 48, 64)
-    near = mmpcodec.encode(picture, max_error=3, version=2)
+    near = mmpcodec.encode(picture, max_error=3)
     assert [layer.tools.max_error for layer in mmpcodec.inspect(near).layers] == [0]
     np.testing.assert_array_equal(mmpcodec.decode(near), picture)
-    assert len(near) <= len(mmpcodec.encode(picture, 0, version=2))
+    assert len(near) <= len(mmpcodec.encode(picture, 0))
 
     noise = np.random.default_rng(4).choice(np.array([10, 20, 30, 40], np.uint8), (48, 64))
-    near = mmpcodec.encode(noise, max_error=20, version=2)
+    near = mmpcodec.encode(noise, max_error=20)
     assert [layer.tools.max_error for layer in mmpcodec.inspect(near).layers] == [20]
-    assert len(near) < len(mmpcodec.encode(noise, 0, preset="exact", version=2)) - 100
+    assert len(near) < len(mmpcodec.encode(noise, 0, preset="exact")) - 100
     assert np.abs(mmpcodec.decode(near).astype(int) - noise).max() <= 20
 
 
@@ -142,9 +142,9 @@ def test_one_plane_of_few_values_is_enough_to_try_it_without_loss(effort):
     i, j = np.indices((64, 96))
     squares = np.random.default_rng(5).integers(0, 2, (32, 48)).repeat(2, 0).repeat(2, 1)
     picture = np.dstack([255 * squares, (3 * i + j) % 256, (i + 5 * j) % 256]).astype(np.uint8)
-    lossless = mmpcodec.encode(picture, 0, version=2, effort=effort)
+    lossless = mmpcodec.encode(picture, 0, effort=effort)
     for bound in (1, 5):
-        near = mmpcodec.encode(picture, max_error=bound, version=2, effort=effort)
+        near = mmpcodec.encode(picture, max_error=bound, effort=effort)
         assert len(near) <= len(lossless)
         assert np.abs(mmpcodec.decode(near).astype(int) - picture).max() <= bound
 
@@ -154,5 +154,5 @@ def test_few_values_for_their_range_are_coded_without_loss():
     i, j = np.indices((80, 100))
     picture = (4 * ((i * i // 9 + j) % 64)).astype(np.uint8)
     picture[0] = np.clip(2 * np.arange(100), 0, 120)
-    lossless = mmpcodec.encode(picture, 0, version=2)
-    assert len(mmpcodec.encode(picture, max_error=1, version=2)) <= len(lossless)
+    lossless = mmpcodec.encode(picture, 0)
+    assert len(mmpcodec.encode(picture, max_error=1)) <= len(lossless)

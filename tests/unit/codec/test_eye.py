@@ -18,7 +18,7 @@ from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
 
 ROOT = Path(__file__).parents[3]
-EYE = {"preset": "photo", "effort": 1, "version": 2, "tune": "eye"}
+EYE = {"preset": "photo", "effort": 1, "tune": "eye"}
 
 
 @pytest.fixture(scope="module")
@@ -164,7 +164,6 @@ def test_tiles_in_turn_give_the_same_file(picture, tmp_path):
     ("options", "message"),
     [
         ({"tune": "nose"}, "tune = 'nose': must be one of auto, psnr, eye"),
-        ({"version": 1}, "tune = 'eye': needs version 2 of the format; version is 1"),
         ({"lam": 0, "preset": "auto"}, "needs predicted blocks and lambda above 0"),
         ({"preset": "text"}, "tune = 'eye': needs predicted blocks .*; take preset photo or mixed"),
     ],
@@ -175,7 +174,5 @@ def test_wrong_options(options, message):
 
 
 def test_wrong_parameters():
-    with pytest.raises(ParameterError, match="tune = 'eye': needs version 2"):
-        EncodeParams(tune="eye")
     with pytest.raises(ParameterError, match="tune = 3: must be one of auto, psnr, eye"):
         EncodeParams(tune=3)

@@ -8,16 +8,16 @@ from support.strategies import natural, text_like
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams
 from mmpcodec.codec import layer_choice
+from mmpcodec.codec.candidates import backends_of
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.codec.distortion import distortion
-from mmpcodec.codec.encoder import backends_of
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.format import layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
 
 NAMES = "luma", "chroma orange", "chroma green"
-PHOTO = {"preset": "photo", "effort": 1, "version": 2}
+PHOTO = {"preset": "photo", "effort": 1}
 
 
 def photograph(height=60, width=70):
@@ -108,12 +108,11 @@ def test_less_distortion_for_equal_bytes(no_fine):
 @pytest.mark.parametrize(
     ("options", "planes", "of_colours"),
     [
-        ({"version": 1}, 3, 8),
         ({"preset": "mixed"}, 3, 8),
         ({"preset": "text"}, 3, 8),
         ({"trained_start": False, "earlier_planes": 0, "filter_bank": 0, "dependent": False,
           "fine_contexts": False, "pdpc": False, "derived_modes": False,
-          "border_sines": False, "planes_filter": False}, 3, 8),
+          "border_sines": False, "planes_filter": False}, 3, 10),
         ({"pdpc": True}, 4, 10),
         ({"lam": 1024}, 3, 10),
         ({"lam": 1025}, 3, 8),
@@ -140,7 +139,7 @@ def test_presets_that_try_several_codings():
     of = {}
     for preset in ("auto", "best"):
         for name, samples in (("photograph", photograph(64, 64)), ("page", page)):
-            options = {"preset": preset, "effort": 1, "version": 2, "palette": False}
+            options = {"preset": preset, "effort": 1, "palette": False}
             data = mmpcodec.encode(samples, 4, **options)
             of[preset, name] = max(depth for _, depth in depths(data))
     assert of == {
@@ -154,7 +153,7 @@ def test_presets_that_try_several_codings():
 def test_costs_of_candidates_that_code_both_layouts(no_fine):
     """A candidate costs what it does in its better layout."""
     samples = photograph(40, 50)
-    candidates = EncodeParams.from_options(4, preset="best", effort=1, version=2).each_alone()
+    candidates = EncodeParams.from_options(4, preset="best", effort=1).each_alone()
     chosen = backends_of(candidates, "cpu", 8, 12)
 
     def costs():
@@ -172,7 +171,7 @@ def test_costs_of_candidates_that_code_both_layouts(no_fine):
 def test_layers_with_other_candidates_are_not_fine(monkeypatch):
     """Mixed may code the first layer, photo codes the others: a tile mixes layers of 8 bits."""
     monkeypatch.setattr(layer_choice.look, "tried", lambda *_: [{0, 2}, {0}, {0}])
-    params = EncodeParams.from_options(20, preset="auto", effort=1, version=2)
+    params = EncodeParams.from_options(20, preset="auto", effort=1)
     assert [one.dictionary for one in (params.tools, *params.candidates)][::2] == [False, True]
     found = mmpcodec.encode_picture(photograph(), params)
     assert [layer.depth for layer in found.layers] == [8, 8, 8]

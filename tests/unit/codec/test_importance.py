@@ -1,6 +1,7 @@
 """Importance: pixels that matter more, and pixels that alpha hides."""
 
 import io
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -14,9 +15,9 @@ from mmpcodec.codec.importance.filling import filled
 from mmpcodec.codec.importance.maps import Importance, with_importance
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import PRESETS, in_version
+from mmpcodec.tools import PRESETS
 
-PHOTO = {"preset": "photo", "effort": 1, "version": 2}
+PHOTO = {"preset": "photo", "effort": 1}
 
 
 @pytest.fixture(scope="module")
@@ -108,7 +109,7 @@ def test_pictures_of_a_batch_have_maps_of_their_own(picture, region):
     with pytest.raises(ParameterError, match="importance of 1 pictures: must be of all 2"):
         mmpcodec.encode_batch([picture] * 2, importance=[region], **PHOTO)
     with pytest.raises(ParameterError, match="palette = True and importance: give only one"):
-        mmpcodec.encode(picture, importance=np.zeros((5, 5)), version=2, palette=True)
+        mmpcodec.encode(picture, importance=np.zeros((5, 5)), palette=True)
     with pytest.raises(ParameterError, match="number 1: importance of shape"):
         mmpcodec.encode_batch([picture] * 2, importance=[region, region[1:]], **PHOTO)
 
@@ -143,20 +144,16 @@ def test_what_has_no_steps_is_refused():
                 np.zeros((4, 4), np.uint8), lam, importance=np.ones((4, 4), bool), **options
             )
 
-    refused("importance: needs version 2 of the format; version is 1", preset="photo")
-    refused("needs predicted blocks .*; take preset photo or mixed", preset="text", version=2)
-    refused("needs predicted blocks and lambda above 0", lam=0, version=2)
+    refused("needs predicted blocks .*; take preset photo or mixed", preset="text")
+    refused("needs predicted blocks and lambda above 0", lam=0)
     params = EncodeParams.from_options(**PHOTO)
     assert with_importance(with_importance(params)) == with_importance(params)
 
 
 def test_a_device_refuses_step_changes():
-    off = dict.fromkeys(("pdpc", "trained_start", "dependent"), False)
-    tools = EncodeParams.from_options(
-        **PHOTO, **off, earlier_planes=0, filter_bank=0, step_changes=True
-    ).tools
-    assert CudaBackend().lacks(tools) == "predicted blocks 2"
-    assert not in_version(PRESETS["photo"], 2).step_changes
+    tools = replace(CudaBackend().able(PRESETS["photo"]), step_changes=True)
+    assert CudaBackend().lacks(tools) == "predicted blocks with step changes"
+    assert not PRESETS["photo"].step_changes
 
 
 def test_hidden_pixels_cost_little(rgba):
@@ -176,17 +173,15 @@ def test_nothing_hidden_changes_nothing(rgba):
     shown = mmpcodec.decode(mmpcodec.encode(opaque, 8, **PHOTO))
     hidden = rgba[..., 3] == 0
     assert np.abs(opaque.astype(int) - shown)[hidden].mean() < 12
-    first = mmpcodec.decode(mmpcodec.encode(rgba, 8, preset="photo", effort=1))
-    assert np.abs(rgba.astype(int) - first)[hidden].mean() < 12  # version 1 keeps colours
     for preset in ("exact", "plain"):
         small = rgba[:40, :50]
-        lossless = mmpcodec.encode(small, 0, preset=preset, version=2)
+        lossless = mmpcodec.encode(small, 0, preset=preset)
         assert (mmpcodec.decode(lossless) == small).all()
 
 
 def test_targets_ignore_hidden_pixels(rgba):
     data = mmpcodec.encode(rgba, target_psnr=34, **PHOTO)
-    found = distortion(rgba, mmpcodec.decode(data), 8, version=2)
+    found = distortion(rgba, mmpcodec.decode(data), 8)
     psnr = 10 * np.log10(255**2 * rgba[..., 0].size / found)
     assert 34 <= psnr < 34.2
     assert distortion(rgba, mmpcodec.decode(data), 8) > 4 * found

@@ -279,6 +279,6 @@ def test_pictures_of_few_bytes_are_encoded_by_tools_of_8_bits(preset, planes):
     samples[20:40, 30:50] = 1120
     if planes > 1:
         samples = np.stack([samples + plane for plane in range(planes)], -1)
-    data = mmpcodec.encode(samples, 10, preset=preset, version=2)
+    data = mmpcodec.encode(samples, 10, preset=preset)
     assert mmpcodec.inspect(data).header.level_bits == 8
     assert errors(samples, data).max() < 60

@@ -103,31 +103,26 @@ def test_auto_is_near_best(content):
 
 
 @pytest.mark.parametrize("depth", [1, 2, 4, 6])
-@pytest.mark.parametrize("version", [1, 2])
-def test_files_of_few_bits_are_never_above_lossless_ones(depth, version):
+def test_files_of_few_bits_are_never_above_lossless_ones(depth):
     """The look takes widened samples; where exact ones are smaller, the file has them."""
     samples = natural(np.random.default_rng(depth), 48, 64) >> (8 - depth)
-    options = {"depth": depth, "version": version, "effort": 1}
+    options = {"depth": depth, "effort": 1}
     lossless = len(mmpcodec.encode(samples, 0, **options))
     assert len(mmpcodec.encode(samples, 1, **options)) <= lossless
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_lossless_files_of_version_2_are_exact_samples_alone(count):
-    """Version 1 tries trees on a flat picture too."""
+def test_lossless_files_are_exact_samples_alone(count):
     flat = np.zeros((64, 64), np.uint8)
     flat[5:9, ::7] = 200
-    for version, expected in ((1, {"text", "exact"}), (2, {"exact"})):
-        ways = EncodeParams.from_options(0, version=version).each_alone()
-        found = look.tried([flat] * count, 8, 0, ways)
-        assert [{look.kind_of(ways[number].tools) for number in each} for each in found] == (
-            [expected] * count
-        )
+    ways = EncodeParams.from_options(0).each_alone()
+    found = look.tried([flat] * count, 8, 0, ways)
+    kinds = [{look.kind_of(ways[number].tools) for number in each} for each in found]
+    assert kinds == [{"exact"}] * count
 
 
-@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("form", ["blank", "one pixel", "narrow"])
-def test_small_pictures_are_no_larger_than_without_loss(form, version):
+def test_small_pictures_are_no_larger_than_without_loss(form):
     """A look says little of them, so exact samples are tried too."""
     waves = 40 * np.sin(np.arange(300)[:, None] / (3, 5, 9)) + 120
     samples = {
@@ -135,5 +130,5 @@ def test_small_pictures_are_no_larger_than_without_loss(form, version):
         "one pixel": np.full((1, 1), 7, np.uint8),
         "narrow": np.tile(waves.astype(np.uint8), (10, 1))[None],
     }[form]
-    lossy = mmpcodec.encode(samples, quality=95, version=version)
-    assert len(lossy) <= len(mmpcodec.encode(samples, lam=0, version=version))
+    lossy = mmpcodec.encode(samples, quality=95)
+    assert len(lossy) <= len(mmpcodec.encode(samples, lam=0))

@@ -63,13 +63,12 @@ def test_layout_of_a_file(data):
             zlib.crc32(decoded.tobytes()).to_bytes(4, "big"),
             bytes([0, *tools]),  # coding and tools
             bytes([0]),  # post filter
-            number(len(payload)),
             payload,
         ]
     )
     tile = zlib.crc32(tile).to_bytes(4, "big") + tile
-    # version, form, depth, width, height, tile size, chunks
-    head = b"\x89MMP\r\n\x1a\n" + bytes([1, 0, 8, 48, 20, 0, 0]) + number(len(tile))
+    # version, form, depth, width, height, tile size, tool sets, chunks
+    head = b"\x89MMP\r\n\x1a\n" + bytes([3, 0, 8, 48, 20, 0, 0, 0]) + number(len(tile))
     assert head.startswith(MAGIC)
     assert data == head + zlib.crc32(head).to_bytes(4, "big") + tile
 
@@ -78,7 +77,7 @@ def test_inspect_reads_the_header(data):
     found = mmpcodec.inspect(data)
     header = found.header
     assert (header.width, header.height, header.planes, header.depth) == (48, 20, 1, 8)
-    assert (header.version, header.tile_size, header.white) == (1, 0, 255)
+    assert (header.tile_size, header.white) == (0, 255)
     assert found.tools == mmpcodec.Tools(
         partition="dyadic", dictionary_limit=4000, redundancy_radius=258, post_filter=False
     )
@@ -170,14 +169,24 @@ def test_every_field_of_colours_is_checked(colours, field, value, says):
     ],
 )
 def test_switches_are_checked(colours, switches, says):
-    later = mmpcodec.encode(mmpcodec.decode(colours), 16.0, preset="photo", version=2)
+    later = mmpcodec.encode(mmpcodec.decode(colours), 16.0, preset="photo")
     with pytest.raises(CorruptStream, match=says):
         mmpcodec.decode(with_number(later, "switches", switches))
 
 
-@pytest.mark.parametrize("version", [0, 3, 255])
-def test_other_versions_are_refused_by_name(data, version):
-    with pytest.raises(UnsupportedVersion, match=f"version is {version}, allowed is 1 or 2"):
+@pytest.mark.parametrize(
+    ("version", "of"),
+    [
+        *[
+            (draft, "a draft .*, which no release wrote: encode the picture again")
+            for draft in range(3)
+        ],
+        (4, "a newer format: a newer mmpcodec decodes it"),
+        (255, "a newer format"),
+    ],
+)
+def test_other_versions_are_refused_by_name(data, version, of):
+    with pytest.raises(UnsupportedVersion, match=f"version is {version}, allowed is 3; .*{of}"):
         mmpcodec.decode(data[:8] + bytes([version]) + data[9:])
 
 

@@ -20,7 +20,7 @@ WITH = Palette(TOOLS, 300, True, PAYLOAD)
 
 
 def header_of(form, depth=8, **more):
-    return Header(20, 10, form, depth, version=2, **more)
+    return Header(20, 10, form, depth, **more)
 
 
 def layers_of(form, layout, clear=True):
@@ -36,7 +36,7 @@ def tile_of(form, layout=Layout.APART, own=WITH, others=None):
 
 
 def read(body, form, **more):
-    """Read a tile of version 2 from its bytes after the stream CRC and the samples CRC."""
+    """Read a tile from its bytes after the stream CRC and the samples CRC."""
     header = header_of(form, **more)
     checked = bytes(4) + bytes(body)
     data = header.stream_crc(layers.zlib.crc32(checked)) + checked
@@ -175,14 +175,6 @@ def test_codings_with_tool_sets():
     place = len(palette.write(WITH, Form.GRAY))
     with pytest.raises(CorruptStream, match="coding is 5, allowed is 0 to 4, 8 to 11"):
         read(body[:place] + b"\5" + body[place + 1 :], Form.GRAY, **sets)
-
-
-def test_version_1_has_no_palettes():
-    header = replace(header_of(Form.GRAY), version=1)
-    body = bytes(4) + GRAY
-    data = layers.zlib.crc32(body).to_bytes(4, "big") + body
-    with pytest.raises(CorruptStream, match="coding is 5, allowed is 0 to 2"):
-        layers.read(memoryview(data), 0, header)
 
 
 def test_header_of_the_smallest_tile():

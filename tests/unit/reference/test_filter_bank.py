@@ -109,7 +109,7 @@ def picture():
 
 
 def encoded(picture, **options):
-    params = EncodeParams.from_options(60, preset="photo", effort=1, version=2, **options)
+    params = EncodeParams.from_options(60, preset="photo", effort=1, **options)
     return mmpcodec.encode_picture(picture, params)
 
 

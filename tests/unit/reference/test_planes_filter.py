@@ -87,7 +87,7 @@ def test_the_fit_takes_the_plane_that_pays():
 
 def test_an_encoder_uses_it_where_colours_lie_apart():
     picture = coloured()
-    options = {"lam": 30.0, "preset": "photo", "version": 2, "backend": "cpu"}
+    options = {"lam": 30.0, "preset": "photo", "backend": "cpu"}
     data = mmpcodec.encode(picture, **options)
     without = mmpcodec.encode(picture, planes_filter=False, **options)
     layers = mmpcodec.inspect(data).layers
@@ -106,13 +106,13 @@ def test_an_encoder_uses_it_where_colours_lie_apart():
 
 def test_wrong_coefficients_are_refused_by_name():
     gray = mmpcodec.encode(
-        coloured()[..., 0], 30.0, preset="photo", version=2, backend="cpu", post_filter=False
+        coloured()[..., 0], 30.0, preset="photo", backend="cpu", post_filter=False
     )
     at = places(gray)["post filter"]
     wrong = repaired(gray[:at] + bytes([16]) + gray[at + 1 :])
     with pytest.raises(CorruptStream, match="post filter is 16, allowed is 0 to 15"):
         mmpcodec.decode(wrong)
-    params = EncodeParams.from_options(30.0, preset="photo", version=2)
+    params = EncodeParams.from_options(30.0, preset="photo")
     data = mmpcodec.encode_picture(coloured(), params, backend="cpu").data
     header = container.read_header(memoryview(data))
     layer = mmpcodec.inspect(data).layers[1]

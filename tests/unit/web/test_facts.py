@@ -41,8 +41,8 @@ CODINGS = {
     "blocks": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
     "mixed": ({"preset": "mixed", "lam": 60}, {"edges", "modes", "bits"}),
     "exact": ({"preset": "exact", "lam": 0}, set()),
-    "exact 2": ({"preset": "exact", "lam": 0, "version": 2}, {"bits"}),
-    "blocks 2": ({"preset": "photo", "lam": 60, "version": 2}, {"edges", "modes", "bits"}),
+    "exact 2": ({"preset": "exact", "lam": 0}, {"bits"}),
+    "blocks 2": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
     "tiles": ({"preset": "photo", "lam": 60, "tile_size": 66}, {"edges", "modes", "bits"}),
 }
 
@@ -104,7 +104,7 @@ def test_a_palette_has_a_colour_of_its_own():
     rows, columns = np.indices((96, 128))
     colours = np.array([[250, 250, 250], [20, 10, 90], [200, 30, 30]], np.uint8)
     samples = colours[(rows * 7 + columns * columns) % 11 % 3 * (rows % 16 < 11)]
-    data = mmpcodec.encode(samples, version=2, lam=40, effort=1)
+    data = mmpcodec.encode(samples, lam=40, effort=1)
     assert mmpcodec.inspect(data).layers[0].entries == 3
     found = layers(data)
     assert "palette" in dict(found["modes"]["colours"])

@@ -123,7 +123,6 @@ def budget(
     best: options.Best = False,
     preset: options.Preset = None,
     effort: options.Effort = None,
-    format: options.FormatVersion = None,
     partition: options.PartitionName = None,
     dictionary_limit: options.DictionaryLimit = None,
     rate_model: options.RateModel = None,
@@ -156,7 +155,7 @@ def budget(
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     room = parse_bytes("total", total)
     search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools = {"partition": partition, "dictionary_limit": dictionary_limit, "version": format}
+    tools = {"partition": partition, "dictionary_limit": dictionary_limit}
     params, _, remarks = wanted(RateOptions(), search, {"--lambdas": lambdas}, **tools)
     reading.check_changes(None, depth, 0, strip or ())
     output.check_png("--plot", plot)

@@ -10,7 +10,6 @@ from mmpcodec.cli.cluster.places import Place, spread
 from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
 from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
 from mmpcodec.cli.completion import files
-from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
@@ -50,7 +49,6 @@ def compare(
     metrics: options.Metrics = None,
     depth: options.Depth = None,
     range: reading.Range = None,
-    start: options.Starts = None,
     page: reading.Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -73,7 +71,6 @@ def compare(
 
     chosen = metrics_of(metrics)
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
-    know_starts(start)
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
     if a == b == STANDARD:

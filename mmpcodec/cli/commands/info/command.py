@@ -7,7 +7,6 @@ import typer
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.damage import naming_allow_partial
-from mmpcodec.cli.decoding.starts import know_starts
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.jobs import Job, check, inputs_of
@@ -37,7 +36,6 @@ def info(
     ] = None,
     force: options.Force = False,
     allow_partial: options.AllowPartial = False,
-    start: options.Starts = None,
     backend: options.BackendName = "auto",
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -52,7 +50,6 @@ def info(
     and dictionaries.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
-    know_starts(start)
     files = inputs_of(inputs, MMP_FILE)
     if map is not None and (header_only or sum(job.is_input for job in files) > 1):
         raise ParameterError("--map: needs a single input, and not --header-only")

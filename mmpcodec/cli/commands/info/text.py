@@ -10,8 +10,8 @@ from mmpcodec.cli import output
 from mmpcodec.cli.decoding.damage import damage
 from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.depth import coded_depth
+from mmpcodec.format.container import VERSION
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import DRAFT
 
 if TYPE_CHECKING:
     import numpy as np
@@ -74,8 +74,7 @@ class Described:
             "bits_per_pixel": found.bits_per_pixel,
             "overhead_bytes": self.overhead_bytes,
             "overhead_share": self.overhead_share,
-            "version": header.version,
-            "draft": header.version == DRAFT,
+            "version": VERSION,
             "width": header.width,
             "height": header.height,
             "form": header.form.title,
@@ -85,7 +84,6 @@ class Described:
             "level_bits": header.level_depth,
             "first_level": header.first,
             "tile_size": header.tile_size,
-            "start": header.start.hex() or None,
             "tiles": len(header.tile_bytes),
             "metadata": metadata_facts(header.metadata),
             "layers": [_layer_facts(layer) for layer in found.layers],
@@ -125,10 +123,7 @@ class Described:
         yield from _metadata_lines(header.metadata)
         tiles = len(header.tile_bytes)
         size = f" of {header.tile_size}x{header.tile_size}" if tiles > 1 else ""
-        draft = ", a draft" if header.version == DRAFT else ""
-        yield f"format   version {header.version}{draft}, {counted(tiles, 'tile')}{size}"
-        if header.start:
-            yield f"start    {header.start.hex()}"
+        yield f"format   version {VERSION}, {counted(tiles, 'tile')}{size}"
         yield f"file     {found.file_size} bytes, {found.bits_per_pixel:.3f} bits per pixel"
         yield (
             f"overhead {self.overhead_bytes} bytes of headers, metadata and checksums, "

@@ -251,7 +251,6 @@ def encode_blocks(
     rate_model: str = RATE_MODELS[0],
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
-    start: bytes | None = None,
     fragments: FragmentMap | None = None,
 ) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray, BlockPicture]:
     """Encode a plane by predicted blocks.
@@ -269,7 +268,7 @@ def encode_blocks(
         How the rates of indices in trees are computed; see ``index_costs``.
     depth : int
         Bits of a sample, 8 to 16.
-    earlier, start
+    earlier
         See ``BlockPicture``.
     fragments : FragmentMap or None
         How much each fragment counts; None if all count alike.
@@ -280,7 +279,7 @@ def encode_blocks(
     samples, bits, cell_rates, picture
         As ``decode_blocks`` returns them for this payload.
     """
-    picture = BlockPicture(plane.shape, tools, depth, earlier, start)
+    picture = BlockPicture(plane.shape, tools, depth, earlier)
     fragments = fragments or flat_map(plane.shape, tools.fragment_size)
     picture.changes[...] = fragments.changes
     lambdas = fragments.lambdas(lambda_fixed)

@@ -3,15 +3,15 @@ import { BadMagic, CorruptStream, TruncatedStream, UnsupportedVersion } from "..
 import { readMetadata } from "./metadata.js";
 import { Fields, crc32, crcText, hex } from "./numbers.js";
 import { tileCount } from "./tiles.js";
-import { BLOCKS_2, readTools } from "./tools.js";
+import { BLOCKS, readTools } from "./tools.js";
 
 export const CONTAINER = "Container";
+const VERSION = 3;
 const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
 const TRAILER_MAGIC = Uint8Array.of(0x4d, 0x4d, 0x50, 0x1a);
 const TRAILER_END_BYTES = 13;
 const MOST_DIMENSION = 1 << 24;
 const MOST_TOOL_SETS = 16;
-const START_NAME_BYTES = 8;
 /** Is added to the depth of a picture whose coded levels are not its samples. */
 const LEVELS = 16;
 export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
@@ -19,16 +19,14 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 /**
  * What a decoder of a tile needs of the header.
  * @typedef {object} Context
- * @property {number} version
  * @property {number} planes samples of a pixel
  * @property {number} depth
  * @property {number[]} crcBytes bytes that a tile has of its stream CRC and of its samples CRC
  * @property {import("./tools.js").ToolValues[]} toolSets
- * @property {string} start name of the start that the file needs, or ""
  */
 /**
  * @typedef {Context & {
- *   form: string, width: number, height: number, tileSize: number,
+ *   version: number, form: string, width: number, height: number, tileSize: number,
  *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
  *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array
  * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in bytes,
@@ -38,11 +36,10 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 
 /**
  * Returns how many bytes a tile has of its stream CRC and of its samples CRC.
- * @param {number} version
  * @param {number} tileSize
  */
-function crcBytesOf(version, tileSize) {
-  if (version > 1 && tileSize > 0) {
+function crcBytesOf(tileSize) {
+  if (tileSize > 0) {
     if (tileSize < 128) return [1, 1];
     if (tileSize < 257) return [2, 1];
   }
@@ -59,12 +56,13 @@ function readVersion(fields) {
   }
   fields.bytes("magic", MAGIC.length);
   const version = fields.fixed("version", 1);
-  if (version !== 1 && version !== 2) {
-    const reason = version === 0 ? "; files of version 0 were never meant to last" : "";
-    const says = `version is ${version}, allowed is 1 or 2${reason}`;
-    throw new UnsupportedVersion(CONTAINER, says, MAGIC.length);
-  }
-  return version;
+  if (version === VERSION) return;
+  const what =
+    version < VERSION
+      ? "a draft of the format, which no release wrote: encode the picture again"
+      : "a newer format: a newer mmpcodec decodes it";
+  const says = `version is ${version}, allowed is ${VERSION}; the file is of ${what}`;
+  throw new UnsupportedVersion(CONTAINER, says, MAGIC.length);
 }
 
 /**
@@ -88,20 +86,15 @@ function readDepth(fields, form) {
   return { depth: ofSamples, levelDepth, first };
 }
 
-/**
- * Reads the fields of version 2: the name of the start, and the tool sets.
- * @param {Fields} fields
- */
-function readLaterFields(fields) {
-  let start = "";
-  if (fields.number("start", 0, 1)) start = hex(fields.bytes("name of the start", START_NAME_BYTES));
+/** @param {Fields} fields */
+function readToolSets(fields) {
   fields.section = "Tool sets";
   const toolSets = [];
   for (let left = fields.number("number of tool sets", 0, MOST_TOOL_SETS); left > 0; --left) {
-    toolSets.push(readTools(fields, BLOCKS_2));
+    toolSets.push(readTools(fields, BLOCKS));
   }
   fields.section = CONTAINER;
-  return { start, toolSets };
+  return toolSets;
 }
 
 /**
@@ -112,7 +105,7 @@ function readLaterFields(fields) {
  */
 export function readHeader(data, total = data.length) {
   const fields = new Fields(data, CONTAINER);
-  const version = readVersion(fields);
+  readVersion(fields);
   const form = fields.number("form", 0, FORMS.length - 1);
   const { depth, levelDepth, first } = readDepth(fields, form);
   const width = fields.number("width", 1, MOST_DIMENSION);
@@ -123,22 +116,22 @@ export function readHeader(data, total = data.length) {
     const says = `tile size is ${tileSize}, allowed is 0 or 64 to ${MOST_DIMENSION}`;
     throw new CorruptStream(CONTAINER, says, at);
   }
-  const { start, toolSets } = version > 1 ? readLaterFields(fields) : { start: "", toolSets: [] };
+  const toolSets = readToolSets(fields);
   const firstFields = data.subarray(MAGIC.length, fields.place);
   const metadata = readMetadata(fields, depth);
   const count = tileCount({ width, height, tileSize });
-  if (count > (version === 1 ? fields.left : 8 * fields.left)) {
+  if (count > 8 * fields.left) {
     const says = `only ${fields.left} bytes for the sizes of ${count} tiles`;
     throw new TruncatedStream(CONTAINER, says, data.length);
   }
-  const crcBytes = crcBytesOf(version, tileSize);
-  const least = crcBytes[0] + crcBytes[1] + (version > 1 ? 1 : 2);
-  if (version > 1 && count * least > total) {
+  const crcBytes = crcBytesOf(tileSize);
+  const least = crcBytes[0] + crcBytes[1] + 1;
+  if (count * least > total) {
     const says = `file has ${total} bytes, its ${count} tiles have at least ${count * least}`;
     throw new TruncatedStream(CONTAINER, says, total);
   }
   const tableAt = fields.place;
-  const sizes = readTileBytes(fields, version, count, least);
+  const sizes = readTileBytes(fields, count, least);
   const table = data.subarray(tableAt, fields.place);
   const checked = crc32(data.subarray(0, fields.place));
   const crcAt = fields.offset;
@@ -151,7 +144,7 @@ export function readHeader(data, total = data.length) {
   tileOffsets[0] = fields.place;
   for (let tile = 0; tile < count; ++tile) tileOffsets[tile + 1] = tileOffsets[tile] + sizes[tile];
   return {
-    version,
+    version: VERSION,
     form: FORMS[form],
     planes: form + 1,
     depth,
@@ -161,13 +154,12 @@ export function readHeader(data, total = data.length) {
     height,
     tileSize,
     crcBytes,
-    start,
     toolSets,
     metadata,
     tileCount: count,
     tileOffsets,
     size: fields.place,
-    trailer: version > 1 && count > 1 ? trailerOf(firstFields, table) : new Uint8Array(0),
+    trailer: count > 1 ? trailerOf(firstFields, table) : new Uint8Array(0),
   };
 }
 
@@ -191,15 +183,12 @@ function trailerOf(first, table) {
 
 /**
  * @param {Fields} fields
- * @param {number} version
  * @param {number} count
  * @param {number} least bytes of the smallest tile
  * @returns {number[]}
  */
-function readTileBytes(fields, version, count, least) {
-  if (version === 1 || count === 1) {
-    return Array.from({ length: count }, () => fields.number("tile bytes", least));
-  }
+function readTileBytes(fields, count, least) {
+  if (count === 1) return [fields.number("tile bytes", least)];
   return fields.remainders("tile bytes", count).map((more) => least + more);
 }
 

@@ -3,16 +3,7 @@
 import { CorruptStream, TruncatedStream } from "../errors.js";
 import { Fields, crc32, crcText } from "./numbers.js";
 import { faultOfLayout, readPalette } from "./palette.js";
-import {
-  BLOCKS_2,
-  EXACT_2,
-  FILTER_BANK,
-  TREES,
-  codingName,
-  isExact,
-  readTool,
-  readTools,
-} from "./tools.js";
+import { BLOCKS, CODING_NAMES, EXACT, FILTER_BANK, TREES, readTool, readTools } from "./tools.js";
 
 /** @typedef {import("./container.js").Context} Context */
 /** @typedef {import("./tools.js").ToolValues} ToolValues */
@@ -81,7 +72,7 @@ export function depthInLayer(layout, name, depth) {
  * @returns {TileStream}
  */
 export function readTile(data, start, context) {
-  const { planes, depth, version } = context;
+  const { planes, depth } = context;
   const [streamBytes, samplesBytes] = context.crcBytes;
   const fields = new Fields(data, LAYERS, start);
   const stored = crcText(fields.fixed("stream CRC", streamBytes), streamBytes);
@@ -94,7 +85,7 @@ export function readTile(data, start, context) {
   const layout = planes === 1 ? TOGETHER : readLayout(fields, context);
   const turn = layout === FINE_LUMA ? [...fields.bytes("turn", 3)].map((byte) => byte - 128) : [];
   const first = fields.place;
-  const palette = version > 1 ? readPalette(fields, planes) : null;
+  const palette = readPalette(fields, planes);
   if (palette) {
     const fault = faultOfLayout(palette, layout, planes, depth);
     if (fault) throw new CorruptStream("Palette", fault, at);
@@ -121,9 +112,9 @@ export function readTile(data, start, context) {
  * @param {Fields} fields
  * @param {Context} context
  */
-function readLayout(fields, { planes, depth, version }) {
+function readLayout(fields, { planes, depth }) {
   const at = fields.offset;
-  const layout = fields.number("layout", 0, version > 1 ? FINE_LUMA : LUMA);
+  const layout = fields.number("layout", 0, FINE_LUMA);
   let fault = "";
   if (layout > APART && planes < 3) fault = `allowed for ${TITLES[planes - 1]} is 0 or 1`;
   else if (depthInLayer(layout, "", depth) > 16) {
@@ -139,9 +130,9 @@ function readLayout(fields, { planes, depth, version }) {
  * @param {number} planes
  */
 function faultOfLayer({ coding, tools, depth }, layout, planes) {
-  if (isExact(coding)) return "";
+  if (coding === EXACT) return "";
   if (layout === TOGETHER && planes > 1) {
-    return `coding is ${codingName(coding, tools)}, allowed for planes together is exact samples`;
+    return `coding is ${CODING_NAMES[coding]}, allowed for planes together is ${CODING_NAMES[EXACT]}`;
   }
   if (depth <= 8 || (coding !== TREES && !tools.dictionary)) return "";
   const name = coding === TREES ? "trees" : "dictionary";
@@ -163,24 +154,23 @@ function faultOfPlanes(tools, most) {
  * @param {Context} context
  * @param {boolean} first whether a palette could be in its place
  */
-function readCoding(fields, { version, toolSets }, first) {
+function readCoding(fields, { toolSets }, first) {
   const at = fields.offset;
-  const last = version > 1 ? EXACT_2 : EXACT_2 - 2;
-  const plain = last + (first && version > 1 ? 1 : 0);
+  const plain = EXACT + Number(first);
   const most = toolSets.length ? IN_SET - 1 + 4 * toolSets.length : plain;
   const number = fields.number("coding", 0, most);
   if (plain < number && number < IN_SET) {
     const says = `coding is ${number}, allowed is 0 to ${plain}, ${IN_SET} to ${most}`;
     throw new CorruptStream(LAYERS, says, at);
   }
-  if (number <= last) {
+  if (number <= EXACT) {
     const tools = readTools(fields, number);
-    return { coding: number, tools, filtered: !isExact(number), least: 0 };
+    return { coding: number, tools, filtered: number !== EXACT, least: 0 };
   }
   const flags = number - IN_SET;
   const tools = { ...toolSets[flags >> 2] };
   if (flags & HAS_BANK) tools.filter_bank = readTool(fields, FILTER_BANK);
-  return { coding: BLOCKS_2, tools, filtered: (flags & HAS_FILTER) > 0, least: 1 };
+  return { coding: BLOCKS, tools, filtered: (flags & HAS_FILTER) > 0, least: 1 };
 }
 
 /**
@@ -211,10 +201,10 @@ function readLayer(fields, name, layout, context, last, first) {
       own.push(...readCoefficients(fields, "Planes filter", `plane ${index}`, PLANE_TAPS));
     });
   }
-  const size = last && context.version > 1 ? fields.left : fields.number("payload bytes");
+  const size = last ? fields.left : fields.number("payload bytes");
   const offset = fields.offset;
   const payload = fields.bytes("payload", size);
-  const together = layout === TOGETHER && isExact(coding);
+  const together = layout === TOGETHER && coding === EXACT;
   const depth = together ? context.depth : depthInLayer(layout, name, context.depth);
   return { name, coding, tools, depth, coefficients, planesCoefficients, payload, offset };
 }

@@ -10,14 +10,8 @@ import { CorruptStream } from "../errors.js";
  * @typedef {{ name: string, low: number, high: number, values?: number[], bits?: number }} Tool
  */
 
-export const [TREES, BLOCKS, EXACT, BLOCKS_2, EXACT_2, PALETTE] = [0, 1, 2, 3, 4, 5];
-const CODING_NAMES = [
-  "trees",
-  "predicted blocks",
-  "exact samples",
-  "predicted blocks 2",
-  "exact samples 2",
-];
+export const [TREES, BLOCKS, EXACT, PALETTE] = [0, 1, 2, 3];
+export const CODING_NAMES = ["trees", "predicted blocks", "exact samples"];
 
 /** @param {string} name @returns {Tool} */
 const flag = (name) => ({ name, low: 0, high: 1, bits: 1 });
@@ -34,6 +28,9 @@ export const TREE_TOOLS = [
   flag("replacement"),
 ];
 
+/** @type {Tool} */
+export const FILTER_BANK = { name: "filter_bank", low: 0, high: 16383 };
+
 /** @type {Tool[]} */
 export const BLOCK_TOOLS = [
   { name: "fragment_size", low: 16, high: 64, values: [16, 32, 64], bits: 2 },
@@ -41,14 +38,10 @@ export const BLOCK_TOOLS = [
   { name: "templates", low: 0, high: 4, bits: 3 },
   { name: "step", low: 1, high: 65535 },
   flag("dictionary"),
-];
-
-/** @type {Tool[]} */
-export const LATER_BLOCK_TOOLS = [
   flag("pdpc"),
   flag("trained_start"),
   { name: "earlier_planes", low: 0, high: 2, bits: 2 },
-  { name: "filter_bank", low: 0, high: 16383 },
+  FILTER_BANK,
   flag("dependent"),
   flag("ternary"),
   flag("fine_contexts"),
@@ -68,28 +61,10 @@ export const EXACT_TOOLS = [
   { name: "max_error", low: 0, high: 32767 },
 ];
 
-export const FILTER_BANK = LATER_BLOCK_TOOLS[3];
 const FEWEST_MODELS = 2;
 
 /** @param {Tool} tool */
 const title = (tool) => tool.name.replaceAll("_", " ");
-
-/** @param {number} coding */
-export const isExact = (coding) => coding === EXACT || coding === EXACT_2;
-
-/** @param {number} coding */
-export const isBlocks = (coding) => coding === BLOCKS || coding === BLOCKS_2;
-
-/**
- * Returns the name of a coding. A layer of the coding of version 2 without any of its later tools
- * is named as that of version 1, as the Python package names it.
- * @param {number} coding
- * @param {ToolValues} tools
- */
-export function codingName(coding, tools) {
-  const later = LATER_BLOCK_TOOLS.some((tool) => tools[tool.name]);
-  return CODING_NAMES[coding === BLOCKS_2 && !later ? BLOCKS : coding];
-}
 
 /**
  * Reads the value of a tool.
@@ -139,7 +114,7 @@ function readSwitches(fields, tools) {
 }
 
 /**
- * Reads the switches of exact samples 2.
+ * Reads the switches of exact samples.
  * @param {Fields} fields
  */
 export function readExactSwitches(fields) {
@@ -165,22 +140,18 @@ export function readExactSwitches(fields) {
  * @returns {ToolValues}
  */
 export function readTools(fields, coding) {
-  if (coding === EXACT) return {};
-  if (coding === EXACT_2) {
+  if (coding === EXACT) {
     const values = readExactSwitches(fields);
     return { ...values, max_error: readTool(fields, EXACT_TOOLS[4]) };
   }
   /** @type {ToolValues} */
-  let values = {};
-  let tools = coding === TREES ? TREE_TOOLS : BLOCK_TOOLS;
-  if (coding === BLOCKS_2) {
-    tools = [...BLOCK_TOOLS, ...LATER_BLOCK_TOOLS];
-    values = readSwitches(fields, tools);
+  const values = coding === BLOCKS ? readSwitches(fields, BLOCK_TOOLS) : {};
+  if (coding === BLOCKS) {
+    for (const tool of BLOCK_TOOLS) {
+      if (!tool.bits) values[tool.name] = readTool(fields, tool);
+    }
   }
-  for (const tool of tools) {
-    if (!(tool.name in values)) values[tool.name] = readTool(fields, tool);
-  }
-  if (values.dictionary) {
+  if (coding === TREES || values.dictionary) {
     for (const tool of TREE_TOOLS) values[tool.name] = readTool(fields, tool);
   }
   return values;

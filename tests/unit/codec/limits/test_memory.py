@@ -10,7 +10,7 @@ import mmpcodec
 from mmpcodec import DecodeLimits
 from mmpcodec.codec.limits.memory import (
     ELEMENT_BYTES,
-    EXACT_2_BYTES,
+    EXACT_BYTES,
     EXACT_COLUMN_BYTES,
     LAYER_BYTES,
     SAMPLE_BYTES,
@@ -57,14 +57,14 @@ def test_the_busiest_layers_count():
 def test_planes_of_exact_samples_2_are_coded_side_by_side():
     tools = Tools(exact=True, predictors=3, models=16)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
-    expected = 4 * (EXACT_2_BYTES + 100 * EXACT_COLUMN_BYTES)
+    expected = 4 * (EXACT_BYTES + 100 * EXACT_COLUMN_BYTES)
     assert memory_to_decode(streams, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
     tools = Tools(exact=True, predictors=1, models=2)
     palette = Palette(tools, 4, True, b"")
-    own = 2 * 100 * 64, EXACT_2_BYTES + 100 * EXACT_COLUMN_BYTES
+    own = 2 * 100 * 64, EXACT_BYTES + 100 * EXACT_COLUMN_BYTES
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", EXACT, b""))
     streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
     assert memory_to_decode(streams, 2, 0, 1) == sum(own)
@@ -102,10 +102,9 @@ def test_little_bytes_cannot_ask_for_much_work():
 
 
 @pytest.mark.parametrize("planes", [1, 3])
-@pytest.mark.parametrize("version", [1, 2])
-def test_blank_pages_open(version, planes):
+def test_blank_pages_open(planes):
     page = np.full((3000, 4000, planes)[: 2 + (planes > 1)], 255, np.uint8)
-    data = mmpcodec.encode(page, 0, preset="exact", version=version)
+    data = mmpcodec.encode(page, 0, preset="exact")
     assert len(data) < 100
     assert (mmpcodec.decode(data) == 255).all()
 
@@ -113,11 +112,11 @@ def test_blank_pages_open(version, planes):
 def test_nearly_blank_pages_are_tiles_so_that_they_open():
     page = np.full((1700, 1300), 255, np.uint8)
     page[300:330, 400:500] = 0
-    data = mmpcodec.encode(page, 0, preset="exact", version=2, effort=6)
+    data = mmpcodec.encode(page, 0, preset="exact", effort=6)
     header = mmpcodec.inspect(data).header
     assert header.tile_size == 256
     np.testing.assert_array_equal(mmpcodec.decode(data), page)
-    assert mmpcodec.inspect(mmpcodec.encode(page[:600], 0, version=2)).header.tile_size == 0
+    assert mmpcodec.inspect(mmpcodec.encode(page[:600], 0)).header.tile_size == 0
 
 
 def test_more_bytes_allow_more_time():
@@ -138,11 +137,10 @@ def test_the_estimate_counts_each_coding():
         return seconds_to_decode([(tile, stream)], 8, 1, peek=True)
 
     exact = partial(seconds, lam=0, preset="exact")
-    rates = [exact(version=2, effort=effort) for effort in (1, 2, 6)]
+    rates = [exact(effort=effort) for effort in (1, 2, 6)]
     assert rates[0] == pytest.approx(0.12, abs=0.03)
     assert rates[-1] == pytest.approx(0.72, abs=0.03)
     assert rates == sorted(rates)
-    assert exact(version=1) == pytest.approx(0.6, abs=0.03)
     assert seconds(lam=30, preset="plain") == pytest.approx(0.3, abs=0.03)
     assert seconds(lam=30, preset="photo") == pytest.approx(0.31, abs=0.03)
 

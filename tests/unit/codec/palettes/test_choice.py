@@ -42,7 +42,7 @@ def window():
 
 
 def encoded(picture, lam=40, **options):
-    options = {"version": 2, "effort": 1, "threads": 2, **options}
+    options = {"effort": 1, "threads": 2, **options}
     depth, backend, threads = (
         options.pop(name, default)
         for name, default in (("depth", None), ("backend", "cpu"), ("threads", 2))
@@ -203,7 +203,7 @@ def test_the_reference_writes_the_same_palette():
 
 def test_a_target_is_kept(window):
     part = window[:64, :112]
-    data = mmpcodec.encode(part, target_size=1500, version=2, effort=1)
+    data = mmpcodec.encode(part, target_size=1500, effort=1)
     assert 1250 < len(data) <= 1500
     assert mmpcodec.inspect(data).layers[0].name == "palette"
 
@@ -211,7 +211,7 @@ def test_a_target_is_kept(window):
 def test_importance_leaves_palettes_out(window):
     importance = np.zeros(window.shape[:2], np.int8)
     importance[:40] = 4
-    found = mmpcodec.encode(window, 40, version=2, effort=1, importance=importance)
+    found = mmpcodec.encode(window, 40, effort=1, importance=importance)
     assert mmpcodec.inspect(found).layers[0].name == "luma"
 
 
@@ -240,24 +240,16 @@ def test_cells_with_few_colours():
     assert few_colours(places).tolist() == [[True, True, False]]
 
 
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        ({"version": 1, "palette": True}, "palette = True: needs version 2 of the format"),
-        ({"palette": 3}, "palette = 3: must be"),
-    ],
-)
-def test_options_that_palettes_contradict(options, message):
-    options = {"version": 2, "preset": "exact", **options}
-    with pytest.raises(mmpcodec.ParameterError, match=message):
-        mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, **options)
+def test_a_palette_is_true_or_false():
+    with pytest.raises(mmpcodec.ParameterError, match="palette = 3: must be"):
+        mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, preset="exact", palette=3)
 
 
 @pytest.mark.parametrize("lam", [0, 40])
 def test_progress_counts_trials_of_palettes_and_cancels_them(window, lam):
     calls = []
     picture = window if lam else page(160, 224, RGB).astype(np.uint8)
-    params = mmpcodec.EncodeParams.from_options(lam, version=2, effort=1)
+    params = mmpcodec.EncodeParams.from_options(lam, effort=1)
 
     def encode(keeps_on):
         def progress(*call):
@@ -282,7 +274,7 @@ def test_progress_counts_trials_of_palettes_and_cancels_them(window, lam):
 
 def test_a_picture_that_does_not_look_drawn_has_no_share_for_palettes():
     calls = []
-    options = {"version": 2, "effort": 1, "preset": "photo", "palette": True}
+    options = {"effort": 1, "preset": "photo", "palette": True}
     params = mmpcodec.EncodeParams.from_options(40, **options)
     picture = photograph(64, 64).astype(np.uint8)
     mmpcodec.encode_picture(

@@ -44,11 +44,10 @@ def scores(lossy, qualities, **options):
         yield ssimulacra2(lossy, decoded, white=255)
 
 
-@pytest.mark.parametrize("version", [1, 2])
 @pytest.mark.parametrize("name", ["camera.pgm", "page.pgm", "brick.pgm"])
-def test_the_score_is_near_the_quality(name, version):
+def test_the_score_is_near_the_quality(name):
     samples = pictures.read(IMAGES / name).samples[:256, :256]
-    found = list(scores(samples, (60, 75, 85), version=version))
+    found = list(scores(samples, (60, 75, 85)))
     # Drawn pictures, and those that repeat, have fewer errors than photographs.
     assert found == pytest.approx([60, 75, 85], abs=7 if name == "camera.pgm" else 13)
     assert found[-1] == pytest.approx(85, abs=5)
@@ -167,9 +166,8 @@ def test_parameters_of_a_picture():
     assert params_of(exact, kind_of(NATURAL), None)[0].quality is None
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_batches_tiles_and_streams_have_equal_bytes(tmp_path, version):
-    options = {"quality": 65, "version": version, "preset": "photo", "effort": 1}
+def test_batches_tiles_and_streams_have_equal_bytes(tmp_path):
+    options = {"quality": 65, "preset": "photo", "effort": 1}
     sources = [NATURAL, 255 - NATURAL // 4, NATURAL]
     files = mmpcodec.encode_batch(sources, **options)
     assert files == [mmpcodec.encode(samples, **options) for samples in sources]
@@ -177,7 +175,7 @@ def test_batches_tiles_and_streams_have_equal_bytes(tmp_path, version):
     tiled = mmpcodec.encode(COLOURS, **options, tile_size=64)
     pictures.write(COLOURS, tmp_path / "a.ppm")
     params = EncodeParams.from_options(
-        usual_lambda(65), quality=65, version=version, preset="photo", effort=1, tune="auto"
+        usual_lambda(65), quality=65, preset="photo", effort=1, tune="auto"
     )
     stream = io.BytesIO()
     with pictures.opened(tmp_path / "a.ppm") as reader:
@@ -187,19 +185,18 @@ def test_batches_tiles_and_streams_have_equal_bytes(tmp_path, version):
 
 
 def test_a_printed_lambda_writes_the_same_file():
-    options = {"version": 2, "preset": "photo", "effort": 1, "tune": "eye"}
+    options = {"preset": "photo", "effort": 1, "tune": "eye"}
     params = EncodeParams.from_options(usual_lambda(65), quality=65, **options)
     found = mmpcodec.encode_picture(COLOURS, params)
     assert mmpcodec.encode(COLOURS, float(f"{found.lam:.4g}"), **options) == found.data
 
 
 def test_hidden_colours_do_not_count():
-    """In version 2; version 1 keeps them."""
     noise = np.random.default_rng(1).integers(0, 256, NATURAL.shape).astype(np.uint8)
     alpha = np.full(NATURAL.shape, 255, np.uint8)
     alpha[:, 64:] = 0
     mixed = np.where(alpha > 0, NATURAL, noise)
-    params = EncodeParams.from_options(usual_lambda(65), quality=85, version=2, preset="photo")
+    params = EncodeParams.from_options(usual_lambda(65), quality=85, preset="photo")
     both = np.dstack([mixed, alpha])
     found, _ = params_of(params, kind_of(both), parts_of(both))
     assert found == params_of(params, kind_of(both[:, :64]), parts_of(both[:, :64]))[0]
@@ -221,11 +218,7 @@ def test_hidden_colours_do_not_count():
     ],
 )
 def test_who_is_tuned_for_the_eye(samples, options, eye):
-    data = mmpcodec.encode(samples, **options, version=2, preset="photo", effort=1)
+    data = mmpcodec.encode(samples, **options, preset="photo", effort=1)
     layer = mmpcodec.inspect(data).layers[0]
     assert layer.tools.prediction
     assert (layer.tools.frequency_weights > 0) == eye
-
-
-def test_version_1_is_tuned_for_psnr():
-    assert mmpcodec.encode(NATURAL, quality=60) == mmpcodec.encode(NATURAL, quality=60, tune="psnr")

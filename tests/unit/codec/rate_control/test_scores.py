@@ -56,7 +56,7 @@ def test_scores_of_real_pictures(picture, least):
 @pytest.mark.parametrize("picture", [CAMERA, COLOUR], ids=["gray", "colour"])
 @pytest.mark.parametrize(
     "options",
-    [{}, PHOTO, {"version": 2}, {"version": 2, "tune": "eye"}, {**PHOTO, "tile_size": 64}],
+    [{}, PHOTO, {"tune": "eye"}, {**PHOTO, "tile_size": 64}],
     ids=str,
 )
 def test_scores_of_small_pictures_jump(picture, options):
@@ -152,11 +152,10 @@ def shown(samples, background):
     return samples[..., :3] * alpha + 255 * background * (1 - alpha)
 
 
-@pytest.mark.parametrize("version", [1, 2])
-def test_alpha_is_shown_on_dark_and_bright(version):
+def test_alpha_is_shown_on_dark_and_bright():
     alpha = np.clip(np.arange(120) * 4 - 100, 0, 255).astype(np.uint8)
     picture = np.dstack([COLOUR, np.broadcast_to(alpha, COLOUR.shape[:2])])
-    data, passes = encoded(picture, 70, version=version, **PHOTO)
+    data, passes = encoded(picture, 70, **PHOTO)
     decoded = mmpcodec.decode(data)
     scores = [
         ssimulacra2(shown(picture, level), shown(decoded, level), white=255) for level in (0.1, 0.9)

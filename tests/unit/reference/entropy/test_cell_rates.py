@@ -88,7 +88,7 @@ def flat_but_one_cell(shape):
     [
         {"preset": "plain"},
         {"preset": "mixed", "fragment_size": 32},
-        {"preset": "photo", "version": 2, "earlier_planes": 0, "step_changes": True},
+        {"preset": "photo", "earlier_planes": 0, "step_changes": True},
     ],
     ids=["trees", "trees and blocks", "blocks"],
 )

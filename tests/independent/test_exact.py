@@ -1,4 +1,4 @@
-"""A decoder that was written from the text decodes what the reference encodes as exact samples 2.
+"""A decoder that was written from the text decodes what the reference encodes as exact samples.
 
 Payloads come from the reference, because a file can hold one only where a backend writes it.
 """
@@ -8,9 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from independent.container import EXACT_2, tools_of
-from independent.exact_2 import FastDecoder, Plane, exact_samples_2
-from independent.reader import Reader
+from independent.exact import FastDecoder, Plane, exact_samples
+from independent.file import EXACT, tools_of
 
 from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes
@@ -39,7 +38,7 @@ def check(samples, depth, values):
     height, width, count = samples.shape
     text_tools = dict(zip(TEXT_NAMES, values, strict=True))
     found = to_planes(
-        np.stack(exact_samples_2(payload, height, width, depth, count, text_tools), axis=2)
+        np.stack(exact_samples(payload, height, width, depth, count, text_tools), axis=2)
     )
     assert (found == decoded).all()
     assert abs(found.astype(int) - planes).max() <= tools.max_error
@@ -142,7 +141,7 @@ def test_refuses_distances_of_the_fast_form(numbers, error, fault):
 @pytest.mark.parametrize("switches", [1, 16, 32])
 def test_refuses_other_tools_with_the_fast_form(switches):
     with pytest.raises(ValueError, match="2 models have one predictor"):
-        tools_of(Reader(bytes([switches, 0])), EXACT_2)
+        tools_of(EXACT, (switches, 0))
 
 
 def test_decodes_planes_of_several_strips():
@@ -165,6 +164,6 @@ def test_refuses_a_stream_that_ends_early():
     payload, *_ = encode_planes(planes, 8, tools, lambda done, total: None)
     text_tools = dict(zip(TEXT_NAMES, (*ALL_ON, 0), strict=True))
     with pytest.raises(ValueError, match="truncated"):
-        exact_samples_2(payload[: payload[0]], 5, 6, 8, 2, text_tools)
+        exact_samples(payload[: payload[0]], 5, 6, 8, 2, text_tools)
     with pytest.raises(ValueError, match="payload has"):
-        exact_samples_2(payload + bytes(9), 5, 6, 8, 2, text_tools)
+        exact_samples(payload + bytes(9), 5, 6, 8, 2, text_tools)

@@ -1,4 +1,4 @@
-"""Pictures and parameters of the vectors of version 2 of the format, a draft."""
+"""Pictures and parameters of the conformance vectors, tool by tool."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -6,22 +6,25 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from cases import shipped
+from cases import Case, parameters, shipped
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.filter_bank import value_of
-from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE
+from mmpcodec.tools import BLOCK_TOOLS, TABLE
+
+_ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary"
+OFF: dict[str, Any] = {name: TABLE[name].default for name in BLOCK_TOOLS if name not in _ALWAYS}
+"""All tools of predicted blocks that can be off, off."""
 
 
-def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Yield name, picture, parameters and further options of each case."""
-    photo = partial(EncodeParams.from_options, preset="photo", effort=1, version=2)
+def of_tools() -> Iterator[Case]:
+    """Yield the cases of the tools of predicted blocks and of exact samples."""
+    photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices((130, 140))
     slope = (40 + (3 * i + 2 * j) // 5).astype(np.uint8)
     step = np.where(i > j, slope, 90).astype(np.uint8)
 
-    all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
     for own in (
         "pdpc",
         "trained_start",
@@ -32,29 +35,29 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
         "derived_modes",
         "border_sines",
     ):
-        yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**all_off, own: True}), {}
+        yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**OFF, own: True}), {}
     for lam in (0.5, 6, 200):
-        yield f"dependent-{lam}", coat[:40, :48], photo(lam, **{**all_off, "dependent": True}), {}
-    yield "dependent-step-1", coat[:18, :20], photo(1, **{**all_off, "dependent": True}, step=1), {}
+        yield f"dependent-{lam}", coat[:40, :48], photo(lam, **{**OFF, "dependent": True}), {}
+    yield "dependent-step-1", coat[:18, :20], photo(1, **{**OFF, "dependent": True}, step=1), {}
     yield "dependent-step-65535", step, photo(900, dependent=True, step=65535), {}
     for lam in (0.5, 200):
-        fine = photo(lam, **{**all_off, "fine_contexts": True, "dependent": lam < 1})
+        fine = photo(lam, **{**OFF, "fine_contexts": True, "dependent": lam < 1})
         yield f"fine-contexts-{lam}", coat[:40, :48], fine, {}
     for lam in (0.5, 200):
-        switched = photo(lam, **{**all_off, "trained_transforms": True, "dependent": lam < 1})
+        switched = photo(lam, **{**OFF, "trained_transforms": True, "dependent": lam < 1})
         yield f"trained-transforms-{lam}", coat[:40, :48], switched, {}
     yield "trained-transforms-all", coat[:70, :70], photo(24, trained_transforms=True), {}
     deep_slope = (step.astype(np.uint16) << 8) + (i % 256).astype(np.uint16)
-    turned = photo(900, **{**all_off, "trained_transforms": True})
+    turned = photo(900, **{**OFF, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
     for strength in (1, 15):
-        weighted = photo(12, **{**all_off, "frequency_weights": strength})
+        weighted = photo(12, **{**OFF, "frequency_weights": strength})
         yield f"frequency-weights-{strength}", coat[:67, :85], weighted, {}
     weighs: dict[str, Any] = {"frequency_weights": 6}
     yield "frequency-weights-large", step, photo(30, **weighs), {}
     yield "frequency-weights-all", coat[:70, :70], photo(6, trained_transforms=True, **weighs), {}
     yield "frequency-weights-depth-16", deep_slope, photo(0.5, **weighs), {"depth": 16}
-    derived: dict[str, Any] = {**all_off, "derived_modes": True}
+    derived: dict[str, Any] = {**OFF, "derived_modes": True}
     slanted = ((9 * i + 18 * j) % 251).astype(np.uint8)[:72, :90]
     yield "derived-modes-stripes", slanted, photo(60, **derived), {}
     yield "derived-modes-depth-16", deep_slope, photo(20, **derived), {"depth": 16}
@@ -70,17 +73,17 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     colours = np.stack([coat, coat[::-1], 255 - coat], axis=2)[:40, :50]
     yield "pdpc-rgb", colours, photo(40), {}
     both = np.hstack([shipped("terminal.pgm")[8:53, 8:104], coat[:45, :24]])
-    mixed = EncodeParams.from_options(48, preset="mixed", effort=1, version=2)
+    mixed = parameters(48, preset="mixed", effort=1)
     yield "pdpc-mixed", both, mixed, {}
-    mixed = EncodeParams.from_options(20, preset="mixed", effort=1, version=2, **weighs)
-    yield "frequency-weights-mixed", both, mixed, {}
+    weighted = parameters(20, preset="mixed", effort=1, **weighs)
+    yield "frequency-weights-mixed", both, weighted, {}
     yield "frequency-weights-rgb", colours, photo(10, **weighs), {}
     for size, large in ((16, coat), (32, step), (64, step)):
-        asked = photo(60, **{**all_off, "ternary": True}, fragment_size=size)
+        asked = photo(60, **{**OFF, "ternary": True}, fragment_size=size)
         yield f"ternary-{size}", large[:75, :90], asked, {}
     yield "ternary-mixed", both, replace(mixed, tools=replace(mixed.tools, ternary=True)), {}
     yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
-    yield "without-tools", coat[:40, :48], photo(24, **all_off), {}
+    yield "without-tools", coat[:40, :48], photo(24, **OFF), {}
     yield from of_earlier_planes(photo)
     yield from of_fine_layout(photo)
     yield from of_importance(photo)
@@ -92,13 +95,12 @@ def draft() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
     yield "filter-bank-one-pixel", coat[:1, :1], photo(60, filter_bank=scales), {}
     extremes = (65535 * (coat[:30, :37].astype(int) & 1)).astype(np.uint16)
     yield "filter-bank-depth-16", extremes, photo(40, filter_bank=scales), {"depth": 16}
-    yield "exact", coat[:24, :30], EncodeParams(0, PRESETS["exact"], version=2), {}
     yield "tiles", coat, photo(60), {"tile_size": 64}
 
 
 def of_importance(
     photo: Callable[..., EncodeParams],
-) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+) -> Iterator[Case]:
     """Yield the cases of pictures of which some parts matter more than others."""
     coat = shipped("camera.pgm")[240:274, 100:170]
     i, j = (np.asarray(each) for each in np.indices(coat.shape))
@@ -114,9 +116,8 @@ def of_importance(
     yield case("16", small, np.where(seen, 8, 0))
     yield case("64", photo(60), np.where(j < 64, 5, -3), 70)
     yield case("extremes", small, extremes)
-    alone = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-    yield case("alone", photo(60, **alone, fragment_size=16), slope)
-    yield case("mixed", EncodeParams.from_options(60, preset="mixed", effort=1, version=2), slope)
+    yield case("alone", photo(60, **OFF, fragment_size=16), slope)
+    yield case("mixed", parameters(60, preset="mixed", effort=1), slope)
     deep = (coat[:20, :35].astype(np.uint16) << 8) + (i[:20, :35] % 256).astype(np.uint16)
     options = {"depth": 16, "importance": slope[:20, :35]}
     yield "step-changes-depth-16", deep, photo(20, fragment_size=16), options
@@ -128,7 +129,7 @@ def of_importance(
 
 def of_fine_layout(
     photo: Callable[..., EncodeParams],
-) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+) -> Iterator[Case]:
     """Yield the cases of luma and chroma with two bits more than the picture."""
     head = shipped("camera.pgm")[100:148, 230:300]
     i, j = (np.asarray(each) for each in np.indices(head.shape))
@@ -145,14 +146,13 @@ def of_fine_layout(
 
 def of_earlier_planes(
     photo: Callable[..., EncodeParams],
-) -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+) -> Iterator[Case]:
     """Yield the cases of planes that are predicted from earlier planes."""
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices(coat.shape)
     stripes = (60 + 90 * ((i // 9 + j // 17) % 2)).astype(np.uint8)
     colours = np.stack([coat // 2 + stripes // 3, coat, coat // 3 + stripes], axis=2)
-    all_off: dict[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-    alone = photo(60, **{**all_off, "earlier_planes": 2, "planes_filter": True}, post_filter=False)
+    alone = photo(60, **{**OFF, "earlier_planes": 2, "planes_filter": True}, post_filter=False)
     for planes in (1, 2):
         yield f"planes-{planes}", colours[:70, :75], photo(30, earlier_planes=planes), {}
     apart = np.dstack([coat[:60, 2:80], coat[:60, 1:79], coat[:60, :78]])
@@ -169,57 +169,57 @@ def of_earlier_planes(
     yield "planes-gray-alpha", np.dstack([coat, stripes])[:33, :50], photo(50), {}
     yield "planes-tiles", colours[:70, :100], photo(50), {"tile_size": 64}
     yield "planes-thin", colours[:, :3], photo(20), {}
-    mixed = partial(EncodeParams.from_options, preset="mixed", effort=1, version=2)
+    mixed = partial(parameters, preset="mixed", effort=1)
     yield "planes-mixed", colours[:37, :50], mixed(40), {}
 
 
-def of_levels() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
+def of_levels() -> Iterator[Case]:
     """Yield pictures that use a part of the levels of their depth."""
-    photo = partial(EncodeParams.from_options, preset="photo", effort=1, version=2)
+    photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:248, 60:116].astype(np.uint16)
     yield "levels-12-of-16", 31744 + 9 * coat, photo(30), {}
     yield "levels-8-of-16", 300 + coat // 2, photo(30), {}
     yield "levels-8-of-9", 256 + coat % 200, photo(8), {"depth": 9}
     shades = np.dstack([5000 + 3 * coat, 5100 + 2 * coat, 5900 - coat])
     yield "levels-of-colours", shades[:24, :40], photo(40), {}
-    text = EncodeParams.from_options(20, preset="text", version=2)
+    text = parameters(20, preset="text")
     yield "levels-of-trees", 60000 + coat[:24, :40] // 40 * 40, text, {}
     yield "levels-with-range", 31744 + 9 * coat, photo(30, range=(32000, 33000)), {}
     yield "levels-of-tiles", 31744 + 9 * np.tile(coat, (2, 2)), photo(30), {"tile_size": 64}
-    exact = EncodeParams.from_options(preset="exact", version=2, max_error=5, range=(100, 900))
+    exact = parameters(preset="exact", max_error=5, range=(100, 900))
     yield "range-of-exact", 9 * coat[:24, :40], exact, {}
 
 
-def of_exact_samples() -> Iterator[tuple[str, np.ndarray, EncodeParams, dict[str, Any]]]:
-    """Yield the cases of exact samples 2."""
-    exact = partial(EncodeParams.from_options, preset="exact", version=2)
+def of_exact_samples() -> Iterator[Case]:
+    """Yield the cases of exact samples."""
+    exact = partial(parameters, preset="exact")
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = (np.asarray(each) for each in np.indices(coat.shape))
     colours = np.dstack([coat[:7, 2:22], coat[:7, 1:21], 255 - coat[:7, :20]])
     letters = np.where((i // 3 * 7 + j // 4 * 5) % 11 < 3, 0, 255 - 40 * (j // 40))
     letters = letters.astype(np.uint8)
     for effort in (1, 2, 4, 6):
-        yield f"exact-2-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
-        yield f"exact-2-colour-{effort}", colours, exact(effort=effort), {}
-        yield f"exact-2-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
+        yield f"exact-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
+        yield f"exact-colour-{effort}", colours, exact(effort=effort), {}
+        yield f"exact-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
     near = exact(effort=6, predictors=2, models=8, weight_sets=1, last_stage=False)
-    yield "exact-2-near", coat[:8, :35], near, {}
-    yield "exact-2-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
-    yield "exact-2-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
+    yield "exact-near", coat[:8, :35], near, {}
+    yield "exact-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
+    yield "exact-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
     for error in (1, 3, 40):
-        yield f"exact-2-error-{error}", colours, exact(effort=2, max_error=error), {}
+        yield f"exact-error-{error}", colours, exact(effort=2, max_error=error), {}
     for error in (1, 9):
-        yield f"exact-2-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
+        yield f"exact-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
     deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
     for depth, effort in ((16, 6), (16, 1), (12, 2)):
         own = deep[:8, :26] >> (16 - depth)
-        yield f"exact-2-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
-    yield "exact-2-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
-    yield "exact-2-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
+        yield f"exact-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
+    yield "exact-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
+    yield "exact-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
     alpha = np.dstack([colours, (5 * i[:7, :20]).astype(np.uint8)])[:5]
-    yield "exact-2-alpha", alpha, exact(effort=6), {}
-    yield "exact-2-two-planes", alpha[..., 2:], exact(effort=4), {}
-    yield "exact-2-tiles", coat[:5, :70], exact(), {"tile_size": 64}
-    yield "exact-2-one-column", coat[:, :1], exact(effort=6), {}
-    yield "exact-2-one-row", coat[:1], exact(effort=6), {}
-    yield "exact-2-one-value", np.full((20, 30), 77, np.uint8), exact(), {}
+    yield "exact-alpha", alpha, exact(effort=6), {}
+    yield "exact-two-planes", alpha[..., 2:], exact(effort=4), {}
+    yield "exact-tiles", coat[:5, :70], exact(), {"tile_size": 64}
+    yield "exact-one-column", coat[:, :1], exact(effort=6), {}
+    yield "exact-one-row", coat[:1], exact(effort=6), {}
+    yield "exact-one-value", np.full((20, 30), 77, np.uint8), exact(), {}

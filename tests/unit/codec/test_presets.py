@@ -1,0 +1,143 @@
+"""The tools that presets have at each effort, and those that a backend leaves out of them."""
+
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.strategies import natural
+
+import mmpcodec
+from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, backends
+from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.codec.candidates import fitted, left_out
+from mmpcodec.codec.tiles.streaming import encode_large
+from mmpcodec.format.container import VERSION
+from mmpcodec.pictures.readers import WholeReader
+from mmpcodec.tools import PRESETS, preset_of, preset_tools
+
+
+@pytest.fixture(scope="module")
+def picture():
+    return natural(np.random.default_rng(8), 70, 90)
+
+
+@pytest.mark.parametrize("preset", [*PRESETS, "auto", "best"])
+def test_files_of_each_preset_decode(picture, preset):
+    data = mmpcodec.encode(picture, 20, preset=preset, effort=1)
+    found = mmpcodec.inspect(data, decode=True)
+    assert data[8] == VERSION
+    predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
+    switches = ("pdpc", "trained_start", "dependent", "fine_contexts")
+    assert all(getattr(tools, name) for tools in predicted for name in switches)
+    assert bool(predicted) or preset not in ("photo", "mixed")
+
+
+def test_a_large_picture_has_the_same_bytes(picture):
+    params = EncodeParams.from_options(20, preset="photo", effort=1)
+    file = io.BytesIO()
+    reader = WholeReader(mmpcodec.pictures.Picture(picture, 8), "picture")
+    encode_large(reader, file, params, tile_size=64)
+    assert file.getvalue() == mmpcodec.encode_picture(picture, params, tile_size=64).data
+
+
+def test_a_tool_of_another_coding_is_refused():
+    with pytest.raises(ParameterError, match="pdpc = True: has no effect with preset text"):
+        EncodeParams.from_options(20, preset="text", pdpc=True)
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_presets_are_known_at_each_effort(preset):
+    assert {preset_of(preset_tools(preset, effort)) for effort in range(1, 10)} == {preset}
+    assert PRESETS[preset] == preset_tools(preset, 2)
+
+
+def test_high_efforts_have_more_tools():
+    photo = PRESETS["photo"]
+    assert (photo.trained_transforms, photo.ternary) == (False, False)
+    assert preset_tools("photo", 3) == replace(photo, trained_transforms=True)
+    assert preset_tools("photo", 9) == replace(photo, trained_transforms=True, ternary=True)
+    assert preset_tools("text", 9) == PRESETS["text"]
+    assert (photo.earlier_planes, photo.filter_bank, photo.step_changes) == (2, None, False)
+
+
+@pytest.mark.parametrize(
+    ("effort", "given", "ternary"),
+    [(3, None, False), (4, None, True), (2, True, True), (6, False, False)],
+)
+def test_high_efforts_have_ternary_splits(effort, given, ternary):
+    params = EncodeParams.from_options(30, preset="photo", effort=effort, ternary=given)
+    assert params.tools.ternary == ternary
+
+
+def test_a_device_says_which_tools_it_lacks():
+    cuda, photo = CudaBackend(), PRESETS["photo"]
+    assert cuda.lacks(cuda.able(photo)) is None
+    assert cuda.lacks(cuda.able(photo, ["pdpc"])) == "predicted blocks with pdpc"
+    assert cuda.lacks(cuda.able(PRESETS["mixed"])) == "trees among predicted blocks"
+    tools = replace(cuda.able(photo), dependent=True)
+    able = "take preset photo, text, plain or classic"
+    assert cuda.fault(tools) == f"it has no predicted blocks with dependent; {able}"
+
+
+class Device(CpuBackend):
+    """The processor, with what a CUDA device lacks."""
+
+    name = "cuda"
+    decodes = False
+    missing = CudaBackend.missing
+    weighs_fragments = False
+    lacks = CudaBackend.lacks
+
+
+@pytest.fixture
+def device(monkeypatch):
+    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(Device))
+
+
+def tools_of(*arguments, **options):
+    data = mmpcodec.encode(*arguments, backend="cuda", effort=1, **options)
+    np.testing.assert_array_equal(mmpcodec.decode(data).shape, arguments[0].shape)
+    return [layer.tools for layer in mmpcodec.inspect(data).layers]
+
+
+@pytest.mark.parametrize("options", [{}, {"lam": 30}, {"lam": 30, "tile_size": 64}])
+@pytest.mark.parametrize("planes", [1, 3, 4])
+def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
+    samples = np.dstack([picture, 255 - picture, picture[::-1], picture // 2])[..., :planes]
+    found = tools_of(samples, preset="photo", **options)
+    predicted = [tools for tools in found if tools.prediction]
+    assert len(predicted) == min(planes, 3)
+    assert all(Device().lacks(tools) is None for tools in predicted)
+
+
+def test_what_a_device_leaves_out_is_named(device):
+    params = EncodeParams.from_options(20, preset="photo", pdpc=True)
+    left = left_out(params, "cuda", 8)
+    assert {"trained start", "dependent", "planes filter"} <= set(left)
+    assert "pdpc" not in left  # the caller chose it
+    assert left_out(params, "auto", 8) == left_out(params, "cpu", 8) == []
+    assert left_out(EncodeParams.from_options(20, preset="photo"), "cuda", 12) == []
+    assert fitted(params, "cpu", 8) is params
+
+
+@pytest.mark.parametrize("options", [{"pdpc": True}, {"tune": "eye"}, {"step_changes": True}])
+def test_tools_that_the_caller_chose_are_not_left_out(device, picture, options):
+    with pytest.raises(BackendUnavailable, match="it has no predicted blocks with"):
+        tools_of(picture, 20, preset="photo", **options)
+
+
+def test_importance_needs_a_backend_with_step_changes(device, picture):
+    with pytest.raises(BackendUnavailable, match="step changes"):
+        tools_of(picture, 20, preset="photo", importance=np.ones(picture.shape, bool))
+
+
+def test_auto_gives_the_rest_to_the_processor(device, picture):
+    params = EncodeParams.from_options(20, preset="best", effort=1)
+    found = fitted(params, "cuda", 8)
+    assert [preset_of(tools) for tools in (found.tools, *found.candidates)] == [
+        *(None, "text", "mixed", "exact"),
+    ]
+    assert tools_of(picture, 20, preset="best")
+    assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"
