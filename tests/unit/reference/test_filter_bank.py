@@ -21,7 +21,7 @@ ALL_ONE = value_of([2] * 7)
 
 
 def test_the_format_has_the_digest():
-    section = FORMAT.read_text().split("## Filter bank")[1].split("## Post filter")[0]
+    section = FORMAT.read_text().split("## Fixed filters")[1].split("## Post filter")[0]
     data = (trained_filters() + np.array([[64], [0]])).astype(np.uint8)
     assert data.shape == (3, 35, 2, 12)
     assert hashlib.sha256(data.tobytes()).hexdigest() in section

@@ -89,7 +89,7 @@ def test_a_mode_that_is_not_there_is_refused(mode):
 
 def test_trained_states_are_those_that_the_format_names():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
-    section = text.split("\n## Start states\n")[1].split("\n## ")[0]
+    section = text.split("\n## Initial states\n")[1].split("\n## ")[0]
     for small in (False, True):
         for tables in np.split(start_states(small), [1748], axis=1):
             assert hashlib.sha256(tables.tobytes()).hexdigest() in section
