@@ -88,10 +88,7 @@ def test_a_mode_that_is_not_there_is_refused(mode):
 
 def test_a_table_has_the_states_of_the_models_that_the_format_lists():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
-    section = text.split("
-## Initial states
-")[1].split("
-## ")[0]
+    section = text.split("\n## Initial states\n")[1].split("\n## ")[0]
     assert start_states(True).shape == (6, 3736)
     assert start_states().shape == (6, 3736)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
