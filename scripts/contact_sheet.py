@@ -65,7 +65,7 @@ def ours(tune: str) -> Callable[[np.ndarray, int], tuple[int, np.ndarray]]:
 
     def encode(samples: np.ndarray, limit: int) -> tuple[int, np.ndarray]:
         data = mmpcodec.encode(
-            samples, target_size=limit, version=2, effort=EFFORT, tune=tune, threads=1
+            samples, target_size=limit, effort=EFFORT, tune=tune, threads=1
         )
         return len(data), mmpcodec.decode(data)
 
