@@ -9,7 +9,7 @@ import numpy as np
 from cases import shipped
 
 from mmpcodec import EncodeParams
-from mmpcodec.reference.filter_bank import value_of
+from mmpcodec.reference.filters.fixed import value_of
 from mmpcodec.tools import LATER_BLOCK_TOOLS, PRESETS, TABLE
 
 

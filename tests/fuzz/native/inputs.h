@@ -18,8 +18,8 @@
 #include "cpu/blocks/planes.h"
 #include "cpu/exact/codec.h"
 #include "cpu/exact/codec_2.h"
-#include "cpu/filter_bank.h"
-#include "cpu/postfilter.h"
+#include "cpu/filters/fixed.h"
+#include "cpu/filters/post.h"
 #include "cpu/trees/picture.h"
 #include "shared/tools.h"
 

@@ -8,8 +8,8 @@ from support.strategies import CONTENT
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
 from mmpcodec.backends import cpu
-from mmpcodec.reference import postfilter
-from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, PostFilter, solved
+from mmpcodec.reference.filters import base
+from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, OFF, PostFilter, solved
 
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 COEFFICIENTS = ((-64, 63, 5, -7, 9, 11), (), (20, -3, 4, 30, 1, -9), (1, 2, 3, 4, 5, 6))
@@ -71,7 +71,7 @@ def test_fit_never_loses(lam):
     gains = []
     for seed in range(5):
         source, samples = blurred(np.random.default_rng(seed))
-        own = PostFilter().fit(source, samples, lambda_fixed)
+        own = PostFilter().fit_and_apply(source, samples, lambda_fixed)[0]
         shown = PostFilter().apply(samples, own)
         gain = squared_error(source, samples) - squared_error(source, shown)
         active = sum(map(bool, own))
@@ -83,9 +83,9 @@ def test_fit_never_loses(lam):
 
 def test_nothing_to_gain():
     source, samples = blurred(np.random.default_rng(0))
-    assert PostFilter().fit(source, samples, 0) == OFF
-    assert PostFilter().fit(source, source, 1) == OFF
-    assert PostFilter().fit(source, samples, (1 << 20) << 16) == OFF
+    assert PostFilter().fit_and_apply(source, samples, 0)[0] == OFF
+    assert PostFilter().fit_and_apply(source, source, 1)[0] == OFF
+    assert PostFilter().fit_and_apply(source, samples, (1 << 20) << 16)[0] == OFF
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,10 +107,10 @@ def test_solution_of_nothing_and_beyond_the_range():
 
 def test_bands_change_nothing(monkeypatch):
     source, samples = blurred(np.random.default_rng(1))
-    expected = PostFilter().fit(source, samples, 1 << 16)
+    expected = PostFilter().fit_and_apply(source, samples, 1 << 16)[0]
     assert any(expected)
     monkeypatch.setattr(PostFilter, "band_samples", 7 * source.shape[1])
-    assert PostFilter().fit(source, samples, 1 << 16) == expected
+    assert PostFilter().fit_and_apply(source, samples, 1 << 16)[0] == expected
 
 
 @pytest.mark.parametrize("threads", [1, 3, None])
@@ -141,8 +141,8 @@ def test_fit_that_leaves_classes_out_filters_the_others():
 
 def test_sums_of_a_band_fit():
     """The largest products, those of tap differences; a row of any picture fits."""
-    assert postfilter.BAND_SAMPLES * (2 * 65535) ** 2 < 1 << 63
-    assert postfilter.BAND_SAMPLES >= 1 << 24
+    assert base.BAND_SAMPLES * (2 * 65535) ** 2 < 1 << 63
+    assert base.BAND_SAMPLES >= 1 << 24
 
 
 @pytest.fixture(scope="module")
