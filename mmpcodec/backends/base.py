@@ -37,8 +37,8 @@ from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.models import start_states
 from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.filters.fixed import FilterBank
 from mmpcodec.reference.filters.cross_component import PlanesFilter
+from mmpcodec.reference.filters.fixed import FilterBank
 from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn

@@ -55,16 +55,15 @@ void filter(const Plane<const Sample>& samples, int depth, const Table& table, c
             const Plane<Sample>& out) {
     WithoutGil released;
     post_filter(picture_of<Sample>(samples, depth),
-                *reinterpret_cast<const FilterTable*>(table.data()),
-                range_of(rows), out.data());
+                *reinterpret_cast<const FilterTable*>(table.data()), range_of(rows),
+                out.data());
 }
 
 template <class Sample>
 void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
           const Rows& rows, const Gram& out) {
     WithoutGil released;
-    add_filter_gram(source.data(), picture_of<Sample>(samples, depth),
-                    range_of(rows),
+    add_filter_gram(source.data(), picture_of<Sample>(samples, depth), range_of(rows),
                     *reinterpret_cast<FilterGram*>(out.data()));
 }
 
@@ -73,16 +72,15 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
             const Plane<const Sample>& shown, const Rows& rows, const Errors& out) {
     WithoutGil released;
     add_filter_errors(source.data(), picture_of<Sample>(samples, depth), shown.data(),
-                      range_of(rows),
-                      *reinterpret_cast<FilterErrors*>(out.data()));
+                      range_of(rows), *reinterpret_cast<FilterErrors*>(out.data()));
 }
 
 template <class Sample>
 void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, const Scales& scales,
           const Rows& rows, const Plane<Sample>& out) {
     WithoutGil released;
-    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales,
-                range_of(rows), out.data());
+    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales, range_of(rows),
+                out.data());
 }
 
 template <class Sample>
@@ -90,8 +88,7 @@ void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& s
                  const Steps& steps, const Rows& rows, const ErrorsOfScales& out) {
     WithoutGil released;
     add_bank_errors(source.data(), picture_of<Sample>(samples, depth), steps_of(steps),
-                    range_of(rows),
-                    reinterpret_cast<BankErrors*>(out.data()));
+                    range_of(rows), reinterpret_cast<BankErrors*>(out.data()));
 }
 
 using PlaneWeights =
@@ -111,8 +108,8 @@ void from_planes(const Plane<const Sample>& samples, int depth,
                  const Rows& rows, const Plane<Sample>& out) {
     const auto read = planes_of(planes);
     WithoutGil released;
-    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(),
-                  range_of(rows), out.data());
+    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(), range_of(rows),
+                  out.data());
 }
 
 template <class Sample>

@@ -48,9 +48,10 @@ def sums_around(values: np.ndarray, reach: int, depth: int) -> np.ndarray:
     return windows.sum(axis=(2, 3)) >> extra_bits(depth)
 
 
-def limited(values: np.ndarray, depth: int, dtype: np.dtype) -> np.ndarray:
-    """Return values, limited to the samples of a depth."""
-    return np.clip(values, 0, most(depth)).astype(dtype)
+def filtered(samples: np.ndarray, weighted: np.ndarray, bits: int, depth: int) -> np.ndarray:
+    """Return samples plus weighted differences in 1/2**bits, rounded and limited to the depth."""
+    shown = samples + ((weighted + (1 << (bits - 1))) >> bits)
+    return np.clip(shown, 0, most(depth)).astype(samples.dtype)
 
 
 def price_of(taps: int, lambda_fixed: int, depth: int) -> int:

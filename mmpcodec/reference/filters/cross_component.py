@@ -17,7 +17,7 @@ from mmpcodec.reference.filters.base import (
     LEAST,
     MOST,
     InBands,
-    limited,
+    filtered,
     moved,
     price_of,
 )
@@ -142,10 +142,9 @@ class PlanesFilter(InBands):
         threads: int | None,
     ) -> np.ndarray:
         """Filter by these planes, with a (planes, 12) int16 array of coefficients."""
-        total = np.full(samples.shape, 1 << (FRACTION_BITS - 1), np.int32)
-        for plane, own in zip(planes, table, strict=True):
-            total += np.tensordot(own.astype(np.int32), tap_differences(plane), axes=1)
-        return limited(samples + (total >> FRACTION_BITS), depth, samples.dtype)
+        differences = np.concatenate([*map(tap_differences, planes)])
+        weighted = np.tensordot(table.ravel().astype(np.int32), differences, axes=1)
+        return filtered(samples, weighted, FRACTION_BITS, depth)
 
     def _gram(
         self,

@@ -12,9 +12,10 @@ import numpy as np
 from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.reference.filters.base import (
+    FRACTION_BITS,
     InBands,
     Tap,
-    limited,
+    filtered,
     moved,
     second_difference,
     sums_around,
@@ -246,7 +247,7 @@ class FilterBank(InBands):
             for number, tap in enumerate(TAPS)
         )
         own = np.array(scales)[classes // DIRECTIONS]
-        return limited(samples + ((own * total + 128) >> 8), depth, samples.dtype)
+        return filtered(samples, own * total, FRACTION_BITS + 1, depth)
 
     def _errors(
         self,

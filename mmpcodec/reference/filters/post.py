@@ -13,7 +13,7 @@ from mmpcodec.reference.filters.base import (
     LEAST,
     MOST,
     InBands,
-    limited,
+    filtered,
     price_of,
     second_difference,
     sums_around,
@@ -179,8 +179,8 @@ class PostFilter(InBands):
     ) -> np.ndarray:
         """Filter with a (4, 6) int16 array of coefficients; they are 0 for classes that are off."""
         weights = table.T[:, activity_classes(samples, depth)]
-        total = (weights * tap_differences(samples)).sum(axis=0) + (1 << (FRACTION_BITS - 1))
-        return limited(samples + (total >> FRACTION_BITS), depth, samples.dtype)
+        weighted = (weights * tap_differences(samples)).sum(axis=0)
+        return filtered(samples, weighted, FRACTION_BITS, depth)
 
     def _gram(
         self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
