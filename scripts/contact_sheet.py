@@ -64,9 +64,7 @@ def ours(tune: str) -> Callable[[np.ndarray, int], tuple[int, np.ndarray]]:
     """Return an encoder to a limit of bytes."""
 
     def encode(samples: np.ndarray, limit: int) -> tuple[int, np.ndarray]:
-        data = mmpcodec.encode(
-            samples, target_size=limit, effort=EFFORT, tune=tune, threads=1
-        )
+        data = mmpcodec.encode(samples, target_size=limit, effort=EFFORT, tune=tune, threads=1)
         return len(data), mmpcodec.decode(data)
 
     return encode

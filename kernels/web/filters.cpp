@@ -1,9 +1,9 @@
 // The filters of the format, as functions that mmpcodec/web/mmp.wasm exports; see decoders.cpp.
 #include <algorithm>
 
-#include "cpu/filter_bank.h"
-#include "cpu/planes_filter.h"
-#include "cpu/postfilter.h"
+#include "cpu/filters/cross_component.h"
+#include "cpu/filters/fixed.h"
+#include "cpu/filters/post.h"
 #include "web/export.h"
 
 namespace {

@@ -37,9 +37,9 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.filter_bank import FilterBank
-from mmpcodec.reference.planes_filter import PlanesFilter
-from mmpcodec.reference.postfilter import PostFilter
+from mmpcodec.reference.filters.cross_component import PlanesFilter
+from mmpcodec.reference.filters.fixed import FilterBank
+from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.tools import PRESETS, TABLE, Tools, presets_where

@@ -11,11 +11,12 @@ from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
 from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
-from mmpcodec.reference.filter_bank import ACTIVITIES, SCALES, FilterBank
-from mmpcodec.reference.planes_filter import TAPS as PLANE_TAPS
-from mmpcodec.reference.planes_filter import PlanesFilter
-from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
-from mmpcodec.runtime.arrays import InBands, bands
+from mmpcodec.reference.filters.base import InBands
+from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
+from mmpcodec.reference.filters.cross_component import PlanesFilter
+from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FilterBank
+from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
+from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
@@ -50,6 +51,16 @@ class _OnThreads(InBands):
     ) -> list[Any]:
         return side_by_side(lambda rows: work(*rows), bands(shape, FILTER_BAND_SAMPLES), threads)
 
+    def _shown(
+        self, kernel: Any, samples: np.ndarray, depth: int, *given: Any, threads: int | None
+    ) -> np.ndarray:
+        """Return what ``kernel(samples, depth, *given, rows, shown)`` writes, for all rows."""
+        shown = np.empty_like(samples)
+        self._by_bands(
+            lambda *rows: kernel(samples, depth, *given, rows, shown), samples.shape, threads
+        )
+        return shown
+
 
 class NativeFilterBank(_OnThreads, FilterBank):
     """The filter bank in C++."""
@@ -62,13 +73,8 @@ class NativeFilterBank(_OnThreads, FilterBank):
         depth: int,
         threads: int | None,
     ) -> np.ndarray:
-        shown, own = np.empty_like(samples), (steps.size, steps.numbers, steps.steps)
-        self._by_bands(
-            lambda *rows: _cpu.filter_bank(samples, depth, own, tuple(scales), rows, shown),
-            samples.shape,
-            threads,
-        )
-        return shown
+        own = steps.size, steps.numbers, steps.steps
+        return self._shown(_cpu.filter_bank, samples, depth, own, tuple(scales), threads=threads)
 
     def _errors(
         self,
@@ -91,13 +97,7 @@ class NativePostFilter(_OnThreads, PostFilter):
     def _filtered(
         self, samples: np.ndarray, table: np.ndarray, depth: int, threads: int | None
     ) -> np.ndarray:
-        shown = np.empty_like(samples)
-        self._by_bands(
-            lambda *rows: _cpu.post_filter(samples, depth, table, rows, shown),
-            samples.shape,
-            threads,
-        )
-        return shown
+        return self._shown(_cpu.post_filter, samples, depth, table, threads=threads)
 
     def _gram(
         self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int
@@ -131,13 +131,7 @@ class NativePlanesFilter(_OnThreads, PlanesFilter):
         depth: int,
         threads: int | None,
     ) -> np.ndarray:
-        shown = np.empty_like(samples)
-        self._by_bands(
-            lambda *rows: _cpu.planes_filter(samples, depth, planes, table, rows, shown),
-            samples.shape,
-            threads,
-        )
-        return shown
+        return self._shown(_cpu.planes_filter, samples, depth, planes, table, threads=threads)
 
     def _gram(
         self,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
-from mmpcodec.reference.planes_filter import NO_PLANES
-from mmpcodec.reference.postfilter import OFF
+from mmpcodec.reference.filters.cross_component import NO_PLANES
+from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Trace

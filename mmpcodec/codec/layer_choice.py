@@ -44,10 +44,10 @@ from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
+from mmpcodec.reference.filters.cross_component import NO_PLANES
+from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.lossless.values import used_values
-from mmpcodec.reference.planes_filter import NO_PLANES
-from mmpcodec.reference.postfilter import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.reference.turned_colours import NO_TURN, Turn, chosen_turn
 from mmpcodec.runtime.arrays import on_device

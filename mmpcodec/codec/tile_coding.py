@@ -13,7 +13,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes
 from mmpcodec.params import EYE, EncodeParams
-from mmpcodec.reference.filter_bank import ACTIVITIES, value_of
+from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import Tools

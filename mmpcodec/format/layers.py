@@ -18,9 +18,9 @@ from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tool_fields import read_tool, read_tools, write_tools
-from mmpcodec.reference import planes_filter
-from mmpcodec.reference.planes_filter import MOST_PLANES, NO_PLANES, PlanesCoefficients
-from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
+from mmpcodec.reference.filters import cross_component
+from mmpcodec.reference.filters.cross_component import MOST_PLANES, NO_PLANES, PlanesCoefficients
+from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.reference.turned_colours import LEAST_TURN, NO_TURN, Turn
 from mmpcodec.samples import Form
 from mmpcodec.tools import CODINGS, EXACT, TABLE, Tools
@@ -314,7 +314,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
             for index in range(CLASSES)
         )
         of_planes = tuple(
-            _read_coefficients(fields, PLANES_SECTION, f"plane {index}", len(planes_filter.TAPS))
+            _read_coefficients(fields, PLANES_SECTION, f"plane {index}", len(cross_component.TAPS))
             if active >> CLASSES + index & 1
             else ()
             for index in range(MOST_PLANES)

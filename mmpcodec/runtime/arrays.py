@@ -1,7 +1,6 @@
 """Arrays in host memory and in the memory of CUDA devices."""
 
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from numbers import Integral
 from typing import Any
@@ -42,26 +41,6 @@ def bands(shape: tuple[int, int], samples: int) -> list[tuple[int, int]]:
     height, width = shape
     rows = max(samples // width, 1)
     return [(row, min(row + rows, height)) for row in range(0, height, rows)]
-
-
-class InBands:
-    """Base of filters whose work on a plane is done in bands of rows."""
-
-    band_samples: int
-    """Number of samples of a band whose sums fit int64."""
-
-    def _by_bands(
-        self, work: Callable[[int, int], Any], shape: tuple[int, int], threads: int | None
-    ) -> list[Any]:
-        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
-        return [work(*rows) for rows in bands(shape, self.band_samples)]
-
-    def _total(
-        self, sums: Callable[[int, int], np.ndarray], shape: tuple[int, int], threads: int | None
-    ) -> np.ndarray:
-        """Return the sum over all bands of arrays of integers, as Python's integers."""
-        parts = self._by_bands(sums, shape, threads)
-        return np.sum([part.astype(object) for part in parts], axis=0)
 
 
 def is_masked(array: Any) -> bool:

@@ -22,11 +22,10 @@ import numpy as np
 from tables import middle, write
 
 from mmpcodec import EncodeParams, backends
-from mmpcodec.reference.filter_bank import (
+from mmpcodec.reference.filters.fixed import (
     ACTIVITIES,
     CLIPS,
     DIRECTIONS,
-    REACH,
     START_STEPS,
     TAPS,
     TURNS,
@@ -41,6 +40,8 @@ from mmpcodec.reference.filter_bank import (
 LAMBDAS = (5, 10, 20, 40, 70, 120, 200, 360, 600, 1000)
 SHARE = 4
 """One of so many samples is taken."""
+REACH = max(map(max, TAPS))
+"""Most rows and columns between a sample and a tap."""
 BESIDE = 0.1
 """How much the files of the other tables count in a table."""
 CLASSES, COUNT, LEVELS = ACTIVITIES * DIRECTIONS, len(TAPS), len(CLIPS)

@@ -9,7 +9,7 @@ import numpy as np
 from cases import Case, parameters, shipped
 
 from mmpcodec import EncodeParams
-from mmpcodec.reference.filter_bank import value_of
+from mmpcodec.reference.filters.fixed import value_of
 from mmpcodec.tools import BLOCK_TOOLS, TABLE
 
 _ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary"

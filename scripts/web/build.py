@@ -27,7 +27,6 @@ FLAGS = [
 ]
 OF_EXACT = ["-ffp-contract=fast", "-fno-trapping-math"]
 """As in CMakeLists.txt: without traps, __builtin_trunc is one instruction."""
-FILTERS = ("filter_bank", "planes_filter", "postfilter")
 LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--import-memory"]
 STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
 NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"}
@@ -36,10 +35,17 @@ NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx5
 def sources() -> Iterator[Path]:
     """Yield the C++ files of the decoders."""
     cpu = KERNELS / "cpu"
-    for folder in ("blocks", "blocks/products", "entropy", "lossless", "trees", "trees/search"):
+    folders = (
+        "blocks",
+        "blocks/products",
+        "entropy",
+        "filters",
+        "lossless",
+        "trees",
+        "trees/search",
+    )
+    for folder in folders:
         yield from (p for p in sorted((cpu / folder).glob("*.cpp")) if p.name not in NOT_DECODING)
-    for name in FILTERS:
-        yield cpu / f"{name}.cpp"
     yield from sorted((KERNELS / "web").glob("*.cpp"))
     subprocess.run([sys.executable, ROOT / "scripts" / "embed.py", TABLES], check=True)
     yield TABLES
@@ -47,7 +53,7 @@ def sources() -> Iterator[Path]:
 
 def level(source: Path) -> str:
     """Return the level of optimisation: for size where time depends little on it."""
-    small = source.parent.name == "blocks" or source.stem in (*FILTERS, "codec")
+    small = source.parent.name in ("blocks", "filters") or source.stem == "codec"
     return "-Os" if small else "-O2"
 
 

@@ -26,10 +26,10 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
-from mmpcodec.reference.filter_bank import FilterBank
+from mmpcodec.reference.filters.cross_component import PlanesFilter
+from mmpcodec.reference.filters.fixed import FilterBank
+from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
 from mmpcodec.reference.lossless import coder
-from mmpcodec.reference.planes_filter import PlanesFilter
-from mmpcodec.reference.postfilter import CLASSES, TAPS, PostFilter
 from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
@@ -226,7 +226,8 @@ def filtered(post_filter: PostFilter, source, samples, chosen, lambda_fixed, dep
         )
         for band in sorted({(0, height), (height // 3, height - height // 4)})
     ]
-    return shown, str(shown.dtype), sums, post_filter.fit(source, samples, lambda_fixed, depth)
+    fitted = post_filter.fit_and_apply(source, samples, lambda_fixed, depth)
+    return shown, str(shown.dtype), sums, fitted
 
 
 def bank_pair(content: str, depth: int) -> tuple:

@@ -50,7 +50,7 @@ void register_entropy(nanobind::module_& module);
 void register_lossless(nanobind::module_& module);
 void register_knapsack(nanobind::module_& module);
 void register_max_sum(nanobind::module_& module);
-void register_postfilter(nanobind::module_& module);
+void register_filters(nanobind::module_& module);
 void register_selection(nanobind::module_& module);
 void register_rank_filter(nanobind::module_& module);
 void register_subset_sum(nanobind::module_& module);

@@ -85,7 +85,7 @@ NB_MODULE(_cpu, module) {
     register_lossless(module);
     register_knapsack(module);
     register_max_sum(module);
-    register_postfilter(module);
+    register_filters(module);
     register_selection(module);
     register_rank_filter(module);
     register_subset_sum(module);

@@ -33,8 +33,9 @@ def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
     """Return the times that the filter takes to fit and to apply, in seconds."""
     backend, params = CpuBackend(), EncodeParams.from_options(lam, preset="plain")
     samples = backend.encode(picture, params).samples
-    fit = partial(backend.post_filter.fit, picture, samples, params.lambda_fixed)
-    return median_seconds(fit), median_seconds(partial(backend.post_filter.apply, samples, fit()))
+    fit = partial(backend.post_filter.fit_and_apply, picture, samples, params.lambda_fixed)
+    apply = partial(backend.post_filter.apply, samples, fit()[0])
+    return median_seconds(fit), median_seconds(apply)
 
 
 def main() -> None:

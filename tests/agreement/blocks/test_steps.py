@@ -10,7 +10,7 @@ from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.steps import FragmentMap, fragments_across, steps_of
-from mmpcodec.reference.filter_bank import FilterBank
+from mmpcodec.reference.filters.fixed import FilterBank
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 

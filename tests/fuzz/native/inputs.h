@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "cpu/blocks/planes.h"
-#include "cpu/filter_bank.h"
+#include "cpu/filters/fixed.h"
 #include "cpu/lossless/codec.h"
-#include "cpu/postfilter.h"
+#include "cpu/filters/post.h"
 #include "cpu/trees/picture.h"
 #include "shared/tools.h"
 

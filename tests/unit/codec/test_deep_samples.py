@@ -120,10 +120,10 @@ def test_the_post_filter_mends_deep_samples(depth):
     params = photo(60, effort=6)
     coded = CPU.encode(shifted, params, depth=depth)
     own = CPU.post_filter
-    fitted = own.fit(shifted, coded.samples, params.lambda_fixed, depth)
+    fitted = own.fit_and_apply(shifted, coded.samples, params.lambda_fixed, depth)[0]
     assert any(fitted)
     shown = own.apply(coded.samples, fitted, depth)
     assert shown.dtype == np.uint16
     assert psnr(shifted, shown, depth) > psnr(shifted, coded.samples, depth) + 0.05
     dear = replace(params, lam=2.0**20).lambda_fixed
-    assert not any(own.fit(shifted, coded.samples, dear, depth))
+    assert not any(own.fit_and_apply(shifted, coded.samples, dear, depth)[0])

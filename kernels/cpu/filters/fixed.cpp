@@ -1,9 +1,5 @@
-#include "cpu/filter_bank.h"
+#include "cpu/filters/fixed.h"
 
-#include <algorithm>
-#include <vector>
-
-#include "cpu/runtime/simd.h"
 #include "shared/tables.h"
 
 namespace mmp {
@@ -56,7 +52,7 @@ std::vector<Form<Value>> forms_of(int step, Depth<Sample> depth) {
     for (int i = 0; i < kForms; ++i) {
         const uint8_t* filter = table + i / kBankTurns * 2 * kBankTaps;
         for (int tap = 0; tap < kBankTaps; ++tap) {
-            const BankOffset o = turned(kBankOffsets[tap], i % kBankTurns);
+            const TapOffset o = turned(kBankOffsets[tap], i % kBankTurns);
             const int weight = filter[tap] - kBankZero;
             const int clip =
                 bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most());
@@ -82,8 +78,7 @@ std::vector<OfStep<Value>> of_steps(const PlaneSteps& steps, Depth<Sample> depth
     return found;
 }
 
-// Visits the rows of a picture in order. Beyond the border, samples and variations repeat the
-// nearest ones inside.
+// Visits the rows of a picture in order, and filters each.
 template <class Value, class Sample>
 class BankRows {
 public:
@@ -91,27 +86,26 @@ public:
     using Sum = Wide<Sample>;
 
     BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps, int64_t first)
-        : picture_(picture),
+        : lines_(picture, first - kBankWindow - 1),
+          width_(picture.width),
+          extra_(picture.depth.extra()),
           steps_(steps),
-          stride_(picture.width + 2 * kColumns),
           row_(first - 1),
-          next_line_(std::max<int64_t>(first - kBankWindow - 1, 0)),
           next_sums_(std::max<int64_t>(first - kBankWindow, 0)),
-          lines_(kHeld * stride_),
-          variations_(stride_),
-          sums_(kDirections * kHeld * picture.width),
-          around_(kDirections * picture.width),
+          variations_(lines_.stride()),
+          sums_(kDirections * kHeld * width_),
+          around_(kDirections * width_),
           of_steps_(of_steps<Value>(steps, picture.depth)),
-          weighted_(picture.width),
-          places_(picture.width) {
+          weighted_(width_),
+          places_(width_) {
         find_runs((row_ + 1) / steps.size);
     }
 
     MMP_INLINE void next() {
         ++row_;
         if (row_ % steps_.size == 0) find_runs(row_ / steps_.size);
-        for (; next_line_ <= inside(row_ + kBankWindow + 1); ++next_line_) hold_line(next_line_);
-        for (; next_sums_ <= inside(row_ + kBankWindow); ++next_sums_) hold_sums(next_sums_);
+        lines_.hold_up_to(row_ + kBankWindow + 1);
+        for (; next_sums_ <= lines_.inside(row_ + kBankWindow); ++next_sums_) hold_sums(next_sums_);
         sum_around();
         for (const Run& run : runs_) {
             find_places(run);
@@ -119,7 +113,7 @@ public:
         }
     }
 
-    MMP_INLINE const Value* samples() const { return line(0); }
+    MMP_INLINE const Value* samples() const { return lines_[row_]; }
     // The sums of the weighted differences.
     MMP_INLINE const int32_t* weighted() const { return weighted_.data(); }
     // The number of each sample's form: kBankTurns times its class, plus its turn.
@@ -132,42 +126,23 @@ private:
     static constexpr int kDirections = 4;
     static constexpr int kRows[] = {2, 4, 1, 5};  // the rows of the first places, of seven
 
-    MMP_INLINE int64_t inside(int64_t row) const {
-        return std::clamp<int64_t>(row, 0, picture_.height - 1);
-    }
-    MMP_INLINE const Value* held_line(int64_t row) const {
-        return &lines_[row % kHeld * stride_ + kColumns];
-    }
-    MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
     MMP_INLINE Sum* sums(int direction, int64_t row) {
-        return &sums_[(direction * kHeld + row % kHeld) * picture_.width];
+        return &sums_[(direction * kHeld + row % kHeld) * width_];
     }
-    MMP_INLINE void repeat_ends(Value* line) const {
-        std::fill_n(line - kColumns, kColumns, line[0]);
-        std::fill_n(line + picture_.width, kColumns, line[picture_.width - 1]);
-    }
-
-    MMP_INLINE void hold_line(int64_t row) {
-        Value* line = &lines_[row % kHeld * stride_ + kColumns];
-        std::copy_n(picture_.samples + row * picture_.width, picture_.width, line);
-        repeat_ends(line);
-    }
-
     // Sums the variations of seven samples of a row.
     MMP_INLINE void hold_sums(int64_t row) {
-        static constexpr BankOffset kOffsets[kDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
-        const Value *up = held_line(inside(row - 1)), *x = held_line(row),
-                    *down = held_line(inside(row + 1));
+        static constexpr TapOffset kOffsets[kDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
+        const Value *up = lines_[row - 1], *x = lines_[row], *down = lines_[row + 1];
         Value* v = &variations_[kColumns];
         for (int i = 0; i < kDirections; ++i) {
-            const BankOffset o = kOffsets[i];
+            const TapOffset o = kOffsets[i];
             const Value *one = (o.row ? down : x) + o.column,
                         *opposite = (o.row ? up : x) - o.column;
-            for (int64_t c = 0; c < picture_.width; ++c)
+            for (int64_t c = 0; c < width_; ++c)
                 v[c] = Value(magnitude(2 * x[c] - one[c] - opposite[c]));
-            repeat_ends(v);
+            lines_.repeat_ends(v);
             Sum* out = sums(i, row);
-            for (int64_t c = 0; c < picture_.width; ++c)
+            for (int64_t c = 0; c < width_; ++c)
                 out[c] = Sum(v[c - 3] + v[c - 2] + v[c - 1] + v[c] + v[c + 1] + v[c + 2] + v[c + 3]);
         }
     }
@@ -176,7 +151,7 @@ private:
         const uint8_t* numbers = steps_.numbers + row * steps_.across;
         runs_.clear();
         for (int64_t i = 0; i < steps_.across; ++i) {
-            const int64_t last = std::min((i + 1) * steps_.size, picture_.width);
+            const int64_t last = std::min((i + 1) * steps_.size, width_);
             if (i > 0 && numbers[i] == numbers[i - 1])
                 runs_.back().last = last;
             else
@@ -185,26 +160,24 @@ private:
     }
 
     MMP_INLINE void sum_around() {
-        const int64_t width = picture_.width;
-        const int extra = picture_.depth.extra();
         int16_t* around = around_.data();
         for (int i = 0; i < kDirections; ++i) {
             const Sum* rows[2 * kBankWindow + 1];
-            for (int k = 0; k <= 2 * kBankWindow; ++k) rows[k] = sums(i, inside(row_ + k - kBankWindow));
-            for (int64_t c = 0; c < width; ++c)
-                around[i * width + c] =
+            for (int k = 0; k <= 2 * kBankWindow; ++k)
+                rows[k] = sums(i, lines_.inside(row_ + k - kBankWindow));
+            for (int64_t c = 0; c < width_; ++c)
+                around[i * width_ + c] =
                     int16_t((rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c] +
                              rows[5][c] + rows[6][c]) >>
-                            extra);
+                            extra_);
         }
     }
 
     MMP_INLINE void find_places(const Run& run) {
         const int* most = of_steps_[run.step].most_of_activity;
         const int m0 = most[0], m1 = most[1], m2 = most[2], m3 = most[3], m4 = most[4], m5 = most[5];
-        const int64_t width = picture_.width;
-        const int16_t *across = around_.data(), *down = across + width, *falling = down + width,
-                    *rising = falling + width;
+        const int16_t *across = around_.data(), *down = across + width_, *falling = down + width_,
+                    *rising = falling + width_;
         uint8_t* places = places_.data();
         for (int64_t c = run.first; c < run.last; ++c) {
             const int sum = across[c] + down[c];
@@ -227,7 +200,7 @@ private:
     MMP_INLINE void filter(const Run& run) {
         const Form<Value>* forms = of_steps_[run.step].forms.data();
         const Value* rows[2 * kBankReach + 1];
-        for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = line(i - kBankReach) - kBankReach;
+        for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = lines_[row_ + i - kBankReach] - kBankReach;
         for (int64_t c = run.first; c < run.last; ++c) {
             const Form<Value>& form = forms[places_[c]];
             const Value x = rows[3][c + kBankReach];
@@ -241,11 +214,12 @@ private:
         }
     }
 
-    const FilterPicture<Sample> picture_;
+    HeldRows<Value, Sample, kHeld, kColumns> lines_;
+    const int64_t width_;
+    const int extra_;
     const PlaneSteps& steps_;
-    const int64_t stride_;
-    int64_t row_, next_line_, next_sums_;
-    std::vector<Value> lines_, variations_;
+    int64_t row_, next_sums_;
+    std::vector<Value> variations_;
     std::vector<Sum> sums_;
     std::vector<int16_t> around_;  // in units of 8-bit samples
     const std::vector<OfStep<Value>> of_steps_;

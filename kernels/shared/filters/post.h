@@ -2,28 +2,20 @@
 // Source: section "Post filter" of docs/format/format.md.
 #pragma once
 
-#include "shared/host_device.h"
-#include "shared/integers.h"
+#include "shared/filters/base.h"
 
 namespace mmp {
 
 constexpr int kFilterClasses = 4;
 constexpr int kFilterTaps = 6;
-constexpr int kFilterFractionBits = 7;
 constexpr int kFilterReach = 2;    // most rows and columns between a sample and a tap
 constexpr int kActivityReach = 2;  // most rows and columns to a sample whose activity counts
 
 // Sums of 25 activities from which the next class begins: means of 2, 6 and 16.
 constexpr int kFirstActivity = 50, kSecondActivity = 150, kThirdActivity = 400;
 
-struct TapOffset {
-    int row, column;
-};
-
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
 constexpr TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0}, {1, 1}, {2, 0}};
-
-MMP_HD constexpr int magnitude(int value) { return value < 0 ? -value : value; }
 
 // The activity of a sample: the magnitudes of its horizontal and vertical second differences,
 // summed. It is at most 4 times the largest sample.
@@ -45,12 +37,5 @@ MMP_HD constexpr int filter_class(int around) { return by_activity(around, 0, 1,
 
 // The difference that a tap's weight multiplies; its magnitude is at most twice the largest sample.
 MMP_HD constexpr int tap_difference(int x, int one, int opposite) { return one + opposite - 2 * x; }
-
-// The filtered sample: x plus the weighted sum of its tap differences, limited to 0 to `most`.
-MMP_HD constexpr int filtered_sample(int x, int32_t weighted, int most) {
-    constexpr int kHalf = 1 << (kFilterFractionBits - 1);
-    const int y = x + ((weighted + kHalf) >> kFilterFractionBits);
-    return y < 0 ? 0 : y > most ? most : y;
-}
 
 }  // namespace mmp

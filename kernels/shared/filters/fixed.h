@@ -2,8 +2,7 @@
 // Source: section "Filter bank" of docs/format/format.md.
 #pragma once
 
-#include "shared/host_device.h"
-#include "shared/integers.h"
+#include "shared/filters/base.h"
 
 namespace mmp {
 
@@ -18,17 +17,14 @@ constexpr int kBankReach = 3;   // most rows and columns between a sample and a 
 constexpr int kBankWindow = 3;  // most rows and columns to a sample whose variations count
 constexpr int kBankZero = 64;   // the byte of weight 0
 
-// The row and column of one sample of each tap; the other one lies at the opposite offset.
-struct BankOffset {
-    int row, column;
-};
-constexpr BankOffset kBankOffsets[kBankTaps] = {{0, 1}, {0, 2}, {0, 3},  {1, -2}, {1, -1}, {1, 0},
-                                                {1, 1}, {1, 2}, {2, -1}, {2, 0},  {2, 1},  {3, 0}};
+// The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
+constexpr TapOffset kBankOffsets[kBankTaps] = {{0, 1}, {0, 2}, {0, 3},  {1, -2}, {1, -1}, {1, 0},
+                                               {1, 1}, {1, 2}, {2, -1}, {2, 0},  {2, 1},  {3, 0}};
 
 // The offset of a tap in one of the four turns: bit 0 mirrors columns, then bit 1 transposes.
-MMP_HD constexpr BankOffset turned(BankOffset o, int turn) {
+MMP_HD constexpr TapOffset turned(TapOffset o, int turn) {
     const int column = turn & 1 ? -o.column : o.column;
-    return turn & 2 ? BankOffset{column, o.row} : BankOffset{o.row, column};
+    return turn & 2 ? TapOffset{column, o.row} : TapOffset{o.row, column};
 }
 
 // The largest difference that a clip level lets through; level 0 lets all through.
@@ -68,8 +64,7 @@ MMP_HD constexpr int bank_turn(int across, int down, int falling, int rising) {
 // The filtered sample: x plus the sum of its clipped differences, which are weighted in 1/128, at a
 // scale in halves.
 MMP_HD constexpr int bank_sample(int x, int32_t weighted, int scale, int most) {
-    const int y = x + ((scale * weighted + 128) >> 8);
-    return y < 0 ? 0 : y > most ? most : y;
+    return limited_sample(x + ((scale * weighted + 128) >> 8), most);
 }
 
 }  // namespace mmp

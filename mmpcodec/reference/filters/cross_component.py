@@ -9,11 +9,18 @@ from itertools import islice
 
 import numpy as np
 
-from mmpcodec.depth import BYTE, extra_bits, most
+from mmpcodec.depth import BYTE
 from mmpcodec.params import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
-from mmpcodec.reference.postfilter import BAND_SAMPLES, FRACTION_BITS, LEAST, MOST
-from mmpcodec.runtime.arrays import InBands
+from mmpcodec.reference.filters.base import (
+    FRACTION_BITS,
+    LEAST,
+    MOST,
+    InBands,
+    filtered,
+    moved,
+    price_of,
+)
 
 REACH = 2
 """Largest sum of the row and the column offset of a tap, without sign."""
@@ -36,17 +43,11 @@ NO_PLANES: PlanesCoefficients = ((),) * MOST_PLANES
 
 def tap_differences(plane: np.ndarray) -> np.ndarray:
     """Return the sample of each tap minus the sample in the middle, a (12, H, W) int32 array."""
-    height, width = plane.shape
-    padded = np.pad(plane.astype(np.int32), REACH, mode="edge")
-    return np.stack(
-        [padded[REACH + row :, REACH + column :][:height, :width] - plane for row, column in TAPS]
-    )
+    return np.stack([moved(plane, *tap) - plane for tap in TAPS])
 
 
 class PlanesFilter(InBands):
     """The filter in plain NumPy; backends override the private methods."""
-
-    band_samples = BAND_SAMPLES
 
     def apply(
         self,
@@ -117,12 +118,8 @@ class PlanesFilter(InBands):
         """
         if lambda_fixed == 0 or not planes:
             return NO_PLANES, samples
-        gram = self._total(
-            lambda first, last: self._gram(source, samples, planes, first, last, depth),
-            samples.shape,
-            threads,
-        )
-        price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
+        gram = self._total(self._gram, source, samples, planes, depth=depth, threads=threads)
+        price = price_of(len(TAPS), lambda_fixed, depth)
         best, chosen = 0, NO_PLANES
         for read in ((0,), (1,), (0, 1)) if len(planes) > 1 else ((0,),):
             terms = [number * len(TAPS) + tap for number in read for tap in range(len(TAPS))]
@@ -145,11 +142,9 @@ class PlanesFilter(InBands):
         threads: int | None,
     ) -> np.ndarray:
         """Filter by these planes, with a (planes, 12) int16 array of coefficients."""
-        total = np.full(samples.shape, 1 << (FRACTION_BITS - 1), np.int32)
-        for plane, own in zip(planes, table, strict=True):
-            total += np.tensordot(own.astype(np.int32), tap_differences(plane), axes=1)
-        filtered = np.clip(samples + (total >> FRACTION_BITS), 0, most(depth))
-        return filtered.astype(samples.dtype)
+        differences = np.concatenate([*map(tap_differences, planes)])
+        weighted = np.tensordot(table.ravel().astype(np.int32), differences, axes=1)
+        return filtered(samples, weighted, FRACTION_BITS, depth)
 
     def _gram(
         self,

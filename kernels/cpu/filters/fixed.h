@@ -1,13 +1,10 @@
 // The trained bank of filters, and the errors by which its scales are chosen.
 #pragma once
 
-#include <stdint.h>
-
 #include <array>
-#include <vector>
 
-#include "cpu/postfilter.h"
-#include "shared/filter_bank.h"
+#include "cpu/filters/base.h"
+#include "shared/filters/fixed.h"
 
 namespace mmp {
 

@@ -10,7 +10,7 @@ from support.strategies import CONTENT, deepened
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
 from mmpcodec.format import container
-from mmpcodec.reference.planes_filter import NO_PLANES, TAPS, PlanesFilter
+from mmpcodec.reference.filters.cross_component import NO_PLANES, TAPS, PlanesFilter
 
 LAMBDA = 1 << 16
 

@@ -1,9 +1,4 @@
-#include "cpu/postfilter.h"
-
-#include <algorithm>
-#include <vector>
-
-#include "cpu/runtime/simd.h"
+#include "cpu/filters/post.h"
 
 namespace mmp {
 
@@ -13,8 +8,7 @@ constexpr int kReach = std::max(kFilterReach, kActivityReach);
 constexpr int kHeld = 8;  // rows that are held at once; a power of two
 static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their activities read");
 
-// Visits the rows of a picture in order and holds the rows and activities that the filter reads
-// around each. Beyond the border, samples and activities repeat the nearest ones inside.
+// Visits the rows of a picture in order and holds the activities that the filter reads around each.
 template <class Value, class Sample>
 class FilterRows {
 public:
@@ -22,85 +16,62 @@ public:
     using Sum = Wide<Sample>;
 
     FilterRows(const FilterPicture<Sample>& picture, int64_t first)
-        : picture_(picture),
-          stride_(picture.width + 2 * kReach),
+        : lines_(picture, first - kReach - 1),
+          width_(picture.width),
+          extra_(picture.depth.extra()),
           row_(first - 1),
-          next_line_(std::max<int64_t>(first - kReach - 1, 0)),
           next_sums_(std::max<int64_t>(first - kActivityReach, 0)),
-          lines_(kHeld * stride_),
-          activities_(stride_),
-          differences_(kFilterTaps * picture.width),
-          sums_(kHeld * picture.width),
-          around_(picture.width) {}
+          activities_(lines_.stride()),
+          differences_(kFilterTaps * width_),
+          sums_(kHeld * width_),
+          around_(width_) {}
 
     MMP_INLINE void next() {
         ++row_;
-        for (; next_line_ <= inside(row_ + kReach + 1); ++next_line_) hold_line(next_line_);
-        for (; next_sums_ <= inside(row_ + kActivityReach); ++next_sums_) hold_sums(next_sums_);
+        lines_.hold_up_to(row_ + kReach + 1);
+        for (; next_sums_ <= lines_.inside(row_ + kActivityReach); ++next_sums_)
+            hold_sums(next_sums_);
         const Sum* rows[2 * kActivityReach + 1];
-        const int extra = picture_.depth.extra();
-        for (int i = 0; i <= 2 * kActivityReach; ++i) rows[i] = sums(row_ + i - kActivityReach);
-        for (int64_t c = 0; c < picture_.width; ++c)
+        for (int i = 0; i <= 2 * kActivityReach; ++i)
+            rows[i] = sums(lines_.inside(row_ + i - kActivityReach));
+        for (int64_t c = 0; c < width_; ++c)
             around_[c] = int16_t(
-                (rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c]) >> extra);
+                (rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c]) >> extra_);
         for (int i = 0; i < kFilterTaps; ++i) hold_differences(i);
     }
 
-    MMP_INLINE const Value* samples() const { return line(0); }
+    MMP_INLINE const Value* samples() const { return lines_[row_]; }
     // The sum of the 25 activities around each sample, in units of 8-bit samples.
     MMP_INLINE const int16_t* around() const { return around_.data(); }
-    MMP_INLINE const Value* differences(int tap) const {
-        return &differences_[tap * picture_.width];
-    }
+    MMP_INLINE const Value* differences(int tap) const { return &differences_[tap * width_]; }
 
 private:
-    // The samples of the row `offset` rows below, from column 0, with kReach more on each side.
-    MMP_INLINE const Value* line(int offset) const { return held_line(inside(row_ + offset)); }
-    MMP_INLINE int64_t inside(int64_t row) const {
-        return std::clamp<int64_t>(row, 0, picture_.height - 1);
-    }
-    MMP_INLINE const Value* held_line(int64_t row) const {
-        return &lines_[row % kHeld * stride_ + kReach];
-    }
-    MMP_INLINE const Sum* sums(int64_t row) const {
-        return &sums_[inside(row) % kHeld * picture_.width];
-    }
-    MMP_INLINE void repeat_ends(Value* line) const {
-        std::fill_n(line - kReach, kReach, line[0]);
-        std::fill_n(line + picture_.width, kReach, line[picture_.width - 1]);
-    }
-
-    MMP_INLINE void hold_line(int64_t row) {
-        Value* line = &lines_[row % kHeld * stride_ + kReach];
-        std::copy_n(picture_.samples + row * picture_.width, picture_.width, line);
-        repeat_ends(line);
-    }
+    MMP_INLINE Sum* sums(int64_t row) { return &sums_[row % kHeld * width_]; }
 
     MMP_INLINE void hold_sums(int64_t row) {
-        const Value *up = held_line(inside(row - 1)), *x = held_line(row),
-                      *down = held_line(inside(row + 1));
+        const Value *up = lines_[row - 1], *x = lines_[row], *down = lines_[row + 1];
         Value* a = &activities_[kReach];
-        Sum* out = &sums_[row % kHeld * picture_.width];
-        for (int64_t c = 0; c < picture_.width; ++c)
+        Sum* out = sums(row);
+        for (int64_t c = 0; c < width_; ++c)
             a[c] = activity(x[c], x[c - 1], x[c + 1], up[c], down[c]);
-        repeat_ends(a);
-        for (int64_t c = 0; c < picture_.width; ++c)
+        lines_.repeat_ends(a);
+        for (int64_t c = 0; c < width_; ++c)
             out[c] = a[c - 2] + a[c - 1] + a[c] + a[c + 1] + a[c + 2];
     }
 
     MMP_INLINE void hold_differences(int tap) {
         const TapOffset o = kTapOffsets[tap];
-        Value* out = &differences_[tap * picture_.width];
-        const Value *x = line(0), *one = line(o.row) + o.column,
-                      *opposite = line(-o.row) - o.column;
-        for (int64_t c = 0; c < picture_.width; ++c)
-            out[c] = tap_difference(x[c], one[c], opposite[c]);
+        Value* out = &differences_[tap * width_];
+        const Value *x = lines_[row_], *one = lines_[row_ + o.row] + o.column,
+                    *opposite = lines_[row_ - o.row] - o.column;
+        for (int64_t c = 0; c < width_; ++c) out[c] = tap_difference(x[c], one[c], opposite[c]);
     }
 
-    const FilterPicture<Sample> picture_;
-    const int64_t stride_;
-    int64_t row_, next_line_, next_sums_;
-    std::vector<Value> lines_, activities_, differences_;
+    HeldRows<Value, Sample, kHeld, kReach> lines_;
+    const int64_t width_;
+    const int extra_;
+    int64_t row_, next_sums_;
+    std::vector<Value> activities_, differences_;
     std::vector<Sum> sums_;
     std::vector<int16_t> around_;
 };

@@ -2,7 +2,7 @@
 // Source: section "Planes filter" of docs/format/format.md.
 #pragma once
 
-#include "shared/postfilter.h"
+#include "shared/filters/base.h"
 
 namespace mmp {
 

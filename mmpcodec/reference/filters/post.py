@@ -5,26 +5,28 @@ integers, so that every machine writes equal bytes.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from mmpcodec.depth import BYTE, extra_bits, most, sample_type
+from mmpcodec.depth import BYTE
 from mmpcodec.params import LAMBDA_FRACTION_BITS
-from mmpcodec.runtime.arrays import InBands
+from mmpcodec.reference.filters.base import (
+    FRACTION_BITS,
+    LEAST,
+    MOST,
+    InBands,
+    filtered,
+    price_of,
+    second_difference,
+    sums_around,
+)
 
 CLASSES = 4
 """Number of activity classes."""
-FRACTION_BITS = 7
-"""Coefficients are in 1/128."""
-LEAST, MOST = -64, 63
-"""Range of a coefficient in 1/128; its byte in a file is the coefficient minus ``LEAST``."""
 ACTIVITIES = 25 * np.array([2, 6, 16])
 """Least activity of the classes 1, 2 and 3, in units of 8-bit samples."""
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
 REACH = 2
-"""Largest row or column offset of a tap."""
-BAND_SAMPLES = 1 << 28
-"""Number of samples whose sums of products, each at most 2**34, fit int64."""
+"""Most rows and columns to a sample whose activity counts."""
 
 Coefficients = tuple[tuple[int, ...], ...]
 """Coefficients of the four activity classes: for each six integers in 1/128, or () if it is off."""
@@ -48,35 +50,13 @@ def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     (H, W) int array
         0 (smooth) to 3.
     """
-    x = np.pad(samples.astype(np.int32), 1, mode="edge")
-    twice = 2 * x[1:-1, 1:-1]
-    activity = np.abs(twice - x[1:-1, :-2] - x[1:-1, 2:])
-    activity += np.abs(twice - x[:-2, 1:-1] - x[2:, 1:-1])
-    around = sliding_window_view(np.pad(activity, 2, mode="edge"), (5, 5)).sum(axis=(2, 3))
-    return np.searchsorted(ACTIVITIES, around >> extra_bits(depth), side="right")
+    activity = sum(np.abs(second_difference(samples, *tap)) for tap in ((0, 1), (1, 0)))
+    return np.searchsorted(ACTIVITIES, sums_around(activity, REACH, depth), side="right")
 
 
 def tap_differences(samples: np.ndarray) -> np.ndarray:
-    """Sum of the two samples of each tap, minus twice the filtered sample.
-
-    Parameters
-    ----------
-    samples : (H, W) uint8 or uint16 array
-        Unfiltered samples.
-
-    Returns
-    -------
-    (6, H, W) int32 array
-        One plane for each tap.
-    """
-    height, width = samples.shape
-    padded = np.pad(samples.astype(np.int32), REACH, mode="edge")
-
-    def moved(row: int, column: int) -> np.ndarray:
-        top, left = REACH + row, REACH + column
-        return padded[top : top + height, left : left + width]
-
-    return np.stack([moved(*tap) + moved(-tap[0], -tap[1]) - 2 * moved(0, 0) for tap in TAPS])
+    """Return the second difference of each tap, a (6, H, W) int32 array."""
+    return np.stack([second_difference(samples, *tap) for tap in TAPS])
 
 
 def solved(gram: np.ndarray) -> tuple[int, ...]:
@@ -116,8 +96,6 @@ def solved(gram: np.ndarray) -> tuple[int, ...]:
 class PostFilter(InBands):
     """Post filter in plain NumPy; backends override the private methods."""
 
-    band_samples = BAND_SAMPLES
-
     def apply(
         self,
         samples: np.ndarray,
@@ -151,10 +129,16 @@ class PostFilter(InBands):
             row[: len(own)] = own
         return self._filtered(samples, table, depth, threads)
 
-    def fit(
-        self, source: np.ndarray, samples: np.ndarray, lambda_fixed: int, depth: int = BYTE
-    ) -> Coefficients:
-        """Fit coefficients to a source plane.
+    def fit_and_apply(
+        self,
+        source: np.ndarray,
+        samples: np.ndarray,
+        lambda_fixed: int,
+        depth: int = BYTE,
+        *,
+        threads: int | None = 1,
+    ) -> tuple[Coefficients, np.ndarray]:
+        """Fit coefficients to a source plane, and filter with them.
 
         A class is filtered only if this reduces the squared error by more than lambda times the
         bits of its coefficients.
@@ -165,42 +149,23 @@ class PostFilter(InBands):
             Source samples, and decoded samples before the filter.
         lambda_fixed : int
             lambda in 1/65536 squared error of 8-bit samples per bit; 0 filters no class.
-        depth : int
-            Bits of a sample, 8 to 16.
+        depth, threads
+            As in ``apply``.
 
         Returns
         -------
-        Coefficients
+        coefficients : Coefficients
+        shown : (H, W) array
+            What ``apply`` returns for them.
         """
-        return self.fit_and_apply(source, samples, lambda_fixed, depth)[0]
-
-    def fit_and_apply(
-        self,
-        source: np.ndarray,
-        samples: np.ndarray,
-        lambda_fixed: int,
-        depth: int = BYTE,
-        *,
-        threads: int | None = 1,
-    ) -> tuple[Coefficients, np.ndarray]:
-        """Return what ``fit`` returns, and the samples that ``apply`` returns for it."""
         if lambda_fixed == 0:
             return OFF, samples
-
-        gram = self._total(
-            lambda first, last: self._gram(source, samples, first, last, depth),
-            samples.shape,
-            threads,
-        )
+        gram = self._total(self._gram, source, samples, depth=depth, threads=threads)
         fitted = tuple(solved(own) for own in gram)
         shown = self.apply(samples, fitted, depth, threads=threads)
-        errors = self._total(
-            lambda first, last: self._errors(source, samples, shown, first, last, depth),
-            samples.shape,
-            threads,
-        )
+        errors = self._total(self._errors, source, samples, shown, depth=depth, threads=threads)
         gains = [int(own[-1, -1] - error) for own, error in zip(gram, errors, strict=True)]
-        price = lambda_fixed * 8 * len(TAPS) << 2 * extra_bits(depth)
+        price = price_of(len(TAPS), lambda_fixed, depth)
         chosen = tuple(
             own if gain << LAMBDA_FRACTION_BITS > price else ()
             for own, gain in zip(fitted, gains, strict=True)
@@ -214,12 +179,8 @@ class PostFilter(InBands):
     ) -> np.ndarray:
         """Filter with a (4, 6) int16 array of coefficients; they are 0 for classes that are off."""
         weights = table.T[:, activity_classes(samples, depth)]
-        total = (samples.astype(np.int32) << FRACTION_BITS) + (
-            weights * tap_differences(samples)
-        ).sum(axis=0)
-        half = 1 << (FRACTION_BITS - 1)
-        filtered = np.clip((total + half) >> FRACTION_BITS, 0, most(depth))
-        return filtered.astype(sample_type(depth))
+        weighted = (weights * tap_differences(samples)).sum(axis=0)
+        return filtered(samples, weighted, FRACTION_BITS, depth)
 
     def _gram(
         self, source: np.ndarray, samples: np.ndarray, first: int, last: int, depth: int

@@ -8,7 +8,7 @@ from hypothesis.extra.numpy import arrays
 from support.operations import OPERATIONS
 from support.strategies import CONTENT, deepened, pictures
 
-from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, TAPS
+from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, TAPS
 
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
 

@@ -8,12 +8,19 @@ from collections.abc import Sequence
 from functools import cache
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from mmpcodec.depth import BYTE, extra_bits, most, sample_type
+from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
+from mmpcodec.reference.filters.base import (
+    FRACTION_BITS,
+    InBands,
+    Tap,
+    filtered,
+    moved,
+    second_difference,
+    sums_around,
+)
 from mmpcodec.runtime import kernels
-from mmpcodec.runtime.arrays import InBands
 
 ACTIVITIES, DIRECTIONS = 7, 5
 """Numbers of activities and of directions; a class is a pair of them."""
@@ -28,8 +35,6 @@ TAPS = (
     *((1, 1), (1, 2), (2, -1), (2, 0), (2, 1), (3, 0)),
 )
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
-REACH = 3
-"""Largest row or column offset of a tap."""
 WINDOW = 3
 """Most rows and columns to a sample whose variations count."""
 CLIPS = (0, 10, 6, 3)
@@ -62,15 +67,6 @@ def value_of(scales: Sequence[int]) -> int:
     return sum(scale << 2 * activity for activity, scale in enumerate(scales))
 
 
-def _moved(samples: np.ndarray, row: int, column: int) -> np.ndarray:
-    """Return the samples at an offset from each, repeated beyond the border."""
-    height, width = samples.shape
-    rows, columns = (
-        np.clip(np.arange(n) + k, 0, n - 1) for n, k in ((height, row), (width, column))
-    )
-    return samples[rows[:, None], columns]
-
-
 def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     """Return how much a plane varies around each sample, in four directions.
 
@@ -87,14 +83,9 @@ def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
         Sums over 7x7 samples, in units of 8-bit samples: horizontal, vertical, along falling and
         along rising diagonals.
     """
-    x = samples.astype(np.int64)
-    found = []
-    for row, column in ((0, 1), (1, 0), (1, 1), (1, -1)):
-        own = np.abs(2 * x - _moved(x, row, column) - _moved(x, -row, -column))
-        side = 2 * WINDOW + 1
-        around = sliding_window_view(np.pad(own, WINDOW, mode="edge"), (side, side))
-        found.append(around.sum(axis=(2, 3)) >> extra_bits(depth))
-    return np.stack(found)
+    directions = ((0, 1), (1, 0), (1, 1), (1, -1))
+    own = (np.abs(second_difference(samples, *each)) for each in directions)
+    return np.stack([sums_around(each, WINDOW, depth) for each in own])
 
 
 def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
@@ -127,7 +118,7 @@ def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, 
     return DIRECTIONS * activity + direction, 2 * (down > across) + (rising > falling)
 
 
-def turned(tap: tuple[int, int], turn: int) -> tuple[int, int]:
+def turned(tap: Tap, turn: int) -> Tap:
     """Return the offset of a tap in a turn."""
     row, column = tap[0], -tap[1] if turn & 1 else tap[1]
     return (column, row) if turn & 2 else (row, column)
@@ -140,7 +131,7 @@ def clips_of(step: int, depth: int = BYTE) -> np.ndarray:
 
 
 def tap_differences(
-    samples: np.ndarray, turns: np.ndarray, tap: tuple[int, int], clip: np.ndarray | int
+    samples: np.ndarray, turns: np.ndarray, tap: Tap, clip: np.ndarray | int
 ) -> np.ndarray:
     """Sum of the clipped differences between each sample and the two samples of a tap.
 
@@ -159,13 +150,11 @@ def tap_differences(
     -------
     (H, W) int64 array
     """
-    x = samples.astype(np.int64)
-    total = np.zeros(x.shape, np.int64)
+    total = np.zeros(samples.shape, np.int64)
     for turn in range(TURNS):
         row, column = turned(tap, turn)
-        one, opposite = _moved(x, row, column) - x, _moved(x, -row, -column) - x
-        both = np.clip(one, -clip, clip) + np.clip(opposite, -clip, clip)
-        total += np.where(turns == turn, both, 0)
+        for one in (moved(samples, row, column), moved(samples, -row, -column)):
+            total += np.where(turns == turn, np.clip(one - samples, -clip, clip), 0)
     return total
 
 
@@ -234,11 +223,7 @@ class FilterBank(InBands):
             Value of the tool.
         """
         steps = _steps(step)
-        found = self._total(
-            lambda first, last: self._errors(source, samples, steps, first, last, depth),
-            samples.shape,
-            threads,
-        )
+        found = self._total(self._errors, source, samples, steps, depth=depth, threads=threads)
         pairs = zip(steps.changes, found, strict=True)
         errors = sum(weight_of(change) * own for change, own in pairs)
         return value_of([own.index(min(own)) for own in errors.tolist()])
@@ -262,8 +247,7 @@ class FilterBank(InBands):
             for number, tap in enumerate(TAPS)
         )
         own = np.array(scales)[classes // DIRECTIONS]
-        filtered = samples + ((own * total + 128) >> 8)
-        return np.clip(filtered, 0, most(depth)).astype(sample_type(depth))
+        return filtered(samples, own * total, FRACTION_BITS + 1, depth)
 
     def _errors(
         self,

@@ -1,52 +1,23 @@
-#include "cpu/planes_filter.h"
-
-#include <algorithm>
-#include <vector>
-
-#include "cpu/runtime/simd.h"
+#include "cpu/filters/cross_component.h"
 
 namespace mmp {
 
 namespace {
 
-// The rows of a plane around one row. Beyond the border, samples repeat the nearest ones inside.
+constexpr int kHeld = 8;  // rows that are held at once; a power of two
+static_assert(kHeld >= 2 * kPlaneReach + 1);
+
 template <class Value, class Sample>
-class PlaneRows {
-public:
-    PlaneRows(const Sample* samples, int64_t height, int64_t width)
-        : samples_(samples),
-          height_(height),
-          width_(width),
-          stride_(width + 2 * kPlaneReach),
-          lines_((2 * kPlaneReach + 1) * stride_) {}
-
-    MMP_INLINE void go_to(int64_t row) {
-        for (int offset = -kPlaneReach; offset <= kPlaneReach; ++offset) {
-            const Sample* from =
-                samples_ + std::clamp<int64_t>(row + offset, 0, height_ - 1) * width_;
-            Value* line = &lines_[(offset + kPlaneReach) * stride_];
-            std::fill_n(line, kPlaneReach, from[0]);
-            std::copy_n(from, width_, line + kPlaneReach);
-            std::fill_n(line + kPlaneReach + width_, kPlaneReach, from[width_ - 1]);
-        }
-    }
-    // The samples of a tap, from that of column 0.
-    MMP_INLINE const Value* at(TapOffset o) const {
-        return &lines_[(o.row + kPlaneReach) * stride_ + kPlaneReach + o.column];
-    }
-
-private:
-    const Sample* samples_;
-    int64_t height_, width_, stride_;
-    std::vector<Value> lines_;
-};
+using PlaneRows = HeldRows<Value, Sample, kHeld, kPlaneReach>;
 
 template <class Value, class Sample>
 std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& picture,
-                                              const FilterPlanes<Sample>& planes) {
+                                              const FilterPlanes<Sample>& planes, int64_t first) {
     std::vector<PlaneRows<Value, Sample>> rows;
     for (int i = 0; i < planes.count; ++i)
-        rows.emplace_back(planes.samples[i], picture.height, picture.width);
+        rows.emplace_back(
+            FilterPicture<Sample>{planes.samples[i], picture.height, picture.width, picture.depth},
+            first - kPlaneReach);
     return rows;
 }
 
@@ -56,18 +27,19 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
                             RowRange range, Sample* out) {
     const int64_t width = picture.width;
     const int most = picture.depth.most();
-    auto rows = rows_of<Value>(picture, planes);
+    auto rows = rows_of<Value>(picture, planes, range.first);
     // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
     std::vector<int32_t> sums(width);
     int32_t* weighted = sums.data();
     for (int64_t row = range.first; row < range.last; ++row) {
         std::fill_n(weighted, width, 0);
         for (int i = 0; i < planes.count; ++i) {
-            rows[i].go_to(row);
-            const Value* middle = rows[i].at({0, 0});
+            rows[i].hold_up_to(row + kPlaneReach);
+            const Value* middle = rows[i][row];
             for (int tap = 0; tap < kPlaneTaps; ++tap) {
                 const int32_t weight = weights[i * kPlaneTaps + tap];
-                const Value* other = rows[i].at(kPlaneOffsets[tap]);
+                const auto [down, right] = kPlaneOffsets[tap];
+                const Value* other = rows[i][row + down] + right;
                 for (int64_t c = 0; c < width; ++c)
                     weighted[c] += weight * (int32_t{other[c]} - int32_t{middle[c]});
             }
@@ -102,17 +74,18 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
                               int64_t* gram) {
     const int64_t width = picture.width;
     const int terms = planes.count * kPlaneTaps + 1;
-    auto rows = rows_of<Value>(picture, planes);
+    auto rows = rows_of<Value>(picture, planes, range.first);
     Value values[kMostPlaneTerms][kSummedAtOnce] = {};
     for (int64_t row = range.first; row < range.last; ++row) {
-        for (auto& each : rows) each.go_to(row);
+        for (auto& each : rows) each.hold_up_to(row + kPlaneReach);
         const Sample *wanted = source + row * width, *x = picture.samples + row * width;
         for (int64_t first = 0; first < width; first += kSummedAtOnce) {
             const int count = int(std::min<int64_t>(kSummedAtOnce, width - first));
             for (int i = 0; i < planes.count; ++i) {
-                const Value* middle = rows[i].at({0, 0}) + first;
+                const Value* middle = rows[i][row] + first;
                 for (int tap = 0; tap < kPlaneTaps; ++tap) {
-                    const Value* other = rows[i].at(kPlaneOffsets[tap]) + first;
+                    const auto [down, right] = kPlaneOffsets[tap];
+                    const Value* other = rows[i][row + down] + right + first;
                     Value* out = values[i * kPlaneTaps + tap];
                     for (int k = 0; k < count; ++k) out[k] = Value(other[k] - middle[k]);
                     std::fill(out + count, out + kSummedAtOnce, Value{});

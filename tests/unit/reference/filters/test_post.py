@@ -1,52 +1,30 @@
-"""The post filter against its description, sample by sample, and what a fit may do."""
+"""The post filter against the independent decoder, and what a fit may do."""
 
 import numpy as np
 import pytest
+from independent.container import post_filter as independent_post_filter
 from mutate import places, repaired
 from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
 from mmpcodec.backends import cpu
-from mmpcodec.reference import postfilter
-from mmpcodec.reference.postfilter import CLASSES, LEAST, MOST, OFF, PostFilter, solved
+from mmpcodec.reference.filters import base
+from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, OFF, PostFilter, solved
 
-TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 COEFFICIENTS = ((-64, 63, 5, -7, 9, 11), (), (20, -3, 4, 30, 1, -9), (1, 2, 3, 4, 5, 6))
 
 
-def described(samples, coefficients):
-    """The filtered samples, one at a time."""
-    height, width = samples.shape
-
-    def nearest(values, row, column):
-        return int(values[min(max(row, 0), height - 1), min(max(column, 0), width - 1)])
-
-    def x(row, column):
-        return nearest(samples, row, column)
-
-    activity = np.zeros(samples.shape, int)
-    for r, c in np.ndindex(samples.shape):
-        activity[r, c] = abs(2 * x(r, c) - x(r, c - 1) - x(r, c + 1)) + abs(
-            2 * x(r, c) - x(r - 1, c) - x(r + 1, c)
-        )
-    shown = samples.copy()
-    for r, c in np.ndindex(samples.shape):
-        near = range(-2, 3)
-        around = sum(nearest(activity, r + i, c + j) for i in near for j in near)
-        own = coefficients[sum(around >= first for first in (50, 150, 400))]
-        total = 128 * x(r, c) + 64
-        for w, (i, j) in zip(own, TAPS, strict=False):
-            total += w * (x(r + i, c + j) + x(r - i, c - j) - 2 * x(r, c))
-        shown[r, c] = min(max(total // 128, 0), 255)
-    return shown
+def described(samples):
+    """The samples that the independent decoder shows for ``COEFFICIENTS``."""
+    return independent_post_filter(samples.astype(np.int64), 8, dict(enumerate(COEFFICIENTS)))
 
 
 @pytest.mark.parametrize("content", CONTENT)
 @pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (21, 17)], ids=str)
 def test_filter_is_the_described_one(content, shape):
     samples = CONTENT[content](np.random.default_rng(3), *shape)
-    expected = described(samples, COEFFICIENTS)
+    expected = described(samples)
     np.testing.assert_array_equal(PostFilter().apply(samples, COEFFICIENTS), expected)
 
 
@@ -71,7 +49,7 @@ def test_fit_never_loses(lam):
     gains = []
     for seed in range(5):
         source, samples = blurred(np.random.default_rng(seed))
-        own = PostFilter().fit(source, samples, lambda_fixed)
+        own = PostFilter().fit_and_apply(source, samples, lambda_fixed)[0]
         shown = PostFilter().apply(samples, own)
         gain = squared_error(source, samples) - squared_error(source, shown)
         active = sum(map(bool, own))
@@ -83,9 +61,9 @@ def test_fit_never_loses(lam):
 
 def test_nothing_to_gain():
     source, samples = blurred(np.random.default_rng(0))
-    assert PostFilter().fit(source, samples, 0) == OFF
-    assert PostFilter().fit(source, source, 1) == OFF
-    assert PostFilter().fit(source, samples, (1 << 20) << 16) == OFF
+    assert PostFilter().fit_and_apply(source, samples, 0)[0] == OFF
+    assert PostFilter().fit_and_apply(source, source, 1)[0] == OFF
+    assert PostFilter().fit_and_apply(source, samples, (1 << 20) << 16)[0] == OFF
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -107,10 +85,10 @@ def test_solution_of_nothing_and_beyond_the_range():
 
 def test_bands_change_nothing(monkeypatch):
     source, samples = blurred(np.random.default_rng(1))
-    expected = PostFilter().fit(source, samples, 1 << 16)
+    expected = PostFilter().fit_and_apply(source, samples, 1 << 16)[0]
     assert any(expected)
     monkeypatch.setattr(PostFilter, "band_samples", 7 * source.shape[1])
-    assert PostFilter().fit(source, samples, 1 << 16) == expected
+    assert PostFilter().fit_and_apply(source, samples, 1 << 16)[0] == expected
 
 
 @pytest.mark.parametrize("threads", [1, 3, None])
@@ -124,7 +102,7 @@ def test_bands_of_backend_cpu_change_nothing(monkeypatch, threads):
     assert chosen == expected[0]
     np.testing.assert_array_equal(shown, expected[1])
     np.testing.assert_array_equal(
-        own.apply(samples, COEFFICIENTS, threads=threads), described(samples, COEFFICIENTS)
+        own.apply(samples, COEFFICIENTS, threads=threads), described(samples)
     )
 
 
@@ -141,8 +119,8 @@ def test_fit_that_leaves_classes_out_filters_the_others():
 
 def test_sums_of_a_band_fit():
     """The largest products, those of tap differences; a row of any picture fits."""
-    assert postfilter.BAND_SAMPLES * (2 * 65535) ** 2 < 1 << 63
-    assert postfilter.BAND_SAMPLES >= 1 << 24
+    assert base.BAND_SAMPLES * (2 * 65535) ** 2 < 1 << 63
+    assert base.BAND_SAMPLES >= 1 << 24
 
 
 @pytest.fixture(scope="module")

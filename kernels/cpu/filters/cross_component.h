@@ -1,8 +1,8 @@
 // The filter of a plane by earlier planes, and the sums from which its coefficients are fitted.
 #pragma once
 
-#include "cpu/postfilter.h"
-#include "shared/planes_filter.h"
+#include "cpu/filters/base.h"
+#include "shared/filters/cross_component.h"
 
 namespace mmp {
 

@@ -11,8 +11,8 @@ from support.strategies import CONTENT, deepened
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams
 from mmpcodec.backends import cpu
-from mmpcodec.reference import filter_bank as bank
-from mmpcodec.reference.filter_bank import FilterBank, scales_of, trained_filters, value_of
+from mmpcodec.reference.filters import fixed as bank
+from mmpcodec.reference.filters.fixed import FilterBank, scales_of, trained_filters, value_of
 
 ALL_ONE = value_of([2] * 7)
 

@@ -12,9 +12,9 @@
 
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
-#include "cpu/filter_bank.h"
-#include "cpu/planes_filter.h"
-#include "cpu/postfilter.h"
+#include "cpu/filters/cross_component.h"
+#include "cpu/filters/fixed.h"
+#include "cpu/filters/post.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
@@ -37,6 +37,8 @@ using Rows = std::tuple<int64_t, int64_t>;
 // The size of a fragment, the number of the step of each, and the steps.
 using Steps = std::tuple<int64_t, Plane<const uint8_t>, std::vector<int>>;
 
+RowRange range_of(const Rows& rows) { return {std::get<0>(rows), std::get<1>(rows)}; }
+
 PlaneSteps steps_of(const Steps& steps) {
     const auto& [size, numbers, distinct] = steps;
     return {size, static_cast<int64_t>(numbers.shape(1)), numbers.data(), distinct};
@@ -53,16 +55,15 @@ void filter(const Plane<const Sample>& samples, int depth, const Table& table, c
             const Plane<Sample>& out) {
     WithoutGil released;
     post_filter(picture_of<Sample>(samples, depth),
-                *reinterpret_cast<const FilterTable*>(table.data()),
-                {std::get<0>(rows), std::get<1>(rows)}, out.data());
+                *reinterpret_cast<const FilterTable*>(table.data()), range_of(rows),
+                out.data());
 }
 
 template <class Sample>
 void gram(const Plane<const Sample>& source, const Plane<const Sample>& samples, int depth,
           const Rows& rows, const Gram& out) {
     WithoutGil released;
-    add_filter_gram(source.data(), picture_of<Sample>(samples, depth),
-                    {std::get<0>(rows), std::get<1>(rows)},
+    add_filter_gram(source.data(), picture_of<Sample>(samples, depth), range_of(rows),
                     *reinterpret_cast<FilterGram*>(out.data()));
 }
 
@@ -71,16 +72,15 @@ void errors(const Plane<const Sample>& source, const Plane<const Sample>& sample
             const Plane<const Sample>& shown, const Rows& rows, const Errors& out) {
     WithoutGil released;
     add_filter_errors(source.data(), picture_of<Sample>(samples, depth), shown.data(),
-                      {std::get<0>(rows), std::get<1>(rows)},
-                      *reinterpret_cast<FilterErrors*>(out.data()));
+                      range_of(rows), *reinterpret_cast<FilterErrors*>(out.data()));
 }
 
 template <class Sample>
 void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, const Scales& scales,
           const Rows& rows, const Plane<Sample>& out) {
     WithoutGil released;
-    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales,
-                {std::get<0>(rows), std::get<1>(rows)}, out.data());
+    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales, range_of(rows),
+                out.data());
 }
 
 template <class Sample>
@@ -88,8 +88,7 @@ void bank_errors(const Plane<const Sample>& source, const Plane<const Sample>& s
                  const Steps& steps, const Rows& rows, const ErrorsOfScales& out) {
     WithoutGil released;
     add_bank_errors(source.data(), picture_of<Sample>(samples, depth), steps_of(steps),
-                    {std::get<0>(rows), std::get<1>(rows)},
-                    reinterpret_cast<BankErrors*>(out.data()));
+                    range_of(rows), reinterpret_cast<BankErrors*>(out.data()));
 }
 
 using PlaneWeights =
@@ -109,8 +108,8 @@ void from_planes(const Plane<const Sample>& samples, int depth,
                  const Rows& rows, const Plane<Sample>& out) {
     const auto read = planes_of(planes);
     WithoutGil released;
-    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(),
-                  {std::get<0>(rows), std::get<1>(rows)}, out.data());
+    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(), range_of(rows),
+                  out.data());
 }
 
 template <class Sample>
@@ -120,7 +119,7 @@ void planes_gram(const Plane<const Sample>& source, const Plane<const Sample>& s
     const auto read = planes_of(planes);
     WithoutGil released;
     add_planes_gram(source.data(), picture_of<Sample>(samples, depth), read,
-                    {std::get<0>(rows), std::get<1>(rows)}, out.data());
+                    range_of(rows), out.data());
 }
 
 template <class Sample>
@@ -143,7 +142,7 @@ void register_for(nb::module_& module) {
 
 }  // namespace
 
-void register_postfilter(nb::module_& module) {
+void register_filters(nb::module_& module) {
     register_for<uint8_t>(module);
     register_for<uint16_t>(module);
 }

@@ -1,25 +1,10 @@
 // The post filter of a picture, and the sums from which its taps are fitted.
 #pragma once
 
-#include <stdint.h>
-
-#include "shared/postfilter.h"
-#include "cpu/runtime/depth.h"
+#include "cpu/filters/base.h"
+#include "shared/filters/post.h"
 
 namespace mmp {
-
-// Samples without padding, rows from the top.
-template <class Sample>
-struct FilterPicture {
-    const Sample* samples;
-    int64_t height, width;
-    Depth<Sample> depth;
-};
-
-// Rows first to last - 1.
-struct RowRange {
-    int64_t first, last;
-};
 
 constexpr int kGramSize = kFilterTaps + 1;
 

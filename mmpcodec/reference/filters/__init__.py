@@ -1,0 +1,1 @@
+"""Filters of decoded planes: fixed filters, post filter, and filter by earlier planes."""

@@ -1,0 +1,94 @@
+"""What the filters of decoded planes share: neighbours of samples, sums over bands, numbers.
+
+Beyond the border of a plane, values repeat the nearest ones inside.
+"""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.lib.stride_tricks import sliding_window_view
+
+from mmpcodec.depth import extra_bits, most
+from mmpcodec.runtime.arrays import bands
+
+FRACTION_BITS = 7
+"""Coefficients are in 1/128."""
+LEAST, MOST = -64, 63
+"""Range of a coefficient in 1/128; its byte in a file is the coefficient minus ``LEAST``."""
+BAND_SAMPLES = 1 << 28
+"""Number of samples whose sums of products, each at most 2**34, fit int64."""
+
+Tap = tuple[int, int]
+"""Row and column offset of a tap."""
+
+
+def moved(samples: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Return the sample at an offset from each, an (H, W) int32 array."""
+    height, width = samples.shape
+    reach = max(abs(row), abs(column))
+    padded = np.pad(samples.astype(np.int32), reach, mode="edge")
+    return padded[reach + row :, reach + column :][:height, :width]
+
+
+def second_difference(samples: np.ndarray, row: int, column: int) -> np.ndarray:
+    """Return the sum of the two samples at opposite offsets, minus twice the one in the middle.
+
+    Returns
+    -------
+    (H, W) int32 array
+    """
+    return moved(samples, row, column) + moved(samples, -row, -column) - 2 * moved(samples, 0, 0)
+
+
+def sums_around(values: np.ndarray, reach: int, depth: int) -> np.ndarray:
+    """Return the sum of the values in the square around each, in units of 8-bit samples."""
+    side = 2 * reach + 1
+    windows = sliding_window_view(np.pad(values, reach, mode="edge"), (side, side))
+    return windows.sum(axis=(2, 3)) >> extra_bits(depth)
+
+
+def filtered(samples: np.ndarray, weighted: np.ndarray, bits: int, depth: int) -> np.ndarray:
+    """Return samples plus weighted differences in 1/2**bits, rounded and limited to the depth."""
+    shown = samples + ((weighted + (1 << (bits - 1))) >> bits)
+    return np.clip(shown, 0, most(depth)).astype(samples.dtype)
+
+
+def price_of(taps: int, lambda_fixed: int, depth: int) -> int:
+    """Return lambda times the bits of coefficients, in 1/65536 squared error at a depth.
+
+    Parameters
+    ----------
+    taps : int
+        Number of coefficients.
+    lambda_fixed : int
+        lambda in 1/65536 squared error of 8-bit samples per bit.
+    depth : int
+    """
+    return lambda_fixed * 8 * taps << 2 * extra_bits(depth)
+
+
+class InBands:
+    """Base of filters, whose sums over a plane are sums over bands of rows."""
+
+    band_samples = BAND_SAMPLES
+
+    def _by_bands(
+        self, work: Callable[[int, int], Any], shape: tuple[int, int], threads: int | None
+    ) -> list[Any]:
+        """Return the results of ``work(first, last)`` for bands of rows that cover a plane."""
+        return [work(*rows) for rows in bands(shape, self.band_samples)]
+
+    def _total(
+        self, sums: Callable[..., np.ndarray], *planes: Any, depth: int, threads: int | None
+    ) -> np.ndarray:
+        """Return the sum over all bands of ``sums(*planes, first, last, depth)``.
+
+        Returns
+        -------
+        array of Python's integers
+        """
+        parts = self._by_bands(
+            lambda *rows: sums(*planes, *rows, depth).astype(object), planes[0].shape, threads
+        )
+        return np.sum(parts, axis=0)
