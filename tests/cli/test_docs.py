@@ -70,7 +70,10 @@ def prepare(folder, *, whole):
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
     tiled = mmpcodec.encode(camera[:64, :128], preset="plain", tile_size=64)
-    (folder / "damaged.mmp").write_bytes(tiled[:-1] + bytes([tiled[-1] ^ 1]))
+    last = mmpcodec.inspect(tiled).header.tile_offsets[-1] - 1
+    (folder / "damaged.mmp").write_bytes(
+        tiled[:last] + bytes([tiled[last] ^ 1]) + tiled[last + 1 :]
+    )
     (folder / "items.csv").write_text("name,profit,weight\nphoto,7,6\nscan,5,5\nmap,5,5\n")
     names = ("boat", "brick", "camera", "page", "terminal")
     (folder / "ratings.csv").write_text("".join(f"{name}.mmp,1\n" for name in names))

@@ -1,5 +1,7 @@
 """``scripts/check/layers.py`` accepts a good checkout and names each rule that a bad one breaks."""
 
+import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -7,6 +9,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[2] / "scripts" / "check" / "layers.py"
+ARCHITECTURE = Path(__file__).parents[2] / "docs" / "architecture.md"
 FOREIGN_PATH = "/".join(["", "home", "somebody", "data"])
 
 GOOD = {
@@ -217,3 +220,10 @@ def test_a_folder_of_many_files_is_named(tmp_path):
     records = {f"docs/decisions/{i:04}-a.md": "" for i in range(30)}
     result = check(tmp_path, GOOD | pairs | records)
     assert result.stdout == "scripts: has 17 file names, more than 16\n"
+
+
+def test_the_architecture_page_has_the_same_floors():
+    text = SCRIPT.read_text().split("\nFLOORS = ")[1].split('\n"""')[0]
+    table = ARCHITECTURE.read_text().split("## Who may import whom")[1].split("\n## ")[0]
+    rows = [re.findall(r"\w+", row) for row in re.findall(r"^\| (`[^|]+`) \|", table, re.MULTILINE)]
+    assert [tuple(row) for row in rows if row != ["mmpcodec"]][::-1] == list(ast.literal_eval(text))
