@@ -1,8 +1,8 @@
 """The definition of the codec in plain NumPy, stage by stage.
 
 The packages have the names of the codings in ``docs/format/format.md``: ``trees``, ``blocks``
-(predicted blocks) and ``exact`` (exact samples). ``entropy`` codes the symbols of all three, and
-``filter_bank``, ``postfilter`` and ``planes_filter`` filter decoded planes. Each module names the
+(predicted blocks) and ``lossless`` (lossless samples). ``entropy`` codes the symbols of all three,
+and ``filters`` filters decoded planes. Each module names the
 section of the format that it implements. A module marked *encoder only* is free in its choices:
 every result of it decodes.
 
