@@ -341,7 +341,7 @@ BEYOND_CUDA = {
     "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2),
     "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2),
     "natural, frequency weights": partial(
-        plane, "natural", 70, 66, "photo", 30, effort=2, version=2, **WEIGHTED
+        plane, "natural", 66, 34, "photo", 30, effort=1, version=2, **WEIGHTED
     ),
     "natural, 12 bits, frequency weights": partial(
         plane, "natural", 21, 38, "photo", 3, 12, effort=2, version=2, **WEIGHTED
@@ -560,7 +560,7 @@ OPERATIONS: dict[str, Operation] = {
         lambda found: found.value,
         **{
             f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)
-            for count in (5, 40)
+            for count in (5, 20)
         },
     ),
 }
