@@ -44,6 +44,11 @@ demo: $(PACKAGE) ## Encode and decode a picture; the results are in demo/
 test: $(TEST) ## Run the tests and the examples in the docstrings
 	$(BIN)/pytest -n auto -m "not slow"
 
+.PHONY: check
+check: lint $(TEST) ## Find most faults in 3 minutes: lint, every preset, conformance vectors, agreement
+	@echo "== tests/test_tiny.py (every preset), tests/conformance (vectors), tests/agreement/test_table.py (backends)"
+	$(BIN)/pytest -n auto -m "not slow" tests/test_tiny.py tests/conformance tests/agreement/test_table.py
+
 .PHONY: test-long
 test-long: $(TEST) $(WHEEL) ## Run the tests that take minutes
 	$(BIN)/pytest -m slow

@@ -10,26 +10,34 @@ import pytest
 import mmpcodec
 from mmpcodec.bench.codecs.peers import PEERS
 from mmpcodec.bench.metrics import NAMES
-from mmpcodec.cli import completion
+from mmpcodec.cli import app, completion
 from mmpcodec.pictures import registry
 from mmpcodec.planning.budget import OBJECTIVES
 from mmpcodec.solvers import files as problem_files
 
 MMP = "from mmpcodec.cli.start import main; main()"
+"""Program of the tests that need a process: others call ``main`` in this one."""
 PRESETS = ["auto", "best", *mmpcodec.PRESETS]
 BACKENDS = ["auto", "cpu", "cuda", "reference"]
 
 
-def offered(words, shell="bash"):
-    """The words that a shell would show for a command line that ends in a TAB."""
-    environment = {
-        **os.environ,
-        "PYTHONPATH": str(Path(mmpcodec.__file__).parents[1]),
+def variables(words, shell="bash"):
+    """Environment with which a shell asks for words after a command line that ends in a TAB."""
+    return {
         "_MMP_COMPLETE": f"complete_{shell}",
         "COMP_WORDS": words,
         "COMP_CWORD": str(words.count(" ")),
         "_TYPER_COMPLETE_ARGS": words,
         "_TYPER_COMPLETE_FISH_ACTION": "get-args",
+    }
+
+
+def offered(words, shell="bash"):
+    """The words that a shell would show."""
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(Path(mmpcodec.__file__).parents[1]),
+        **variables(words, shell),
     }
     return subprocess.check_output([sys.executable, "-c", MMP], env=environment, text=True)
 
@@ -71,8 +79,12 @@ def tree(folder):
         ("mmp compare scan.png scan.p", ["scan.png"]),
     ],
 )
-def test_values(tree, words, values):
-    assert offered(words).split() == values
+def test_values(tree, words, values, monkeypatch, capsys):
+    for name, value in variables(words).items():
+        monkeypatch.setenv(name, value)
+    with pytest.raises(SystemExit):
+        app.main()
+    assert capsys.readouterr().out.split() == values
 
 
 @pytest.mark.parametrize("shell", ["zsh", "fish"])

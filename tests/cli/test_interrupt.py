@@ -19,10 +19,9 @@ def large():
     return ["a.png", "b.png"]
 
 
-@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize(
-    ("number", "code", "word"),
-    [(signal.SIGINT, 130, b"interrupted"), (signal.SIGTERM, 143, b"terminated")],
+    ("number", "code", "word", "jobs"),
+    [(signal.SIGINT, 130, b"interrupted", 1), (signal.SIGTERM, 143, b"terminated", 2)],
 )
 def test_signal_while_encoding(process, large, files, jobs, number, code, word):
     child = process(

@@ -7,6 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from PIL import Image, ImageFile, UnidentifiedImageError
+from support.pairs import every_pair
 from support.strategies import natural
 from support.tiled import SHAPES, damaged, large, samples_of, tiled, tiles_decoded
 
@@ -378,13 +379,12 @@ BOXES = [
 ]
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize(
-    ("planes", "depth"),
-    [(1, 1), (1, 3), (1, 8), (1, 12), (1, 16), (2, 8), (3, 1), (3, 8), (4, 6), (4, 8)],
-)
-@pytest.mark.parametrize("white", [None, 1])
-def test_a_box_has_the_pixels_of_the_loaded_image(shape, planes, depth, white):
+FORMS = [(1, 1), (1, 3), (1, 8), (1, 12), (1, 16), (2, 8), (3, 1), (3, 8), (4, 6), (4, 8)]
+
+
+@every_pair(shape=SHAPES, form=FORMS, white=[None, 1])
+def test_a_box_has_the_pixels_of_the_loaded_image(shape, form, white):
+    planes, depth = form
     samples = samples_of(shape, planes, depth)
     data = tiled(samples, depth, metadata=Metadata(white=white, xmp=b"<x/>"))
     loaded = opened(data)

@@ -7,6 +7,7 @@ from importlib.metadata import entry_points
 
 import numpy as np
 import pytest
+from support.pairs import every_pair
 from support.tiled import SHAPES, damaged, large, samples_of, tiled, tiles_decoded
 
 from mmpcodec import DecodeLimits, ParameterError, PictureError
@@ -41,19 +42,17 @@ def test_the_entry_point_names_the_backend(path):
         assert dataset.samples.shape == WHOLE.shape
 
 
-@pytest.mark.parametrize("chunks", [None, {}])
-@pytest.mark.parametrize("depth", [1, 8, 12, 16])
-@pytest.mark.parametrize(
-    ("planes", "channels"),
-    [
-        (1, None),
-        (2, ["gray", "alpha"]),
-        (3, ["red", "green", "blue"]),
-        (4, ["red", "green", "blue", "alpha"]),
-    ],
-)
-@pytest.mark.parametrize("shape", SHAPES)
-def test_every_form_and_depth(tmp_path, planes, channels, depth, shape, chunks):
+CHANNELS = [
+    None,
+    ["gray", "alpha"],
+    ["red", "green", "blue"],
+    ["red", "green", "blue", "alpha"],
+]
+
+
+@every_pair(channels=CHANNELS, depth=[1, 8, 12, 16], shape=SHAPES, chunks=[None, {}])
+def test_every_form_and_depth(tmp_path, channels, depth, shape, chunks):
+    planes = len(channels or ["gray"])
     samples = samples_of(shape, planes, depth)
     (tmp_path / "a.mmp").write_bytes(tiled(samples, depth))
     array = xarray.open_dataset(tmp_path / "a.mmp", engine=MmpBackend, chunks=chunks).samples

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from support.strategies import (
     block_params,
@@ -121,11 +121,13 @@ def test_templates_do_not_see_what_is_not_decoded():
     check_poisoned(picture, params, 4)
 
 
+@settings(max_examples=15)
 @given(pictures(max_side=8), block_params(effort=(3,)))
 def test_nothing_is_searched_twice_in_vain(picture, params):
     check_searched_once(picture, params)
 
 
+@settings(max_examples=15)
 @given(deep_pictures(max_side=8), predicted_params(effort=(3,)))
 def test_nothing_of_deep_samples_is_searched_twice_in_vain(drawn, params):
     picture, depth = drawn

@@ -330,7 +330,7 @@ BEYOND_CUDA = {
     "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2, **BASIC),
     "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2, **BASIC),
     "natural, frequency weights": partial(
-        plane, "natural", 70, 66, "photo", 30, effort=2, **WEIGHTED
+        plane, "natural", 66, 34, "photo", 30, effort=1, **WEIGHTED
     ),
     "natural, 12 bits, frequency weights": partial(
         plane, "natural", 21, 38, "photo", 3, 12, effort=2, **WEIGHTED
@@ -543,7 +543,7 @@ OPERATIONS: dict[str, Operation] = {
         lambda found: found.value,
         **{
             f"{count} items": partial(lambda n: (*weights_and_profits(n), 45 * n), count)
-            for count in (5, 40)
+            for count in (5, 20)
         },
     ),
 }

@@ -26,7 +26,7 @@ def samples_of(shape, planes, depth, seed=0):
 
 def tiled(samples, depth=None, **options):
     """The lossless file of some samples, in tiles of 64x64."""
-    options = {"preset": "exact", "tile_size": TILE, "depth": depth, **options}
+    options = {"preset": "exact", "effort": 1, "tile_size": TILE, "depth": depth, **options}
     return coded(samples.tobytes(), samples.dtype, samples.shape, *options.items())
 
 

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support.operations import OPERATIONS
+from support.pairs import every_pair
 from support.strategies import CONTENT, deep_pictures, deepened, pictures
 
 from mmpcodec.reference.blocks.steps import fragments_across, steps_of
@@ -29,10 +30,7 @@ def check(source, samples, value, step, depth=8):
     assert shown_type == str(samples.dtype)
 
 
-@pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("step", [1, 278, 832, 65535])
-@pytest.mark.parametrize("depth", [8, 9, 16])
+@every_pair(shape=SHAPES, content=CONTENTS, step=[1, 278, 832, 65535], depth=[8, 9, 16])
 def test_contents_and_shapes(shape, content, step, depth):
     rng = np.random.default_rng(len(content))
     samples = CONTENTS[content](rng, *shape)

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 from support.operations import OPERATIONS
+from support.pairs import every_pair
 from support.strategies import CONTENT, deepened, pictures
 
 from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, TAPS
@@ -33,10 +34,7 @@ def check(source, samples, chosen, lambda_fixed, depth=8):
     assert shown_type == str(samples.dtype)
 
 
-@pytest.mark.parametrize("content", CONTENTS)
-@pytest.mark.parametrize("shape", SHAPES, ids=str)
-@pytest.mark.parametrize("value", [LEAST, MOST, 7])
-@pytest.mark.parametrize("depth", [8, 9, 13, 16])
+@every_pair(shape=SHAPES, content=CONTENTS, value=[LEAST, MOST, 7], depth=[8, 9, 13, 16])
 def test_contents_and_shapes(shape, content, value, depth):
     rng = np.random.default_rng(len(content))
     samples = CONTENTS[content](rng, *shape)

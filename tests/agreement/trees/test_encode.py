@@ -50,13 +50,13 @@ def test_grid(preset, lam, partition, rate_model, small):
 
 @pytest.mark.parametrize("content", CONTENT)
 def test_larger_pictures(content):
-    picture = CONTENT[content](np.random.default_rng(1), 49, 40)
+    picture = CONTENT[content](np.random.default_rng(1), 33, 40)
     check(picture, EncodeParams.from_options(32, preset="plain"))
 
 
 @pytest.mark.parametrize("limit", [256, 300, 65536])
 def test_dictionary_limits(limit):
-    picture = CONTENT["natural"](np.random.default_rng(2), 48, 48)
+    picture = CONTENT["natural"](np.random.default_rng(2), 33, 48)
     check(picture, EncodeParams.from_options(8, dictionary_limit=limit, preset="plain"))
 
 
@@ -70,7 +70,7 @@ def test_dictionary_limits(limit):
 )
 def test_replacement(limit, redundancy_radius, displaced_blocks):
     """The hand goes round dictionaries of few elements, whose places are taken again and again."""
-    picture = CONTENT["natural"](np.random.default_rng(limit), 48, 48)
+    picture = CONTENT["natural"](np.random.default_rng(limit), 33, 48 if limit > 300 else 33)
     options = {"displaced_blocks": displaced_blocks, "redundancy_radius": redundancy_radius}
     params = EncodeParams.from_options(
         8, preset="plain", dictionary_limit=limit, replacement=True, **options

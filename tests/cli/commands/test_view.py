@@ -11,6 +11,7 @@ import sys
 import threading
 import time
 import urllib.request
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -270,15 +271,22 @@ def test_a_view_without_a_browser_prints_the_address(process, encoded):
 @pytest.fixture
 def slow(files):
     """Files whose layers and regions take long: noise in exact samples, and a checkerboard."""
-    noise = np.random.default_rng(1).integers(0, 256, (400, 400, 3)).astype(np.uint8)
-    Path("layers.mmp").write_bytes(mmpcodec.encode(noise, lam=0, preset="exact"))
-    board = np.indices((1500, 1500)).sum(axis=0).astype(np.uint8) % 2 * 255
-    Path("regions.mmp").write_bytes(mmpcodec.encode(board, lam=0, preset="plain"))
+    for kind, data in slow_files().items():
+        Path(f"{kind}.mmp").write_bytes(data)
     return {"layers": "layers.mmp", "regions": "regions.mmp"}
 
 
-@pytest.mark.parametrize("kind", ["layers", "regions"])
-@pytest.mark.parametrize("wait", [0.1, 0.3, 0.6])
+@cache
+def slow_files():
+    noise = np.random.default_rng(1).integers(0, 256, (400, 400, 3)).astype(np.uint8)
+    board = np.indices((1500, 1500)).sum(axis=0).astype(np.uint8) % 2 * 255
+    return {
+        "layers": mmpcodec.encode(noise, lam=0, preset="exact"),
+        "regions": mmpcodec.encode(board, lam=0, preset="plain"),
+    }
+
+
+@pytest.mark.parametrize(("kind", "wait"), [("layers", 0.1), ("layers", 0.6), ("regions", 0.3)])
 def test_a_view_ends_while_facts_are_computed(process, slow, kind, wait):
     child = process("view", slow[kind], "--no-open", before=PATCHED)
     address = child.stdout.readline().decode().strip()

@@ -38,7 +38,9 @@ def shade(planes, depth):
 @cache
 def exact_file(planes, depth):
     """A lossless file of 12 tiles."""
-    return mmpcodec.encode(shade(planes, depth), 0, preset="exact", depth=depth, tile_size=80)
+    return mmpcodec.encode(
+        shade(planes, depth), 0, preset="exact", effort=1, depth=depth, tile_size=80
+    )
 
 
 @pytest.fixture

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.pairs import every_pair
 from support.tiled import SHAPES, damaged, large, samples_of, tiled
 
 import mmpcodec.dask
@@ -45,9 +46,7 @@ def decoded(monkeypatch):
     return calls
 
 
-@pytest.mark.parametrize("planes", [1, 2, 3, 4])
-@pytest.mark.parametrize("depth", [1, 7, 8, 12, 16])
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(planes=[1, 2, 3, 4], depth=[1, 7, 8, 12, 16], shape=SHAPES)
 def test_every_form_and_depth(tmp_path, planes, depth, shape):
     samples = samples_of(shape, planes, depth)
     (tmp_path / "a.mmp").write_bytes(tiled(samples, depth))

@@ -146,7 +146,7 @@ def test_only_tasks_that_write_are_awaited(client, writes):
 def test_tiles_of_a_worker_that_dies_are_coded_by_others(tmp_path):
     samples, path = shade((512, 512), 1), tmp_path / "a.npy"
     np.save(path, samples)
-    params = EncodeParams.from_options(20, preset="photo", effort=5)
+    params = EncodeParams.from_options(20, preset="photo", effort=3)
     with local_client() as client:
         victim = next(iter(client.run(os.getpid).values()))
         told = []
@@ -159,4 +159,4 @@ def test_tiles_of_a_worker_that_dies_are_coded_by_others(tmp_path):
 
         data, _ = coded(client, path, params, tile_size=64, progress=progress)
     assert told[0] == (64, 1024)
-    assert data == mmpcodec.encode(samples, 20, preset="photo", effort=5, tile_size=64)
+    assert data == mmpcodec.encode(samples, 20, preset="photo", effort=3, tile_size=64)

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.pairs import every_pair
 from support.picture_files import DEEP, GRAY
 from support.tiled import (
     SHAPES,
@@ -56,9 +57,7 @@ def test_mmp_files_keep_depth_and_alpha():
         pictures.from_bytes(mmpcodec.encode(GRAY, 0)[:30], "x")
 
 
-@pytest.mark.parametrize("planes", [1, 2, 3, 4])
-@pytest.mark.parametrize("depth", [1, 5, 8, 9, 16])
-@pytest.mark.parametrize("shape", SHAPES)
+@every_pair(planes=[1, 2, 3, 4], depth=[1, 5, 8, 9, 16], shape=SHAPES)
 def test_parts_of_every_form_and_depth(tmp_path, planes, depth, shape):
     samples = samples_of(shape, planes, depth)
     (tmp_path / "a.mmp").write_bytes(tiled(samples, depth))

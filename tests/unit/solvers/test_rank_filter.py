@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy import ndimage
+from support.pairs import every_pair
 
 from mmpcodec import ParameterError
 from mmpcodec.backends import status
@@ -46,9 +47,7 @@ def shape_of(size, part=0.5):
 
 
 @every_backend
-@every_type
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (7, 1), (2, 3), (40, 75)])
+@every_pair(dtype=TYPES, mode=MODES, shape=[(1, 1), (1, 9), (7, 1), (2, 3), (40, 75)])
 def test_results_are_those_of_scipy(backend, dtype, mode, shape):
     picture = noise(shape, dtype)
     for size in (2, 3, 4, 5, 7, 9, (1, 3), (5, 1), (3, 13), (8, 6)):
@@ -101,9 +100,7 @@ def test_pictures_of_few_levels(dtype):
 
 
 @every_backend
-@every_type
-@pytest.mark.parametrize("mode", MODES)
-@pytest.mark.parametrize("size", [(1, 2), (3, 3), (4, 5), (9, 2), (24, 21)])
+@every_pair(dtype=TYPES, mode=MODES, size=[(1, 2), (3, 3), (4, 5), (9, 2), (24, 21)])
 def test_windows_of_any_shape_are_those_of_scipy(backend, dtype, mode, size):
     picture = noise((43, 31), dtype)
     border = {"mode": mode, "cval": 7, "footprint": shape_of(size)}

@@ -1,6 +1,7 @@
 """Time limits of searches that have no answer before their end."""
 
 import time
+from functools import cache
 
 import numpy as np
 import pytest
@@ -25,11 +26,12 @@ CALLS = {
     "box_census": (box_census, 3, ()),
     "disjoint_boxes": (disjoint_boxes, 3, (2,)),
 }
-LARGE = {2: (20_000, 3000), 3: (300, 301, 302)}
+LARGE = {2: (4000, 3000), 3: (200, 201, 202)}
 """Sizes that take minutes."""
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 
 
+@cache
 def values(shape):
     return np.random.default_rng(0).integers(-9, 10, shape)
 
