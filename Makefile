@@ -124,7 +124,7 @@ fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry
 	scripts/fuzz/native.sh $(FUZZ_SECONDS) $(FUZZ_SEED)
 
 .PHONY: train
-train: $(PACKAGE) ## Train the parts of format 2 on PICTURES, and build the package with them
+train: $(PACKAGE) ## Train the tables of the format on PICTURES, and build the package with them
 	$(BIN)/python -W ignore scripts/train/trained_transforms.py --side 384 $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
 	$(BIN)/python -W ignore scripts/train/start_states.py $(PICTURES)

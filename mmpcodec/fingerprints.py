@@ -32,23 +32,35 @@ def sha256_of(picture: Picture | np.ndarray) -> str:
     return digest.hexdigest()
 
 
-@functools.cache
-def codec_fingerprint() -> str:
-    """Return twelve hexadecimal digits of the source files that define the bytes of mmp files.
+ASIDE = ("analysis", "bench", "cli", "dask", "pictures", "planning", "plugins", "solvers", "web")
+"""Folders whose files do not decide the bytes of mmp files."""
+KERNELS = ("cpu", "cuda", "shared")
 
-    Unlike the version of the package, they change with each change of these files. The backends
-    write the bytes that these files define, so their own files do not count.
+
+def codec_sources() -> list[Path]:
+    """Return the source files that decide the bytes of mmp files, in the order of their names.
+
+    They are those of the package and of its kernels, except what lies in a folder of ``ASIDE``.
     """
     package = Path(__file__).parent
-    folders = ("codec", "format", "reference", "kernels/shared")
-    sources = [
-        path
-        for folder in folders
-        for path in (package / folder).rglob("*.*")
-        if path.suffix in (".py", ".h")
-    ]
-    sources += [package / name for name in ("depth.py", "params.py", "tools.py")]
+    found = list(package.glob("*.py"))
+    for folder in package.iterdir():
+        if folder.name not in ASIDE:
+            found += folder.rglob("*.py")
+    for folder in (package / "kernels" / name for name in KERNELS):
+        found += (path for path in folder.rglob("*.*") if path.is_file())
+    return sorted(
+        path for path in found if not set(path.relative_to(package).parts).intersection(ASIDE)
+    )
+
+
+@functools.cache
+def codec_fingerprint() -> str:
+    """Return twelve hexadecimal digits of the sources that decide the bytes of mmp files.
+
+    Unlike the version of the package, they change with each change of these files.
+    """
     digest = hashlib.sha256()
-    for source in sorted(sources):
+    for source in codec_sources():
         digest.update(source.read_bytes())
     return digest.hexdigest()[:12]

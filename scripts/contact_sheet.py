@@ -6,7 +6,7 @@ Writes OUT/seen-low.webp, seen-middle.webp and seen-high.webp, without loss, and
 bytes and scores of SSIMULACRA2. X,Y is the first pixel of a crop of 128x128 pixels. AVIF sets the
 number of bytes with its qualities ``QUALITIES``; the others write their best file of at most so
 many. AVIF is that of Pillow at speed 0, tuned for SSIMULACRA2. JPEG XL is the program cjxl at
-effort 9, which must be on PATH with djxl. mmpcodec writes version 2 of the format at effort 4.
+effort 9, which must be on PATH with djxl. mmpcodec encodes at effort 4.
 """
 
 import subprocess
@@ -64,9 +64,7 @@ def ours(tune: str) -> Callable[[np.ndarray, int], tuple[int, np.ndarray]]:
     """Return an encoder to a limit of bytes."""
 
     def encode(samples: np.ndarray, limit: int) -> tuple[int, np.ndarray]:
-        data = mmpcodec.encode(
-            samples, target_size=limit, version=2, effort=EFFORT, tune=tune, threads=1
-        )
+        data = mmpcodec.encode(samples, target_size=limit, effort=EFFORT, tune=tune, threads=1)
         return len(data), mmpcodec.decode(data)
 
     return encode

@@ -3,8 +3,7 @@
     python scripts/bench/frontier.py [--data FOLDER] [--out PNG]
 
 FOLDER has the rows of `summary.py --frontier`, by default docs/benchmarks/data. Each panel is a
-class of pictures. A line joins the speeds, efforts, methods or presets of one codec; those of
-format 2 are dashed.
+class of pictures. A line joins the speeds, efforts, methods or presets of one codec.
 """
 
 import argparse
@@ -15,9 +14,6 @@ from matplotlib.figure import Figure
 from pages import ROOT, by, by_class, per_megapixel, rate, read
 
 from mmpcodec.bench.plot import COLOURS, save_as
-
-LATER = ", format 2"
-"""End of the names of files of version 2; their lines are dashed."""
 
 
 def family_of(codec: str) -> str:
@@ -38,7 +34,7 @@ def main() -> None:
     args = parser.parse_args()
     _, rows = read(args.data)["frontier"]
     classes = by_class(rows)
-    families = dict.fromkeys(family_of(codec).removesuffix(LATER) for codec in by("codec", rows))
+    families = dict.fromkeys(family_of(codec) for codec in by("codec", rows))
     colours = dict(zip(families, COLOURS, strict=False))
     lines_of_panels = -(-len(classes) // 2)
     figure = Figure((9.0, 0.8 + 3.5 * lines_of_panels), layout="constrained")
@@ -58,8 +54,7 @@ def main() -> None:
                 *zip(*points, strict=True),
                 marker="o" if ours else "s",
                 linewidth=2.4 if ours else 1.2,
-                linestyle="--" if family.endswith(LATER) else "-",
-                color=colours[family.removesuffix(LATER)],
+                color=colours[family],
                 label=family,
             )
         panel.set_xscale("log")

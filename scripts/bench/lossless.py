@@ -68,10 +68,10 @@ Pair = tuple[Callable[[], Any], Callable[[Any], np.ndarray]]
 """Encodes a picture, and decodes its file."""
 
 
-def ours(picture: pictures.Picture, version: int, effort: int) -> Pair:
+def ours(picture: pictures.Picture, effort: int) -> Pair:
     encode = partial(mmpcodec.encode, picture.samples, 0, depth=picture.depth, preset="exact")
     return (
-        partial(encode, version=version, effort=effort, threads=1),
+        partial(encode, effort=effort, threads=1),
         partial(mmpcodec.decode, threads=1),
     )
 
@@ -118,8 +118,7 @@ BY_PROGRAM = {
 }
 """Codecs that are programs, and their operating points."""
 CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
-    "mmp, version 1": partial(ours, version=1, effort=2),
-    **{f"mmp, version 2, effort {effort}": partial(ours, effort=effort) for effort in EXACT_FORMS},
+    **{f"mmp, effort {effort}": partial(ours, effort=effort) for effort in EXACT_FORMS},
     **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
     "JPEG-LS": jpegls,
     "WebP, method 6": webp,

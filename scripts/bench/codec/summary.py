@@ -59,13 +59,6 @@ CODECS = {
     "mmpcodec, default": f"mmp:{_OURS}",
     **{
         f"mmpcodec, {preset}, effort {n}": f"mmp:preset={preset},effort={n},{_OURS}"
-        for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 1)))
-        for n in efforts
-    },
-    **{
-        f"mmpcodec, {preset}, format 2, effort {n}": (
-            f"mmp:preset={preset},version=2,effort={n},{_OURS}"
-        )
         for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 2)))
         for n in efforts
     },

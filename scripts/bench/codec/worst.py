@@ -43,7 +43,6 @@ TREES = Tools(
 NEAR_TREES = replace(TREES, redundancy_radius=9)
 BLOCKS = Tools(prediction=True, templates=4, step=16, post_filter=False)
 MIXED = replace(TREES, prediction=True, dictionary=True, templates=4, step=16)
-EXACT = Tools(exact=True, post_filter=False)
 WARM_UP = 64  # side of a picture that is decoded before the measurement
 
 PLANAR, TEMPLATES = 2, 37
@@ -53,19 +52,17 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-EXACT_2 = Tools(
+EXACT = Tools(
     exact=True, post_filter=False, predictors=3, models=16, weight_sets=4, last_stage=True
 )
 
 
-def file_of(
-    tools: Tools, payload: bytes, form: Form, depth: int, side: int, version: int = 1
-) -> bytes:
+def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
     """Make a file of one tile whose layers all have the same payload."""
     together = tools.exact or form is Form.GRAY
     layout = Layout.TOGETHER if together else Layout.APART
     made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
-    header = Header(side, side, form, depth, version=version)
+    header = Header(side, side, form, depth)
     tile = layers.write(header, layout, made, 0)
     return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
 
@@ -130,26 +127,19 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
             BLOCKS, payload_of_templates(side), Form.RGB, 16, side
         ),
         "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
-        "exact, zeros": lambda: file_of(EXACT, bytes(64), *gray),
         "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(EXACT, bytes(64), *deep),
-        "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
-            np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
-            0,
-            preset="exact",
-        ),
-        "exact 2 of 2 models, zeros": lambda: file_of(
-            replace(EXACT_2, predictors=1, models=2, weight_sets=1, last_stage=False),
+        "exact of 2 models, zeros": lambda: file_of(
+            replace(EXACT, predictors=1, models=2, weight_sets=1, last_stage=False),
             bytes(64),
             *gray,
-            2,
         ),
-        "exact 2 of 8 models, zeros": lambda: file_of(
-            replace(EXACT_2, models=8, weight_sets=1, last_stage=False), bytes(64), *gray, 2
+        "exact of 8 models, zeros": lambda: file_of(
+            replace(EXACT, models=8, weight_sets=1, last_stage=False), bytes(64), *gray
         ),
-        "exact 2, zeros": lambda: file_of(EXACT_2, bytes(64), *gray, 2),
-        "exact 2, zeros, 16 bits": lambda: file_of(EXACT_2, bytes(64), Form.GRAY, 16, side, 2),
-        "exact 2, noise": lambda: mmpcodec.encode(noise(side), 0, preset="exact", effort=6),
-        "exact 2, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
+        "exact, zeros": lambda: file_of(EXACT, bytes(64), *gray),
+        "exact, zeros, 16 bits": lambda: file_of(EXACT, bytes(64), Form.GRAY, 16, side),
+        "exact, noise": lambda: mmpcodec.encode(noise(side), 0, preset="exact", effort=6),
+        "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
             np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
             0,
             preset="exact",

@@ -27,12 +27,10 @@ WEB = ROOT / "mmpcodec" / "web"
 TIMES = Path(__file__).with_name("times.js")
 CASES: dict[str, dict[str, Any]] = {
     "default": {},
-    "default, version 2": {},
     "photo": {"preset": "photo"},
     "text": {"preset": "text"},
     "mixed": {"preset": "mixed"},
     "exact": {"preset": "exact", "lam": 0},
-    "exact, version 2": {"preset": "exact", "lam": 0},
 }
 IN_NODE = """
 import { readFileSync } from "node:fs";

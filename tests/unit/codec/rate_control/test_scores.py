@@ -72,9 +72,9 @@ def test_scores_of_small_pictures_jump(picture, options):
 
 
 def test_the_file_is_that_of_a_lambda_and_knows_its_score():
-    params = EncodeParams.from_options(**PHOTO)
+    params = EncodeParams.from_options(**PHOTO, tune="auto")
     found = mmpcodec.encode_picture(CAMERA, params, target=Target("ssimulacra2", 70))
-    assert found.data == mmpcodec.encode(CAMERA, found.lam, **PHOTO)
+    assert found.data == mmpcodec.encode(CAMERA, found.lam, **PHOTO, tune="eye")
     assert found.data == encoded(CAMERA, 70, **PHOTO)[0]
     assert found.ssimulacra2 == ssimulacra2(CAMERA, found.samples, white=255)
     by_psnr = mmpcodec.encode_picture(CAMERA, params, target=Target("psnr", 30))
@@ -114,7 +114,7 @@ def test_scores_that_no_lossy_file_reaches(least):
     with pytest.raises(Infeasible, match=message) as caught:
         encoded(NATURAL, least, **PHOTO, step=500)
     # No lambda of these options comes nearer.
-    best = mmpcodec.encode(NATURAL, LEAST_LAMBDA, **PHOTO, step=500)
+    best = mmpcodec.encode(NATURAL, LEAST_LAMBDA, **PHOTO, step=500, tune="eye")
     score = ssimulacra2(NATURAL, mmpcodec.decode(best), white=255)
     assert f", has {score:.2f}; preset exact is lossless" in str(caught.value)
     assert 40 < score < 96

@@ -1,6 +1,6 @@
-"""Rate and time of each tool of format 2, alone and together, or of one beside all others.
+"""Rate and time of each tool of predicted blocks, alone and together, or of one beside all others.
 
-    python scripts/bench/codec/draft_tools.py PICTURE... [--effort 2] [--preset photo] [--colour]
+    python scripts/bench/codec/block_tools.py PICTURE... [--effort 2] [--preset photo] [--colour]
         [--beside TOOL] [-l LAMBDA]...
 
 Pictures are cut to their middle of 512x512, and turned into gray without --colour. The script
@@ -25,14 +25,17 @@ from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics.psnr import psnr
-from mmpcodec.tools import LATER_BLOCK_TOOLS, TABLE
+from mmpcodec.tools import BLOCK_TOOLS, TABLE
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
-OFF: Mapping[str, Any] = {name: TABLE[name].default for name in LATER_BLOCK_TOOLS}
-ALL: Mapping[str, Any] = {name: TABLE[name].fullest for name in LATER_BLOCK_TOOLS}
+ALWAYS = ("fragment_size", "least_squares", "templates", "step", "dictionary")
+"""Tools that stay as the preset has them."""
+TOOLS = tuple(name for name in BLOCK_TOOLS if name not in ALWAYS)
+OFF: Mapping[str, Any] = {name: TABLE[name].default for name in TOOLS}
+ALL: Mapping[str, Any] = {name: TABLE[name].fullest for name in TOOLS}
 SETS: Mapping[str, Mapping[str, Any]] = {
-    **{name: {**OFF, name: ALL[name]} for name in LATER_BLOCK_TOOLS},
+    **{name: {**OFF, name: ALL[name]} for name in TOOLS},
     "all": ALL,
 }
 
@@ -68,7 +71,7 @@ def main() -> None:
     parser.add_argument("--effort", type=int, default=2)
     parser.add_argument("--preset", default="photo")
     parser.add_argument("--colour", action="store_true")
-    parser.add_argument("--beside", choices=LATER_BLOCK_TOOLS)
+    parser.add_argument("--beside", choices=TOOLS)
     parser.add_argument("-l", "--lambda", dest="lambdas", type=float, action="append")
     args = parser.parse_args()
     lambdas = args.lambdas or LAMBDAS
