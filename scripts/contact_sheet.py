@@ -6,7 +6,7 @@ Writes OUT/seen-low.webp, seen-middle.webp and seen-high.webp, without loss, and
 bytes and scores of SSIMULACRA2. X,Y is the first pixel of a crop of 128x128 pixels. AVIF sets the
 number of bytes with its qualities ``QUALITIES``; the others write their best file of at most so
 many. AVIF is that of Pillow at speed 0, tuned for SSIMULACRA2. JPEG XL is the program cjxl at
-effort 9, which must be on PATH with djxl. mmpcodec writes version 2 of the format at effort 4.
+effort 9, which must be on PATH with djxl. mmpcodec encodes at effort 4.
 """
 
 import subprocess

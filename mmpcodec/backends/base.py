@@ -3,16 +3,18 @@
 A backend codes a plane of samples into a payload, and a payload back into samples. A backend
 writes equal bytes for equal planes and parameters, on every machine, with every number of threads
 and on every device, and all backends decode to equal samples. All write the same bytes, except that
-``reference`` takes no shortcuts in its search for predicted blocks. Every quantity that decides a
-bit is an integer, and ties break in a stated order: lowest index; leaf before columns before rows.
+each has limits and shortcuts of its own in its search for predicted blocks. Every quantity that
+decides a bit is an integer, and ties break in a stated order: lowest index; leaf before columns
+before rows.
 
 A backend
 
 - states in ``unavailable`` why it cannot run here;
 - states in ``lacks`` which tools and depths it cannot code, and codes all others: 8-bit samples by
   trees, samples of 8 to 16 bits by predicted blocks, exact samples of 1 to 16 bits;
+- states in ``missing`` which tools of presets an encoder leaves out for it;
 - states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
-  ``batches``, ``releases_gil``;
+  ``batches``, ``releases_gil``, ``weighs_fragments``;
 - changes no argument and keeps no state between calls, so that any number of threads may call it;
 - prints nothing; calls ``progress(done, total)`` at least once per row of fragments, raises
   ``Cancelled`` when it returns False, and lets its exceptions pass;

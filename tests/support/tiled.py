@@ -44,9 +44,11 @@ def damaged(data, number):
 
 def with_wrong_samples(data, number):
     """The file with a tile that can be read, but does not decode to its samples."""
-    start, stop = mmpcodec.inspect(data).header.tile_offsets[number : number + 2]
-    rest = bytes([data[start + 4] ^ 1]) + data[start + 5 : stop]
-    return data[:start] + zlib.crc32(rest).to_bytes(4, "big") + rest + data[stop:]
+    header = mmpcodec.inspect(data).header
+    start, stop = header.tile_offsets[number : number + 2]
+    place = start + header.crc_bytes[0]
+    rest = bytes([data[place] ^ 1]) + data[place + 1 : stop]
+    return data[:start] + header.stream_crc(zlib.crc32(rest)) + rest + data[stop:]
 
 
 @cache
@@ -59,12 +61,14 @@ def large(side=20000, tile_size=1000):
 def repeated(file, side):
     """The file of a square picture whose tiles are all the one of a square file of one tile."""
     own = mmpcodec.inspect(file).header
-    part = file[own.size :]
+    header = replace(own, width=side, height=side, tile_size=own.width)
+    # Small tiles have short checksums.
+    of_stream, both = own.crc_bytes[0], sum(own.crc_bytes)
+    tile = file[own.size :]
+    rest = header.samples_crc(int.from_bytes(tile[of_stream:both], "big")) + tile[both:]
+    part = header.stream_crc(zlib.crc32(rest)) + rest
     count = len(list(tiles_of(side, side, own.width)))
-    header = replace(
-        own, width=side, height=side, tile_size=own.width, tile_bytes=(len(part),) * count
-    )
-    return container.write(header, [part] * count)
+    return container.write(replace(header, tile_bytes=(len(part),) * count), [part] * count)
 
 
 def tiles_decoded(monkeypatch):

@@ -41,6 +41,7 @@ class CudaBackend(Backend):
     """
 
     name = "cuda"
+    own_search = "predicted blocks"
     missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS)
     weighs_fragments = False
     decodes = False

@@ -159,11 +159,11 @@ def damage(data, place):
     [
         (lambda data: b"", "Container at byte 0: file is empty"),
         (lambda data: b"\x89PNG\r\n\x1a\n", "is not an mmp file; Container at byte 0: magic is "),
-        (lambda data: data[:20], "Container at byte 20: only 3 of 4 bytes of header CRC"),
+        (lambda data: data[:20], "Container at byte 20: only 2 of 4 bytes of header CRC"),
         (lambda data: data[:-1], "Container at byte "),
         (lambda data: data + b"x", "Container at byte "),
-        (lambda data: damage(data, 8), "Container at byte 8: version is 0, allowed is 1"),
-        (lambda data: damage(data, len(data) - 3), "Layers at byte 21: stream CRC is "),
+        (lambda data: damage(data, 8), "Container at byte 8: version is 2, allowed is 3"),
+        (lambda data: damage(data, len(data) - 3), "Layers at byte 22: stream CRC is "),
     ],
 )
 def test_bad_files_give_one_line(mmp, encoded, change, reason, files):

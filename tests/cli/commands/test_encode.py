@@ -136,7 +136,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     assert result.stderr.splitlines()[1].endswith("frequency weights 6")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
     assert result.stderr.splitlines()[1].startswith(
-        "mmp: quality 60, usual lambda 55.98, tune psnr, part"
+        "mmp: quality 60, usual lambda 55.98, tune auto, part"
     )
 
 

@@ -84,7 +84,7 @@ def test_text(mmp, samples):
     assert lines[:5] == [
         "flat.mmp:",
         "  picture  16x8, gray of 8 bits, white 255",
-        "  format   version 1, 1 tile",
+        "  format   version 3, 1 tile",
         f"  file     {len(data)} bytes, {8 * len(data) / 128:.3f} bits per pixel",
         f"  overhead {overhead} bytes of headers, metadata and checksums, "
         f"{overhead / len(data):.1%} of the file",

@@ -218,8 +218,8 @@ def test_file_knows_the_pictures(mmp, home, encoded, colours):
     mmp("encode", "c.png", "--preset", "exact", "-q")
     mmp("install-desktop")
     for arguments, shown in {
-        ("a.mmp",): "mmp picture, version 1, gray, depth 8",
-        ("c.mmp",): "mmp picture, version 1, RGB, depth 8",
+        ("a.mmp",): "mmp picture, version 3, gray, depth 8",
+        ("c.mmp",): "mmp picture, version 3, RGB, depth 8",
         ("--mime-type", "a.mmp"): "image/x-mmp",
         ("--extension", "a.mmp"): "mmp",
         ("--mime-type", "c.png"): "image/png",

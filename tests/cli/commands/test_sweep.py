@@ -56,7 +56,8 @@ def test_options_of_codecs_without_effect_are_said(mmp, picture):
     given = [part for codec in codecs for part in ("--codec", codec)]
     result = mmp("sweep", picture, "--out", "out", *given, "--peers", "none")
     assert [line for line in result.stderr.splitlines() if "no effect" in line] == [
-        f"mmp: {codecs[0]}: effort has no effect with preset plain; take preset photo or mixed",
+        f"mmp: {codecs[0]}: effort has no effect with preset plain; take preset photo, mixed or "
+        "exact",
         f"mmp: {codecs[1]}: rate_model has no effect with preset photo; take preset text, mixed, "
         "plain or classic",
     ]

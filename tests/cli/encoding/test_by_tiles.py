@@ -71,7 +71,7 @@ def test_info_of_tiles(mmp, tiled):
     for name, total in facts["bits"].items():
         assert total == pytest.approx(sum(layer.trace.bits[name] for layer in found.layers))
     shown = mmp("info", tiled, "--map", "map.png").stdout
-    assert "  format   version 1, 4 tiles of 64x64\n" in shown
+    assert "  format   version 3, 4 tiles of 64x64\n" in shown
     assert "  metadata icc: 128 bytes\n" in shown
     assert "  metadata resolution: 2835x2835 per metre\n" in shown
     assert "  metadata text Title: Shade\n" in shown

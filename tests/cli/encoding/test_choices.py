@@ -15,9 +15,9 @@ from mmpcodec.cli.encoding.choices import EFFECTS, SearchOptions, preset_and_eff
         (["--lossless"], ["--lambda", "0"]),
         (["--fast"], ["--effort", "1"]),
         (["--fast", "--preset", "photo"], ["--effort", "1", "--preset", "photo"]),
-        (["--fast", "--lossless"], ["--preset", "exact"]),
+        (["--fast", "--lossless"], ["--preset", "exact", "--effort", "1"]),
         (["--best"], ["--preset", "best", "--effort", "9"]),
-        (["--best", "--lossless"], ["--preset", "best", "--quality", "100"]),
+        (["--best", "--lossless"], ["--preset", "best", "--effort", "9", "--quality", "100"]),
         (["-q"], ["--quiet"]),
     ],
 )
@@ -111,12 +111,12 @@ def test_remarks(mmp, picture):
         return mmp(command, picture, *arguments, "-f").stderr.replace("mmp: ", "").splitlines()
 
     assert said("--effort", 3, "--preset", "plain") == [
-        "--effort: has no effect with preset plain; take preset photo or mixed"
+        "--effort: has no effect with preset plain; take preset photo, mixed or exact"
     ]
     assert said("--fast", "--preset", "text", "--rate-model", "log2") == [
-        "--fast: has no effect with preset text; take preset photo or mixed"
+        "--fast: has no effect with preset text; take preset photo, mixed or exact"
     ]
-    assert said("--lossless", "--effort", 3) == ["--effort: has no effect on lossless files"]
+    assert said("--lossless", "--effort", 3) == []
     assert said("--quality", 80, "--preset", "exact", "--rate-model", "log2") == [
         "--quality: has no effect with preset exact; take preset photo, text, mixed, plain or "
         "classic",

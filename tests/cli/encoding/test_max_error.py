@@ -113,7 +113,7 @@ def test_a_device_names_a_backend_that_bounds_errors():
     tools = PRESETS["exact"]
     able = "it has no exact samples; take "
     assert CudaBackend().fault(replace(tools, max_error=1)) == f"{able}backend cpu"
-    assert CudaBackend().fault(tools) == f"{able}preset text, plain or classic"
+    assert CudaBackend().fault(tools) == f"{able}preset photo, text, plain or classic"
 
 
 def test_efforts_have_more_predictors_and_models(mmp, picture):
@@ -133,9 +133,3 @@ def test_efforts_have_more_predictors_and_models(mmp, picture):
         (3, 16, 4, True),
         (3, 16, 4, True),
     ]
-
-
-def test_effort_has_no_effect_on_exact_samples_of_version_1(mmp, picture):
-    path, _ = picture
-    found = mmp("encode", path, "--preset", "exact", "--effort", "3")
-    assert "--effort: has no effect with preset exact" in found.stderr

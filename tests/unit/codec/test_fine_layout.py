@@ -220,11 +220,9 @@ def test_what_files_must_not_have():
     readable = mmpcodec.encode(colours, 20, derived_modes=False, **PHOTO)
     mixed = mmpcodec.encode(colours, 20, **{**PHOTO, "preset": "mixed"})
     deep = mmpcodec.encode(colours.astype(np.uint16) << 6, 0.2, depth=14, **PHOTO)
-    first = mmpcodec.encode(colours, 20, preset="photo", effort=1)
     alpha = mmpcodec.encode(colours[..., :2], 20, **PHOTO)
     for data, says in (
         (with_layout(fine, 4), "layout is 4, allowed is 0 to 3"),
-        (with_layout(first, 3), "layout is 3, allowed is 0 to 2"),
         (with_number(deep, "depth", 15), "layout is 3, allowed at a depth of 15 is 0 to 2"),
         (with_layout(mixed, 3), "luma: depth is 10, allowed with dictionary is 1 to 8"),
         (with_layout(readable, 2), "samples CRC is"),

@@ -117,7 +117,7 @@ def test_psnr_is_that_of_the_range():
     found = 10 * np.log10((high - low) ** 2 / error.mean())
     assert high - low == 2047
     assert 50 <= found < 50.5
-    measured = Levels.of(header).distortion(samples, mmpcodec.decode(data), 1)
+    measured = Levels.of(header).distortion(samples, mmpcodec.decode(data))
     assert psnr_of(measured, samples.size, header.depth) == pytest.approx(found, abs=1e-9)
 
 

@@ -38,7 +38,7 @@ def test_exact_samples_are_tried_for_a_small_lambda_and_for_flat_drawings():
     drawing[30:60, 20:90] = 200
     assert "exact" in kinds(drawing)
     assert kinds(picture("natural"), 0.0) == {"exact"}
-    assert kinds(drawing, 0.0) == {"text", "exact"}
+    assert kinds(drawing, 0.0) == {"exact"}
 
 
 @pytest.mark.parametrize(("lam", "expected"), [(32, {"photo"}), (1e-3, {"photo", "exact"})])
