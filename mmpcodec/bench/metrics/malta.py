@@ -64,7 +64,7 @@ def malta(
 
 
 def half_open(a: np.ndarray, b: np.ndarray, least: float, most: float) -> np.ndarray:
-    """Return by how much ``b``, seen along ``a``, is below ``least`` |a| or above ``most`` |a|.
+    """Return by how much ``b``, seen along ``a``, is below ``least * |a|`` or above ``most * |a|``.
 
     Amounts below are positive, those above negative.
     """
