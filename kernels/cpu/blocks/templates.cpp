@@ -10,7 +10,7 @@ namespace {
 
 constexpr int kLanes = sizeof(Words16);  // number of adjacent places compared at once
 typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
-typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // signed comparisons are faster
+typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // signed compares faster
 
 static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 
