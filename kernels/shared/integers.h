@@ -1,4 +1,4 @@
-// Integer types of known width, which NVRTC lacks, and small integer functions.
+// Fixed-width integer types, which NVRTC lacks, and small integer functions.
 #pragma once
 
 #include "shared/host_device.h"

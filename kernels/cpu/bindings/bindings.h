@@ -14,7 +14,7 @@
 
 namespace mmp {
 
-// Read each tool from the Python attribute of its name. The caller holds the GIL.
+// Read each tool from the Python attribute of the same name. The caller holds the GIL.
 #define MMP_READ_TOOL(name, low, high) nanobind::cast<int32_t>(source.attr(#name)),
 inline Tools tools_from(nanobind::handle source) { return {MMP_TREE_TOOLS(MMP_READ_TOOL)}; }
 // `start_states` are those of the named start, of which there is none if it is null.
@@ -24,10 +24,10 @@ inline BlockTools block_tools_from(nanobind::handle source, const uint8_t* start
             31 - __builtin_clz(size), start_states};
 }
 
-// Returns the search kernel of a SIMD level. Throws if this machine cannot run it.
+// Returns the search kernel of a SIMD level. Throws if this processor does not support it.
 const SearchKernel& kernel_named(const std::string& name);
 
-// Returns a NumPy array with a copy of the data.
+// Returns a NumPy array that holds a copy of the data.
 template <class T, class... Sizes>
 nanobind::object array_of(const T* data, Sizes... sizes) {
     const size_t count = (size_t(sizes) * ...);
@@ -42,7 +42,7 @@ inline nanobind::object array_of(const CellRates& cells) {
     return array_of(cells.rates().data(), cells.rows(), cells.columns());
 }
 
-// Returns a Progress that calls the callback and lets Ctrl-C work while the GIL is released.
+// Returns a Progress that calls the Python callback and handles Ctrl-C while the GIL is released.
 Progress progress_from(const nanobind::object& callback);
 
 void register_blocks(nanobind::module_& module);

@@ -32,7 +32,8 @@ using Samples = nb::ndarray<const Sample, nb::ndim<2>, nb::c_contig, nb::device:
 template <class Sample>
 using Earlier = std::vector<Samples<Sample>>;
 
-// Returns the samples of the earlier planes that the tools name; each must have the size of `plane`.
+// Returns pointers to the earlier planes that the tools require; each must have the size of
+// `plane`.
 template <class Sample>
 EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes, Plane plane,
                                   const BlockTools& tools) {
@@ -47,7 +48,7 @@ EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes, Plane plane,
     return found;
 }
 
-// Returns the tools of the trees among the blocks, if the layer has a dictionary.
+// Returns the tools of the trees among predicted blocks, or nothing if the layer has no dictionary.
 std::optional<Tools> tree_tools_from(nb::handle source) {
     if (!nb::cast<bool>(source.attr("dictionary"))) return std::nullopt;
     return tools_from(source);
@@ -57,7 +58,7 @@ using Changes = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device:
 using Lambdas = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Fragments = std::tuple<Changes, Lambdas>;
 
-// Takes the step changes and lambdas of the fragments, if there are any.
+// Copies the step changes and lambdas of the fragments to `options`, if given.
 void take_fragments(const std::optional<Fragments>& given, Plane plane, const BlockTools& tools,
                     BlockOptions& options) {
     if (!given) return;
@@ -89,8 +90,8 @@ BlockEffort effort_from(nb::handle source) {
 #undef MMP_READ_FIELD
 }
 
-// Returns samples, rates by syntax element, units, step changes, of trees leaf scales and dictionary
-// sizes, and rates of cells.
+// Returns a tuple: samples, rates by syntax element, units, step changes, leaf scales and
+// dictionary sizes of the trees, and rates of cells.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
     const BlockPicture<Sample>& picture = coded.picture;
@@ -195,7 +196,7 @@ void code_plans(PlanCoder& coder, const Nodes& nodes, const Levels& levels) {
         coder.code(nodes.data() + i * nodes.shape(1), levels.data() + i * levels.shape(1));
 }
 
-// Returns the payload, rates by syntax element, units, and rates of cells.
+// Returns a tuple: payload, rates by syntax element, units, and rates of cells.
 nb::tuple finish_plans(PlanCoder& coder) {
     const std::vector<uint8_t> payload = coder.finish();
     const nb::tuple found = describe(coder.coded(), coder.plane());

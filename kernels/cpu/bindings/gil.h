@@ -1,4 +1,4 @@
-// The GIL around native work, in threads that may outlive the interpreter.
+// Releasing and acquiring the GIL around native work, in threads that may outlive the interpreter.
 #pragma once
 
 #include <Python.h>
@@ -8,13 +8,13 @@
 
 namespace mmp {
 
-// Calls a function of Python that may wait for the GIL. A daemon thread that waits for it when the
-// interpreter ends sleeps until the process ends, as Python 3.14 lets such a thread do.
+// Calls a Python API function that may wait for the GIL. If the interpreter ends while a daemon
+// thread waits, the thread then sleeps until the process exits, as in Python 3.14.
 //
-// Earlier Pythons end the thread by pthread_exit. glibc unwinds the stack for that as an exception
-// would, and the first function that is noexcept, such as a destructor, would abort the process. To
-// ask Py_IsFinalizing before would miss an end that begins while the thread waits. `call` must
-// throw no exception of its own, and must own nothing that has a destructor.
+// Earlier versions end the thread by pthread_exit. glibc implements this by unwinding the stack
+// like an exception, and the first noexcept function on it, such as a destructor, would abort the
+// process. Asking Py_IsFinalizing beforehand would be a race. `call` must neither throw nor own an
+// object with a destructor.
 template <class Call>
 auto or_sleep(const Call& call) {
     try {
@@ -24,7 +24,7 @@ auto or_sleep(const Call& call) {
     }
 }
 
-// Gives the GIL away while it lives.
+// RAII: releases the GIL for its lifetime.
 class WithoutGil {
 public:
     WithoutGil() : state_(PyEval_SaveThread()) {}
@@ -38,7 +38,7 @@ private:
     PyThreadState* const state_;
 };
 
-// Holds the GIL while it lives. The calling thread must have come from Python.
+// RAII: holds the GIL for its lifetime. Only for threads that Python created.
 class WithGil {
 public:
     WithGil() : state_(or_sleep([] { return PyGILState_Ensure(); })) {}

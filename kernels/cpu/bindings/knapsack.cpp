@@ -54,7 +54,7 @@ int64_t trace(const Numbers& weights, const Numbers& starts, const std::vector<i
                           decisions.data(), state, choices.data());
 }
 
-// Solves many instances. Instance i has the items offsets[i] to offsets[i + 1] - 1.
+// Solves many instances. Instance i has items offsets[i] to offsets[i + 1] - 1.
 void cores(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
            const Numbers& capacities, int64_t list, int64_t stored, const Numbers& work,
            double seconds, Array<uint8_t> outcomes, Array<int64_t> values, Array<uint8_t> take,
@@ -75,8 +75,9 @@ void cores(const Numbers& profits, const Numbers& weights, const Numbers& offset
     });
 }
 
-// Solves many instances of one constraint for any best choice. Instance i has the items offsets[i]
-// to offsets[i + 1] - 1. `limits` has the fields of SolveLimits before the deadline.
+// Solves many instances with one constraint, for any optimal choice. Instance i has items
+// offsets[i] to offsets[i + 1] - 1. `limits` holds the fields of SolveLimits that precede the
+// deadline.
 void solve(const Numbers& profits, const Numbers& weights, const Numbers& offsets,
            const Numbers& capacities, const std::vector<int64_t>& limits, double seconds,
            Array<uint8_t> outcomes, Array<int64_t> values, Array<int64_t> bounds,
@@ -105,7 +106,8 @@ void order(const Numbers& profits, const Numbers& weights, int64_t capacity,
                        capacity, stages.data());
 }
 
-// Returns the value and the bound of all steps of the counting; `taken` gets the choice.
+// Returns the best value and the upper bound from all steps of the counting; `taken` receives the
+// choice.
 std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weights,
                                     int64_t capacity, bool slopes, Array<uint8_t> taken) {
     const size_t count = profits.size();
@@ -120,8 +122,8 @@ std::pair<int64_t, int64_t> bracket(const Numbers& profits, const Numbers& weigh
     return {search.value(), search.bound()};
 }
 
-// Returns the profit of the best choice that settling the items and the surrogate relaxation find,
-// and the bound of the profit; `taken` gets the choice.
+// Returns the profit of the best choice that item fixing and surrogate relaxation find, and an
+// upper bound of the profit; `taken` receives the choice.
 std::pair<int64_t, int64_t> surrogate(const Numbers& profits, const Numbers& weights,
                                       int64_t capacity, int64_t work, Array<uint8_t> taken) {
     std::vector<uint8_t> base(profits.size());
@@ -140,8 +142,8 @@ std::pair<int64_t, int64_t> surrogate(const Numbers& profits, const Numbers& wei
             (open.profit + answer.bound) * open.profit_unit};
 }
 
-// Solves whole problems, each by one thread. Problem i has the stages firsts[i] to firsts[i + 1] -
-// 1 and the shape shapes[i]; options are numbered over all problems. feasible[i] says whether
+// Solves whole problems, one thread per problem. Problem i has stages firsts[i] to firsts[i + 1] -
+// 1 and shape shapes[i]; options are numbered across all problems. feasible[i] receives whether
 // problem i has a solution.
 void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& starts,
                 const Numbers& firsts, const std::vector<std::vector<int64_t>>& shapes,
@@ -176,8 +178,8 @@ void sweep_many(const Numbers& profits, const Numbers& weights, const Numbers& s
     });
 }
 
-// Solves one problem by branch and bound. Returns whether the best choice is proven, its profit, an
-// upper bound of the profit, and the number of nodes.
+// Solves one problem by branch and bound. Returns whether the choice is proven optimal, its profit,
+// an upper bound of the profit, and the number of nodes.
 std::tuple<bool, int64_t, int64_t, int64_t> branches(const Numbers& profits, const Numbers& weights,
                                                      const Numbers& starts,
                                                      const std::vector<int64_t>& capacities,

@@ -32,7 +32,7 @@ Triple triple(const Interval& interval) { return {interval.sum, interval.start, 
 
 Lengths lengths(const Limits& limits) { return {std::get<0>(limits), std::get<1>(limits)}; }
 
-// Numbers that are not set before they are computed.
+// Uninitialised array of integers.
 std::unique_ptr<int64_t[]> space(size_t count) {
     return std::unique_ptr<int64_t[]>(new int64_t[count]);
 }
@@ -50,7 +50,7 @@ Triple find_interval(const Sequence& values, const Limits& limits) {
 
 using Numbers = nb::ndarray<nb::ro, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// Calls work with a pointer to the values, which are of one of the types of sequences.
+// Calls `work` with a pointer to the values in their own type.
 template <class Work>
 auto with_type(const Numbers& array, const Work& work) {
     const auto type = array.dtype();
@@ -73,7 +73,7 @@ Triple find_largest_interval(const Numbers& array, double scale) {
     });
 }
 
-// Returns the best interval, or None if the magnitudes of the values may add up to 2^63.
+// Returns the best interval, or None if the sum of magnitudes may reach 2^63.
 std::optional<Triple> find_fitting_interval(const Sequence& values) {
     WithoutGil released;
     Interval found;
@@ -117,7 +117,7 @@ nb::object find_sums_through(const Sequence& values) {
     return array_of(std::move(sums), {count});
 }
 
-// Returns a (3, N) array: the starts, the stops and the sums of the maximal intervals.
+// Returns a (3, N) array: starts, stops and sums of the maximal intervals.
 nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int threads) {
     Intervals found = [&] {
         WithoutGil released;
@@ -130,7 +130,7 @@ nb::object find_maximal(const Numbers& array, double scale, int64_t piece, int t
     return array_of(std::move(found.numbers), {3, static_cast<size_t>(found.count)});
 }
 
-// Calls work with a team and the GIL released; returns None if time runs out.
+// Calls `work` with a thread team and with the GIL released; returns None after the time limit.
 template <class Work>
 auto in_time(double seconds, int threads, const Work& work)
     -> std::optional<decltype(work(std::declval<ThreadTeam&>()))> {
@@ -157,7 +157,7 @@ std::optional<StripTuple> find_rectangle(const Matrix& values, const Limits& hei
 
 using Volume = nb::ndarray<const int64_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
-// Sum, starts and stops, along the axes of the array.
+// Sum, starts and stops; one start and stop per axis of the array.
 using BoxTuple = std::tuple<int64_t, std::array<int64_t, 3>, std::array<int64_t, 3>>;
 
 BoxTuple box_tuple(const Box& box) { return {box.sum, box.starts, box.stops}; }
@@ -179,7 +179,7 @@ std::optional<BoxTuple> find_box(const Volume& values, const std::array<int, 3>&
 
 using CensusTuple = std::tuple<int64_t, int64_t, BoxTuple, BoxTuple>;
 
-// Returns the sum, the number of boxes, the largest and the smallest.
+// Returns the largest sum, the number of boxes with this sum, the largest and the smallest of them.
 std::optional<CensusTuple> take_box_census(const Volume& values, const std::array<int, 3>& axes,
                                            double seconds, int threads) {
     return in_time(seconds, threads, [&](ThreadTeam& team) -> CensusTuple {

@@ -1,4 +1,4 @@
-// The Python module mmpcodec._cpu: its errors, signals and progress; the other files bind the rest.
+// The Python module mmpcodec._cpu: errors, signals and progress. The other files bind the rest.
 #include <nanobind/nanobind.h>
 
 #include <string>
@@ -15,7 +15,8 @@ namespace {
 
 using namespace mmp;
 
-// Returns what a function of Python returned; throws its exception if that is null.
+// Takes ownership of the result of a Python API call; null means that a Python exception is set,
+// which it throws.
 nb::object given(PyObject* returned) {
     if (!returned) throw nb::python_error();
     return nb::steal(returned);
@@ -62,8 +63,8 @@ mmp::Progress mmp::progress_from(const nb::object& callback) {
 
 NB_MODULE(_cpu, module) {
     ask_for_interrupts([] {
-        // Signals interrupt Python's threads only. Those of a ThreadTeam could not wait for the GIL
-        // of an interpreter that has ended.
+        // Signals interrupt only threads that Python created. Threads of a ThreadTeam could wait
+        // forever for the GIL of an interpreter that has ended.
         if (!PyGILState_GetThisThreadState()) return false;
         const WithGil gil;
         return or_sleep(PyErr_CheckSignals) != 0;
@@ -72,7 +73,7 @@ NB_MODULE(_cpu, module) {
         try {
             std::rethrow_exception(thrown);
         } catch (const Interrupted&) {
-            // An exception of the signal's handler is set already.
+            // The signal handler may have set its own exception.
             if (!PyErr_Occurred()) PyErr_SetNone(PyExc_KeyboardInterrupt);
         }
     });

@@ -26,7 +26,8 @@ template <class T>
 using Plane = nb::ndarray<T, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Line = nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// The row of `samples` for each row under the windows; the same for columns. See BorderedPicture.
+// Index of the sample row for each row of the padded picture; the same for columns. See
+// BorderedPicture.
 using Border = std::tuple<Line, Line>;
 
 template <class T>

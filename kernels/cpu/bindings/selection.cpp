@@ -37,13 +37,13 @@ int64_t select_array(const Any& array, const std::vector<int64_t>& ranks, Keys k
     return select(values_of(array), ranks, keys.data(), team);
 }
 
-// Returns the bits of NumPy's NaN of 2, 4 or 8 bytes.
+// Returns the bits of NumPy's quiet NaN of 2, 4 or 8 bytes.
 uint64_t quiet_nan(int bytes) {
     return bytes == 8 ? 0x7FF8ull << 48 : bytes == 4 ? 0x7FC0ull << 16 : 0x7E00ull;
 }
 
-// Writes the value of a rank, counted from 0, to `out`, one number of the array's type; NaN if a
-// value is NaN. It takes one thread, since it is for short arrays.
+// Writes the value of a rank, from 0, to `out`, one number of the array's type; NaN if any value is
+// NaN. Single-threaded, because it is for short arrays.
 void kth_value(const Any& array, int64_t rank, Written out) {
     const Values values = values_of(array);
     uint64_t key;
@@ -54,10 +54,10 @@ void kth_value(const Any& array, int64_t rank, Written out) {
     if (values.kind == Kind::kSigned) bits = key ^ top;
     if (values.kind == Kind::kFloat) bits = key ^ (key & top ? top : all);
     if (values.kind == Kind::kFloat && nans) bits = quiet_nan(values.bytes);
-    memcpy(out.data(), &bits, values.bytes);  // the lowest bytes come first
+    memcpy(out.data(), &bits, values.bytes);  // little-endian: the lowest bytes come first
 }
 
-// `keys` has a row of keys for each line, of unsigned integers of the size of the values.
+// `keys` has a row for each line: unsigned integers of the size of the values.
 void select_lines_of(const Any& array, const RankRows& ranks, Written keys, Counts nans,
                      int threads) {
     WithoutGil released;
@@ -77,8 +77,8 @@ void digit_counts_array(const Any& array, uint64_t prefix, int shift, int bits, 
     digit_counts(values_of(array), prefix, shift, bits, counts.data(), team);
 }
 
-// Runs the splitting pass, for its tests. Returns the number of keys below the bracket, at its low
-// end, the keys inside it, the number of keys at its high end, and the number of NaNs.
+// Runs the splitting pass alone, for tests. Returns the numbers of keys below the bracket, at its
+// lower bound, inside it, and at its upper bound, and the number of NaNs.
 nb::tuple split_array(const nb::ndarray<const float, nb::ndim<1>, nb::c_contig, nb::device::cpu>& values,
                       uint32_t low, uint32_t high, bool plain) {
     Bracket<uint32_t> bracket(low, high);

@@ -20,8 +20,8 @@ using Words = nb::ndarray<uint64_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 Weights copied(const Array& array) { return {array.data(), array.data() + array.size()}; }
 
-// Runs work() with the GIL released and returns the sum and the items of its subset; None if time
-// has run out.
+// Runs work() with the GIL released. Returns the sum and the items of the subset, or None after the
+// time limit.
 template <class Work>
 nb::object answered(const Work& work) {
     Subset found;
@@ -43,7 +43,7 @@ nb::object dense(const Array& array, int64_t target, int64_t limit, int64_t floo
     });
 }
 
-// Returns false if time has run out.
+// Returns false if the time limit has passed.
 bool sums(const Array& array, int64_t limit, Words words, double seconds, int threads) try {
     WithoutGil released;
     ThreadTeam team(threads);

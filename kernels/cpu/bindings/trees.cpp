@@ -23,7 +23,8 @@ using namespace mmp;
 
 using Samples = nb::ndarray<const uint8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
-// Returns samples, rates by syntax element, leaf scales, dictionary sizes and rates of cells.
+// Returns a tuple: samples, rates by syntax element, leaf scales, dictionary sizes, and rates of
+// cells.
 nb::tuple describe(const Picture& picture, Plane plane) {
     std::vector<uint8_t> samples(size_t(plane.height) * plane.width);
     picture.copy_samples(plane, samples.data());
@@ -84,7 +85,8 @@ nb::object rescale_block(const Samples& block, int from, int to) {
     return array_of(out, scale_height(to), scale_width(to));
 }
 
-// Returns the least cost and its element for each segment of one scale of 16x16 samples.
+// Returns, for each segment of one scale of a 16x16 fragment, the least cost and the element that
+// has it.
 nb::tuple search_scale(const Samples& fragment, int scale, const Samples& elements,
                        const nb::ndarray<const int32_t, nb::ndim<1>, nb::c_contig>& costs,
                        const std::string& simd) {

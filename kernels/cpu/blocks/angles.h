@@ -1,5 +1,6 @@
-// The rows of a block that an angle predicts, for functions that are compiled for several levels of
-// SIMD. Rows are those of the vertical family; blocks of the horizontal family are transposed.
+// Prediction of the rows of a block by an angular mode, in a header so that each SIMD level
+// compiles it. Rows are those of the vertical family of angles; blocks of the horizontal family are
+// transposed.
 #pragma once
 
 #include <string.h>
@@ -11,19 +12,20 @@ namespace mmp {
 
 struct AngleTables {
     int8_t taps[32][4];
-    // By angle and k: the index of the sample of the other side that is place -k of the line.
+    // beside[angle][k]: index of the side reference that is projected to place -k of the reference
+    // line.
     uint8_t beside[kAngles][kMaxSide + 3];
 
     AngleTables();
 };
 const AngleTables& angle_tables();
 
-// The references of an angle in a line: place 0 is the corner, places from 1 on are the main side,
-// places below 0 are samples of the other side.
+// The reference line of an angle: place 0 is the corner, places from 1 on are the main side (above,
+// for vertical angles), places below 0 are projected samples of the other side.
 template <class Sample>
 class AngleLine {
 public:
-    // The number of places after the last one that may be read; their values do not matter.
+    // Number of places after the last one that vector loads may read; their values do not matter.
     static constexpr int kReadBeyond = 16;
 
     MMP_INLINE void set_main(const Wide<Sample>* main, int corner, int length) {
@@ -32,7 +34,7 @@ public:
         memcpy(r + 1, main, length * sizeof *r);
         for (int i = length + 1; i < length + 4; ++i) r[i] = main[length - 1];
     }
-    // Writes the places below 0 that blocks of this height use.
+    // Projects the samples of the other side to the places below 0 that blocks of this height use.
     MMP_INLINE void set_side(int angle, const Wide<Sample>* side, int height, int length,
                              const AngleTables& tables) {
         const int slope = angle_slope(angle);
@@ -50,8 +52,8 @@ private:
     Wide<Sample> places_[kBefore + 2 * kMaxSide + 4 + kReadBeyond];
 };
 
-// Predicts Count samples of row i from `places` of a line on. For byte samples, sums of the weighted
-// samples fit 16 bits.
+// Predicts Count samples of row i; `places` points to place 0 of a reference line. For 8-bit
+// samples, the weighted sums fit 16 bits.
 template <int Count, class Sample>
 MMP_INLINE typename Row<Sample, Count>::Lanes predicted_row(const Wide<Sample>* places, int slope,
                                                             int i, Depth<Sample> depth,

@@ -11,20 +11,20 @@ namespace {
 
 int padded(int length) { return (length + kUnit - 1) / kUnit * kUnit; }
 
-// The tools of a plane: only small pictures have border sines.
+// Returns the tools that apply to this plane: border sines are on only for small planes.
 BlockTools tools_of(const BlockTools& given, Plane plane) {
     BlockTools tools = given;
     if (!is_small(padded(plane.height), padded(plane.width))) tools.border_sines = 0;
     return tools;
 }
 
-// The progress of an encoder or decoder of fragments, in 16x16 fragments as in all codings.
+// Reports progress in 16x16 fragments, whatever the fragment size, as the other codings do.
 class FragmentProgress {
 public:
     FragmentProgress(Plane plane, const BlockTools& tools, const Progress& progress)
         : plane_(plane), side_(1 << tools.fragment_log2), progress_(progress) {}
 
-    // Call before a fragment is coded.
+    // Reports the fragments that precede this one. Call before coding a fragment.
     void operator()(int row, int column) const {
         const int64_t rows = across(std::min(side_, plane_.height - row));
         progress_(row / 16 * across(plane_.width) + column / 16 * rows, total());
@@ -54,14 +54,15 @@ void for_each_fragment(Plane plane, const BlockTools& tools, const Progress& pro
     report.end();
 }
 
-// Searches fragments of several rows at once; codes them in order.
+// Searches fragments of several rows in parallel and codes them in order.
 template <class Sample>
 void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
                          const BlockTools& tools, const BlockOptions& options,
                          const std::vector<int64_t>& lambdas, const BlockWriter& writer,
                          const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
-    // Its units are those that are coded; those of the other picture run ahead.
+    // The coder writes its units to `behind`, because the search is ahead in the units of
+    // `picture`.
     BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
     BlockCoder<BlockWriter, Sample> coder(behind, picture, tools, coded.changes, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
@@ -74,8 +75,8 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
     report.end();
 }
 
-// Searches and codes one fragment after the other, because dictionaries learn from each. The team
-// shares the search of a fragment.
+// Searches and codes one fragment after the other, because the dictionaries learn from each.
+// Threads share the search of one fragment.
 template <class Sample>
 void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane plane,
                        const BlockTools& tools, const BlockOptions& options,
@@ -197,7 +198,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    int threads, const Progress& progress,
                                                    BitCounts* counts) {
     const BlockTools tools = tools_of(given, plane);
-    // Only the learning of the dictionaries uses threads.
+    // A decoder uses threads only for the learning of the dictionaries.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);

@@ -1,4 +1,4 @@
-// Encoding and decoding a plane by predicted blocks.
+// Encoding and decoding of a plane with predicted blocks.
 #pragma once
 
 #include <stddef.h>
@@ -37,8 +37,8 @@ struct BlockOptions {
     BlockEffort effort;
     int threads;
     const SearchKernel& kernel;
-    // Of each fragment in coding order: the step change, and lambda in place of the one above. Both
-    // are empty if all fragments count alike.
+    // Step change and lambda of each fragment in coding order; `lambdas` replaces the lambda above.
+    // Both are empty if all fragments use the same step and lambda.
     std::vector<int8_t> changes = {};
     std::vector<int64_t> lambdas = {};
 };
@@ -51,12 +51,12 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<CodedBlocks<Sample>>> encode_blo
     const std::optional<Tools>& tree_tools, const EarlierSamples<Sample>& earlier,
     const BlockOptions& options, const Progress& progress);
 
-// Codes the plans that a device chose, one fragment after the other.
+// Entropy codes the plans that a device chose, one fragment after the other.
 class PlanCoder {
 public:
     PlanCoder(Plane plane, const BlockTools& tools);
 
-    // Codes the next fragment, whose nodes and levels shared/blocks/plan.h describes.
+    // Codes the next fragment; shared/blocks/plan.h describes `nodes` and `levels`.
     void code(const uint16_t* nodes, const int16_t* levels);
     std::vector<uint8_t> finish() { return coder_.finish(); }
     const CodedBlocks<uint8_t>& coded() const { return *coded_; }

@@ -243,7 +243,7 @@ int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
     return mode;
 }
 
-// Codes whether a block has a likely mode; if so, sets the mode.
+// Codes whether the mode is one of the likely modes (most probable modes); if so, sets `mode`.
 template <class Coder, class Sample>
 bool BlockCoder<Coder, Sample>::code_likely(int size, LikelyModes likely, int& mode) {
     const auto [left, above] = likely;

@@ -1,5 +1,5 @@
-// Coding the blocks of a fragment, in both directions.
-// Source: sections "Blocks", "Modes" and "Levels" of docs/format/format.md.
+// Syntax of the blocks of a fragment, for reading and writing. Source: sections "Blocks", "Modes"
+// and "Levels" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -20,11 +20,11 @@
 
 namespace mmp {
 
-// A node of the partition.
+// A node of the partition tree.
 struct BlockNode {
     uint8_t flag = kLeaf, mode = 0, kind = 0, type = 0;
-    uint32_t levels = 0;  // index in the plan of the first level or of a tree's first node
-    uint32_t count = 0;   // number of nodes of a tree
+    uint32_t levels = 0;  // index in BlockPlan of its first level or, for a tree, of its first node
+    uint32_t count = 0;   // number of nodes, for a tree
 };
 
 // The blocks of a fragment in coding order.
@@ -46,15 +46,15 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
            templates << kTemplates | planes << kPlanes | wide << kWidePlanes;
 }
 
-// Predicts one block by any of its modes.
+// Predicts one block by any mode.
 template <class Sample>
 class Predictor {
 public:
-    // From a picture of which just the samples before the block are known.
+    // `picture` holds exactly the samples that are decoded before the block.
     Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
               const BlockPlace& block);
-    // From a picture of which `decoded` says what is known: of the references, the first `above` and
-    // the first `left` ones.
+    // `picture` may hold more samples than are decoded: `decoded` tells which are. `above` and
+    // `left` are the numbers of decoded references.
     Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
               const BlockPlace& block, int above, int left, Decoded decoded);
 
@@ -74,12 +74,12 @@ private:
     References<Sample> smooth_;
 };
 
-// Writes the samples of a block from its prediction and its levels.
+// Reconstructs a block and writes its samples: prediction plus residual of the levels.
 template <class Sample>
 void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
              const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
 
-// Gives the rate since the last call to the cells of a block.
+// Charges the rate since the previous call to the cells that a block covers.
 inline void add_rate(CellRates& cells, const Tally& tally, const BlockPlace& block,
                      const BlockTrees* trees) {
     cells.grow_to(tally.sum() + (trees ? trees->picture.models.tally.sum() : 0), block.row,
@@ -96,7 +96,7 @@ public:
     int bit(int model, int value);
     int mean_bit(int model, int other, int value);
     int plain(int count, int value);
-    // A mode that is no likely one.
+    // Codes a mode that is not a likely mode, by its share of `total` in `weights`.
     int mode(const uint32_t* weights, uint32_t total, int mode);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.encode(coder_, block, nodes);
@@ -115,7 +115,7 @@ private:
     CellRates& cells_;
 };
 
-// Counts what a writer would write.
+// Stands in for a writer where only the symbols are counted.
 class BlockCounter {
 public:
     static constexpr bool kWrites = true, kWeighs = false;
@@ -139,16 +139,16 @@ private:
     BlockModels& models_;
 };
 
-// How often the first bits of each binary model were 0 and 1.
+// Number of zeros and ones among the first bits that each binary model coded.
 struct BitCounts {
-    int most;  // bits of a model
+    int most;  // maximum number of bits counted per model
     int32_t of[kHeldBitModels][2];
 };
 
 class BlockReader {
 public:
     static constexpr bool kWrites = false, kWeighs = true;
-    // With `counts` it counts the first bits of each binary model.
+    // `counts` may be null; otherwise it gets the first bits of each binary model.
     BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, CellRates& cells,
                 BitCounts* counts = nullptr)
         : coder_(coder), models_(models), tally_(tally), cells_(cells), counts_(counts) {}
@@ -181,8 +181,9 @@ private:
 template <class Coder, class Sample>
 class BlockCoder {
 public:
-    // `decoded` has the decoded samples; it is the same picture, unless units of that run ahead.
-    // `trees` is null without a dictionary. A writer reads the step changes, a reader writes them.
+    // `decoded` holds the decoded samples. It is `picture`, unless the units of `decoded` run ahead
+    // of the coder. `trees` is null without a dictionary. A writer reads `changes`, a reader fills
+    // it.
     BlockCoder(BlockPicture<Sample>& picture, const BlockPicture<Sample>& decoded,
                const BlockTools& tools, StepChanges& changes, BlockTrees* trees, Coder coder)
         : picture_(picture),
@@ -193,8 +194,8 @@ public:
           trees_(trees),
           coder_(coder) {}
 
-    // Codes the fragment that begins here and learns from it. A writer follows the plan; a reader
-    // needs none.
+    // Codes the fragment that begins at (row, column) and lets the models learn from it. A writer
+    // follows `plan`; a reader ignores it.
     void code(int row, int column, const BlockPlan& plan) {
         plan_ = &plan;
         next_ = 0;
@@ -220,7 +221,7 @@ private:
 
     BlockPicture<Sample>& picture_;
     const BlockPicture<Sample>& decoded_;
-    BlockTools tools_;  // with the step of the current fragment
+    BlockTools tools_;  // step is the step of the current fragment
     const int32_t step_;
     StepChanges& changes_;
     BlockTrees* trees_;

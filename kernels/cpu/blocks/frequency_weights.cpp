@@ -16,15 +16,14 @@ constexpr int kPlainBits = 6, kPlain = 1 << kPlainBits;  // weight of frequency 
 constexpr int kInverseBits = 16;
 constexpr int kMostStrength = 15;
 
-// The weights of the coefficients of a shape, which are in 1/64, and what multiplies by their
-// inverses: in 1/65536.
+// Weights of the coefficients of a block shape, in 1/64, and their reciprocals, in 1/65536.
 struct Table {
     std::vector<uint16_t> weights;
     std::vector<uint32_t> inverses;
 };
 using TablesOfShapes = std::array<Table, kShapes>;
 
-// The root of u^2 + v^2, rounded down, by u and v.
+// floor(sqrt(u^2 + v^2)) by u and v.
 struct Radii {
     uint8_t of[kPlain][kPlain];
 
@@ -55,7 +54,7 @@ TablesOfShapes tables_of(int strength, const Radii& radii) {
 }
 
 const Table& table_of(int a, int b, int strength) {
-    // Never freed: daemon threads may use it until the process is gone.
+    // Never freed: daemon threads may still read it while the process exits.
     static const auto& tables = *[] {
         const Radii radii;
         auto* made = new std::vector<TablesOfShapes>;

@@ -8,7 +8,7 @@ namespace mmp {
 
 namespace {
 
-// The samples of the fit and their neighbours, as differences from the middle level.
+// Training samples of the fit and their neighbours, as differences from the middle level.
 class Fit {
 public:
     MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
@@ -17,7 +17,8 @@ public:
                 values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
         count_ += count;
     }
-    // Writes the sums of products of each neighbour with itself, later ones and the sample.
+    // Writes the normal equations: row p holds the sums of products of neighbour p with neighbours
+    // p, p + 1, ... and with the sample. Only the upper triangle is computed.
     MMP_SIMD_LEVELS void sums(int32_t (*out)[kTerms]) const {
         for (int p = 0; p < kTaps; ++p)
             for (int q = p; q < kTerms; ++q) {
@@ -66,7 +67,8 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
             m[p][q] = (int64_t{q < p ? sums[q][p] : sums[p][q]} + (p == q ? kDiagonal : 0)) * kFitScale;
     int64_t weight[kTaps];
     solve_fit(m, kTaps, weight);
-    // In 1/16 of a sample's unit: the block, two rows above, two columns left, one column right.
+    // Differences in 1/16 of a sample's unit, for the block, two rows above it, two columns left of
+    // it and one column right of it.
     int32_t values[(kMaxSide + 2) * (kMaxSide + 3)];
     const int row_length = w + 3;
     int32_t* v = values + 2 * row_length + 2;

@@ -1,5 +1,5 @@
-// Prediction of a block with weights that are fitted to the decoded samples around it.
-// Source: section "Prediction" of docs/format/format.md.
+// Least-squares prediction: the weights of the neighbours are fitted to the decoded samples around
+// the block. Source: section "Prediction" of docs/format/format.md.
 #pragma once
 
 #include <algorithm>
@@ -8,9 +8,9 @@
 
 namespace mmp {
 
-// Solves the equations of a fit by Gaussian elimination. Row p holds the sums of regressor p with
-// each of the `terms` regressors, then with the sample, all times kFitScale. The weights are in
-// 1/4096.
+// Solves the normal equations of a fit by Gaussian elimination. Row p holds the sums of products of
+// regressor p with each of the `terms` regressors, then with the sample, all times kFitScale. The
+// weights are in 1/4096.
 template <int kColumns>
 void solve_fit(int64_t (*m)[kColumns], int terms, int64_t* weight) {
     for (int i = 0; i < terms; ++i) {

@@ -13,19 +13,19 @@
 
 namespace mmp {
 
-// The coded coefficients of a shape, from low to high frequencies.
+// The scan of a block shape: its coded coefficients from low to high frequencies.
 struct Scan {
     int rows, columns, count;
     std::vector<uint16_t> place;   // index in the array of levels
-    std::vector<uint16_t> margin;  // index in an array with two more columns and rows
+    std::vector<uint16_t> margin;  // index in an array that is padded by two rows and two columns
     std::vector<uint8_t> frequency_class;
-    // With fine contexts, by the family of the mode: kFrequencies times the direction, plus the class
-    // of the frequency.
+    // Fine contexts by Family of the mode: kFrequencies * direction + class of the frequency.
     std::vector<uint8_t> fine_place[kFamilies];
-    std::vector<uint16_t> number;  // of each index in the array of levels, from 1
-    // Encoder only. The neighbours of higher frequency of each level: those in its group of places
-    // in scan order by twice the number of levels between, the others by their number. `span` is
-    // the largest distance between neighbours.
+    std::vector<uint16_t> number;  // scan position, from 1, by index in the array of levels
+    // Encoder only. The five neighbours of higher frequency of each level. A neighbour in the
+    // level's own group of kGroup scan positions is stored as twice the number of levels between;
+    // any other by its scan position. `span` is the largest distance between neighbours in scan
+    // order.
     static constexpr int kGroup = 8;
     struct Neighbours {
         uint8_t recent[5], recents = 0, olders = 0;
@@ -37,14 +37,14 @@ struct Scan {
 extern const std::array<Scan, kShapes> scans;
 inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
 
-// For each coefficient, the sum of the magnitudes, limited to 3, of its five neighbours of higher
-// frequency. Each level adds to the sums of the coefficients whose neighbour it is.
+// For each coefficient, the sum of the magnitudes of its five neighbours of higher frequency, each
+// clipped to 3. Adding a level updates the sums of the coefficients that have it as a neighbour.
 class MagnitudeSums {
 public:
     explicit MagnitudeSums(const Scan& scan) : stride_(scan.columns + 2) {
         memset(value_, 0, stride_ * (scan.rows + 2));
     }
-    // Places count as in Scan::margin.
+    // Indices are those of Scan::margin.
     int at(int margin) const { return value_[2 * stride_ + 2 + margin]; }
     void add(int margin, int size) {
         const uint8_t limited = uint8_t(smaller(size, 3));
@@ -58,16 +58,16 @@ private:
     uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
 };
 
-// Returns one more than the last place in scan order whose magnitude exceeds `least`, or 0.
-// `numbers` are those of a scan, and `values` those of its coefficients or levels.
+// Returns one more than the last scan position whose magnitude exceeds `least`, or 0 if none does.
+// `numbers` is Scan::number; `values` are coefficients or levels.
 int end_above(const int16_t* values, const uint16_t* numbers, int count, int32_t least);
 
-// Writes the coefficients that the levels of a block stand for.
+// Dequantises the levels of a block.
 void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
                 int16_t* coefficients);
 
-// Codes the place of the last level. Coder::bit(model, value) and Coder::plain(count, value) encode
-// a value, or decode it, and return it.
+// Codes the scan position of the last non-zero level. Coder::bit(model, value) and
+// Coder::plain(count, value) encode or decode a value and return it.
 template <class Coder>
 int code_last(Coder& coder, int a, int b, int last) {
     int group = 0;
@@ -80,7 +80,8 @@ int code_last(Coder& coder, int a, int b, int last) {
     return (1 << coded) + (top << (coded - 1)) + rest - 1;
 }
 
-// Codes a magnitude of at least 3. `models` is the first of the models of its remainder.
+// Codes the remainder of a magnitude of at least 3. `models` is the index of the first binary model
+// of the remainder.
 template <class Coder>
 int code_remainder(Coder& coder, int models, int size) {
     int group = 0;
@@ -92,11 +93,11 @@ int code_remainder(Coder& coder, int models, int size) {
     return (1 << coded) + coder.plain(coded, (size - 2) & ((1 << coded) - 1)) + 2;
 }
 
-// The models of one level.
+// Indices of the binary models of one level.
 struct LevelModels {
     int zero, fine_zero;  // fine_zero is -1 without fine contexts
     int one, two;
-    int remainder;  // the first one
+    int remainder;  // first model of the remainder
 
     LevelModels(int area, int place, int sum, int quantiser)
         : zero(model_of_quantiser(zero_model(area, place, sum), quantiser)),
@@ -104,7 +105,7 @@ struct LevelModels {
           one(model_of_quantiser(one_model(area, place, sum), quantiser)),
           two(model_of_quantiser(two_model(area, place, sum), quantiser)),
           remainder(remainder_models(area)) {}
-    // With fine contexts, from Scan::fine_place and a class of sums.
+    // With fine contexts. `fine_place` is from Scan::fine_place, `sum` is a class of sums.
     static LevelModels fine(int area, int fine_place, int sum, int quantiser) {
         const int frequency = fine_place % kFrequencies;
         LevelModels models(area, coarse_frequency(frequency), sum, quantiser);
@@ -117,8 +118,8 @@ struct LevelModels {
     }
 };
 
-// Codes the levels of a block of a mode. A reader gets levels that are all 0 and writes the coded
-// ones. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
+// Codes the levels of a block with this mode. A reader passes an array of zeros, which receives the
+// coded levels. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
 template <class Coder>
 void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, int16_t* levels) {
     const Scan& scan = scan_of(a, b);

@@ -12,11 +12,12 @@ namespace mmp {
 
 namespace {
 
-// Three adjacent rows above a block, or three columns left of it.
+// Three adjacent rows above a block, or three adjacent columns left of it.
 constexpr int kLines = 3, kMostLine = 2 * kMaxSide + kLines;
 using Lines = int32_t[kLines][kMostLine];
 
-// Adds the gradients of `count` places of the middle line, from its second sample on.
+// Adds the gradients at `count` places of the middle line, from its second sample on, to a
+// histogram by angle.
 MMP_SIMD_LEVELS void add_gradients(const Lines& lines, int count, bool columns,
                                    int32_t* by_angle) {
     int32_t sizes[kMostLine], angles[kMostLine];
@@ -44,7 +45,7 @@ MMP_SIMD_LEVELS void add_gradients(const Lines& lines, int count, bool columns,
 template <class Sample>
 AngleWeights angle_weights(const BlockPicture<Sample>& picture, const BlockPlace& block, int above,
                            int left) {
-    constexpr int kMargin = 2;  // angles before the first and after the last one
+    constexpr int kMargin = 2;  // number of extra bins before the first and after the last angle
     int32_t by_angle[kMargin + kAngles + kMargin] = {};
     Lines lines;
     if (above) {

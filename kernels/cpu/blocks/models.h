@@ -1,5 +1,5 @@
-// The frequencies of the modes of a block, and the gradients around it that weigh the angles.
-// Source: section "Modes" of docs/format/format.md.
+// Frequencies of the modes of a block, and the weights that gradients around it give to the angles
+// (derived modes). Source: section "Modes" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 
 namespace mmp {
 
-// The weights of the angles, from the gradients of the decoded samples around a block.
+// Weight of each angle, derived from the gradients of the decoded samples around a block.
 using AngleWeights = std::array<uint8_t, kAngles>;
 
 // `above` and `left` are the numbers of decoded references.
@@ -20,12 +20,12 @@ template <class Sample>
 AngleWeights angle_weights(const BlockPicture<Sample>& picture, const BlockPlace& block, int above,
                            int left);
 
-// Writes the weight of each mode, which is 0 for the likely modes, and returns their sum. Bit m of
-// `allowed`: the format allows mode m. `angles` is null without derived modes.
+// Writes the weight of each mode, 0 for likely modes, and returns the sum of the weights. Bit m of
+// `allowed` is set if the format allows mode m. `angles` is null without derived modes.
 uint32_t weigh_modes(const BlockModels& models, int size, LikelyModes likely, uint64_t allowed,
                      const AngleWeights* angles, uint32_t* weights);
 
-// Sets the models to their states at the start of a picture.
+// Sets the models to their initial states for a picture.
 void start_models(const BlockTools& tools, bool small, BlockModels& models);
 
 }  // namespace mmp

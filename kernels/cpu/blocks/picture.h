@@ -1,5 +1,4 @@
-// Decoded samples and units of a picture, or of the part of a picture on which a search tries
-// blocks.
+// Decoded samples and units of a picture, or of a window of it in which the search tries blocks.
 #pragma once
 
 #include <stddef.h>
@@ -17,13 +16,12 @@ namespace mmp {
 template <class Sample>
 class BlockPicture {
 public:
-    // The number of samples after the last one that may be read; their values do not matter.
+    // Number of samples after the last one that vector loads may read; their values do not matter.
     static constexpr int kReadBeyond = 32;
 
-    // Height and width of the picture are multiples of 4. The object holds only `rows` rows and
-    // `columns` columns from (first_row, first_column) on. Rows and columns count in the whole
-    // picture.
-    // `earlier` outlives it, or is null if no earlier planes predict it.
+    // Height and width of the picture are multiples of 4. The object holds a window of `rows` x
+    // `columns` samples from (first_row, first_column) on; rows and columns are coordinates of the
+    // whole picture. `earlier` must outlive the object and is null without earlier planes.
     BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier)
         : BlockPicture(height, width, depth, earlier, 0, 0, height, width) {}
     BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier,
@@ -34,7 +32,7 @@ public:
     const EarlierPlanes<Sample>* const earlier;
 
     const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
-    // The upper eight bits of the samples from this one on.
+    // The most significant eight bits of the samples from (row, column) on.
     const uint8_t* bytes(int row, int column) const {
         if constexpr (kIsByte<Sample>)
             return at(row, column);
@@ -64,12 +62,12 @@ public:
         return mmp::forced_flag(block, height, width);
     }
 
-    // Moves the held part to this place and copies all that the other picture holds there.
+    // Moves the window to (first_row, first_column) and copies that region from `other`.
     void move_to(int first_row, int first_column, const BlockPicture& other);
 
-    // The numbers of decoded references above and left of a block.
+    // Returns the number of decoded references above and the number left of a block.
     std::pair<int, int> known_references(const BlockPlace& block) const;
-    // Returns the decoded samples above and left of a block, the last ones repeated.
+    // Returns the references above and left of a block, padded by repeating the last decoded one.
     References<Sample> references(const BlockPlace& block) const;
     References<Sample> references(const BlockPlace& block, int above, int left) const;
 
@@ -92,7 +90,7 @@ public:
         return mmp::planes_context(above(block), left(block));
     }
 
-    // The units above and left of a block's first sample.
+    // The units above and left of the first sample of a block, which give its contexts.
     Unit above(const BlockPlace& block) const {
         return block.row > 0 ? unit(block.row - 1, block.column) : Unit{};
     }
@@ -100,12 +98,12 @@ public:
         return block.column > 0 ? unit(block.row, block.column - 1) : Unit{};
     }
 
-    // The height and width of the part of a block that lies in the picture.
+    // Height and width of the part of a block that lies inside the picture.
     int shown_height(const BlockPlace& block) const;
     int shown_width(const BlockPlace& block) const;
     void mark(const BlockPlace& block, const Unit& unit);
     void write(const BlockPlace& block, const Sample* samples);
-    // Writes one row.
+    // Writes `count` samples of one row.
     void write(int row, int column, const Sample* samples, int count);
     void read(const BlockPlace& block, Sample* samples) const;
 
@@ -116,7 +114,7 @@ private:
 
     int first_row_, first_column_, rows_, columns_;
     Zeroed<Sample> samples_;
-    Zeroed<uint8_t> bytes_;  // null where samples are bytes
+    Zeroed<uint8_t> bytes_;  // null for 8-bit samples
     Zeroed<Unit> units_;
 };
 

@@ -9,7 +9,7 @@ namespace mmp {
 
 namespace {
 
-// A row of samples less the middle level.
+// Samples of a row minus the middle level.
 template <int Count, class Lanes, class Sample>
 MMP_INLINE Lanes differences(const Sample* row, int middle) {
     using Samples = typename Row<Sample, Count>::Samples;
@@ -18,13 +18,13 @@ MMP_INLINE Lanes differences(const Sample* row, int middle) {
     return __builtin_convertvector(wide - Wide<Sample>(middle), Lanes);
 }
 
-// The decoded samples around a block and their regressors, as differences from the middle level.
+// Regressors of the decoded samples around a block, as differences from the middle level.
 template <class Sample>
 class PlanesFit {
 public:
     using Sum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
-    // `count` is a multiple of 4.
+    // Appends `count` samples of a regressor; `count` is a multiple of 4.
     void take(int term, const Sample* from, int count, int middle) {
         using Samples = typename Row<Sample, 4>::Samples;
         for (int i = 0; i < count; i += 4)
@@ -33,11 +33,11 @@ public:
     }
     void end_row(int count) { count_ += count; }
     int count() const { return count_; }
-    // Writes the sum of each of the terms, and those of the products of a term with itself and with
-    // later ones.
+    // Writes the normal equations: the sum of each term, and the sums of products of each term with
+    // itself and with later terms.
     MMP_SIMD_LEVELS void sums(int terms, Depth<Sample> depth, Sum* of_terms,
                               Sum (*products)[kMostRegressors + 1]) {
-        for (int p = 0; p < terms; ++p) store(values_[p] + count_, Shorts4{});  // a whole vector
+        for (int p = 0; p < terms; ++p) store(values_[p] + count_, Shorts4{});  // zero padding
         for (int p = 0; p < terms; ++p) {
             Ints4 sum{};
             for (int i = 0; i < count_; i += 8) sum += sums_of_pairs(at(p, i), Shorts8{} + int16_t{1});
@@ -50,7 +50,7 @@ public:
 
 private:
     static constexpr int kMost = kPlanesReach * (2 * kMaxSide + kPlanesReach);
-    // Sums of products of samples of so many bits fit lanes of 32 bits.
+    // Most bits per sample for which the sums of products fit 32-bit lanes.
     static constexpr int kShortProducts = 12;
     static_assert(int64_t{kMost / 4} << 2 * (kShortProducts - 1) < int64_t{1} << 31);
 
@@ -73,8 +73,8 @@ private:
     int count_ = 0;
 };
 
-// The distances of the first plane's samples, in a block and around it, from the mean of those
-// around it.
+// Absolute differences of the first earlier plane's samples, in and around a block, from the mean
+// of the samples around the block.
 template <class Sample>
 class Distances {
 public:
@@ -108,7 +108,7 @@ private:
     Sample values_[kStride * kStride];
 };
 
-// Pointers to the regressors of the sample in this row and column, and their strides.
+// Pointers to the regressors of the sample at (row, column), and the strides of these arrays.
 template <class Sample>
 struct Regressors {
     int count = 0;
@@ -134,7 +134,7 @@ private:
     }
 };
 
-// Writes the weighted sums of regressors, each with `start` added, as samples, in rows of Count.
+// Writes the weighted sums of regressors plus `start`, as samples, in vectors of Count columns.
 template <int Count, class Sample, class Sum>
 MMP_INLINE void weigh_rows(const Regressors<Sample>& regressors, const Sum* weight, Sum start,
                            int middle, int most, int height, int width, Sample* out) {
@@ -209,7 +209,7 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
         std::copy_n(weights, terms, weight);
         weigh(regressors, weight, own_start, middle, picture.depth.most(), h, w, out);
     };
-    // The sums fit 32 bits at a depth of 8, and nearly always at others.
+    // The sums always fit 32 bits at a depth of 8 bits, and nearly always at greater depths.
     if (kIsByte<Sample> || std::abs(start) + sizes * middle <= INT32_MAX)
         weigh_in(int32_t(start));
     else

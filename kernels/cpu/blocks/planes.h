@@ -1,5 +1,5 @@
-// Prediction of a block from the planes that are decoded before its own.
-// Source: section "Earlier planes" of docs/format/format.md.
+// Cross-component prediction: a block is predicted from the earlier planes, which are already
+// decoded. Source: section "Earlier planes" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
@@ -13,15 +13,15 @@
 
 namespace mmp {
 
-// The planes that predict a plane, each of its size; rows from the top.
+// Samples of the earlier planes, which have the size of the predicted plane; rows from the top.
 template <class Sample>
 using EarlierSamples = std::vector<const Sample*>;
 
-// The samples of the earlier planes, padded as the picture is, with a margin of one sample around.
+// The earlier planes, padded to the size of the padded picture plus a border of one sample.
 template <class Sample>
 class EarlierPlanes {
 public:
-    // The height and width are those of the padded picture.
+    // `height` and `width` are the size of the padded picture.
     EarlierPlanes(const EarlierSamples<Sample>& planes, Plane plane, int height, int width)
         : height_(height + 2), stride_(width + 2), samples_(planes.size() * height_ * stride_) {
         for (size_t p = 0; p < planes.size(); ++p)
@@ -53,8 +53,8 @@ template <class Sample>
 class BlockPicture;
 struct BlockPlace;
 
-// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block is not
-// the first one of the picture.
+// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block must not
+// be the first one of the picture, because the fit needs decoded samples.
 template <class Sample>
 void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& block, int mode,
                          int used, Sample* out);

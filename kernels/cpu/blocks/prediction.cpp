@@ -41,8 +41,8 @@ MMP_SIMD_LEVELS void predict_angle(int angle, const Wide<Sample>* main, const Wi
     }
 }
 
-// Computes planar_sample() row by row, Count columns at a time: each row adds the same numbers to the
-// part from above.
+// Computes planar_sample() for Count columns at a time. From row to row, the share of the
+// references above changes by a constant vector.
 template <int Count, class Sample>
 MMP_INLINE void predict_plane_by(const References<Sample>& r, int a, int b, Sample* out) {
     using Lanes = typename Vector<int32_t, Count>::Type;
@@ -143,7 +143,7 @@ void predict_block(int mode, const References<Sample>& references,
 
 namespace {
 
-// The weights of references by the logarithm of a block's area and the distance.
+// Weights of the references by log2 of the block's area and by the distance from the references.
 template <class Sample>
 struct BlendWeights {
     Wide<Sample> of_area[2 * kMaxSideLog2 + 1][kMaxSide];
@@ -157,10 +157,11 @@ struct BlendWeights {
 template <class Sample>
 constexpr BlendWeights<Sample> kBlendWeights;
 
-// The most bits of samples whose weighted means fit 16 bits without a sign.
+// Most bits per sample for which weighted means fit unsigned 16-bit lanes.
 constexpr int kShortMeans = 10;
 
-// Blends the modes average and planar, in rows of Count samples. Means are computed as a Mean.
+// PDPC for the modes average and planar, in vectors of Count samples. Means are computed in lanes
+// of type Mean.
 template <int Count, class Mean, class Sample>
 MMP_INLINE void blend_smooth(const References<Sample>& r, int a, int b,
                              const Wide<Sample>* weights, int rows, int columns, Sample* out) {
@@ -183,7 +184,7 @@ MMP_INLINE void blend_smooth(const References<Sample>& r, int a, int b,
     }
 }
 
-// Blends the two straight angles, in rows of Count samples.
+// PDPC for the horizontal and the vertical angle, in vectors of Count samples.
 template <int Count, class Sample>
 MMP_INLINE void blend_straight(bool vertical, const References<Sample>& r, int a, int b,
                                Depth<Sample> depth, const Wide<Sample>* weights, int rows,
@@ -208,8 +209,8 @@ MMP_INLINE void blend_straight(bool vertical, const References<Sample>& r, int a
     }
 }
 
-// Blends with the samples at the side that the angle leaves: those that its line through a sample
-// meets on the other side.
+// PDPC for other angles: blends each sample with the reference that the line of the angle meets
+// when it is extended in the opposite direction.
 template <class Sample>
 void blend_along(int angle, const References<Sample>& r, int a, int b,
                  const Wide<Sample>* weights, int rows, int columns, Sample* out) {
@@ -239,7 +240,7 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
     if (mode != kAverage && mode != kPlanar && !straight && (angle < 0 || angle_slope(angle) <= 0))
         return;
     const auto& r = (1 << a) + (1 << b) < kSmoothedFrom ? references : smooth;
-    // Further inside, all weights are 0.
+    // All weights are 0 beyond blend_reach().
     const int rows = smaller(blend_reach(a, b), 1 << a);
     const int columns = smaller(blend_reach(a, b), 1 << b);
     const Wide<Sample>* weights = kBlendWeights<Sample>.of_area[a + b];
@@ -256,7 +257,7 @@ MMP_SIMD_LEVELS void blend_block(int mode, const References<Sample>& references,
         blend_along(angle, r, a, b, weights, rows, columns, out);
     else if (b == 2)
         blend_by.template operator()<4>();
-    else if (b == 3 || depth.bits() > kShortMeans)  // 16 lanes of 32 bits fill two registers
+    else if (b == 3 || depth.bits() > kShortMeans)  // 16 lanes of 32 bits take two registers
         blend_by.template operator()<8>();
     else
         blend_by.template operator()<16>();

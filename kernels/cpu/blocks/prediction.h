@@ -1,4 +1,4 @@
-// Intra prediction of a block from the decoded samples around it, by every mode up to the angles.
+// Intra prediction of a block from the decoded samples around it: all modes up to the angles.
 // Source: section "Prediction" of docs/format/format.md.
 #pragma once
 
@@ -9,28 +9,28 @@
 
 namespace mmp {
 
-// The decoded samples around a block: above it, left of it, and the corner.
+// References of a block: decoded samples above it, left of it, and the corner.
 template <class Sample>
 struct References {
     static constexpr int kLength = 2 * kMaxSide;
     Wide<Sample> above[kLength], left[kLength], corner;
 
-    // Writes the smoothed references.
+    // Writes the references after smoothing.
     void smooth(int length, References& out) const;
 };
 
-// Writes the columns of a block as rows.
+// Transposes a block.
 template <class Sample>
 void transpose(const Sample* in, int height, int width, Sample* out);
 
-// Predicts a block, row by row. `smooth` are the smoothed references; blocks whose height and width
-// add up to less than kSmoothedFrom do not need them.
+// Predicts a block, row by row. `smooth` holds the smoothed references; it is not read if height
+// plus width of the block is less than kSmoothedFrom.
 template <class Sample>
 void predict_block(int mode, const References<Sample>& references,
                    const References<Sample>& smooth, int a, int b, Depth<Sample> depth,
                    Sample* out);
 
-// Blends a prediction of predict_block() with the references beside the block (PDPC).
+// Blends the result of predict_block() with the references beside the block (PDPC).
 template <class Sample>
 void blend_block(int mode, const References<Sample>& references, const References<Sample>& smooth,
                  int a, int b, Depth<Sample> depth, Sample* out);

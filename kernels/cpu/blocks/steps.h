@@ -1,5 +1,5 @@
-// The step changes of the fragments of a plane, and their coding.
-// Source: section "Step changes" of docs/format/format.md.
+// Step changes (delta quantisation step) of the fragments of a plane, and their syntax. Source:
+// section "Step changes" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -24,14 +24,14 @@ public:
     std::vector<int8_t>& values() { return values_; }
     const std::vector<int8_t>& values() const { return values_; }
 
-    // The number of the fragment that holds this sample.
+    // Number, in coding order, of the fragment that holds this sample.
     size_t number(int row, int column) const {
         return size_t(row >> side_log2_) * columns_ + (column >> side_log2_);
     }
     int8_t& at(int row, int column) { return values_[number(row, column)]; }
     int8_t at(int row, int column) const { return values_[number(row, column)]; }
 
-    // The change that is expected for a fragment, and the context of the model *changed*.
+    // The predicted step change of a fragment, and the context of the binary model *changed*.
     struct Expected {
         int change, context;
     };
@@ -51,7 +51,7 @@ private:
     std::vector<int8_t> values_;
 };
 
-// Codes the step change of the fragment that holds this sample; a reader writes it.
+// Codes the step change of the fragment that holds this sample; a reader stores it in `changes`.
 template <class Coder>
 void code_change(Coder& coder, StepChanges& changes, int row, int column) {
     const auto [expected, context] = changes.expected(row, column);

@@ -8,16 +8,16 @@ namespace mmp {
 
 namespace {
 
-constexpr int kLanes = sizeof(Words16);  // number of adjacent places that are compared at once
+constexpr int kLanes = sizeof(Words16);  // number of adjacent places compared at once
 typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
-typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // quicker to compare
+typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // signed compares faster
 
 static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 
-// The first row or column of the places of a block.
+// First row or column of the search area: `reach` before `at`, but inside the picture.
 int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
 
-// The samples of a template: the rows above the block, then the pairs left of it.
+// Samples of a template: the rows above the block, then the pairs to its left.
 struct Template {
     int height, width;
     ptrdiff_t stride;
@@ -38,7 +38,7 @@ struct Template {
 // Sums of squared differences. A square fills 16 bits, and two squares share a 32-bit lane. `all`
 // sums the whole lanes and `high` their upper halves, so all - (high << 16) sums the lower halves.
 struct Squares {
-    Sums all[2] = {}, high[2] = {};  // of even and of odd places
+    Sums all[2] = {}, high[2] = {};  // of even and odd places
 
     MMP_INLINE void add(const uint8_t* samples, const uint16_t* wanted, int count) {
         for (int k = 0; k < count; ++k) {
@@ -52,7 +52,7 @@ struct Squares {
             }
         }
     }
-    // Calls visit(which, sums) with the sums of every fourth place from place `which` on.
+    // Calls visit(which, sums) with the sums of places which, which + 4, which + 8, ...
     template <class Visit>
     MMP_INLINE void each(const Visit& visit) const {
         for (int odd = 0; odd < 2; ++odd) {
@@ -74,7 +74,7 @@ struct Squares {
     }
 };
 
-// Compares kLanes places from this one on. Returns false if no sum is below the limit.
+// Compares the kLanes places that begin at `place`. Returns false if no sum is below the limit.
 MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t limit,
                              int32_t* sums) {
     Squares squares;
@@ -92,18 +92,18 @@ MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t li
     return true;
 }
 
-// The best places so far. Of equal sums the first place wins.
+// The best places so far. Among equal sums, the first place in coding order wins.
 struct Best {
     const int most;
     const int32_t slack;
     int count = 0;
     int32_t sums[kMostTemplates];
-    ptrdiff_t places[kMostTemplates];  // offsets from the block
+    ptrdiff_t places[kMostTemplates];  // offsets relative to the block
 
     Best(int most, const BlockPlace& block)
         : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
 
-    // Sums of at least this value cannot win.
+    // A place whose sum reaches this value cannot become one of the best.
     int32_t limit() const {
         if (!count) return INT32_MAX;
         const int32_t beyond = 2 * sums[0] + slack + 1;
@@ -152,7 +152,7 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
     const Template wanted(own, stride, height, width);
     Best best(most, block);
     const int first = first_of(block.column, kTemplateColumns);
-    // The first column that is not decoded in the last row of the places.
+    // Exclusive end of the decoded columns in the last row of the search area.
     int end = std::min(block.column + kTemplateColumns + width, picture.width);
     for (int row = first_of(block.row, kTemplateRows);; ++row) {
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;

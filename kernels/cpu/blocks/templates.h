@@ -1,13 +1,13 @@
-// Template matching: predicts a block by the average of places with similar surroundings.
-// Source: section "Templates" of docs/format/format.md.
+// Template matching: predicts a block by the average of the places whose templates are most
+// similar. Source: section "Templates" of docs/format/format.md.
 #pragma once
 
 #include "cpu/blocks/picture.h"
 
 namespace mmp {
 
-// Says whether a sample is decoded; if so, all samples not below and not right of it are too. Refers
-// to a picture or to another function of a row and a column, which outlives it.
+// Whether a sample is decoded; if it is, so are all samples above and left of it. Refers to a
+// picture or to a function of row and column, which must outlive it.
 class Decoded {
 public:
     template <class Sample>
@@ -27,10 +27,10 @@ private:
     bool (*ask_)(const void* of, int row, int column);
 };
 
-// Whether a block has a place.
+// Whether template matching has at least one place to compare with the block.
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded);
 
-// Predicts a block that has a place by the average of at most `most` best places.
+// Predicts a block by the average of its best places, at most `most`. The block must have a place.
 template <class Sample>
 void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
                        const Decoded& decoded, Sample* out);

@@ -11,45 +11,45 @@ namespace mmp {
 
 namespace {
 
-constexpr int kLowSide = 6;  // the most rows, and columns, of low frequencies
+constexpr int kLowSide = 6;  // maximum number of rows or columns of low frequencies
 constexpr int kMostLow = kLowSide * kLowSide, kLowStride = 40;
-constexpr int kGroups = 5;  // of modes
-constexpr int kEntryBits = 7;  // 128 stands for 1
+constexpr int kGroups = 5;  // number of groups of modes
+constexpr int kEntryBits = 7;  // fixed point: 128 represents 1
 
 int group_of(int mode) {
     if (mode >= kLeastSquares) return 1;
     if (mode < kFirstAngle) return 0;
-    const int apart = std::abs(angle_of(mode) - kFirstVertical);  // from the diagonal
+    const int apart = std::abs(angle_of(mode) - kFirstVertical);  // distance from the diagonal
     return apart < 6 ? 2 : apart < 11 ? 3 : 4;
 }
 
-// Whether the transform is that of the block with its rows and columns swapped.
+// Whether the mode uses the transform of its mirror image: rows and columns are swapped.
 bool is_turned(int a, int b, int mode) {
     return angle_of(mode) < 0 ? a > b : angle_of(mode) < kFirstVertical;
 }
 
-// A row for each low frequency, and one for each of its transformed values; `turned` has rows and
-// columns swapped.
+// Transform matrix: a row for each low frequency and, in `turned` (its transpose), a row for each
+// transformed value.
 struct TrainedTransform {
     alignas(64) int16_t rows[kMostLow][kLowStride] = {}, turned[kMostLow][kLowStride] = {};
 };
 
-// The places of the low frequencies of a shape: row by row, and in scan order.
+// Indices of the low frequencies of a block shape: row by row, and in scan order.
 struct LowPlaces {
     int count;
     uint16_t by_row[kMostLow], scanned[kMostLow];
 };
 
 struct TrainedTables {
-    // By group, and by whether there are six rows, and six columns, of low frequencies.
+    // Indexed by group, and by whether there are six rows, and six columns, of low frequencies.
     TrainedTransform transforms[kGroups][2][2];
-    LowPlaces places[2][kShapes];  // of blocks as they are, and turned
+    LowPlaces places[2][kShapes];  // [0]: block as it is; [1]: rows and columns swapped
 
     TrainedTables() {
         const uint8_t* entry = kTrainedTransforms;
         for (int group = 0; group < kGroups; ++group)
             for (const auto& [high, wide] : {std::pair{0, 0}, {0, 1}, {1, 0}, {1, 1}}) {
-                if (group < 2 && high > wide) continue;  // turned
+                if (group < 2 && high > wide) continue;  // only the mirror image is used
                 auto& [rows, turned] = transforms[group][high][wide];
                 const int count = (high ? kLowSide : 4) * (wide ? kLowSide : 4);
                 for (int k = 0; k < count; ++k)
@@ -84,8 +84,7 @@ const TrainedTables& tables() {
     return made;
 }
 
-// Writes the first 8 * Parts columns of the sum of the first rows, each times a value. Sums fit 32
-// bits.
+// Writes the first 8 * Parts columns of values * rows (vector times matrix). Sums fit 32 bits.
 template <int Parts>
 MMP_INLINE void combine_columns(const int16_t (*rows)[kLowStride], const int16_t* values, int count,
                                 int16_t* out) {

@@ -9,7 +9,8 @@ namespace mmp {
 
 namespace {
 
-// By transform type, side, frequency and sample; `turned` swaps frequency and sample.
+// Indexed by transform type, side, frequency and sample; `turned` by sample and frequency
+// (transposed).
 struct BasisTables {
     alignas(64) int16_t basis[2][kSides][kMaxSide][kMaxSide];
     alignas(64) int16_t turned[2][kSides][kMaxSide][kMaxSide];
@@ -61,7 +62,8 @@ MMP_INLINE void fold_by(const int16_t* rows, int height, int width, int16_t* sum
     }
 }
 
-// Writes the sum and the difference of each row of a matrix and its mirror image below the middle.
+// Butterfly: writes the sum and the difference of each row and its mirror image about the middle
+// row.
 MMP_SIMD_LEVELS void fold_rows(const int16_t* rows, int height, int width, int16_t* sums,
                                int16_t* differences) {
     if (width == 4)
@@ -82,7 +84,8 @@ void transform_forward(const int16_t* residual, int a, int b, Bases bases, int e
     const ProductKernel& kernel = products();
     int16_t half[kCodedSide * kMaxSide];
     if (bases.down == kCosine && extra < kMostSeenBits) {
-        // Even frequencies are symmetric in rows, odd ones antisymmetric.
+        // Basis functions of even frequencies are symmetric, of odd frequencies antisymmetric, so
+        // half of the products are enough.
         int16_t sums[kMaxBlockArea / 2], differences[kMaxBlockArea / 2];
         fold_rows(residual, height, width, sums, differences);
         kernel.to_words({down, 2 * kMaxSide}, {sums, width}, rows / 2, width, height / 2, shift,
@@ -97,7 +100,7 @@ void transform_forward(const int16_t* residual, int a, int b, Bases bases, int e
                     columns);
 }
 
-// Computes dequantised() of each level; products of 15 and 16 bits fit 32 bits.
+// dequantised() of each level, vectorised; products of 15 and 16 bits fit 32 bits.
 MMP_SIMD_LEVELS void dequantise(const int16_t* levels, int count, int32_t step,
                                 int16_t* coefficients) {
     for (int i = 0; i < count; ++i) {
@@ -121,7 +124,7 @@ void transform_inverse(const int16_t* coefficients, int a, int b, Bases bases,
                        const Sample* prediction, Depth<Sample> depth, Sample* samples) {
     const int height = 1 << a, width = 1 << b;
     const int columns = smaller(width, kCodedSide);
-    // Rows and columns of zeros at the end add nothing.
+    // Skips the rows and columns after the last non-zero coefficient.
     int rows = smaller(height, kCodedSide), used = columns;
     const auto any = [&](int from, int step, int count) {
         for (int i = 0; i < count; ++i)

@@ -23,10 +23,11 @@ public:
         narrow(range_ / total, cumulative, frequency);
     }
 
-    // Encodes a number below 2^bits, all of which are as likely.
+    // Encodes a number below 2^bits with equal probabilities.
     void encode_plain(uint32_t number, int bits) { narrow(range_ >> bits, number, 1); }
 
-    // Appends the fewest bytes that name a number within the last interval; returns the payload.
+    // Appends the shortest byte string that identifies a number within the final interval; returns
+    // the payload.
     const std::vector<uint8_t>& finish() {
         const uint64_t last = low_ + range_ - 1;
         const bool none_needed = low_ == 0 || last >= kTop;
@@ -83,7 +84,7 @@ public:
         }
     }
 
-    // Decodes a symbol of two: 0 below the cumulative frequency `zero`, else 1.
+    // Decodes a binary symbol: 0 below the cumulative frequency `zero`, else 1.
     MMP_INLINE int bit(uint32_t total, uint32_t zero) {
         unit_ = range_ / total;
         const uint64_t bound = unit_ * zero;
@@ -97,7 +98,7 @@ public:
         return bit;
     }
 
-    // Decodes a number below 2^bits, all of which are as likely.
+    // Decodes a number below 2^bits with equal probabilities.
     uint32_t plain(int bits) {
         unit_ = range_ >> bits;
         const uint32_t number = target_below(uint32_t{1} << bits);

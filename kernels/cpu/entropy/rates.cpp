@@ -5,13 +5,13 @@
 namespace mmp {
 
 RateTable::RateTable() : rate_(kLog2Entries) {
-    // The logarithm of an even number is that of its half, plus one bit.
+    // log2 of an even number is log2 of its half plus one bit.
     for (uint32_t i = 1; i < kLog2Entries; ++i)
         rate_[i] = i % 2 ? log2_rate(i) : rate_[i / 2] + (1 << kRateFractionBits);
 }
 
 const RateTable& RateTable::get() {
-    // Never freed: daemon threads may use it until the process is gone.
+    // Never freed: daemon threads may still read it while the process exits.
     static const RateTable& table = *new RateTable;
     return table;
 }

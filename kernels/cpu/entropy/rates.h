@@ -1,4 +1,4 @@
-// Rates of symbols, and the code length of each syntax element.
+// Rates of symbols, and the ideal code length of each syntax element.
 #pragma once
 
 #include <stddef.h>
@@ -24,7 +24,7 @@ enum Syntax {
 };
 constexpr int kSyntaxElements = 8;
 
-// log2_rate of every total that a model can have, in 2^-12 bit.
+// Table of log2_rate() for every total frequency that a model can have, in 2^-12 bit.
 class RateTable {
 public:
     static const RateTable& get();
@@ -50,7 +50,7 @@ constexpr int kCellSide = 16;
 
 inline int cells_along(int length) { return (length + kCellSide - 1) / kCellSide; }
 
-// Ideal code length of what codes each cell of 16x16 samples of a plane, in 2^-12 bit.
+// Ideal code length of each cell of 16x16 samples of a plane, in 2^-12 bit.
 class CellRates {
 public:
     CellRates(int height, int width)
@@ -60,11 +60,12 @@ public:
     int columns() const { return cells_along(width_); }
     const std::vector<int64_t>& rates() const { return rates_; }
 
-    // Gives a rate before the first cell to none of them.
+    // Rate spent before the first cell (headers) is charged to no cell.
     void start_at(int64_t sum) { sum_ = sum; }
     void add(const CellRates& others);
-    // Gives what `sum` has grown since the last call to the cells of an area, in proportion to the
-    // samples of the plane that they share with it; the nearest cell has an area outside.
+    // Charges the growth of `sum` since the previous call to the cells that a rectangle overlaps,
+    // in proportion to the samples of the plane that they share. A rectangle outside the plane is
+    // charged to the nearest cell.
     void grow_to(int64_t sum, int row, int column, int height, int width);
 
 private:

@@ -22,7 +22,7 @@ constexpr size_t kFirstBlock = size_t{1} << 18, kLargestBlock = size_t{1} << 25;
 
 size_t rounded(size_t size, size_t unit) { return (size + unit - 1) / unit * unit; }
 
-// Memory of zeros, or a null pointer; pages that are never touched take no memory.
+// Maps zeroed memory, or returns null; pages that are never touched take no memory.
 void* mapped(size_t size) {
 #ifdef _WIN32
     return VirtualAlloc(nullptr, size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE);
@@ -58,7 +58,7 @@ void* Arena::take(size_t bytes) {
     return memory;
 }
 
-// A small picture needs little memory, a large one few blocks: each is as large as all before it.
+// Doubles the total: a small picture needs little memory, a large one few blocks.
 void Arena::add_block(size_t least) {
     size_t size = 0;
     for (const Block& block : blocks_) size += block.size;
@@ -75,7 +75,7 @@ void Arena::add_block(size_t least) {
     next_ += offset;
     left_ = size - kLargePage;
 #ifdef MADV_HUGEPAGE
-    madvise(next_, left_, MADV_HUGEPAGE);  // without large pages it is only slower
+    madvise(next_, left_, MADV_HUGEPAGE);  // best effort: without huge pages it is only slower
 #endif
 }
 

@@ -1,5 +1,5 @@
-// Memory for many arrays that live equally long, in a few large blocks: the system maps them by
-// large pages where it can, and pages that no array writes to take no memory.
+// Memory for many arrays of equal lifetime, in a few large blocks. The system maps them with huge
+// pages if it can; pages that are never written take no memory.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ public:
     Arena(const Arena&) = delete;
     Arena& operator=(const Arena&) = delete;
 
-    // Returns an array of zeros, aligned to a cache line. Several threads may call it.
+    // Returns a zeroed array, aligned to a cache line. Thread-safe.
     template <class T>
     T* zeros(size_t count) {
         return static_cast<T*>(take(count * sizeof(T)));
@@ -33,7 +33,7 @@ private:
 
     std::mutex mutex_;
     std::vector<Block> blocks_;
-    char* next_ = nullptr;  // free memory of the last block
+    char* next_ = nullptr;  // free memory of the newest block
     size_t left_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The depth of samples in bits, and the types and constants that follow from it.
+// Sample depth in bits, and the types and constants that depend on it.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ namespace mmp {
 template <class Sample>
 constexpr bool kIsByte = sizeof(Sample) == 1;
 
-// A depth: 8 bits, a compile-time constant, for byte samples; 9 to 16 bits otherwise.
+// Depth of samples: 8 bits, a compile-time constant, for 8-bit samples; 9 to 16 bits otherwise.
 template <class Sample>
 class Depth {
 public:
@@ -24,14 +24,15 @@ private:
     int bits_;
 };
 
-// The type of sums of a few samples with small weights.
+// Type for sums of a few samples with small weights.
 template <class Sample>
 using Wide = std::conditional_t<kIsByte<Sample>, int16_t, int32_t>;
 
-// Most bits of samples for which sums of two second differences fit 16 bits.
+// Largest depth at which the sum of two second differences fits 16 bits.
 constexpr int kShortDepth = 13;
 
-// Calls `work` with a value of the type of such sums, which depends on the depth.
+// Calls `work` with a value of the lane type for sums of second differences, which depends on the
+// depth.
 template <class Sample, class Work>
 void with_lanes(Depth<Sample> depth, const Work& work) {
     if (kIsByte<Sample> || depth.bits() <= kShortDepth)
@@ -40,7 +41,7 @@ void with_lanes(Depth<Sample> depth, const Work& work) {
         work(int32_t{});
 }
 
-// The type of the cost of a coefficient, which has a finer unit for deeper samples.
+// Type of the cost of a coefficient; deeper samples use a finer unit.
 template <class Sample>
 using LevelCost = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 

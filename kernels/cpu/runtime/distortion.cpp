@@ -14,7 +14,7 @@ MMP_INLINE Lanes difference_of(const Sample* x, const Sample* y) {
            __builtin_convertvector(loaded<Samples>(y), Lanes);
 }
 
-// Sums the magnitudes of the Hadamard coefficients of all 4x4 pieces, 16 lanes at a time.
+// Sums the absolute Hadamard coefficients of all 4x4 pieces, 16 lanes at a time.
 template <int Width, class Lanes, class Sample>
 MMP_INLINE int32_t hadamard_sizes(const Sample* s, const Sample* p, int height, int width) {
     Ints8 sums{};
@@ -61,7 +61,8 @@ MMP_SIMD_LEVELS int32_t hadamard_difference(const Sample* source, const Sample* 
 template <class Sample>
 MMP_SIMD_LEVELS int64_t squared_difference(const Sample* x, const Sample* y, int area,
                                            Depth<Sample> depth) {
-    // So many squares of up to 10 bits fit 32 bits, and the square of 16 bits without a sign.
+    // kSummedAtOnce squares of 10-bit samples fit 32 bits; so does one square of 16-bit samples,
+    // unsigned.
     constexpr int kShortSquares = 10, kSummedAtOnce = 1024;
     int64_t sum = 0;
     if (depth.bits() > kShortSquares) {

@@ -1,4 +1,4 @@
-// Distortion between two blocks of samples, for several levels of SIMD.
+// Distortion between two blocks of samples, for several SIMD levels.
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,8 @@
 
 namespace mmp {
 
-// Returns half the sum of absolute Hadamard differences of the 4x4 pieces of 2^a x 2^b samples.
+// Returns half the sum of absolute Hadamard coefficients (SATD) over the 4x4 pieces of 2^a x 2^b
+// samples.
 template <class Sample>
 int32_t hadamard_difference(const Sample* source, const Sample* prediction, int a, int b,
                             Depth<Sample> depth);

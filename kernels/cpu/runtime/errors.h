@@ -1,4 +1,4 @@
-// The exceptions of the native code. The Python module turns them into errors of mmpcodec.errors.
+// Exceptions of the native code. The Python module translates them to errors of mmpcodec.errors.
 #pragma once
 
 #include <stdexcept>
@@ -7,7 +7,7 @@
 namespace mmp {
 
 struct TruncatedPayload : std::runtime_error {
-    // The section of docs/format/format.md whose rule is broken.
+    // Section of docs/format/format.md with the rule that the file breaks.
     const char* section;
 
     explicit TruncatedPayload(const std::string& problem, const char* section = "Range coder")
@@ -15,7 +15,7 @@ struct TruncatedPayload : std::runtime_error {
 };
 
 struct CorruptPayload : std::runtime_error {
-    // The section of docs/format/format.md whose rule is broken.
+    // Section of docs/format/format.md with the rule that the file breaks.
     const char* section;
 
     explicit CorruptPayload(const std::string& problem, const char* section = "Range coder")

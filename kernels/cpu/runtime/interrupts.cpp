@@ -10,7 +10,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr std::chrono::milliseconds kPause{100};
-constexpr double kMostSeconds = 1e9;  // more would not fit into the clock
+constexpr double kMostSeconds = 1e9;  // larger durations overflow the clock
 
 std::atomic<bool (*)()> how_to_ask{nullptr};
 

@@ -1,4 +1,4 @@
-// The end of long work before it is done: from outside, for example by Ctrl-C, or by a time limit.
+// Early end of long computations: by an interrupt such as Ctrl-C, or by a time limit.
 #pragma once
 
 #include <chrono>
@@ -11,10 +11,10 @@ public:
     const char* what() const noexcept override { return "interrupted"; }
 };
 
-// Sets the callback that tells whether the calling thread should stop.
+// Sets the callback that returns whether the calling thread should stop.
 void ask_for_interrupts(bool (*ask)());
 
-// Whether the calling thread should stop. A thread asks the callback at most ten times a second.
+// Whether the calling thread should stop. A thread calls the callback at most ten times a second.
 bool interrupted();
 
 // Throws Interrupted if the calling thread should stop.
@@ -28,7 +28,7 @@ public:
     const char* what() const noexcept override { return "out of time"; }
 };
 
-// Returns the time after a number of seconds; no deadline if the number is negative.
+// Returns the time point `seconds` from now; a negative number means no deadline.
 Deadline deadline_in(double seconds);
 
 bool is_over(Deadline deadline);

@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// A callback with the number of fragments done and their total. It throws to stop the work.
+// Callback with the number of fragments done and the total. It may throw to cancel the work.
 using Progress = std::function<void(int64_t done, int64_t total)>;
 
 }  // namespace mmp

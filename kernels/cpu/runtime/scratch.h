@@ -1,4 +1,4 @@
-// Memory for many small objects that are freed together.
+// Bump allocator for many small objects that are freed together.
 #pragma once
 
 #include <stddef.h>
@@ -17,7 +17,7 @@ public:
         size_t chunk, used;
     };
 
-    // Returns memory for `count` objects, which are not initialised.
+    // Returns uninitialised memory for `count` objects.
     template <class T>
     T* take(size_t count) {
         static_assert(std::is_trivially_destructible_v<T>);
@@ -33,9 +33,9 @@ public:
     }
 
     Mark mark() const { return {chunk_, used_}; }
-    // Frees what was taken after the mark.
+    // Frees everything allocated after the mark.
     void free_from(Mark mark) { chunk_ = mark.chunk, used_ = mark.used; }
-    // Frees all objects, and keeps the memory for new ones.
+    // Frees all objects but keeps the memory for later use.
     void clear() { chunk_ = used_ = 0; }
 
 private:
@@ -56,7 +56,7 @@ private:
     }
 
     std::vector<std::unique_ptr<uint8_t, Release>> chunks_;
-    size_t chunk_ = 0, used_ = 0;  // the chunk in use, and its bytes that are taken
+    size_t chunk_ = 0, used_ = 0;  // chunk in use, bytes of it in use
 };
 
 }  // namespace mmp

@@ -1,19 +1,20 @@
-// Vector types, and a macro that compiles a function for several levels of SIMD, so that one binary
-// runs on any machine.
+// Vector types, and a macro that compiles a function for several SIMD levels, so that one binary
+// runs on every processor of an architecture.
 #pragma once
 
 #include <stdint.h>
 #include <string.h>
 
-// The loader chooses the best level that the machine has, before the thread sanitizer has begun.
+// The dynamic loader selects the best level that the processor supports (ifunc). It does so before
+// the thread sanitizer is initialised, so sanitizer builds have one level.
 #if defined(MMP_X86) && !defined(__SANITIZE_THREAD__)
 #define MMP_SIMD_LEVELS __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define MMP_SIMD_LEVELS
 #endif
 
-// Inlines a function, or a lambda, into each level. Without it the compiler also takes a function
-// that only prefetches for one that does nothing.
+// Inlines a function or lambda into the function of each SIMD level. Without it, the compiler also
+// treats a function that only prefetches as one without effect.
 #define MMP_INLINED __attribute__((always_inline))
 #define MMP_INLINE inline MMP_INLINED
 
@@ -41,8 +42,8 @@ struct Vector {
     typedef Lane Type __attribute__((vector_size(Count * sizeof(Lane))));
 };
 
-// Classes keep lanes, not vectors: the alignment of a vector type depends on the SIMD level, so a
-// function for one level would expect another than the allocation has.
+// Classes store arrays of lanes, not vectors: the alignment of vector types depends on the SIMD
+// level, so functions of one level would expect a stricter alignment than the allocation has.
 template <class Vector>
 MMP_INLINE Vector loaded(const void* lanes) {
     Vector vector;
@@ -54,7 +55,7 @@ MMP_INLINE void store(void* lanes, const Vector& vector) {
     memcpy(lanes, &vector, sizeof vector);
 }
 
-// Vectors of Count samples of a row, and of Count lanes that hold sums of a few samples.
+// Vector types: Count samples of a row, and Count lanes for sums of a few samples.
 template <class Sample, int Count>
 struct Row;
 template <> struct Row<uint8_t, 4> { using Samples = Bytes4; using Lanes = Shorts4; };
@@ -64,7 +65,7 @@ template <> struct Row<uint16_t, 4> { using Samples = Words4; using Lanes = Ints
 template <> struct Row<uint16_t, 8> { using Samples = Words8; using Lanes = Ints8; };
 template <> struct Row<uint16_t, 16> { using Samples = Words16; using Lanes = Ints16; };
 
-// Swaps each two of 16 lanes that are Step, a power of two, apart.
+// Swaps each pair of 16 lanes that are Step apart; Step is a power of two.
 template <int Step, class Lanes>
 MMP_INLINE Lanes lanes_apart(Lanes v) {
 #ifdef __clang__
@@ -78,7 +79,7 @@ MMP_INLINE Lanes lanes_apart(Lanes v) {
 #endif
 }
 
-// The lanes of `a`, then `b`, whose numbers are in `from`.
+// Two-source shuffle: result lane i is lane from[i] of the concatenation of a and b.
 template <class Lanes>
 MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
 #ifdef __clang__
@@ -92,7 +93,7 @@ MMP_INLINE Lanes chosen_lanes(Lanes a, Lanes b, Lanes from) {
 #endif
 }
 
-// Joins two vectors of 4 or of 8 lanes.
+// Concatenates two vectors of 4 or of 8 lanes.
 template <class Joined, class Part>
 MMP_INLINE Joined joined(Part low, Part high) {
 #if defined(__clang__) || __GNUC__ >= 12
@@ -109,7 +110,8 @@ MMP_INLINE Joined joined(Part low, Part high) {
 #endif
 }
 
-// The sums of each two products of eight lanes: neighbours of shorts, or lanes four apart.
+// Sums of two products of eight lanes each: of adjacent 16-bit lanes (SSE2), else of lanes four
+// apart. Use it only where the order of lanes does not matter.
 MMP_INLINE Ints4 sums_of_pairs(Shorts8 a, Shorts8 b) {
 #ifdef __SSE2__
     return reinterpret_cast<Ints4>(__builtin_ia32_pmaddwd128(a, b));
@@ -129,7 +131,7 @@ MMP_INLINE Ints4 sums_of_pairs(Ints8 a, Ints8 b) {
     return low + high;
 }
 
-// The upper 16 bits of each product.
+// Upper 16 bits of each 32-bit product.
 MMP_INLINE Shorts8 high_products(Shorts8 a, Shorts8 b) {
 #ifdef __SSE2__
     return __builtin_ia32_pmulhw128(a, b);
@@ -139,8 +141,8 @@ MMP_INLINE Shorts8 high_products(Shorts8 a, Shorts8 b) {
 #endif
 }
 
-// The sums of each two of 16 lanes that are not below 0: neighbours of shorts, or lanes eight apart.
-// Eight lanes of 32 bits fit a register of AVX2; 16 would go through memory.
+// Sums of pairs of 16 non-negative lanes: of adjacent 16-bit lanes, or of lanes eight apart. Eight
+// lanes of 32 bits fit an AVX2 register; 16 would be spilled.
 MMP_INLINE Ints8 sums_of_two(Shorts16 v) {
     const auto pairs = reinterpret_cast<Unsigned8>(v);
     return reinterpret_cast<Ints8>((pairs & 0xFFFF) + (pairs >> 16));
@@ -151,7 +153,7 @@ MMP_INLINE Ints8 sums_of_two(Ints16 v) {
     return halves[0] + halves[1];
 }
 
-// The result of a comparison of 16 lanes, one byte per lane: 255 where it holds, else 0.
+// Result of a comparison of 16 lanes, one byte per lane: 255 if true, else 0.
 struct LaneMask {
     uint64_t halves[2];
 
@@ -160,11 +162,11 @@ struct LaneMask {
         const Bytes16 bytes = __builtin_convertvector(comparison, Bytes16);
         __builtin_memcpy(halves, &bytes, sizeof halves);
     }
-    // The number of lanes of a half where the comparison holds.
+    // Number of lanes of a half for which the comparison is true.
     MMP_INLINE int count(int half) const { return __builtin_popcountll(halves[half]) / 8; }
 };
 
-// Returns the lanes of two vectors of 8 lanes where a comparison holds, one bit per lane.
+// Returns the results of comparing two vectors of 8 lanes as a bit mask.
 MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
 #ifdef __SSE2__
     return static_cast<uint32_t>(
@@ -179,7 +181,7 @@ MMP_INLINE uint32_t lane_bits(Shorts8 first, Shorts8 second) {
 #endif
 }
 
-// The same for one vector of 16 lanes of a byte.
+// lane_bits() of one vector of 16 byte lanes.
 template <class Comparison>
 MMP_INLINE uint32_t lane_bits(Comparison comparison) {
 #ifdef __SSE2__

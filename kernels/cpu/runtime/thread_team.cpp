@@ -7,7 +7,8 @@ namespace mmp {
 
 namespace {
 
-// Polls before a thread waits: they outlast the gaps between jobs but not a time slice.
+// Number of polls before a waiting thread sleeps: longer than the gap between two jobs, shorter
+// than a time slice.
 constexpr int kSpins = 4000;
 
 void pause() {
@@ -28,7 +29,7 @@ ThreadTeam::ThreadTeam(int threads, Deadline deadline) : deadline_(deadline) {
         try {
             workers_.emplace_back([this] { serve(); });
         } catch (const std::system_error&) {
-            break;  // the system gives no more threads
+            break;  // the system refuses more threads
         }
     }
 }

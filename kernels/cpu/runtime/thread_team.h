@@ -1,4 +1,4 @@
-// A team of threads that run many small jobs with little waiting.
+// A team of threads for many small jobs with low latency.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,8 @@ namespace mmp {
 
 class ThreadTeam {
 public:
-    // The calling thread is one of the team. Work that may take long looks at the deadline.
+    // The calling thread is a member of the team. Tasks that may take long call look() to observe
+    // the deadline.
     explicit ThreadTeam(int threads, Deadline deadline = kNoDeadline);
     ~ThreadTeam();
     ThreadTeam(const ThreadTeam&) = delete;
@@ -24,9 +25,9 @@ public:
 
     static constexpr int kMostTasks = (1 << 16) - 1;
 
-    // Calls work(0) to work(tasks - 1), each once, and returns when all have returned. If tasks
-    // throw, the exception of the lowest one is thrown again after all have ended; tasks above it
-    // that have not begun by then are left out.
+    // Calls work(0) to work(tasks - 1), once each, and returns when all have ended. If tasks throw,
+    // the exception of the lowest task number is rethrown after all have ended; higher tasks that
+    // have not begun by then are skipped.
     template <class Work>
     void run(uint32_t tasks, const Work& work) {
         if (workers_.empty() || tasks < 2) {
@@ -54,14 +55,14 @@ private:
     void call_task(uint32_t task);
     void serve();
 
-    // Number of the job (32 bits), its tasks (16), tasks handed out (16). A task is handed out by
-    // raising the last part, so a late thread finds no task left.
+    // Packed: job number (32 bits), number of tasks (16), tasks handed out (16). Adding 1 hands out
+    // a task, so a thread that comes late to an old job finds no task left.
     std::atomic<uint64_t> state_{0};
     std::atomic<uint32_t> unfinished_{0};
     std::atomic<bool> stopping_{false};
     Job job_{};
     static constexpr uint32_t kNone = UINT32_MAX;
-    std::atomic<uint32_t> failed_{kNone};  // the lowest task that has thrown
+    std::atomic<uint32_t> failed_{kNone};  // lowest task that has thrown
     std::mutex failure_mutex_;
     std::exception_ptr failure_;
     std::vector<std::thread> workers_;

@@ -1,16 +1,16 @@
-// Transposition of small squares in registers.
+// Transposition of small square matrices in registers.
 #pragma once
 
 #include "cpu/runtime/simd.h"
 
 namespace mmp {
 
-// The side of a square of which a row is 16 bytes.
+// Side of a square matrix whose rows have 16 bytes.
 template <class T>
 constexpr int kSquareSide = 16 / sizeof(T);
 
-// Writes value `first` + k of line i to columns[k * stride + i], for a square of values of signed
-// integers.
+// Writes value `first` + k of line i to columns[k * stride + i], for a kSquareSide x kSquareSide
+// matrix of signed integers.
 template <class T>
 MMP_INLINE void transpose_square(const T* const* lines, int64_t first, T* columns,
                                  int64_t stride) {

@@ -1,5 +1,5 @@
-// Arrays of zeros that take no memory until they are written, because a file may claim a far larger
-// picture than it holds.
+// Zeroed arrays that take no memory until they are written, because a file may claim a far larger
+// picture than it contains.
 #pragma once
 
 #include <stddef.h>
@@ -25,7 +25,7 @@ Zeroed<T> zeroed(size_t count) {
     return Zeroed<T>(static_cast<T*>(memory));
 }
 
-// Zeros that start a cache line.
+// Zeroed array that is aligned to a cache line.
 template <class T>
 class ZeroedLines {
 public:

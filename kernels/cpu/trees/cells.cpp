@@ -4,7 +4,7 @@
 
 namespace mmp {
 
-// Removes the member at a place; the oldest one moves to the first place.
+// Removes the member at `place`; the oldest member moves to place 0.
 void Cells::close(Cell& cell, int place) {
     const int age = (place - cell.oldest + kCellSize) % kCellSize;
     const auto shift = [&](auto* members) {

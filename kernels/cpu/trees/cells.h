@@ -1,5 +1,6 @@
-// The cells of one dictionary, and the elements of a cell that are near a new one.
-// Source: section "Dictionary" of docs/format/format.md.
+// The cells of one dictionary: a cell lists the newest elements with similar means of their parts,
+// so that a new element is compared with few others. Source: section "Dictionary" of
+// docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
@@ -14,7 +15,7 @@ namespace mmp {
 
 class Cells {
 public:
-    // Elements are near if no part's mean differs by more than `reach`, from 0 to 255.
+    // `reach`, 0 to 255: elements are near if the means of each part differ by at most this value.
     Cells(int reach, Arena& arena)
         : reach_(static_cast<uint8_t>(reach)), cells_(arena.zeros<Cell>(kCells)) {}
 
@@ -23,7 +24,7 @@ public:
         __builtin_prefetch(cells_[cell].indices);
     }
 
-    // Returns the members of a cell near an element, one bit each.
+    // Returns a bit mask of the members of the cell that are near the element.
     MMP_INLINE uint32_t near(const PartMeans& parts) const {
         const Cell& cell = cells_[parts.cell];
         Bytes16 farthest{};
@@ -38,7 +39,7 @@ public:
     }
     uint32_t member(int cell, int place) const { return cells_[cell].indices[place]; }
 
-    // Adds an element, which drives the oldest one out of a full cell.
+    // Adds an element; in a full cell it replaces the oldest member.
     MMP_INLINE void add(uint32_t index, const PartMeans& parts) {
         Cell& cell = cells_[parts.cell];
         int place = cell.count;
@@ -46,7 +47,8 @@ public:
             ++cell.count;
         else
             place = cell.oldest, cell.oldest = static_cast<uint8_t>((place + 1) % kCellSize);
-        // Whole vectors, because a load of a vector waits for earlier stores into parts of it.
+        // Stores whole vectors: a vector load that overlaps an earlier store of a part of it would
+        // stall.
         constexpr Bytes16 kLanes{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
         const auto new_lane = kLanes == static_cast<uint8_t>(place);
         for (int part = 0; part < kParts; ++part) {
@@ -57,7 +59,7 @@ public:
         }
         cell.indices[place] = static_cast<uint16_t>(index);
     }
-    // Removes an element, if it is there.
+    // Removes an element if the cell contains it.
     MMP_INLINE void remove(int cell, uint32_t index) {
         for (int place = 0; place < cells_[cell].count; ++place)
             if (cells_[cell].indices[place] == index) return close(cells_[cell], place);
@@ -68,7 +70,7 @@ private:
         uint8_t means[kParts][kCellSize];
         uint16_t indices[kCellSize];
         uint8_t count;
-        uint8_t oldest;  // place of the oldest member; the others follow in order, round the end
+        uint8_t oldest;  // place of the oldest member; a ring in order of age
     };
 
     static void close(Cell& cell, int place);

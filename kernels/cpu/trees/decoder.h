@@ -9,7 +9,7 @@
 
 namespace mmp {
 
-// Decodes a payload. Throws TruncatedPayload or CorruptPayload.
+// Decodes the payload of a plane. Throws TruncatedPayload or CorruptPayload.
 std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane,
                                 const Tools& tools, int threads,
                                 const Progress& progress);

@@ -11,8 +11,8 @@ namespace {
 
 constexpr int kChunkBytesLog2 = 14;
 
-// The largest difference of the means of a part, rounded down, at which elements may be within the
-// radius: the part's squared error is at least (difference of its sums)^2 / (its samples).
+// Largest difference of the rounded means of a part at which two elements can be within the radius:
+// the part's squared error is at least (difference of its sums)^2 / (number of its samples).
 int reach_of(int radius, int scale) {
     const int part = scale_area(scale) >> (quarters_down(scale) + quarters_across(scale));
     int reach = 0;
@@ -64,8 +64,8 @@ MMP_INLINE void Dictionary::prefetch(const Look* looks, int count) const {
     }
     for_each_next(count, [&](uint32_t index) MMP_INLINED { table_.prefetch_element(index); });
     if (!size()) return;
-    // Where no tag matches, the newest element stands in, which is in the cache: a branch on tags
-    // would often be predicted wrong.
+    // If no tag matches, likely() returns the newest element, which is in the cache. A branch on
+    // the tags would often be mispredicted.
     for (int i = 0; i < count; ++i) {
         const uint8_t* likely = element(table_.likely(looks[i].hash, size() - 1));
         for (int sample = 0; sample < kArea; sample += kCacheLine)
@@ -149,7 +149,8 @@ MMP_SIMD_LEVELS void Dictionary::insert(Candidates& candidates) {
     }
 }
 
-// Behind insert(), because clang gives no levels to a function that was called before.
+// The constructor follows insert(), because clang ignores SIMD levels of a function that was called
+// before its definition.
 Dictionary::Dictionary(int scale, const Tools& tools, size_t capacity, Arena& arena)
     : ElementCounts(scale, tools, capacity, arena),
       area_(scale_area(scale)),

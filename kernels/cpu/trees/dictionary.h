@@ -13,19 +13,19 @@
 
 namespace mmp {
 
-// Elements that wait for their insertion into one dictionary, in order.
+// A batch of elements to insert into one dictionary, in order.
 struct Candidates {
     static constexpr int kMost = 64;
 
     int count = 0;
-    uint8_t origin[kMost];  // a scale, or kDisplacedClass
-    uint32_t index[kMost];  // after the insertion: of the new element, or kNoIndex
+    uint8_t origin[kMost];  // scale of origin, or kDisplacedClass
+    uint32_t index[kMost];  // set by insert(): index of the new element, or kNoIndex
     alignas(64) uint8_t samples[kMost * kFragmentArea + kBeyond];
 };
 
 class Dictionary : public ElementCounts {
 public:
-    // As ElementCounts.
+    // Arguments as in ElementCounts.
     Dictionary(int scale, const Tools& tools, size_t capacity, Arena& arena);
 
     int area() const { return area_; }
@@ -33,13 +33,13 @@ public:
         return chunks_[index >> chunk_log2_] + (index & ((1 << chunk_log2_) - 1)) * area_;
     }
 
-    // Adds each candidate unless it is redundant or the dictionary has no place.
+    // Inserts each candidate in order, unless it is redundant or the dictionary is full.
     void insert(Candidates& candidates);
 
 private:
     template <int AreaLog2>
     void insert_all(Candidates& candidates);
-    // Prefetches what the insertions read, so that they wait for memory together.
+    // Prefetches the memory that the insertions read, so that the cache misses overlap.
     template <int AreaLog2>
     void prefetch(const Look* looks, int count) const;
     template <int AreaLog2>
@@ -48,7 +48,7 @@ private:
     bool known(const uint8_t* samples, const Look& look) const;
     template <int AreaLog2>
     bool near(const uint8_t* samples, const Look& look) const;
-    // Writes the element of a free index.
+    // Stores an element at a free index.
     template <int AreaLog2>
     void put(uint32_t index, const uint8_t* samples, const Look& look, int origin);
 
@@ -56,11 +56,11 @@ private:
     bool classes_;
     int radius_;
     Arena& arena_;
-    int chunk_log2_;  // of the number of elements of a chunk
-    std::vector<uint8_t*> chunks_;  // samples of the elements, which never move
+    int chunk_log2_;  // log2 of the number of elements per chunk
+    std::vector<uint8_t*> chunks_;  // samples of the elements; chunks never move
     ElementTable table_;
     Cells cells_;
-    uint8_t* cell_of_;  // by index
+    uint8_t* cell_of_;  // cell number by index
 };
 
 }  // namespace mmp

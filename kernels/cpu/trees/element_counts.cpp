@@ -9,7 +9,7 @@ namespace mmp {
 
 namespace {
 
-// Returns the sum of the counts of elements as far as they are of class c.
+// Returns the sum of counts[i] over the elements i of class c.
 template <uint32_t Elements>
 MMP_INLINE uint32_t sum_of_class(const uint8_t* classes, const uint32_t* counts, int c) {
     uint32_t sum = 0;
@@ -34,7 +34,7 @@ ElementCounts::ElementCounts(int scale, const Tools& tools, size_t capacity, Are
     block_total_ = arena.zeros<uint32_t>(blocks * classes_);
 }
 
-// Moves an element to class c together with its count.
+// Moves an element with its count to class c.
 void ElementCounts::move(uint32_t index, int c) {
     const int64_t count = count_[index];
     add_count(index, -count);

@@ -1,5 +1,5 @@
-// The use counts of the elements of one scale, by class; they give the intervals of indices.
-// Source: section "Index" of docs/format/format.md.
+// Use counts of the elements of one scale, grouped by class; they define the intervals of the
+// entropy coder. Source: section "Index" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +22,8 @@ constexpr uint32_t kNoIndex = UINT32_MAX;
 
 class ElementCounts {
 public:
-    // Holds at most `capacity` elements, and no more than the tools allow. The arena outlives it.
+    // Holds at most `capacity` elements and at most as many as the tools allow. The arena must
+    // outlive it.
     ElementCounts(int scale, const Tools& tools, size_t capacity, Arena& arena);
 
     uint32_t size() const { return size_; }
@@ -33,17 +34,17 @@ public:
 
     bool occupied(int c) const { return class_size_[c] > 0; }
     uint32_t class_total(int c) const { return class_total_[c]; }
-    // No element of the class has a larger count.
+    // Upper bound of the counts of the elements of class c.
     uint32_t largest_count(int c) const { return largest_count_[c]; }
 
-    // Adds an element, never used, to a class.
+    // Adds an element of class c that was never used.
     void add(int c) { begin(size_++, c); }
 
-    // Makes the present elements permanent: they are never replaced.
+    // Makes all present elements permanent: replacement skips them.
     void keep_all() { start_ = hand_ = size(); }
 
-    // Returns the index for the next element: the end, or in a full dictionary that of an element
-    // that was never used, or kNoIndex if none is found.
+    // Returns the index for the next element: the next free one or, in a full dictionary, the index
+    // of an element that was never used; kNoIndex if kHandSteps tests find none.
     uint32_t place() {
         if (size() < limit_) return size();
         if (!replacement_ || start_ == limit_) return kNoIndex;
@@ -55,7 +56,8 @@ public:
         return kNoIndex;
     }
 
-    // Calls visit(index) for elements that the next `count` calls of place() may return first.
+    // Calls visit(index) for the elements that the next `count` calls of place() may return; a
+    // prefetch hint.
     template <class Visit>
     MMP_INLINE void for_each_next(uint32_t count, const Visit& visit) const {
         if (size() < limit_ || !replacement_ || start_ == limit_) return;
@@ -64,29 +66,29 @@ public:
             if (count_[index] == 1) visit(index);
     }
 
-    // Replaces an element by a new one of class c, which was never used.
+    // Replaces an element by a new one of class c that was never used.
     void restart(uint32_t index, int c) {
         class_size_[class_[index]] -= 1;
         add_to_totals(index, -count_[index]);
         begin(index, c);
     }
 
-    // Counts a use. Returns true when it halved the counts of the whole class.
+    // Counts a use of the element. Returns true if this halved the counts of its whole class.
     bool use(uint32_t index);
 
-    // The sum of the counts of the elements of the class before this one.
+    // Sum of the counts of the elements of class c with a lower index.
     uint32_t cumulative(int c, uint32_t index) const;
 
-    // Returns the element of the class whose interval contains the target, and that interval's
-    // start.
+    // Returns the element of class c whose interval contains `target`, and the start of the
+    // interval.
     std::pair<uint32_t, uint32_t> find(int c, uint32_t target) const;
 
 private:
-    static constexpr uint32_t kBlock = 128;        // elements
+    static constexpr uint32_t kBlock = 128;        // number of elements
     static constexpr uint32_t kGroup = 16 * kBlock;
-    static constexpr uint32_t kPiece = 16;  // elements of a block that are summed at once
+    static constexpr uint32_t kPiece = 16;  // elements of a block that one step sums
 
-    // Adds to all sums over an element's class; a negative amount is modulo 2^32.
+    // Adds to all partial sums that include the element; a negative amount wraps modulo 2^32.
     void add_to_totals(uint32_t index, uint32_t amount) {
         const uint32_t c = class_[index];
         class_total_[c] += amount;
@@ -109,11 +111,11 @@ private:
     bool replacement_;
     uint32_t increment_, limit_, groups_;
     uint32_t size_ = 0;
-    uint32_t start_ = 0, hand_ = 0;  // permanent elements; the next element that replacement tests
+    uint32_t start_ = 0, hand_ = 0;  // permanent elements; next element replacement tests
     uint8_t* class_;
     uint32_t* count_;
-    uint32_t* group_total_;  // by class, then by group of elements
-    uint32_t* block_total_;  // by block of elements, then by class
+    uint32_t* group_total_;  // sums of counts by class, then by group of elements
+    uint32_t* block_total_;  // sums of counts by block of elements, then by class
     std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };
 

@@ -7,7 +7,8 @@ namespace mmp {
 
 namespace {
 
-// Buckets of a new table: it grows twice at most if its dictionary fills.
+// Number of buckets of a new table: small enough to save memory, large enough to double at most
+// twice before its dictionary is full.
 size_t first_buckets(size_t capacity, size_t lanes) {
     return std::bit_ceil(std::max<size_t>(2 * capacity / lanes / 4, 16));
 }
@@ -32,7 +33,8 @@ void ElementTable::fill(size_t gap, int lane) {
         full = !lanes_with(bucket, kFree);
         for (int other = 0; other < kLanes; ++other) {
             if (buckets_[bucket].tags[other] == kFree) continue;
-            // The gap may take the element if it lies between the bucket of its hash and this one.
+            // The element can move to the gap only if the gap lies between its home bucket and its
+            // present one.
             const size_t start = home(hashes_[buckets_[bucket].indices[other]]);
             if (((bucket - start) & mask_) < ((bucket - gap) & mask_)) continue;
             buckets_[gap].tags[lane] = buckets_[bucket].tags[other];

@@ -1,5 +1,5 @@
-// The elements of one dictionary by the hashes of their samples. A bucket is one cache line, so
-// that a search waits for memory once.
+// Hash table of the elements of one dictionary, keyed by their samples. A bucket is one cache line,
+// so a lookup has one cache miss.
 #pragma once
 
 #include <stddef.h>
@@ -16,7 +16,7 @@ public:
 
     MMP_INLINE void prefetch(uint32_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
 
-    // Calls matches(index) for each element that may have the hash, until it returns true. Returns
+    // Calls matches(index) for each element whose hash may be equal, until it returns true. Returns
     // whether it did.
     template <class Matches>
     MMP_INLINE bool any(uint32_t hash, const Matches& matches) const {
@@ -27,8 +27,8 @@ public:
         }
     }
 
-    // Returns the first element in the home bucket that may have the hash, or `otherwise`, without a
-    // branch.
+    // Branchless lookup: returns the first element of the home bucket whose hash may be equal, or
+    // `otherwise`.
     MMP_INLINE uint32_t likely(uint32_t hash, uint32_t otherwise) const {
         const size_t bucket = home(hash);
         const uint32_t lanes = lanes_with(bucket, tag(hash));
@@ -36,7 +36,7 @@ public:
         return lanes ? index : otherwise;
     }
 
-    // Adds the element of an index below 2^16: the next one, or one that was removed.
+    // Adds an element with index below 2^16: the next index, or one that was removed.
     MMP_INLINE void add(uint32_t index, uint32_t hash) {
         hashes_[index] = hash;
         size_ += index == size_;
@@ -54,16 +54,17 @@ public:
                 return full ? fill(bucket, lane) : void();
             }
     }
-    // Prefetches what the removal of an element reads.
+    // Prefetches the memory that the removal of an element reads.
     MMP_INLINE void prefetch_element(uint32_t index) const { prefetch(hashes_[index]); }
 
 private:
     static constexpr int kLanes = 16;
     static constexpr uint16_t kFree = 0;
 
-    // An element is in the bucket of its hash, or in a later one if those before are full.
+    // Linear probing: an element is in the bucket of its hash or, if that is full, in a following
+    // one.
     struct alignas(64) Bucket {
-        uint16_t tags[kLanes];  // the upper half of the hash, but never kFree; or kFree
+        uint16_t tags[kLanes];  // upper half of the hash, never kFree; kFree: empty lane
         uint16_t indices[kLanes];
     };
 
@@ -72,7 +73,7 @@ private:
     }
     size_t home(uint32_t hash) const { return hash & mask_; }
     size_t next(size_t bucket) const { return (bucket + 1) & mask_; }
-    // Returns the lanes of a bucket that hold a tag, one bit each.
+    // Returns a bit mask of the lanes of a bucket that hold the tag.
     MMP_INLINE uint32_t lanes_with(size_t bucket, uint16_t tag) const {
         Words8 first, second;
         __builtin_memcpy(&first, buckets_[bucket].tags, sizeof first);
@@ -87,16 +88,17 @@ private:
         buckets_[bucket].tags[lane] = tag(hash);
         buckets_[bucket].indices[lane] = static_cast<uint16_t>(index);
     }
-    // Moves an element that a full bucket kept out into its free lane.
+    // After a removal, moves an element from a following bucket to the free lane if it belongs
+    // there.
     void fill(size_t bucket, int lane);
-    // Doubles the buckets and puts all elements but the last one.
+    // Doubles the number of buckets and inserts all elements again except the last one.
     void grow();
 
     Arena& arena_;
-    size_t mask_;  // number of buckets, a power of 2, minus 1
+    size_t mask_;  // number of buckets, a power of 2, - 1
     Bucket* buckets_;
     size_t size_ = 0;
-    uint32_t* hashes_;  // by index
+    uint32_t* hashes_;  // hashes by index
 };
 
 }  // namespace mmp

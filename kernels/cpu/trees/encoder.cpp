@@ -12,7 +12,7 @@ namespace mmp {
 
 namespace {
 
-// The samples of a fragment. Beyond the picture its last row and column are repeated.
+// Returns the samples of a fragment, padded by repeating the last row and column of the picture.
 std::array<uint8_t, kFragmentArea> samples_of(const uint8_t* samples, Plane plane,
                                               const Fragment& fragment) {
     std::array<uint8_t, kFragmentArea> result;

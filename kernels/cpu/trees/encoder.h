@@ -18,7 +18,7 @@ struct EncoderOptions {
     const SearchKernel* kernel = nullptr;  // null: brute force, for benchmarks
 };
 
-// Encodes a plane of samples, rows from the top. Returns the payload and the coded picture.
+// Encodes a plane of samples, rows from the top. Returns the payload and the decoded picture.
 std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* samples,
                                                                  Plane plane, const Tools& tools,
                                                                  const EncoderOptions& options,

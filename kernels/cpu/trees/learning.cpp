@@ -1,5 +1,5 @@
-// How the dictionaries of a picture learn from a coded fragment.
-// Source: section "Learning" of docs/format/format.md.
+// Learning: how the dictionaries grow after a fragment is coded. Source: section "Learning" of
+// docs/format/format.md.
 #include <algorithm>
 #include <cstring>
 
@@ -38,7 +38,7 @@ void Picture::insert(int scale, Candidates& candidates, const Listener* listener
 
 void Picture::learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
                           const Listener* listener) {
-    Candidates waiting[kLevels];  // by n
+    Candidates waiting[kLevels];  // by height number n
     learn_splits(m, nodes, waiting, listener);
     for (int n = 0; n < kLevels; ++n) {
         const int scale = scale_number(n, m);
@@ -55,7 +55,7 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, Candidates* wa
         Targets targets{};
         for (int n = 0; n < kLevels; ++n) {
             const int scale = scale_number(n, m);
-            // The dictionary of single samples is complete from the start.
+            // The dictionary of single samples holds every gray level from the start.
             if (!dictionaries[scale] || scale == kPixelScale ||
                 scale_distance(node.scale, scale) > tools.copy_radius)
                 continue;

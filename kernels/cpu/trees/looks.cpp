@@ -24,8 +24,8 @@ MMP_INLINE uint64_t mixed(uint64_t a, uint64_t b) {
     return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Random words, drawn once for each process: a file cannot know them, so it cannot hold elements
-// chosen for equal hashes.
+// Random key of the hash, drawn once per process: a file cannot contain elements that were chosen
+// to collide.
 struct Key {
     static constexpr int kWords = kFragmentArea / 8;
     uint64_t word[kWords], last;
@@ -40,8 +40,8 @@ struct Key {
 
 const Key kKey;
 
-// A keyed hash after NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999), with XOR in place
-// of sums. The products do not wait for each other.
+// Keyed hash after NH (Black, Halevi, Krawczyk, Krovetz, Rogaway: UMAC, 1999), with XOR in place of
+// addition. The multiplications are independent, so they pipeline.
 template <int Area>
 MMP_INLINE uint32_t hash_of(const uint8_t* samples) {
     uint64_t state = 0;
@@ -55,7 +55,7 @@ MMP_INLINE uint32_t hash_of(const uint8_t* samples) {
     return static_cast<uint32_t>(mixed(state, kKey.last) >> 32);
 }
 
-// Adds lanes whose numbers differ in the bits of Mask, so that each holds the sum of all of them.
+// Butterfly reduction: adds lanes whose numbers differ in the bits of Mask; each lane gets the sum.
 template <int Mask>
 MMP_INLINE Shorts16 folded(Shorts16 lanes) {
     if constexpr (Mask & 1) lanes += lanes_apart<1>(lanes);
@@ -71,11 +71,11 @@ MMP_INLINE Shorts16 lanes_at(const uint8_t* samples) {
     return __builtin_convertvector(bytes, Shorts16);
 }
 
-// Writes the sums of an element's halves or quarters: sums[2 * k + l] for part (k, l).
+// Writes the sums of the halves or quarters of an element: sums[2 * k + l] for part (k, l).
 template <int Height, int Width>
 MMP_INLINE void sum_parts(const uint8_t* samples, int16_t* sums) {
     constexpr int kArea = Height * Width;
-    // The bit of a sample's number that is 1 in the right half, or in the lower half.
+    // Bit of the sample number that distinguishes left from right, and upper from lower half.
     constexpr int kRight = Width / 2, kLower = Height > 1 ? kArea / 2 : 0;
     if constexpr (kArea < 16) {
         for (int part = 0; part < 4; ++part) sums[part] = 0;

@@ -1,4 +1,4 @@
-// What a dictionary reads of an element before it reads its samples.
+// Look: hash and part means of an element, which a dictionary compares before it reads samples.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@ namespace mmp {
 
 constexpr int kParts = 4;
 
-// The means of an element's quarters, or halves, rounded down; and the cell that they give.
+// Means of the quarters or halves of an element, rounded down, and the cell number that they give.
 struct PartMeans {
     uint8_t means[kParts];
     uint8_t cell;
@@ -20,7 +20,7 @@ struct Look {
     PartMeans parts;
 };
 
-// Looks at `count` elements of a scale, one behind the other.
+// Computes the looks of `count` elements of a scale, which are contiguous in `samples`.
 void look_at(int scale, const uint8_t* samples, int count, Look* looks);
 
 }  // namespace mmp

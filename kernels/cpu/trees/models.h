@@ -1,5 +1,5 @@
-// Adaptive models of flags, classes and indices, and their coding in both directions.
-// Source: sections "Models", "Flags" and "Index" of docs/format/format.md.
+// Adaptive models of flags, classes and indices, for reading and writing. Source: sections
+// "Models", "Flags" and "Index" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -26,7 +26,7 @@ public:
     void encode_flag(RangeEncoder& coder, int scale, int context, int flag);
     int decode_flag(RangeDecoder& coder, int scale, int context);
 
-    // Encode or decode an index. The caller counts the use of the element.
+    // Code the index of an element. The caller counts the use of the element afterwards.
     void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index);
     uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary);
 

@@ -9,8 +9,8 @@ namespace {
 
 int padded(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
-// Most elements of a dictionary: the splits of a fragment are fewer than its samples, and no two of
-// its displaced blocks end at the same sample.
+// Upper bound of the elements of a dictionary: a fragment has fewer splits than samples, and at
+// each sample at most one displaced block of a scale ends.
 size_t most_elements(Plane plane) {
     return kGreyLevels +
            2 * size_t(padded(plane.height, kFragmentSize)) * padded(plane.width, kFragmentSize);

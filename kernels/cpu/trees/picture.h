@@ -1,4 +1,5 @@
-// The state of a picture that encoder and decoder share: models, dictionaries, decoded samples.
+// State that encoder and decoder share while they code a picture: models, dictionaries, decoded
+// samples.
 #pragma once
 
 #include <stddef.h>
@@ -22,7 +23,7 @@ struct Plane {
     int height, width;
 };
 
-// The place (k, l) of the first or second half of a split segment.
+// Position (k, l) of the first or second half of a split segment.
 inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
     return flag == kColumns ? std::pair{k, 2 * l + half} : std::pair{2 * k + half, l};
 }
@@ -30,18 +31,18 @@ inline std::pair<int, int> child_place(int k, int l, int flag, int half) {
 struct Node {
     int scale, k, l;
     int flag;
-    uint32_t index;  // of a leaf's element
+    uint32_t index;  // index of a leaf's element
 
     int top() const { return k * scale_height(scale); }
     int left() const { return l * scale_width(scale); }
 };
 
 struct Fragment {
-    int row, column;  // of its first sample
-    std::array<int8_t, kFragmentSize> above, left;  // leaf scales around it
+    int row, column;  // position of its first sample
+    std::array<int8_t, kFragmentSize> above, left;  // scales of the leaves around it
 };
 
-// Width numbers m, those with the most insertions first, so that threads end together.
+// Width numbers m, sorted by decreasing number of insertions, so that threads finish together.
 constexpr std::array<int, kLevels> kLongestFirst{2, 1, 0, 3, 4};
 
 class Picture {
@@ -52,11 +53,11 @@ public:
     const Tools tools;
     const int padded_height, padded_width;
     Models models;
-    CellRates cells;  // a cell is a fragment
-    Arena arena;  // of the dictionaries
-    std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale, null where unreachable
+    CellRates cells;  // one cell per fragment
+    Arena arena;  // memory of the dictionaries
+    std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale; null if unreachable
 
-    // Calls work(fragment) for each fragment in coding order, and progress once a row.
+    // Calls work(fragment) for each fragment in coding order, and `progress` once per row.
     template <class Work>
     void for_each_fragment(const Progress& progress, const Work& work);
 
@@ -66,11 +67,13 @@ public:
                             fragment.left[k * scale_height(scale) + scale_height(scale) / 2]);
     }
 
-    // Returns the fragment that begins at a sample, or the area of a larger fragment of side
-    // `size`, with the leaf scales around the fragment.
+    // Returns the fragment that begins at (row, column), with the leaf scales around it. With
+    // `size`, it returns the 16x16 area there, with the leaf scales around the enclosing fragment
+    // of side `size`.
     Fragment fragment(int row, int column, int size = kFragmentSize) const;
 
-    // Encodes a tree; calls used(scale, index, all_changed), see ElementCounts::use, per index.
+    // Encodes a tree. Calls used(scale, index, all_changed) per index; `all_changed` is the result
+    // of ElementCounts::use().
     template <class Used>
     void encode_tree(RangeEncoder& coder, const Fragment& fragment,
                      const std::vector<Node>& nodes, const Used& used) {
@@ -87,26 +90,27 @@ public:
     void decode_tree(RangeDecoder& coder, const Fragment& fragment, int scale, int k, int l,
                      std::vector<Node>& nodes);
 
-    // Gives the rate of the tree that was just coded to its cell.
+    // Charges the rate of the tree that was just coded to its cell.
     void end_fragment(const Fragment& fragment) {
         cells.grow_to(models.tally.sum(), fragment.row, fragment.column, kFragmentSize,
                       kFragmentSize);
     }
 
-    // Builds the samples of a coded tree and writes the scales of its leaves to leaf_scales().
+    // Reconstructs the samples of a coded tree and writes the scales of its leaves to
+    // leaf_scales().
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
 
     // Writes the scales of the leaves of a coded tree to leaf_scales().
     void mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes);
-    // Marks a rectangle as having no leaf.
+    // Marks a rectangle as not covered by leaves.
     void mark_no_leaf(int row, int column, int height, int width);
 
-    // Copies a fragment's samples from another picture of this padded width, for learn().
+    // Copies the samples of a fragment from a picture with the same padded width, for learn().
     void take(const Fragment& fragment, const uint8_t* samples);
 
-    // Inserts the split segments of the rebuilt fragment, then its displaced blocks, into the
-    // dictionaries of the scales with this m. Calls added(scale, index) after each insertion that
-    // found a place.
+    // Learns from the rebuilt fragment: inserts its split segments, then its displaced blocks, into
+    // the dictionaries of the scales with width number m. Calls added(scale, index) for each new
+    // element.
     template <class Added>
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
                const Added& added) {
@@ -119,13 +123,13 @@ public:
     void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes) {
         learn_width(fragment, m, nodes, nullptr);
     }
-    // Writes the samples of the picture without padding, rows from the top.
+    // Writes the samples without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
     const int8_t* leaf_scales() const { return leaf_scales_.get(); }
     std::array<int64_t, kScales> dictionary_sizes() const;
 
 private:
-    // Who is told about new elements; null for nobody.
+    // Callback that is notified of new elements; null for none.
     struct Listener {
         void (*call)(const void* context, int scale, uint32_t index);
         const void* context;
@@ -140,10 +144,10 @@ private:
     void insert(int scale, Candidates& candidates, const Listener* listener);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
-    // Samples of the padded picture. A page of memory is first touched when its samples are coded,
-    // because a file can claim a larger picture than it holds.
+    // Samples of the padded picture. Not initialised: a page is first touched when its samples are
+    // coded, because a file can claim a larger picture than it contains.
     std::unique_ptr<uint8_t[]> samples_;
-    std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no tree is
+    std::unique_ptr<int8_t[]> leaf_scales_;  // kOutside where no leaf is
     std::array<uint8_t, kFragmentArea + kBeyond> coded_{};  // samples of the current fragment
 };
 

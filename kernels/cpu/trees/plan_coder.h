@@ -11,17 +11,17 @@
 
 namespace mmp {
 
-// Trees of some fragments that a device chose. Insertions that found no place count as well.
+// Trees of some fragments that a device chose. Insertions include those that found no place.
 struct ChosenTrees {
     size_t fragments;
-    const uint32_t* node_counts;  // of each fragment
-    const uint32_t* nodes;        // of all fragments in coding order, see pack_node
-    const uint32_t* insertions;   // into the dictionaries before each fragment, by scale
-    const uint8_t* first_class;   // of each insertion, by scale; a ring of `room` entries a scale
+    const uint32_t* node_counts;  // number of nodes of each fragment
+    const uint32_t* nodes;        // nodes of all fragments in coding order, see pack_node
+    const uint32_t* insertions;   // insertions into the dictionaries before each fragment, by scale
+    const uint8_t* first_class;   // class of each insertion, by scale; rings of `room` entries
     size_t room;
 };
 
-// Codes trees with the counts of the dictionaries, without their samples.
+// Codes trees using only the use counts of the dictionaries; samples are not needed.
 class TreeCoder {
 public:
     TreeCoder(Plane plane, const Tools& tools);
@@ -33,15 +33,15 @@ public:
     const CellRates& cells() const { return cells_; }
 
 private:
-    // Updates the counts of a dictionary up to this number of insertions.
+    // Updates the use counts of a dictionary until it has seen this number of insertions.
     void insert(int scale, uint32_t insertions, const ChosenTrees& trees);
 
     Arena arena_;
     Models models_;
-    CellRates cells_;  // a cell is a fragment
-    int fragments_ = 0;  // so far
+    CellRates cells_;  // one cell per fragment
+    int fragments_ = 0;  // number of fragments coded
     std::vector<ElementCounts> counts_;  // by scale
-    std::vector<uint32_t> insertions_;   // so far, by scale
+    std::vector<uint32_t> insertions_;   // insertions done, by scale
     RangeEncoder coder_;
 };
 

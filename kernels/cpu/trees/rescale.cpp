@@ -13,13 +13,13 @@ namespace {
 typedef uint32_t DoubleWords __attribute__((vector_size(16)));
 typedef uint64_t QuadWords __attribute__((vector_size(16)));
 
-// How a line grows to 1 << to_log2 samples: see grow_position.
+// Tables for growing a line to 1 << to_log2 samples; see grow_position().
 struct Growth {
     alignas(16) uint8_t left[kFragmentSize], right[kFragmentSize];
     alignas(32) int16_t weight[kFragmentSize];
 };
 
-// By log2 of the lengths.
+// Indexed by log2 of both lengths.
 constexpr auto kGrowths = [] {
     std::array<std::array<Growth, kLevels>, kLevels> growths{};
     for (int from = 0; from < kLevels; ++from)
@@ -40,7 +40,7 @@ MMP_INLINE Vector loaded(const void* from) {
     return v;
 }
 
-// The first samples of a row in lanes of 16 bits.
+// The first samples of a row, widened to 16-bit lanes.
 template <class Lanes>
 MMP_INLINE Lanes widened(Bytes16 row) {
     if constexpr (sizeof(Lanes) == 32)
@@ -49,7 +49,7 @@ MMP_INLINE Lanes widened(Bytes16 row) {
         return __builtin_convertvector(loaded<Bytes8>(&row), Lanes);
 }
 
-// The samples of a row at the given places.
+// Gathers the samples of a row at the given places (byte shuffle).
 MMP_INLINE Bytes16 picked(Bytes16 row, Bytes16 places) {
 #if defined(__wasm_simd128__)
     typedef signed char SignedBytes __attribute__((vector_size(16)));
@@ -69,8 +69,8 @@ MMP_INLINE Lanes between(Lanes left, Lanes right, Lanes weight, int to_log2) {
     return left + ((weight * (right - left) + half) >> to_log2);
 }
 
-// Rounded means of each 1 << Ratio samples of a row, in the first lanes. Sums take twice the bits
-// of what they add, in half as many lanes.
+// Rounded means of each 1 << Ratio adjacent samples of a row, in the first lanes. Each step adds
+// pairs of lanes into lanes of twice the width.
 template <int Ratio>
 MMP_INLINE Shorts8 narrowed(Bytes16 row) {
     constexpr uint16_t kHalf = 1 << Ratio >> 1;
@@ -138,7 +138,7 @@ MMP_INLINE void resize_rows(const uint8_t* block, int rows, int from_log2, int t
         wide[row] = widened<Shorts16>(loaded<Bytes16>(block + row * kFragmentSize));
 }
 
-// Writes a row. What it writes too much, the next row covers.
+// Writes a whole vector; the next row overwrites the surplus samples.
 template <class Lanes>
 MMP_INLINE void store(Lanes row, uint8_t* out) {
     using Bytes = std::conditional_t<sizeof(Lanes) == 32, Bytes16, Bytes8>;
@@ -146,7 +146,7 @@ MMP_INLINE void store(Lanes row, uint8_t* out) {
     std::memcpy(out, &bytes, sizeof bytes);
 }
 
-// Resizes columns to each height that has a target.
+// Resizes columns to each height that has a target buffer.
 template <class Lanes>
 MMP_INLINE void resize_columns_of(Lanes* rows, int width, int from_log2, const Targets& targets) {
     for (int to_log2 = from_log2 + 1; to_log2 <= kFragmentLog2; ++to_log2) {
@@ -158,7 +158,7 @@ MMP_INLINE void resize_columns_of(Lanes* rows, int width, int from_log2, const T
                           Lanes{} + growth.weight[i], to_log2),
                   out);
     }
-    // Each height halves the sums of the one before.
+    // Each height adds pairs of rows of the previous, larger height.
     for (int ratio = 0; ratio <= from_log2; ++ratio) {
         const int height = 1 << (from_log2 - ratio);
         if (ratio)

@@ -1,5 +1,5 @@
-// The scale transform of one segment to all scales of one width, for several levels of SIMD.
-// Source: section "Scale transform" of docs/format/format.md.
+// The scale transform of one segment to all scales of one width, for several SIMD levels. Source:
+// section "Scale transform" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -10,13 +10,13 @@
 
 namespace mmp {
 
-// Samples that may lie behind a block, and behind what is written: vectors reach that far.
+// Number of samples after a block, and after each output, that vectors may access.
 constexpr int kBeyond = 16;
 
-// Where the samples of each scale of one width go, by n, row by row; null for none.
+// Output buffers of the scales of one width, by height number n, row-major; null: not needed.
 using Targets = std::array<uint8_t*, kLevels>;
 
-// Resizes a segment of a scale, whose rows are kFragmentSize samples apart, to scales of width
+// Resizes a segment of `scale`, whose rows are kFragmentSize samples apart, to the scales of width
 // number m.
 void rescale(const uint8_t* block, int scale, int m, const Targets& targets);
 

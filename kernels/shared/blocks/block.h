@@ -7,14 +7,14 @@
 namespace mmp {
 
 constexpr int kMinSideLog2 = 2, kMaxSideLog2 = 6;
-constexpr int kUnitLog2 = kMinSideLog2;  // a unit has 4x4 samples
+constexpr int kUnitLog2 = kMinSideLog2;  // a unit is 4x4 samples
 constexpr int kUnit = 1 << kUnitLog2;
 constexpr int kMaxSide = 1 << kMaxSideLog2;
 constexpr int kMaxBlockArea = kMaxSide * kMaxSide;
 constexpr int kSides = kMaxSideLog2 - kMinSideLog2 + 1;
 constexpr int kShapes = kSides * kSides;
-constexpr int kSizes = 2 * kSides - 1;  // different areas of blocks, 16 to 4096 samples
-constexpr int kCodedSideLog2 = 5;  // only the lowest 32 frequencies of a side are coded
+constexpr int kSizes = 2 * kSides - 1;  // number of block areas: 16, 32, ... 4096 samples
+constexpr int kCodedSideLog2 = 5;  // only the 32 lowest frequencies of each side are coded
 constexpr int kCodedSide = 1 << kCodedSideLog2;
 constexpr int kMaxCoded = kCodedSide * kCodedSide;
 
@@ -29,11 +29,12 @@ constexpr int kAngles = 33;
 constexpr int kLeastSquares = kFirstAngle + kAngles;
 constexpr int kTemplates = kLeastSquares + 1;
 constexpr int kModes = kTemplates + 1;
-// Modes from earlier planes. Binary models of their own code them, ahead of the modes above.
+// Modes from earlier planes (cross-component prediction). They have binary models of their own,
+// which are coded before the modes above.
 constexpr int kPlanes = kModes, kWidePlanes = kPlanes + 1, kAllModes = kWidePlanes + 1;
 MMP_HD constexpr bool from_planes(int mode) { return mode >= kPlanes; }
-constexpr int kMostPlanes = 2;  // earlier planes that predict a plane
-constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // angle numbers
+constexpr int kMostPlanes = 2;  // most earlier planes that predict a plane
+constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // numbers of angles
 
 MMP_HD constexpr int angle_of(int mode) {
     return mode >= kFirstAngle && mode < kFirstAngle + kAngles ? mode - kFirstAngle : -100;
@@ -45,7 +46,7 @@ struct Unit {
     MMP_HD bool known() const { return a != 0; }
 };
 
-// Contexts from the units above and left of a block's first sample.
+// Contexts from the units above and left of the first sample of a block.
 MMP_HD constexpr int split_context(int a, int b, const Unit& above, const Unit& left) {
     return (above.a && above.a + above.b < a + b) + (left.a && left.a + left.b < a + b);
 }
@@ -54,7 +55,7 @@ MMP_HD constexpr int direction_context(int a, int b, const Unit& above, const Un
     return narrower == lower ? 0 : narrower ? 1 : 2;
 }
 enum Kind { kBare, kTransformed, kTree };
-constexpr int kTreeMode = kConstant;  // the mode of a tree in the contexts of its neighbours
+constexpr int kTreeMode = kConstant;  // stands for a tree in the contexts of its neighbours
 constexpr int kMaxTreeLog2 = 4;
 MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
     return (above.kind == kTransformed) + (left.kind == kTransformed);
@@ -62,7 +63,8 @@ MMP_HD constexpr int kind_context(const Unit& above, const Unit& left) {
 MMP_HD constexpr int tree_context(const Unit& above, const Unit& left) {
     return (above.kind == kTree) + (left.kind == kTree);
 }
-// The mode that stands for a neighbour's mode in the list of modes.
+// Returns a neighbour's mode as it enters the list of likely modes: planar replaces modes from
+// earlier planes.
 MMP_HD constexpr int listed_mode(int mode) { return from_planes(mode) ? int(kPlanar) : mode; }
 struct LikelyModes {
     int left, above;
@@ -76,13 +78,15 @@ MMP_HD constexpr int planes_context(const Unit& above, const Unit& left) {
     return from_planes(above.mode) + from_planes(left.mode);
 }
 
-// Template matching: width of a template, and largest distance of a place, in samples.
+// Template matching: width of a template, and extent of the search area above and left of a block,
+// in samples.
 constexpr int kTemplateWidth = 2;
 constexpr int kTemplateRows = 48, kTemplateColumns = 64;
-constexpr int kTemplateSlack = 8;  // squared error per row and per column of a block
+constexpr int kTemplateSlack = 8;  // tolerated squared error per row plus column of a block
 constexpr int kMostTemplates = 4;
 
-// Families of modes with similar residuals, which share the models of the transform type.
+// Families of modes with similar residuals; the modes of a family share the contexts of the
+// transform type.
 enum Family { kSmooth, kAcross, kDown, kFitted };
 constexpr int kFamilies = 4;
 MMP_HD constexpr int family_of(int mode) {
@@ -95,7 +99,7 @@ enum TransformType { kCosine, kSine, kTrained, kTransformTypes };
 constexpr int kMaxSineLog2 = 4;
 MMP_HD constexpr bool sine_allowed(int a, int b) { return a <= kMaxSineLog2 && b <= kMaxSineLog2; }
 
-// The first number of each group of binary models.
+// Index of the first binary model in each group of models.
 constexpr int kNeighbourContexts = 3;
 constexpr int kPlaces = 4, kSums = 6, kLargeSums = 5, kAreas = 4;
 constexpr int kLastSizes = 2 * kSides - 1, kLastGroups = 12, kRemainders = 12, kMostRemainder = 15;
@@ -112,10 +116,10 @@ constexpr int kTwoModels = kOneModels + 2 * 3 * kLargeSums;
 constexpr int kRemainderModels = kTwoModels + 2 * 3 * kLargeSums;
 constexpr int kTreeModels = kRemainderModels + 2 * kRemainders;
 constexpr int kBitModels = kTreeModels + kSizes * kNeighbourContexts;
-// The models of levels of the second quantiser, in the order of those of the first one.
+// Level models of the second quantiser, in the order of the first quantiser's.
 constexpr int kSecondModels = kBitModels;
 constexpr int kSecondCount = kRemainderModels - kZeroModels;
-// The models of levels with fine contexts, for both quantisers; those of remainders for all.
+// Level models with fine contexts, for both quantisers; remainders share models.
 constexpr int kQuantisers = 2;
 constexpr int kFrequencies = 8, kSumClasses = 8, kDirections = 3, kRemainderPlaces = 3;
 constexpr int kFineZeroModels = kSecondModels + kSecondCount;
@@ -127,13 +131,13 @@ constexpr int kTrainedTypeModels =
     kFineRemainderModels + kRemainderPlaces * kSumClasses * kRemainders;
 constexpr int kTernaryModels = kTrainedTypeModels + kAreas * kFamilies;
 constexpr int kTrainedModels = kTernaryModels + 2 * kShapes;
-// Models that are not in the table of trained states.
+// Models without trained initial states.
 constexpr int kPlanesModels = kTrainedModels;
 constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
 constexpr int kChangedModels = kWidePlanesModels + kSizes;
 constexpr int kFinerModel = kChangedModels + 2;
 constexpr int kFurtherModels = kFinerModel + 1;
-constexpr int kFurthers = 8;  // models of the size of a difference of step changes
+constexpr int kFurthers = 8;  // models of the size of a step change difference
 constexpr int kLaterBitModels = kFurtherModels + kFurthers;
 #ifdef __CUDACC__
 constexpr int kHeldBitModels = kBitModels;  // the device has none of the later tools
@@ -148,15 +152,14 @@ MMP_HD constexpr int split_model(int a, int b, int context) {
 MMP_HD constexpr int direction_model(int a, int b, int context) {
     return kDirectionModels + shape_number(a, b) * kNeighbourContexts + context;
 }
-// The model of the decision between two and three parts; `rows` is 0 for a split into columns.
+// Context model of the flag "three parts" (two otherwise); `rows` is 0 for a split into columns.
 MMP_HD constexpr int ternary_model(int a, int b, int rows) {
     return kTernaryModels + 2 * shape_number(a, b) + rows;
 }
-// The model of the decision whether a mode is a likely mode. `which` is 0 for the left mode where
-// the left and upper modes differ, 1 for the left mode where they are equal, 2 for the upper mode
-// after a 0 in model 0.
+// Context model of the flag "likely mode". `which` is 0 for the left mode if the left and the upper
+// mode differ, 1 for the left mode if they are equal, 2 for the upper mode after a 0 in model 0.
 MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + size * 3 + which; }
-// The models of the decisions whether a mode is one from earlier planes, and which.
+// Context models of the flags "mode from earlier planes" and "wide mode".
 MMP_HD constexpr int planes_model(int size, int context) {
     return kPlanesModels + size * kNeighbourContexts + context;
 }
@@ -174,12 +177,12 @@ MMP_HD constexpr int area_class(int a, int b) {
 MMP_HD constexpr int type_model(int a, int b, int family) {
     return kTypeModels + area_class(a, b) * kFamilies + family;
 }
-// The model of the decision whether a transform is a trained one.
+// Context model of the flag "trained transform".
 MMP_HD constexpr int trained_type_model(int a, int b, int family) {
     return type_model(a, b, family) - kTypeModels + kTrainedTypeModels;
 }
-// The highest group that can hold the place of the last coefficient. Group 0 is place 0, group 1 is
-// places 1 to 2, group 2 is places 3 to 6 and so on.
+// The highest group that the scan position of the last coefficient can have. Group 0 is position 0,
+// group 1 is positions 1 to 2, group 2 is positions 3 to 6, and so on.
 MMP_HD constexpr int last_groups(int a, int b) {
     return smaller(a, kCodedSideLog2) + smaller(b, kCodedSideLog2);
 }
@@ -203,11 +206,11 @@ MMP_HD constexpr int one_model(int area, int place, int sum) {
 MMP_HD constexpr int two_model(int area, int place, int sum) {
     return kTwoModels + large_context(area, place, sum);
 }
-// The model that a quantiser (0 or 1) has in the place of a model of levels of the first one.
+// Maps a level model of the first quantiser to the corresponding one of `quantiser` (0 or 1).
 MMP_HD constexpr int model_of_quantiser(int model, int quantiser) {
     return model + quantiser * (kSecondModels - kZeroModels);
 }
-// The first of the models of remainders.
+// Index of the first model of the remainders.
 MMP_HD constexpr int remainder_models(int area) {
     return kRemainderModels + (area >= 2) * kRemainders;
 }
@@ -215,20 +218,20 @@ MMP_HD constexpr int remainder_model(int area, int group) {
     return remainder_models(area) + smaller(group, kRemainders - 1);
 }
 
-// Fine contexts: classes of the frequency, of the sum of the magnitudes around, and of the direction
-// of the frequency where the mode is an angle.
+// Fine contexts: classes of the frequency, of the sum of neighbouring magnitudes and, for angles,
+// of the direction of the frequency.
 MMP_HD constexpr int fine_frequency(int i, int j) {
     const int sum = i + j;
     return sum < 4 ? sum : sum < 6 ? 4 : sum < 8 ? 5 : sum < 12 ? 6 : 7;
 }
-// The class of the same frequency in the contexts that are not fine.
+// The class that a fine frequency class has without fine contexts.
 MMP_HD constexpr int coarse_frequency(int frequency) {
     return frequency < 1 ? 0 : frequency < 3 ? 1 : frequency < 5 ? 2 : 3;
 }
 MMP_HD constexpr int sum_class(int sum) { return smaller(sum, 5) + (sum > 6) + (sum > 9); }
-// The direction is 0 for modes that are no angles, and on the diagonal. Else it is 1 if the frequency
-// is higher along columns (i > j) and the angle comes from the left, or it is higher along rows and
-// the angle comes from above; 2 for the rest.
+// The direction is 0 on the diagonal and for modes other than angles. It is 1 if the frequency is
+// higher along columns (i > j) and the angle comes from the left, or higher along rows and the
+// angle comes from above. It is 2 otherwise.
 MMP_HD constexpr int direction_of(int family, int i, int j) {
     if ((family != kAcross && family != kDown) || i == j) return 0;
     return (family == kAcross) == (i > j) ? 1 : 2;

@@ -1,5 +1,5 @@
-// The effort of the encoder's search for blocks. mmpcodec/backends/block_efforts.py describes
-// the fields and has their values for each effort.
+// Limits and shortcuts (early termination) of the encoder's search for blocks.
+// mmpcodec/backends/block_efforts.py describes the fields and has their values for each effort.
 #pragma once
 
 #include "shared/blocks/partition.h"
@@ -27,7 +27,7 @@
 
 namespace mmp {
 
-// A factor that no difference is too small for, and a value of `hopeless` that nothing exceeds.
+// Factor that makes every difference large enough; value of `hopeless` that no cost exceeds.
 constexpr int kAlways = 1 << 20;
 
 struct BlockEffort {
@@ -36,13 +36,13 @@ struct BlockEffort {
 #undef MMP_EFFORT_MEMBER
 };
 
-// Whether the sides of a block differ too much for the survey.
+// Whether a block is too oblong for the survey.
 MMP_HD constexpr bool too_long(const BlockPlace& block, const BlockEffort& effort) {
     const int apart = block.a - block.b;
     return larger(apart, -apart) > effort.elongation;
 }
-// Whether the search may split a block this way. A long block, which only the border of the picture
-// makes, may become shorter.
+// Whether the search may split a block this way. An oblong block that only the border of the
+// picture creates may be split to become less oblong.
 MMP_HD constexpr bool may_follow(const BlockPlace& block, int flag, const BlockEffort& effort) {
     if (!may_split(block, flag)) return false;
     return !too_long(part_of(block, flag, 0), effort) || splits_columns(flag) == (block.b > block.a);

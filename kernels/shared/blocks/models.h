@@ -1,5 +1,5 @@
-// The adaptive models of predicted blocks, and the costs that follow from them.
-// Source: sections "Binary models" and "Modes" of docs/format/format.md.
+// Adaptive models of predicted blocks and the symbol costs that follow from them. Source: sections
+// "Binary models" and "Modes" of docs/format/format.md.
 #pragma once
 
 #include "shared/blocks/block.h"
@@ -8,10 +8,10 @@
 
 namespace mmp {
 
-// The trained states at the start, by the quantisation step: for each binary model its probability in
-// 1/256 and the bits that it counts for, then the frequencies of the modes, then the binary models of
-// the second quantiser. Those with fine contexts, and after them those of trained transforms and of
-// ternary splits, have a table of their own.
+// Layout of the trained initial states, by class of the quantisation step: for each binary model
+// its probability in 1/256 and its number of bits seen, then the frequencies of the modes, then the
+// binary models of the second quantiser. A second table holds the models with fine contexts, then
+// those of trained transforms and of ternary splits.
 constexpr int kStartClasses = 6;
 constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
 constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);
@@ -22,7 +22,8 @@ MMP_HD constexpr int start_class(int step) {
 
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// A neighbour's addition to the factor of an angle: 6 at distance 1, 3 at distance 2, else 0.
+// What a neighbour's angle adds to the factor of an angle: 6 at distance 1, 3 at distance 2, else
+// 0.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
     return distance == 1 ? 6 : distance == 2 ? 3 : 0;
@@ -33,8 +34,8 @@ MMP_HD constexpr int angle_factor(int mode, int left, int above) {
     return 2 + nearness(angle, angle_of(left)) + nearness(angle, angle_of(above));
 }
 
-// Derived modes: the gradients around a block weigh the angles.
-constexpr int kWeightBits = 3, kLeastWeight = 2, kPlainWeight = 10;  // of modes that are no angles
+// Derived modes (as DIMD): gradients around a block give weights to the angles.
+constexpr int kWeightBits = 3, kLeastWeight = 2, kPlainWeight = 10;  // for other modes
 MMP_HD constexpr int angle_weight(int64_t nearby, int64_t total) {
     return kLeastWeight + int(32 * nearby / (3 * total));
 }
@@ -63,7 +64,8 @@ struct BlockModels {
         start_second();
         start_fine();
     }
-    // As start(), then takes trained states, of kStartBytes and of kFineBytes. Any bytes are states.
+    // start(), then loads trained initial states: kStartBytes and kFineBytes bytes. Any byte value
+    // is valid.
     MMP_HD void start(const uint8_t* trained, const uint8_t* fine) {
         start();
         for (int model = 0; model < kBitModels; ++model, trained += 2) bits[model].start(trained);
@@ -79,7 +81,8 @@ struct BlockModels {
         modes[size][mode] = uint16_t(modes[size][mode] + kFrequencyStep);
         halve_modes(size);
     }
-    // Encoder only: take what other models have learned. The larger frequency of each mode counts.
+    // Encoder only: merges what other models have learned. For mode frequencies, takes the larger
+    // one.
     MMP_HD void merge(const BlockModels& other) {
         for (int model = 0; model < kHeldBitModels; ++model) bits[model].merge(other.bits[model]);
         for (int size = 0; size < kSizes; ++size) merge_modes(size, other);
@@ -89,12 +92,12 @@ struct BlockModels {
             modes[size][mode] = larger(modes[size][mode], other.modes[size][mode]);
         halve_modes(size);
     }
-    // The weight of a mode; 0 for the likely modes and for modes that are not allowed.
+    // Weight of a mode; 0 for likely modes and for modes that are not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
         return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
     }
-    // The same with derived modes. `angles` are the weights of the angles.
+    // The overload with derived modes; `angles` holds the weights of the angles.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed,
                                 const uint8_t* angles) const {
         const uint32_t weight = mode_weight(size, mode, likely, allowed);
@@ -104,12 +107,12 @@ struct BlockModels {
     }
 
 private:
-    // The models of the second quantiser start as those of the first.
+    // Models of the second quantiser start as the first quantiser's.
     MMP_HD void start_second() {
         for (int model = kSecondModels; model < smaller(kFineZeroModels, kHeldTrained); ++model)
             bits[model] = bits[model - kSecondModels + kZeroModels];
     }
-    // The models with fine contexts start as the others.
+    // Models with fine contexts start as the corresponding models without.
     MMP_HD void start_fine() {
         constexpr int kHeld = kHeldTrained == kTrainedModels ? kQuantisers : 0;
         for (int quantiser = 0; quantiser < kHeld; ++quantiser)
@@ -135,11 +138,11 @@ private:
     }
 };
 
-// The cost of each bit (0 and 1) in each binary model, in 1/16 squared error.
+// Cost of bit 0 and of bit 1 in each binary model, in 1/16 squared error.
 using BitCosts = int32_t[kHeldBitModels][2];
 
-// The cost of the remainder of a magnitude of at least 3. `value` is the magnitude less 3, `plain`
-// is the cost of a bit of probability 1/2, `models` is the first of the models.
+// Cost of the remainder of a magnitude of at least 3. `value` is the magnitude minus 3, `plain` the
+// cost of a bit of probability 1/2, `models` the index of the first model of the remainder.
 MMP_HD int64_t remainder_cost_from(const BitCosts& bit, int32_t plain, int models, int value) {
     const int group = floor_log2(value + 1);
     int64_t cost = int64_t{group} * plain;
@@ -150,7 +153,7 @@ MMP_HD int64_t remainder_cost(const BitCosts& bit, int32_t plain, int area, int 
     return remainder_cost_from(bit, plain, remainder_models(area), value);
 }
 
-// The cost of the place of the last coefficient in scan order.
+// Cost of the scan position of the last coefficient.
 MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int last) {
     const int group = floor_log2(last + 1);
     int32_t cost = 0;
@@ -163,8 +166,8 @@ MMP_HD int32_t last_cost(const BitCosts& bit, int32_t plain, int a, int b, int l
     return cost;
 }
 
-// The costs of magnitudes 0, 1, 2, and 3 or more, with sign, without remainder, from those of the
-// bits of models *zero*, *one* and *two*.
+// Costs of magnitudes 0, 1, 2, and 3 or more, sign included, remainder excluded. `zero`, `one` and
+// `two` are the costs of the bits of the models of these names.
 MMP_HD void level_costs(const int32_t* zero, const int32_t* one, const int32_t* two, int32_t plain,
                         int32_t* out) {
     out[0] = zero[0];
@@ -172,7 +175,7 @@ MMP_HD void level_costs(const int32_t* zero, const int32_t* one, const int32_t* 
     out[2] = zero[1] + plain + one[1] + two[0];
     out[3] = zero[1] + plain + one[1] + two[1];
 }
-// The same in one context.
+// level_costs() of one context.
 MMP_HD void level_costs(const BitCosts& bit, int32_t plain, int area, int place, int sum,
                         int32_t* out) {
     level_costs(bit[zero_model(area, place, sum)], bit[one_model(area, place, sum)],

@@ -1,5 +1,5 @@
-// The partition of a fragment into blocks: places, and splits that are allowed or forced.
-// Source: section "Blocks" of docs/format/format.md.
+// Partition of a fragment into blocks: positions, allowed splits and forced splits. Source: section
+// "Blocks" of docs/format/format.md.
 #pragma once
 
 #include "shared/blocks/block.h"
@@ -19,29 +19,30 @@ struct BlockPlace {
     MMP_HD constexpr int area() const { return 1 << (a + b); }
 };
 
-// Whether a padded picture of this size is small: most of its blocks lie at or near its borders.
+// Whether a padded picture is small; most blocks of a small picture lie at or near its border.
 MMP_HD constexpr bool is_small(int rows, int columns) {
     return int64_t{rows} * columns <= 1 << 14;
 }
 
-// Whether all samples of a block lie beyond a picture of this size.
+// Whether a block lies completely outside a picture of this size.
 MMP_HD constexpr bool is_outside(const BlockPlace& block, int rows, int columns) {
     return block.row >= rows || block.column >= columns;
 }
 
-// The split of a block that reaches beyond a picture of this size; kLeaf for any other block.
+// The forced split of a block that crosses the border of a picture of this size; kLeaf if none is
+// forced.
 MMP_HD constexpr Flag forced_flag(const BlockPlace& block, int rows, int columns) {
     if (block.column + block.width() > columns) return kColumns;
     if (block.row + block.height() > rows) return kRows;
     return kLeaf;
 }
 
-// Ternary splits, into a quarter, a half and a quarter of the block. They follow the flags of splits
-// into halves.
+// Ternary splits divide a block into a quarter, a half and a quarter. Their flags follow the flags
+// of binary splits.
 constexpr int kThreeColumns = 3, kThreeRows = 4, kBlockFlags = 5, kMostParts = 3;
 
 MMP_HD constexpr bool is_ternary(int flag) { return flag >= kThreeColumns; }
-// The flag of the ternary split in the direction of a split into halves.
+// The ternary flag with the direction of a binary split flag.
 MMP_HD constexpr int ternary_of(int flag) { return flag + kThreeColumns - kColumns; }
 MMP_HD constexpr bool splits_columns(int flag) { return flag == kColumns || flag == kThreeColumns; }
 MMP_HD constexpr int parts_of(int flag) { return is_ternary(flag) ? 3 : 2; }
@@ -50,11 +51,11 @@ MMP_HD constexpr bool may_split(const BlockPlace& block, int flag) {
     return (splits_columns(flag) ? block.b : block.a) > kMinSideLog2 + is_ternary(flag);
 }
 
-// A part of a split block; the leftmost or topmost one is 0.
+// A part of a split block; part 0 is the leftmost or topmost one.
 MMP_HD constexpr BlockPlace part_of(const BlockPlace& block, int flag, int part) {
     const bool ternary = is_ternary(flag);
-    const int smaller = ternary && part != 1 ? 2 : 1;  // than the block, as a logarithm
-    // A ternary split has its parts at 0, 1 and 3 quarters of the side.
+    const int smaller = ternary && part != 1 ? 2 : 1;  // log2 of block side / part side
+    // The parts of a ternary split begin at 0, 1 and 3 quarters of the side.
     const int quarters = ternary ? part * (part + 1) / 2 : 2 * part;
     if (splits_columns(flag))
         return {block.row, block.column + quarters * (block.width() >> 2), block.a,
@@ -62,14 +63,15 @@ MMP_HD constexpr BlockPlace part_of(const BlockPlace& block, int flag, int part)
     return {block.row + quarters * (block.height() >> 2), block.column, block.a - smaller, block.b};
 }
 
-// Whether a block begins at multiples of its height and width, as without ternary splits.
+// Whether a block begins at multiples of its height and width; without ternary splits, all blocks
+// do.
 MMP_HD constexpr bool is_aligned(const BlockPlace& block) {
     return !(block.row & (block.height() - 1)) && !(block.column & (block.width() - 1));
 }
 
-// Block numbers within a fragment. The parts of a side have the numbers of a binary heap: 0 is the
-// whole side of 64 samples, 1 and 2 are its halves, 3 to 6 its quarters. A block number combines
-// the numbers of its rows and of its columns.
+// Block numbers within a fragment. The intervals of a side are numbered as a binary heap: 0 is the
+// whole side of 64 samples, 1 and 2 are its halves, 3 to 6 its quarters, and so on. A block number
+// combines the numbers of its row interval and its column interval.
 constexpr int kHeap = 2 * (kMaxSide >> kUnitLog2) - 1;
 constexpr int kBlocks = kHeap * kHeap;
 
@@ -77,13 +79,14 @@ MMP_HD constexpr int heap_number(int start, int log2) {
     return (1 << (kMaxSideLog2 - log2)) - 1 + (start >> log2);
 }
 
-// The number of a block whose row and column count from the fragment's first sample.
+// Number of a block whose row and column are relative to the fragment's first sample.
 MMP_HD constexpr int block_number(const BlockPlace& block) {
     return heap_number(block.row, block.a) * kHeap + heap_number(block.column, block.b);
 }
 
-// Block numbers that include the parts of ternary splits. A side begins at a multiple of its half,
-// but at least of a unit: there are 1 side of 64 samples, 3 of 32, 7 of 16, 15 of 8 and 16 of 4.
+// Block numbers that also cover the parts of ternary splits. An interval begins at a multiple of
+// half its length, at least of a unit: there is 1 interval of 64 samples, 3 of 32, 7 of 16, 15 of 8
+// and 16 of 4.
 constexpr int kPlacedSides = 42, kPlacedBlocks = kPlacedSides * kPlacedSides;
 
 MMP_HD constexpr int placed_side(int start, int log2) {

@@ -1,15 +1,16 @@
-// The plan of a fragment that a device sends to the host: the nodes in coding order, 16 bits each,
-// and kMaxSide rows of kMaxSide levels. A block's levels begin at its first sample.
+// The plan of a fragment as a device sends it to the host: nodes in coding order, 16 bits each, and
+// kMaxSide rows of kMaxSide levels. The levels of a block begin at the position of its first
+// sample.
 #pragma once
 
 #include "shared/blocks/block.h"
 
 namespace mmp {
 
-// The most nodes of a plan: a fragment of 64x64 samples in 4x4 blocks.
+// Most nodes of a plan: the tree of a 64x64 fragment that is split into 4x4 blocks.
 constexpr int kPlanNodes = 2 * (kMaxBlockArea >> (2 * kUnitLog2)) - 1;
 
-// A node holds, from bit 0, 2 bits of flag, 6 of mode, 1 of kind and 1 of transform type.
+// Packed node, from bit 0: 2 bits flag, 6 bits mode, 1 bit kind, 1 bit transform type.
 MMP_HD constexpr uint16_t pack_block(int flag, int mode, int kind, int type) {
     return uint16_t(flag | mode << 2 | kind << 8 | type << 9);
 }

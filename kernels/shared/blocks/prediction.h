@@ -6,11 +6,11 @@
 
 namespace mmp {
 
-// References are smoothed for blocks whose height and width sum to at least this.
+// Least sum of height and width of blocks whose references are smoothed.
 constexpr int kSmoothedFrom = 20;
 
-// The slope of an angle: the shift of the reference from one row of a block to the next, in 1/32 of
-// a sample. Angles before kFirstVertical shift from one column to the next.
+// Slope of an angle: shift of the reference per row of the block, in 1/32 sample; per column for
+// angles before kFirstVertical.
 MMP_HD constexpr int angle_slope(int angle) {
     const int turn = angle < kFirstVertical ? kHorizontal - angle : angle - kVertical;
     const int size = turn < 0 ? -turn : turn;
@@ -18,10 +18,11 @@ MMP_HD constexpr int angle_slope(int angle) {
     return turn < 0 ? -slope : slope;
 }
 
-// The number, from 1, of the sample on the other side that stands at place -k of a line.
+// Index, from 1, of the side reference that is projected to place -k of the reference line.
 MMP_HD constexpr int side_place(int k, int slope) { return (k * 32 + slope / 2) / slope; }
 
-// The weights, in 1/64, that interpolate four samples in a row at f / 32 after the second.
+// Interpolation filter: weights, in 1/64, of four adjacent samples for a position f / 32 after the
+// second.
 struct Taps {
     int weight[4];
 };
@@ -36,22 +37,22 @@ MMP_HD constexpr int smoothed(int before, int here, int after) {
     return (before + 2 * here + after + 2) >> 2;
 }
 
-// The weight, in 1/64, of a reference sample in a block of 2^a x 2^b samples that is blended with
-// its references, by the distance from the reference, counted from 0.
+// PDPC: weight, in 1/64, of a reference for a sample at this distance from it, from 0, in a block
+// of 2^a x 2^b samples.
 MMP_HD constexpr int blend_weight(int distance, int a, int b) {
     return 32 >> smaller(31, 2 * distance >> ((a + b - 2) >> 2));
 }
-// The distance from which on the weight is 0.
+// Distance from which blend_weight() is 0.
 MMP_HD constexpr int blend_reach(int a, int b) { return 3 << ((a + b - 2) >> 2); }
-// The distance, in 1/512 of a sample, along the other side for each sample along an angle's own
-// side. `slope` is above 0.
+// PDPC of angles: shift along the side references per sample along the main direction, in 1/512
+// sample. `slope` is positive.
 MMP_HD constexpr int inverse_slope(int slope) { return (16384 + slope / 2) / slope; }
 MMP_HD constexpr int blend(int weight, int reference, int sample) {
     return (weight * reference + (64 - weight) * sample + 32) >> 6;
 }
 
-// Sample (i, j) of the planar mode; `corner_above` and `corner_left` are the references at the
-// block's width and height.
+// Sample (i, j) of the planar mode. `corner_above` is the reference above at the block's width,
+// `corner_left` the reference on the left at the block's height.
 MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int left,
                                    int corner_above, int corner_left) {
     const int height = 1 << a, width = 1 << b;
@@ -60,22 +61,22 @@ MMP_HD constexpr int planar_sample(int i, int j, int a, int b, int above, int le
     return (across * height + down * width + height * width) >> (a + b + 1);
 }
 
-// The least-squares mode: neighbours left, above, above left, above right, second left, second
-// above.
+// Least-squares mode, in the order of the weights: neighbours left, above, above left, above right,
+// second left, second above.
 constexpr int kTaps = 6, kTerms = kTaps + 1;
-constexpr int kFitReach = 6;       // rows and columns around a block that the fit uses
-constexpr int kFittedFrom = 8;     // least row and column of a block that may use the mode
+constexpr int kFitReach = 6;       // rows and columns around a block with training samples
+constexpr int kFittedFrom = 8;     // least row and column of a block in this mode
 constexpr int kDiagonal = 60, kFitScale = 256;
-constexpr int kMostWeight = 16384;  // in 1/4096
-// Rounding can make the equations singular. These limits keep all products within 63 bits.
+constexpr int kMostWeight = 16384;  // limit of a weight, in 1/4096
+// Rounding can make the normal equations singular. These limits keep all products within 63 bits.
 constexpr int64_t kMostValue = int64_t{1} << 32, kMostFactor = int64_t{1} << 30;
 
 MMP_HD constexpr int64_t limited(int64_t value, int64_t most) {
     return value < -most ? -most : value > most ? most : value;
 }
 
-// The fitted difference of a sample from the middle level, in 1/16 of a sample's unit. `sum` is the
-// sum of its neighbours' differences in that unit, with weights in 1/4096.
+// Predicted difference of a sample from the middle level, in 1/16 of a sample's unit. `sum` is the
+// weighted sum of its neighbours' differences in the same unit, with weights in 1/4096.
 template <class Sum>
 MMP_HD constexpr int fitted_value(Sum sum, int middle = 128) {
     const Sum value = (sum + 2048) >> 12, limit = 16 * middle;
@@ -85,14 +86,14 @@ MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
     return smaller(2 * middle - 1, ((value + 8) >> 4) + middle);
 }
 
-// The modes from earlier planes.
-constexpr int kPlanesReach = 4;     // rows above and columns left of a block that the fit uses
-constexpr int kMostRegressors = 7;  // six samples of the planes, and a distance
+// Modes from earlier planes (cross-component prediction).
+constexpr int kPlanesReach = 4;     // rows above, columns left with training samples
+constexpr int kMostRegressors = 7;  // six samples of earlier planes and a difference from the mean
 constexpr int kPlanesDiagonal = 256;
-constexpr int kWideFromLog2 = 7;  // least area of a block in mode kWidePlanes, as a logarithm
+constexpr int kWideFromLog2 = 7;  // least area of a kWidePlanes block, as log2
 
-// The sum of products of differences from the means, in units of 8-bit samples, times kFitScale.
-// `products` and the sums are those of `count` samples.
+// Covariance of `count` samples times kFitScale, in units of 8-bit samples. `products` is the sum
+// of the products of both variables, `sum` and `other` are the sums of each.
 MMP_HD constexpr int64_t covariance(int64_t products, int64_t sum, int64_t other, int64_t count,
                                     int extra) {
     return kFitScale * (count * products - sum * other) / (count << 2 * extra);

@@ -1,5 +1,5 @@
-// Rules of the encoder's search for blocks, in integers, so that all backends choose the same
-// plans.
+// Decision rules of the encoder's search for blocks, in integers, so that all backends choose the
+// same plans.
 #pragma once
 
 #include "shared/blocks/models.h"
@@ -9,28 +9,30 @@
 namespace mmp {
 
 constexpr int64_t kNever = int64_t{1} << 61;
-// The most decoded rows above and columns left of a block that it depends on, without templates.
+// Most decoded rows above and columns left of a block that its coding depends on, template matching
+// excluded.
 constexpr int kReach = 8;
-constexpr int kModeBits = 5;  // bits that the survey assumes for a mode
+constexpr int kModeBits = 5;  // bits that the survey assumes per mode
 
-// The squared error of a coefficient, in 1/16 squared error of samples with 8 + `finer` bits.
+// Squared error of a coefficient, in 1/16 squared error of samples with 8 + `finer` bits.
 template <class Cost>
 MMP_HD constexpr Cost coefficient_error(int32_t difference, int finer = 0) {
     return Cost((int64_t{difference} * difference << 2 * finer) >> 2);
 }
 
-// A coefficient of at most 5/8 of a step becomes level 0.
+// A coefficient of at most 5/8 step is quantised to 0.
 MMP_HD constexpr int32_t least_coefficient(int32_t step) { return step * 5 / 16; }
 
-// With dependent quantisation, a coefficient of at most half a step is not the last one.
+// With dependent quantisation, the last level has a coefficient above half a step.
 MMP_HD constexpr int32_t first_coefficient(int32_t step) { return step / 4; }
 
-// The reciprocal of a step: a number below 2^16, times this, shifted by 32, is the quotient.
+// Reciprocal of a step for exact division: a number below 2^16 times the reciprocal, shifted right
+// by 32, is the quotient.
 MMP_HD constexpr uint64_t inverse_of(int32_t step) { return (uint64_t{1} << 32) / step + 1; }
 
-// The level of least cost for a coefficient of magnitude `size`. `cost` is the cost of level 0 on
-// entry and the least cost on return. `level_cost` holds the rates of the magnitudes 0, 1, 2 and
-// more; costs.of_remainder(area, magnitude - 3) is added from magnitude 3 on.
+// Returns the level of least RD cost for a coefficient of magnitude `size`. `cost` is the cost of
+// level 0 on entry and the least cost on return. `level_cost` holds the rates of magnitudes 0, 1,
+// 2, and 3 or more; from 3 on, costs.of_remainder(area, magnitude - 3) is added.
 template <class Costs, class Cost>
 MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
                         const int32_t* level_cost, const Costs& costs, Cost& cost,
@@ -50,7 +52,7 @@ MMP_HD int choose_level(int size, int32_t step, uint64_t inverse, int area,
     return chosen;
 }
 
-// The cost of the flag of a block that is not forced, from the units above and left of it.
+// Cost of the flag of a block without forced split, given the units above and left of it.
 MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag, const Unit& above,
                          const Unit& left, bool ternary = false) {
     const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
@@ -66,8 +68,8 @@ MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag,
     return cost;
 }
 
-// The modes, as bits, that are tried on a block: those that the survey proposes, those of the
-// neighbours, average and planar. Template matching is slow, so only the survey proposes it.
+// Bit mask of the modes that are tried on a block: modes from the survey, modes of the neighbours,
+// average and planar. Template matching is slow, so it is tried only if the survey proposes it.
 MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& likely,
                                           uint64_t allowed) {
     const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
@@ -75,26 +77,26 @@ MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& 
     return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
-// The estimate of a mode: its sum of absolute Hadamard differences plus its cost, in which a bit
-// weighs about 0.6 sqrt(lambda). `root` is sqrt(lambda) in 1/256.
+// Estimated cost of a mode: SATD plus mode cost, where a bit weighs about 0.6 sqrt(lambda). `root`
+// is sqrt(lambda) in 1/256.
 MMP_HD constexpr int32_t mode_estimate(int32_t difference, int32_t mode_cost, int32_t root) {
     return difference + int32_t(int64_t{mode_cost} * 10 / root);
 }
-// The largest estimate of a mode that is tried, from the best estimate.
+// Largest estimate of a mode that is tried (early termination), given the best estimate.
 MMP_HD constexpr int64_t hopeless_estimate(int32_t best, int32_t root) {
     return int64_t{best} * 8 / 5 + root / 32;
 }
 
-// The cost of coding a residual: the rate of its levels, and the energy that they leave of it. The
-// integer basis is not quite orthonormal, so what the levels keep can exceed the energy.
+// RD cost of a residual: rate of its levels plus the energy that they do not represent. The integer
+// basis is only nearly orthonormal, so `kept` can exceed `energy`.
 MMP_HD constexpr int64_t residual_cost(int64_t rate, int64_t energy, int64_t kept) {
     return rate + (kept < energy ? energy - kept : 0);
 }
 
-// The guessed cost of a split from the sum of its halves' guesses. It adds 1/32, because the least
-// of many guesses is too low.
+// Estimated cost of a split from the sum of its parts' estimates. It adds 1/32, because the minimum
+// of many noisy estimates is too low.
 MMP_HD constexpr int64_t guessed_split_cost(int64_t halves) { return halves + (halves >> 5); }
-// The largest guessed cost of a flag that is tried, from the least one; `slack` is in percent.
+// Largest estimated cost of a flag that is tried, given the least estimate; `slack` is in percent.
 MMP_HD constexpr int64_t worthwhile_cost(int64_t least, int slack) {
     return least + least * slack / 100;
 }

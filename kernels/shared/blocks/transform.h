@@ -5,8 +5,8 @@
 
 namespace mmp {
 
-constexpr int kBasisBits = 12;        // 4096 stands for 1
-constexpr int kCoefficientBits = 3;   // coefficients are in 1/8 of a sample's unit
+constexpr int kBasisBits = 12;        // fixed point: 4096 represents 1
+constexpr int kCoefficientBits = 3;   // unit of coefficients: 1/8 of a sample's unit
 constexpr int kMaxCoefficient = 32767;
 constexpr int kMaxLevel = 32767;
 
@@ -16,7 +16,7 @@ MMP_HD constexpr int32_t saturated(int32_t value) {
                                       : value;
 }
 
-// The coefficient that a level stands for; the step is in 1/16 of a sample's unit.
+// Dequantised coefficient of a level; the step is in 1/16 of a sample's unit.
 MMP_HD constexpr int32_t dequantised(int32_t level, int32_t step) {
     const int64_t magnitude = (int64_t{level < 0 ? -level : level} * step + 1) >> 1;
     const int32_t value = magnitude > kMaxCoefficient ? kMaxCoefficient : int32_t(magnitude);

@@ -1,5 +1,4 @@
-// An adaptive model of a binary decision.
-// Source: section "Binary models" of docs/format/format.md.
+// Adaptive model of a binary symbol. Source: section "Binary models" of docs/format/format.md.
 #pragma once
 
 #include "shared/integers.h"
@@ -10,27 +9,27 @@ constexpr uint32_t kBitTotal = 1 << 16;
 constexpr int kLeastProbability = 192;
 constexpr int kSlowest = 64;
 
-// The probability that a bit is 1, in 1/65536. It adapts more slowly the more bits were seen.
+// Probability of a 1, in 1/65536. The adaptation rate falls with the number of bits seen.
 struct BitModel {
     uint16_t one = 1 << 15;
     uint8_t seen = 0;
 
     MMP_HD void count(int bit) {
         const int target = bit ? int(kBitTotal) : 0;
-        const int reach = (1 << 17) / (2 * seen + 3);  // 1 / (seen + 3/2), in 1/65536
+        const int reach = (1 << 17) / (2 * seen + 3);  // rate 1 / (seen + 3/2), in 1/65536
         const int next = one + int(((target - one) * int64_t{reach}) >> 16);
         one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
         if (seen < kSlowest) ++seen;
     }
 
-    // Takes a probability in 1/256, and the bits that it counts for.
+    // Sets the initial state: a probability in 1/256 and the number of bits that it counts as.
     MMP_HD void start(const uint8_t* trained) {
         const int next = 256 * trained[0] + 128;
         one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
         seen = uint8_t(smaller(trained[1], kSlowest));
     }
 
-    // Encoder only: takes the mean of both probabilities, weighted by the bits that each has seen.
+    // Encoder only: averages both probabilities, weighted by the number of bits seen.
     MMP_HD void merge(const BitModel& other) {
         const int weight = seen + other.seen;
         if (weight == 0) return;
@@ -39,7 +38,7 @@ struct BitModel {
     }
 };
 
-// The probability of a 1 by the mean of two models.
+// Probability of a 1 as the mean of two models.
 MMP_HD constexpr uint32_t mean_probability(const BitModel& model, const BitModel& other) {
     return (uint32_t{model.one} + other.one) >> 1;
 }

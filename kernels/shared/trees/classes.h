@@ -6,13 +6,14 @@
 
 namespace mmp {
 
-// The classes in order: kScales of elements that were never used, by scale of origin; kScales of
-// used elements; elements whose samples are all kMidLevel; displaced blocks, never used and used.
+// Classes of elements, in order: never used, by scale of origin (kScales classes); used, by scale
+// of origin (kScales classes); elements whose samples are all kMidLevel; displaced blocks, never
+// used and used.
 constexpr int kZeroClass = 2 * kScales;
 constexpr int kDisplacedClass = kZeroClass + 1;
 constexpr int kClasses = kDisplacedClass + 2;
 
-// The class of an element of class c after a use.
+// Class of an element of class c after it is used.
 MMP_HD constexpr int used_class(int c) {
     if (c < kScales) return c + kScales;
     return c == kDisplacedClass ? c + 1 : c;

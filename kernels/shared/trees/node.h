@@ -1,4 +1,4 @@
-// A node of a segmentation tree in the 32 bits that a device sends to the host.
+// A node of a segmentation tree, packed into 32 bits for the transfer from device to host.
 #pragma once
 
 #include "shared/integers.h"
@@ -7,7 +7,7 @@
 
 namespace mmp {
 
-// From bit 0: 16 bits for the index of a leaf's element, 5 for scale, 2 for flag, 3 for context.
+// From bit 0: 16 bits index of a leaf's element, 5 bits scale, 2 bits flag, 3 bits context.
 MMP_HD uint32_t pack_node(int scale, int flag, int context, uint32_t index) {
     return index | static_cast<uint32_t>(scale) << 16 | static_cast<uint32_t>(flag) << 21 |
            static_cast<uint32_t>(context) << 23;

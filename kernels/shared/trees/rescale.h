@@ -1,4 +1,5 @@
-// The integer scale transform. Source: section "Scale transform" of docs/format/format.md.
+// Integer scale transform (resampling of a block to another scale). Source: section "Scale
+// transform" of docs/format/format.md.
 //
 // It is separable: rows first, then columns. One pass over the rows serves all scales of one width.
 #pragma once
@@ -9,15 +10,15 @@
 
 namespace mmp {
 
-// Rounded mean of `1 << ratio_log2` samples that lie `step` apart.
+// Rounded mean of `1 << ratio_log2` samples at a distance of `step`.
 MMP_HD uint8_t mean_of(const uint8_t* in, int step, int ratio_log2) {
     int sum = (1 << ratio_log2) >> 1;
     for (int i = 0; i < 1 << ratio_log2; ++i) sum += in[i * step];
     return static_cast<uint8_t>(sum >> ratio_log2);
 }
 
-// The two input samples around output sample i of a line that grows from `from` to 1 << to_log2
-// samples, and the weight of the right sample in units of 2^-to_log2.
+// Linear interpolation of output sample i when a line grows from `from` to 1 << to_log2 samples:
+// the two input samples, and the weight of the right one in 2^-to_log2.
 struct GrowPosition {
     int left, right, weight;
 };
@@ -28,7 +29,7 @@ MMP_HD constexpr GrowPosition grow_position(int i, int from, int to_log2) {
     return {left, left + 1 < from ? left + 1 : from - 1, position - (left << to_log2)};
 }
 
-// Interpolation between two samples, rounded half up.
+// Linear interpolation between two samples, rounded half up.
 MMP_HD uint8_t between(int left, int right, int weight, int to_log2) {
     return static_cast<uint8_t>(left +
                                 ((weight * (right - left) + ((1 << to_log2) >> 1)) >> to_log2));

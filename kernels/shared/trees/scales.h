@@ -1,5 +1,5 @@
-// Block sizes (scales), the partition and the contexts of flags.
-// Source: sections "Scales and partition" and "Flags" of docs/format/format.md.
+// Block sizes (scales), partition types and flag contexts. Source: sections "Scales and partition"
+// and "Flags" of docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -53,7 +53,7 @@ MMP_HD constexpr bool flag_allowed(int scale, int flag, int partition) {
     return n < kLevels - 1 && (!dyadic || n < m);
 }
 
-// Whether segments of this scale occur in the partition.
+// Whether the partition contains segments of this scale.
 MMP_HD constexpr bool scale_reachable(int scale, int partition) {
     const int n = scale_n(scale), m = scale_m(scale);
     return partition == kFlexible || m == n || m == n + 1;
@@ -64,7 +64,8 @@ MMP_HD constexpr int segment_address(int scale, int k, int l) {
     return (k + (1 << scale_n(scale)) - 1) * kMapSize + l + (1 << scale_m(scale)) - 1;
 }
 
-// The context of a node's flag from the scales of the leaves above and left of its fragment.
+// Context of a flag, from the scales of two leaves outside the fragment: above it at the node's
+// middle column, and left of it at the node's middle row.
 MMP_HD constexpr int flag_context(int scale, int above, int left) {
     const int n = scale_n(scale), m = scale_m(scale);
     int finer = 0;

@@ -1,4 +1,4 @@
-// Any processor.
+// Kernel without SIMD instructions, for any processor.
 #include "cpu/blocks/products/tiles.h"
 
 namespace {

@@ -1,4 +1,4 @@
-// Products of small matrices of 16-bit integers, for several levels of SIMD.
+// Products of small matrices of 16-bit integers, with one kernel per SIMD level.
 #pragma once
 
 #include <stdint.h>
@@ -7,28 +7,28 @@
 
 namespace mmp {
 
-// A matrix of 16-bit integers, row by row.
+// A row-major matrix of 16-bit integers.
 struct Matrix {
     const int16_t* data;
     int stride;
 };
 
-// Computes (x y + 2^(shift - 1)) >> shift. x has `rows` rows and y has `columns` columns, both
-// multiples of 4 or, for rows, 2; y has `length` rows, a multiple of 2. Sums fit 32 bits.
+// Computes (x y + 2^(shift - 1)) >> shift. x is `rows` x `length`, y is `length` x `columns`;
+// `columns` is a multiple of 4, `rows` of 2, `length` of 2. Sums fit 32 bits.
 struct ProductKernel {
     const char* name;
     bool (*supported)();
-    // Saturates the results to kMaxCoefficient.
+    // Saturates the results to +-kMaxCoefficient.
     void (*to_words)(Matrix x, Matrix y, int rows, int columns, int length, int shift, int16_t* out,
                      int out_stride);
     void (*to_ints)(Matrix x, Matrix y, int rows, int columns, int length, int shift, int32_t* out,
                     int out_stride);
 };
 
-// The best kernel of this machine.
+// The fastest kernel that this processor supports.
 const ProductKernel& products();
 
-// The kernels of this build, best first.
+// The kernels compiled into this build, fastest first; the processor may not support all.
 const std::vector<const ProductKernel*>& product_kernels();
 
 }  // namespace mmp

@@ -1,5 +1,5 @@
-// The product of two matrices, tile by tile, for any level of SIMD. avx2.cpp, avx512.cpp and
-// generic.cpp include it; each is compiled for its own level.
+// Matrix product in register tiles, for any SIMD level. avx2.cpp, avx512.cpp and generic.cpp
+// include this file and compile it for their own level.
 #pragma once
 
 #include <stdint.h>
@@ -11,8 +11,8 @@ namespace {
 
 using namespace mmp;
 
-// Simd::Tile<Rows, Columns> sums the products of one tile: add(factors, stride, y, y_stride) adds
-// those of two columns of x and two rows of y.
+// Simd::Tile<Rows, Columns> accumulates one tile of the product: add(factors, stride, y, y_stride)
+// adds the outer products of two columns of x with two rows of y.
 template <class Tile, class Out>
 inline void multiply_tile(Matrix x, Matrix y, int length, int shift, Out* out, int out_stride) {
     Tile tile(1 << (shift - 1));
@@ -21,7 +21,7 @@ inline void multiply_tile(Matrix x, Matrix y, int length, int shift, Out* out, i
     tile.store(shift, out, out_stride);
 }
 
-// Not inlined, so that the sums of a tile stay in registers.
+// Not inlined, so that the compiler keeps the accumulators of a tile in registers.
 template <class Simd, int Columns, class Out>
 __attribute__((noinline)) void multiply_columns(Matrix x, Matrix y, int rows, int length, int shift, Out* out,
                              int out_stride) {

@@ -1,6 +1,6 @@
-// Tiles of x86 processors. Two rows of y are interleaved, so that one instruction multiplies pairs
-// and adds each two products. Interleaving works on 128-bit parts, and so does packing of results,
-// which restores the order.
+// Register tiles of x86 processors. Two rows of y are interleaved, so that one instruction
+// (vpmaddwd) multiplies pairs and adds the two products. Interleaving works within 128-bit lanes;
+// so does packing of the results, which restores the order.
 #pragma once
 
 #include <immintrin.h>

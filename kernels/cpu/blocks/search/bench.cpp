@@ -5,12 +5,13 @@
 
 namespace mmp {
 
-// Estimates are less exact for smaller blocks.
+// Blocks below kExactArea samples have less exact estimates, so `reserve` counts less for them, by
+// kInexactPercent.
 constexpr int kExactArea = 128, kInexactPercent = 10;
-// A trellis finds levels that cost at least this part of their estimate, or nearly always.
+// The trellis almost never reduces the cost of levels below this percentage of their estimate.
 constexpr int kTrellisPercent = 85;
 
-// The most that impatience adds to the percentages of an effort.
+// Limit of the percentage that `patience` adds to `reserve` and `again`.
 constexpr int kMostImpatience = 12;
 
 static int64_t percent(int64_t cost, int share) { return cost / 100 * share; }
@@ -60,8 +61,9 @@ int64_t BlockBench<Sample>::flag_cost(const BlockPlace& block, int flag) const {
                           tools_.ternary);
 }
 
-// Writes the numbers of the leaves that a search over a block depends on, and returns their number.
-// Outside the fragment nothing changes between its searches.
+// Writes the leaf numbers of the units that a search over a block depends on, and returns their
+// number. Units outside the fragment do not matter: they do not change while the fragment is
+// searched.
 template <class Sample>
 int BlockBench<Sample>::surroundings(const BlockPlace& block, uint32_t* around) const {
     constexpr int kReachUnits = kReach >> kUnitLog2;
@@ -75,7 +77,7 @@ int BlockBench<Sample>::surroundings(const BlockPlace& block, uint32_t* around) 
         for (int r = std::max(from_row, 0); r < std::min(to_row, side); ++r)
             end = std::copy(shown_[r] + from, shown_[r] + std::max(from, to), end);
     };
-    // Templates depend on all decoded samples.
+    // Template matching depends on all decoded samples.
     if (survey_.templates(block)) {
         take(0, side, 0, side);
     } else {
@@ -113,7 +115,7 @@ void BlockBench<Sample>::hide(const BlockPlace& block) {
     number_units(block, 0);
 }
 
-// Returns the largest of the `count` least estimates of modes and transform types.
+// Returns the `rank`-th least of the estimates of modes and transform types.
 static int64_t least_estimate(const int64_t (*estimates)[kTransformTypes], int modes, int count) {
     int64_t sorted[kModes * kTransformTypes];
     const int all = modes * kTransformTypes;
@@ -122,7 +124,7 @@ static int64_t least_estimate(const int64_t (*estimates)[kTransformTypes], int m
     return sorted[std::min(all, count) - 1];
 }
 
-// Tries the promising modes. `given` is the cost of the symbols before the mode.
+// Tries the promising modes. `given` is the cost of the symbols that precede the mode.
 template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {
@@ -247,19 +249,20 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     return scratch_.make(outcome);
 }
 
-// The per cent that a search adds to `reserve` and `again`, the more the more blocks it has tried.
+// Percentage that `patience` adds to `reserve` and `again`; it grows with the number of blocks
+// tried.
 template <class Sample>
 int BlockBench<Sample>::impatience() const {
     return effort_.patience ? std::min(tried_ / effort_.patience, kMostImpatience) : 0;
 }
 
-// The per cent of the latest cost of a block that must be below the bound for another trial.
+// A block or flag is tried again only if this percentage of its latest cost is below the bound.
 template <class Sample>
 int BlockBench<Sample>::again() const {
     return effort_.again ? std::min(effort_.again + impatience(), 100) : 0;
 }
 
-// The part of the cost of a block that is reserved for it while blocks before it are searched.
+// Lower estimate of the cost of a block, which is taken off the bound of the parts before it.
 template <class Sample>
 int64_t BlockBench<Sample>::expected(const BlockPlace& block) {
     if (!effort_.reserve) return 0;
@@ -271,7 +274,7 @@ int64_t BlockBench<Sample>::expected(const BlockPlace& block) {
     return percent(estimate, effort_.reserve + impatience() - less);
 }
 
-// Writes the ways of coding a block that are worth a trial, and returns their number.
+// Lists the flags (leaf and splits) that are worth a trial, and returns their number.
 template <class Sample>
 int BlockBench<Sample>::ways_of(const BlockPlace& block, Way* ways) {
     const Latest& latest = this->latest(block);
@@ -281,7 +284,7 @@ int BlockBench<Sample>::ways_of(const BlockPlace& block, Way* ways) {
         const int64_t before = latest.with_flag[flag];
         ways[count++] = {flag, before ? before : survey_.estimate(block, flag), before > 0};
     }
-    // After the least the others have a low bound.
+    // Cheapest first: its cost then is a tight bound for the others.
     if (effort_.reserve)
         std::stable_sort(ways, ways + count,
                          [](const Way& one, const Way& other) { return one.cost < other.cost; });
@@ -298,7 +301,7 @@ auto BlockBench<Sample>::split(const BlockPlace& block, int flag, int64_t bound)
     for (int part = 0; found && part < parts; ++part) {
         const BlockPlace place = part_of(block, flag, part);
         if (canvas_.is_outside(place)) break;
-        int64_t later = 0;  // cost of the parts after this one
+        int64_t later = 0;  // expected cost of the parts that follow
         for (int next = part + 1; next < parts; ++next)
             if (const BlockPlace other = part_of(block, flag, next); !canvas_.is_outside(other))
                 later += expected(other);

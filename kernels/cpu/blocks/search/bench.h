@@ -1,4 +1,4 @@
-// Tries blocks on a canvas: a copy of the decoded samples in and around one fragment.
+// Mode decision of blocks on a canvas: a copy of the decoded samples in and around one fragment.
 #pragma once
 
 #include <stdint.h>
@@ -15,16 +15,16 @@ class BlockBench {
 public:
     using Found = const Outcome<Sample>*;
 
-    // `source` has the size of the picture; `trees` is null without a dictionary.
+    // `source` has the padded size of the picture; `trees` is null without a dictionary.
     BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools,
                const BlockEffort& effort, const BlockSurvey<Sample>& survey, const BlockTrees* trees);
 
-    // `step` is that of the fragment.
+    // `step` is the quantisation step of the fragment.
     void start(const BlockPlace& fragment, int32_t step, const BlockPicture<Sample>& picture,
                const BlockModels& models, const BlockCosts& costs);
 
-    // Returns the best plan that costs less than the bound, or null. It exists until the next
-    // start.
+    // Returns the best plan that costs less than `bound`, or null. It is valid until the next
+    // start().
     Found search(const BlockPlace& block, int64_t bound);
 
 private:
@@ -32,19 +32,19 @@ private:
     Found split(const BlockPlace& block, int flag, int64_t bound);
     bool worthwhile(const BlockPlace& block, int flag) const;
 
-    // The canvas holds this many rows and columns before a fragment, enough for all places of
-    // templates.
+    // Rows and columns of the canvas before the fragment: enough for every place of template
+    // matching.
     static constexpr int kMargin = kTemplateColumns + kUnit;
     static_assert(kMargin >= 2 * kReach && kMargin >= kTemplateRows + kTemplateWidth);
     static constexpr int kUnitsAcross = kMaxSide >> kUnitLog2;
 
-    // What the latest search over a block of the fragment found, beside any neighbours: its least
-    // cost, and its cost with each flag. A search that found none below its bound leaves the bound.
-    // 0: not searched.
+    // Result of the latest search over a block of the fragment, whatever its neighbours were then:
+    // the least cost, and the cost with each flag. If no plan was below the bound, the bound is
+    // stored. 0: not searched.
     struct Latest {
         int64_t least = 0, with_flag[kBlockFlags] = {};
     };
-    // A way of coding a block, with its latest cost, or with its estimate if it was not tried.
+    // A flag of a block with its latest cost or, if it was not tried, its estimate.
     struct Way {
         int flag;
         int64_t cost;
@@ -68,7 +68,7 @@ private:
 
     const Sample* source_;
     BlockPicture<Sample> canvas_;
-    BlockTools tools_;  // with the step of the fragment
+    BlockTools tools_;  // step is the step of the fragment
     const BlockEffort effort_;
     const BlockSurvey<Sample>& survey_;
     const BlockTrees* trees_;
@@ -78,9 +78,9 @@ private:
     Scratch scratch_;
     Findings<Sample> findings_;
     std::vector<Latest> latest_;  // by block number
-    uint32_t leaves_ = 0;  // found in this fragment
-    int tried_ = 0;        // blocks of this fragment that were tried as leaves
-    // The number of the leaf that covers each unit of the fragment on the canvas, or 0.
+    uint32_t leaves_ = 0;  // number of leaves found in this fragment
+    int tried_ = 0;        // number of blocks of this fragment tried as leaves
+    // Number of the leaf that covers each unit of the fragment on the canvas; 0: none.
     uint32_t shown_[kUnitsAcross][kUnitsAcross] = {};
 };
 

@@ -37,7 +37,7 @@ BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture
     const int height = like.height, width = like.width;
     const Depth<Sample> depth = like.depth;
     BlockPicture<Sample> coarse(height, width, depth, like.earlier);
-    // A task does many rows, since a team counts few tasks.
+    // Each task covers several rows of blocks, because a team runs at most kMostTasks tasks.
     const int rows = (height / ThreadTeam::kMostTasks + kSide) / kSide * kSide;
     team.run(uint32_t((height + rows - 1) / rows), [&](uint32_t task) {
         const int first = int(task) * rows, end = std::min(first + rows, height);

@@ -1,4 +1,4 @@
-// The coarsely quantised source, from which the survey predicts blocks.
+// The coarsely quantised source, which stands for the decoded neighbours in the survey.
 #pragma once
 
 #include <stdint.h>
@@ -10,9 +10,9 @@
 
 namespace mmp {
 
-// Returns a picture like another, of one block each unit, whose samples are those of the source
-// after its cosine transform was quantised coarsely. From the exact source, small blocks would seem
-// too cheap.
+// Returns a picture of the size of `like`, one block per unit, whose samples are the source after
+// coarse quantisation of its cosine transform. With the exact source, the survey would
+// underestimate the cost of small blocks.
 template <class Sample>
 BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,
                                         const BlockTools& tools, const StepChanges& changes,

@@ -4,10 +4,11 @@ namespace mmp {
 
 namespace {
 
-// The number of bits of the largest lambda for which the cost of each bit fits 32 bits.
+// Number of bits of the largest lambda for which the cost of each bit fits 32 bits.
 constexpr int kMostLambdaBits = 36;
 
-// Returns the number of bits beyond 8 that costs can keep without overflow.
+// Returns the number of bits beyond 8 that costs can keep without overflow. `extra` is the number
+// of bits of a sample beyond 8.
 int finer_bits(int64_t lambda_fixed, int extra) {
     const int digits = lambda_fixed ? 64 - __builtin_clzll(uint64_t(lambda_fixed)) : 0;
     return smaller(extra, larger(kMostLambdaBits - digits, 0) / 2);

@@ -1,4 +1,4 @@
-// Lagrangian costs of the symbols of a block with the current models.
+// Lagrangian costs of the symbols of a block under the current models.
 #pragma once
 
 #include <stdint.h>
@@ -9,29 +9,31 @@
 
 namespace mmp {
 
-// Costs in 1/16 squared error. Lambda is in units of 8-bit samples; for deeper samples it is often
-// so small that the cost of a bit would round to 0. So the squared error of deeper samples is in
-// finer units: those of samples that keep some of the bits beyond 8.
+// Costs in 1/16 squared error. Lambda is given for 8-bit samples; for deeper samples it is often so
+// small that the cost of a bit would round to 0. Costs of deeper samples therefore keep `finer` of
+// the bits beyond 8, which makes their unit smaller.
 struct BlockCosts {
-    static constexpr int kMostSum = 15;  // of five magnitudes of at most 3
-    // The places are those of `places_of`.
+    static constexpr int kMostSum = 15;  // of five magnitudes, each clipped to 3
+    // Places are those of places_of().
     static constexpr int kMostPlaces = kDirections * kFrequencies;
 
     BlockCosts(int extra_bits, bool fine) : fine(fine), extra_(extra_bits) {}
 
-    const bool fine;       // fine contexts
-    int finer, coarser;    // bits beyond 8 that costs keep, and bits that they drop
-    int64_t lambda_fixed;  // in the finer units
+    const bool fine;       // whether fine contexts are on
+    int finer, coarser;    // numbers of bits beyond 8 that costs keep and drop
+    int64_t lambda_fixed;  // lambda in the finer unit
     BitCosts bit;
     int32_t plain;                             // cost of a bit of probability 1/2
-    // Of independent magnitudes 0, 1, 2, more; with sign.
+    // Cost of independent magnitudes 0, 1, 2, and 3 or more, sign included.
     int32_t level[kAreas][kMostPlaces][kMostSum + 1][4];
-    // The same by quantiser, then by magnitude and class of the sum: a vector for the trellis.
+    // Costs of magnitudes with their class of sums innermost, so that the trellis loads them as a
+    // vector; by quantiser.
     int32_t by_sum[kQuantisers][kAreas][kMostPlaces][4][kSumClasses];
-    // Of the bit that a level is not 0, with quantiser 0 and a sum of 0. The last level lacks it.
+    // Cost of the bit that says that a level is not 0, with quantiser 0 and a sum of 0. The last
+    // level is not 0, so this bit is not coded for it.
     int32_t nonzero[kAreas][kMostPlaces];
 
-    // Takes the costs of the bits from the models, with this lambda. Call before each fragment.
+    // Computes the costs of all symbols from the models and lambda. Call before each fragment.
     void refresh(const BlockModels& models, int64_t lambda);
     const uint8_t* places_of(const Scan& scan, int family) const {
         return fine ? scan.fine_place[family].data() : scan.frequency_class.data();
@@ -39,7 +41,7 @@ struct BlockCosts {
     int64_t of_squares(int64_t sum) const { return sum << kCostFractionBits >> 2 * coarser; }
     // The cost of squared errors of coefficients, in 1/64 squared error of 8-bit samples.
     int64_t of_coefficients(int64_t sum) const { return sum << 2 * finer >> 2; }
-    // The context of a remainder, from a class of sums.
+    // Context of the remainder of a magnitude, from the class of the sum of magnitudes around it.
     int remainder_context(int area, int place, int sum) const {
         if (!fine) return area >= 2;
         return (fine_remainder_models(place % kFrequencies, sum) - kFineRemainderModels) /
@@ -54,8 +56,8 @@ struct BlockCosts {
         const int group = floor_log2(last + 1);
         return last_[shape_number(a, b)][group][group && ((last + 1) >> (group - 1) & 1)];
     }
-    // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is that of
-    // modes from earlier planes; `angles` is as in weigh_modes().
+    // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is the context
+    // of the cross-component modes; `angles` is as in weigh_modes().
     void of_modes(const BlockModels& models, int size, LikelyModes likely, int context,
                   uint64_t allowed, const AngleWeights* angles, int32_t* costs) const;
 
@@ -69,7 +71,7 @@ private:
 
     const int extra_;
     int64_t remainder_[kRemainderPlaces * kSumClasses][kRemainderTable];
-    int32_t last_[kShapes][kLastGroups][2];  // by group and by the bit below the highest one
+    int32_t last_[kShapes][kLastGroups][2];  // [shape][group][bit below the highest of last + 1]
 };
 
 }  // namespace mmp

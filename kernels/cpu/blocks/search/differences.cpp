@@ -8,26 +8,27 @@ namespace {
 
 constexpr uint64_t kHorizontalFamily = (uint64_t{1} << kFirstVertical) - 1;
 
-// 16 source samples in lanes.
+// 16 source samples as a vector.
 template <class Lanes, class Sample>
 MMP_INLINE Lanes samples_at(const Sample* from) {
     return __builtin_convertvector(loaded<typename Row<Sample, 16>::Samples>(from), Lanes);
 }
 
-// Count predicted samples of row i in lanes of type Lane.
+// Count predicted samples of row i as a vector with elements of type Lane.
 template <int Count, class Lane, class Sample>
 MMP_INLINE typename Vector<Lane, Count>::Type row_at(const Wide<Sample>* places, int slope, int i,
                                                      Depth<Sample> depth,
                                                      const AngleTables& tables) {
     using Lanes = typename Vector<Lane, Count>::Type;
-    if constexpr (Count == 16 && !kIsByte<Sample>)  // a register has eight lanes of 32 bits
+    if constexpr (Count == 16 && !kIsByte<Sample>)  // a register has eight 32-bit lanes
         return joined<Lanes>(row_at<8, Lane>(places, slope, i, depth, tables),
                              row_at<8, Lane>(places + 8, slope, i, depth, tables));
     else
         return __builtin_convertvector(predicted_row<Count>(places, slope, i, depth, tables), Lanes);
 }
 
-// Sums the sizes of the difference from the prediction by one angle, with lanes of type Lane.
+// Sum of absolute Hadamard coefficients of source minus prediction by one angle, in lanes of type
+// Lane.
 template <int Width, class Lane, class Sample>
 MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* places, int slope,
                                     int height, int width, Depth<Sample> depth,
@@ -73,7 +74,7 @@ MMP_INLINE int32_t angle_difference(const Sample* source, const Wide<Sample>* pl
                         : of.template operator()<16>();
 }
 
-// Writes the differences of the angles of one family.
+// Writes the Hadamard differences of the angles of one family (horizontal or vertical).
 template <class Sample>
 MMP_SIMD_LEVELS void family_differences(uint64_t angles, const Sample* source,
                                         AngleLine<Sample>& line, const Wide<Sample>* side,
@@ -84,7 +85,7 @@ MMP_SIMD_LEVELS void family_differences(uint64_t angles, const Sample* source,
         const int angle = __builtin_ctzll(angles), slope = angle_slope(angle);
         line.set_side(angle, side, height, height + width, tables);
         AngleLine<Sample> raw;
-        // A straight angle never smooths its references.
+        // The straight angles (horizontal, vertical) never use smoothed references.
         if (!slope) raw.set_main(straight, 0, height + width);
         const Wide<Sample>* places = slope ? line.places() : raw.places();
         differences[angle] =

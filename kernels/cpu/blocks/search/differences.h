@@ -1,4 +1,4 @@
-// The Hadamard differences between a block and its predictions by many modes.
+// Hadamard differences (SATD) between a block and its predictions by many modes.
 #pragma once
 
 #include <stdint.h>
@@ -8,11 +8,12 @@
 
 namespace mmp {
 
-// A block whose modes are compared: its samples, row by row, and the references around it.
+// A block whose modes are compared: its source samples and its references.
 template <class Sample>
 class ModeDifferences {
 public:
-    // The objects behind the references outlive this one. `smooth` is as in predict_block().
+    // `references`, `smooth` and `source` must outlive the object. `smooth` is as in
+    // predict_block().
     ModeDifferences(const Sample* source, const References<Sample>& references,
                     const References<Sample>& smooth, int a, int b, Depth<Sample> depth);
 
@@ -26,9 +27,9 @@ private:
     const References<Sample>&references_, &smooth_;
     const int a_, b_;
     const Depth<Sample> depth_;
-    bool ready_[2] = {};  // of the horizontal and of the vertical family
+    bool ready_[2] = {};  // of the horizontal and the vertical family
     AngleLine<Sample> lines_[2];
-    Sample turned_[kMaxBlockArea];  // the source, transposed, for the horizontal family
+    Sample turned_[kMaxBlockArea];  // transposed source, for the horizontal family
 };
 
 }  // namespace mmp

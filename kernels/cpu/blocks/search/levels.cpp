@@ -11,8 +11,8 @@ namespace mmp {
 
 namespace {
 
-// Writes the magnitudes of the first coefficients in scan order, and returns the numbers of those
-// that may get a level.
+// Writes the magnitudes of the first `end` coefficients in scan order and the scan positions of
+// those that may become a non-zero level; returns the number of these.
 int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t step,
            uint16_t* sizes, uint16_t* candidates) {
     int count = 0;
@@ -25,8 +25,7 @@ int gather(const int16_t* coefficients, const uint16_t* places, int end, int32_t
     return count;
 }
 
-// Chooses as choose_level() does. Levels up to 3 are compared without branches, which would be hard
-// to predict.
+// choose_level(), but compares levels up to 3 without branches, because they are hard to predict.
 template <class Cost>
 class LevelChooser {
 public:
@@ -37,12 +36,12 @@ public:
           costs_(costs) {
         for (int level = 1; level <= kFew; ++level) values_[level] = dequantised(level, step);
     }
-    // `context` is that of the remainder.
+    // `context` is the context of the remainder.
     int choose(int size, const int32_t* level_cost, int context, Cost& cost) const {
         const int floor = int((size * 2 * inverse_) >> 32);
         if (floor >= kFew)
             return choose_level(size, step_, inverse_, context, level_cost, costs_, cost, finer_);
-        // The cost of the remainder of a magnitude of 3.
+        // Cost of the remainder of magnitude 3.
         const int64_t more = costs_.of_remainder(context, 0);
         int chosen = 0;
         int64_t least = cost;
@@ -106,8 +105,8 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
     MagnitudeSums sums(scan);
     const auto& level_costs = costs.level[area];
     const LevelChooser<Cost> chooser(step, costs);
-    // The numbers of the levels that are not 0, from high to low frequencies, with their costs
-    // beyond those of dropping the coefficients.
+    // Scan positions of the non-zero levels, from high to low frequencies, and the cost of each one
+    // minus the cost of quantising its coefficient to 0.
     uint16_t kept[kMaxCoded];
     int64_t gains[kMaxCoded];
     int keeping = 0;
@@ -121,7 +120,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
             coefficient_error<Cost>(size, sizeof(Cost) == 4 ? 0 : costs.finer);
         Cost cost = dropped + level_cost[0];
         const int chosen = chooser.choose(size, level_cost, context, cost);
-        // Without a branch, which would be hard to predict.
+        // Without a branch, because it would be hard to predict.
         levels[places[k]] = int16_t(coefficients[places[k]] < 0 ? -chosen : chosen);
         sums.add(margins[k], chosen);
         kept[keeping] = uint16_t(k), gains[keeping] = int64_t{cost} - dropped;
@@ -130,7 +129,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
         keeping += chosen > 0;
     }
     if (!keeping) return {-1, 0, 0};
-    // The cost of the coefficients before each number.
+    // Cost of the coefficients that precede each scan position.
     const int top = kept[0];
     int64_t before[kMaxCoded];
     for (int k = 0; k < top; ++k)
@@ -142,7 +141,7 @@ LevelChoice choose_levels(const int16_t* coefficients, int a, int b, int family,
     rate += zeros;
     for (int n = 1; n < keeping; ++n) before[kept[n] + 1] = gains[n];
     for (int k = 0; k < top; ++k) before[k + 1] += before[k];
-    // The last level cannot be 0, so no bit codes that.
+    // The last level is known to be non-zero, so the bit that says so is not coded.
     const auto end_cost = [&](int k) {
         return int64_t{costs.of_last(a, b, k)} - costs.nonzero[area][cost_places[k]];
     };
@@ -170,11 +169,11 @@ template LevelChoice choose_levels<int64_t>(const int16_t*, int, int, int, int32
 
 namespace {
 
-// What the estimate counts of the rounded levels.
+// Statistics of the rounded levels, from which the rate is estimated.
 struct LevelCounts {
-    int32_t levels;  // that are not 0
-    int32_t bits;    // of the levels, in 1/16 bit
-    int32_t end;     // one more than the last place in scan order
+    int32_t levels;  // number of non-zero levels
+    int32_t bits;    // in 1/16 bit
+    int32_t end;     // one more than the last scan position
     int64_t kept;
 };
 
@@ -182,10 +181,10 @@ struct LevelCounts {
 MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint16_t* numbers,
                                          int count, int32_t step) {
     const uint32_t scale = estimate_scale(step);
-    // The largest magnitude whose level is 0. Steps of more than 2^17 have a scale of 0.
+    // Largest magnitude whose level is 0. For steps above 2^17, estimate_scale() is 0.
     const int most = ((1 << 16) - 1 - kEstimateRound) / larger(int(scale), 1);
     const Shorts16 dropped = Shorts16{} + int16_t(smaller(most, INT16_MAX));
-    // Sums of bits fit 16 bits: a level adds at most 199, and a lane has at most 64 levels.
+    // Sums of bits fit 16 bits: a level adds at most 199, and a lane gets at most 64 levels.
     Shorts16 ends{}, levels{}, bits{};
     Unsigned8 kept{};
     for (int i = 0; i < count; i += 16) {
@@ -199,7 +198,7 @@ MMP_SIMD_LEVELS LevelCounts count_levels(const int16_t* coefficients, const uint
             const Unsigned8 size = __builtin_convertvector(magnitude, Unsigned8);
             const Unsigned8 level = (size * scale + kEstimateRound) >> 16;
             const Unsigned8 coded = (level * uint32_t(step) + 1) >> 1;
-            kept += coded * (2 * size - coded) >> 2;  // the square of the size less that of the rest
+            kept += coded * (2 * size - coded) >> 2;  // size^2 minus squared quantisation error
             parts[part] = __builtin_convertvector(level, Shorts8);
         }
         const auto small = joined<Shorts16>(parts[0], parts[1]);

@@ -27,7 +27,7 @@ void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
     gather(fragment_, *best_, plan);
 }
 
-// Adds the nodes of a plan in coding order.
+// Appends the nodes of a plan in coding order.
 template <class Sample>
 void BlockSearch<Sample>::gather(const BlockPlace& block, const Outcome<Sample>& outcome,
                                  BlockPlan& plan) {

@@ -1,4 +1,4 @@
-// The encoder's search for the plan of a fragment.
+// The encoder's search for the plan (partition, modes, levels) of a fragment.
 #pragma once
 
 #include <stdint.h>
@@ -10,17 +10,17 @@ namespace mmp {
 template <class Sample>
 class BlockSearch {
 public:
-    // `source` has the size of the picture, as its coarsely quantised form; `trees` is null without
-    // a dictionary. The team surveys the blocks of a fragment.
+    // `source` and `coarse` have the padded size of the picture; `trees` is null without a
+    // dictionary. The threads of `team` share the survey of a fragment.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockPicture<Sample>& coarse, const BlockTools& tools,
                 const StepChanges& changes, const BlockEffort& effort, BlockTreeSearch* trees,
                 ThreadTeam& team);
 
-    // Finds the cheapest plan for the fragment that begins at (row, column).
+    // Finds the plan of least cost for the fragment that begins at (row, column).
     void find(int row, int column, const BlockModels& models, const BlockCosts& costs,
               BlockPlan& plan);
-    // Writes the samples of the plan to the picture.
+    // Writes the decoded samples and the units of the plan to the picture.
     void write(BlockPicture<Sample>& picture) const { write(picture, fragment_, *best_); }
 
 private:

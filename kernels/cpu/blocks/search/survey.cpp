@@ -5,8 +5,8 @@
 
 namespace mmp {
 
-// The estimate of a block that is not looked at. The sum over all parts of a fragment, and more than
-// that by any slack, fits 64 bits.
+// Estimate of a block that the survey skips. It is below kNever / 2^16, so that the sum over all
+// parts of a fragment, slack included, fits 64 bits.
 constexpr int64_t kSkipped = kNever >> 16;
 
 template <class Sample>
@@ -45,7 +45,7 @@ int BlockSurvey<Sample>::worthwhile(const BlockPlace& block) const {
     return worth;
 }
 
-// Returns whether a sample would be decoded before a block.
+// Returns whether the sample at (row, column) is decoded before the block.
 template <class Sample>
 bool BlockSurvey<Sample>::decoded_before(const BlockPlace& block, int row, int column) const {
     if (row < row_) return true;
@@ -54,8 +54,7 @@ bool BlockSurvey<Sample>::decoded_before(const BlockPlace& block, int row, int c
     return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) && column < column_;
 }
 
-// The modes of the blocks that a block is half of, or that are its halves, if their sides differ
-// less.
+// Best modes of the parents and halves of a block whose sides differ less than its own.
 template <class Sample>
 uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
     const int flag = block.b > block.a ? kColumns : kRows;
@@ -71,7 +70,8 @@ uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
     return modes;
 }
 
-// The modes of the aligned blocks of the same shape that overlap a block.
+// Best modes of the aligned blocks of equal shape that overlap a block, which only a ternary split
+// creates.
 template <class Sample>
 uint64_t BlockSurvey<Sample>::overlapping_modes(const BlockPlace& block) const {
     uint64_t modes = 0;
@@ -83,14 +83,14 @@ uint64_t BlockSurvey<Sample>::overlapping_modes(const BlockPlace& block) const {
     return modes;
 }
 
-// The modes that a block takes from others; all modes for an aligned square.
+// Modes that a block inherits from other blocks; all modes for an aligned square.
 template <class Sample>
 uint64_t BlockSurvey<Sample>::modes_around(const BlockPlace& block) const {
     if (!is_aligned(block)) return overlapping_modes(block);
     return block.a == block.b ? ~uint64_t{0} : inherited_modes(block);
 }
 
-// The modes that the survey of a block has looked at, and their differences from the source.
+// The modes whose prediction the survey has compared, with their SATD.
 struct ModeRanking {
     struct Candidate {
         int32_t difference;
@@ -99,7 +99,7 @@ struct ModeRanking {
     };
 
     void add(int mode, int32_t difference) { candidates[count++] = {difference, mode}; }
-    // Puts the `most` modes of least difference first.
+    // Moves the `most` modes of least SATD to the front, sorted.
     void sort(int most) {
         std::partial_sort(candidates, candidates + std::min(most, count), candidates + count);
     }
@@ -108,7 +108,7 @@ struct ModeRanking {
     int count = 0;
 };
 
-// Looks at the angles of a block that the effort allows.
+// Computes the SATD of the angles that the effort allows.
 template <class Sample>
 void BlockSurvey<Sample>::look_at_angles(const BlockPlace& block, const BlockCosts& costs,
                                          ModeDifferences<Sample>& of_modes, ModeRanking& ranking) {
@@ -144,7 +144,7 @@ void BlockSurvey<Sample>::look_at_angles(const BlockPlace& block, const BlockCos
     }
 }
 
-// The number of samples above and to the left of a block that may be decoded before it.
+// Number of samples above and number left of a block that may be decoded before it.
 template <class Sample>
 std::pair<int, int> BlockSurvey<Sample>::reach_of(const BlockPlace& block) const {
     const int length = block.height() + block.width();
@@ -157,7 +157,7 @@ std::pair<int, int> BlockSurvey<Sample>::reach_of(const BlockPlace& block) const
             block.column ? std::min(bottom - block.row, length) : 0};
 }
 
-// Whether a block is part of an aligned square that is settled.
+// Whether a block lies in an aligned square that is settled, so that it needs no survey.
 template <class Sample>
 bool BlockSurvey<Sample>::is_settled(const BlockPlace& block) const {
     const int last_row = block.row + block.height() - 1, last = block.column + block.width() - 1;
@@ -190,7 +190,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     const Predictor<Sample> predictor(tools_, coarse_, block, above, beside, Decoded(decoded));
     ModeRanking ranking;
     const auto& candidates = ranking.candidates;
-    // The predictions, which may be needed again; all angles share a place.
+    // Predictions that may be needed again; all angles share one buffer.
     Sample predictions[(kAllModes - kAngles + 1) * kMaxBlockArea];
     const auto prediction_of = [&](int mode) {
         const int place = mode >= kLeastSquares ? mode - kAngles + 1 : std::min<int>(mode, kFirstAngle);
@@ -201,7 +201,7 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         return hadamard_difference(source, prediction_of(mode), a, b, coarse_.depth) >>
                costs.coarser;
     };
-    // Whether the difference, times the factor, is at least one step for each sample.
+    // Whether the mean difference per sample, times the factor, is at least one quantisation step.
     const auto is_large = [&](int32_t difference, int factor) {
         return factor == kAlways || factor * int64_t{difference} >=
                                         int64_t{step_} << (a + b + costs.finer);
@@ -224,8 +224,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
     }
     const int sorted = std::max({2, effort_.surveyed, effort_.rough});
     ranking.sort(sorted);
-    // Least squares and template matching run only where the other modes leave a large difference,
-    // and templates count only where at most one other mode is better.
+    // Least squares and template matching are slow: they run only where the other modes leave a
+    // large SATD, and templates count only if at most one other mode is better.
     if (slow >> kLeastSquares & 1 && is_large(candidates[0].difference, effort_.fitting)) {
         ranking.add(kLeastSquares, look(kLeastSquares));
         ranking.sort(sorted);
@@ -303,7 +303,7 @@ void BlockSurvey<Sample>::weigh_splits() {
     });
 }
 
-// Finds the trees that may be worth a trial, and adds their costs to the survey.
+// Finds trees that may be worth a trial and adds their costs to the survey.
 template <class Sample>
 void BlockSurvey<Sample>::look_for_trees(const BlockCosts& costs) {
     trees_->start(costs.lambda_fixed);
@@ -342,7 +342,7 @@ void BlockSurvey<Sample>::look(int row, int column, int32_t step, const BlockCos
             look_at_shape(side - int(task) / sides, side - int(task) % sides);
         });
     else
-        // The modes of long blocks are those of shorter ones.
+        // Oblong blocks inherit the modes of less oblong blocks, so squares come first.
         for (int apart = 0; apart < sides; ++apart)
             team.run(apart ? 2 * (sides - apart) : sides, [&](uint32_t task) {
                 const int large = side - int(task) / (apart ? 2 : 1), small = large - apart;
@@ -360,7 +360,8 @@ void BlockSurvey<Sample>::look(int row, int column, int32_t step, const BlockCos
         if (coarse_.is_outside(block)) return;
         Seen& seen = at(block);
         const int worth = coarse_.forced_flag(block) ? 7 : worthwhile(block);
-        // A block whose split is forced has no templates, and its cost as a leaf is kNever.
+        // The survey allows no template matching for a block with a forced split: its cost as a
+        // leaf is kNever.
         seen.templates = seen.templates && (worth >> kLeaf & 1) && may_be_predicted(block);
         for (int flag = kColumns; flag <= kThreeRows; ++flag)
             if (may_split(block, flag) && (worth >> flag & 1))

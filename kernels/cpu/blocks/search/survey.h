@@ -1,6 +1,6 @@
-// The survey: estimates the costs of all blocks of a fragment at once, so that the search tries
-// only few of them. It predicts from a coarsely quantised source, because decoded neighbours do not
-// exist yet.
+// The survey (rough mode decision): estimates the costs of all blocks of a fragment in advance, so
+// that the search tries few of them. Decoded neighbours do not exist yet, so it predicts from a
+// coarsely quantised source.
 #pragma once
 
 #include <stdint.h>
@@ -16,7 +16,7 @@
 
 namespace mmp {
 
-// The number of a block among those of the fragment that begins at (row, column).
+// Block number within the fragment that begins at (row, column).
 inline int number_in(const BlockPlace& block, int row, int column) {
     return placed_number({block.row - row, block.column - column, block.a, block.b});
 }
@@ -28,30 +28,30 @@ class BlockSurvey {
 public:
     static constexpr int kMostModes = 12;
 
-    // `source` has the size of the picture, as its coarsely quantised form; `trees` is null without
-    // a dictionary.
+    // `source` and `coarse` have the padded size of the picture; `trees` is null without a
+    // dictionary.
     BlockSurvey(const Sample* source, const BlockPicture<Sample>& coarse, const BlockTools& tools,
                 const BlockEffort& effort, BlockTreeSearch* trees);
 
-    // `step` is that of the fragment.
+    // `step` is the quantisation step of the fragment.
     void look(int row, int column, int32_t step, const BlockCosts& costs, ThreadTeam& team);
 
-    // The promising modes of a block, as bits.
+    // The promising modes of a block, as a bit mask.
     uint64_t modes(const BlockPlace& block) const { return at(block).modes; }
     bool templates(const BlockPlace& block) const { return at(block).templates; }
-    // The tree of a block if it is worth a trial, or null.
+    // The tree of a block, or null if it is not worth a trial.
     const FoundTree* tree(const BlockPlace& block) const {
         const FoundTree& found = found_[number_in(block, row_, column_)];
         return found.nodes.empty() ? nullptr : &found;
     }
-    // Whether predicting a block that is not split may be cheaper than its tree.
+    // Whether coding the block as one predicted block may be cheaper than its tree.
     bool may_be_predicted(const BlockPlace& block) const {
         const Seen& seen = at(block);
         return seen.predicted <= worthwhile_cost(seen.whole(), effort_.slack);
     }
-    // Bit f: flag f is worth a trial for this block.
+    // Bit mask: bit f is set if flag f is worth a trial for this block.
     int worthwhile(const BlockPlace& block) const;
-    // The least cost of a block, and its cost with a flag, both estimated.
+    // Estimated cost of a block: the least one, and the one with a given flag.
     int64_t estimate(const BlockPlace& block) const { return at(block).least; }
     int64_t estimate(const BlockPlace& block, int flag) const {
         return flag == kLeaf ? at(block).whole() : split_cost(block, flag);
@@ -60,11 +60,11 @@ public:
 private:
     struct Seen {
         uint64_t modes;
-        int64_t predicted, tree;  // cost of a leaf: as predicted block, as tree
-        int64_t least;            // least cost, splits included
-        uint8_t best[2];          // the modes of least difference
-        bool templates;           // templates may predict the block or a part of it
-        bool settled;             // an aligned square whose parts are not looked at
+        int64_t predicted, tree;  // estimated cost of a leaf: as predicted block, as tree
+        int64_t least;            // least estimated cost, splits included
+        uint8_t best[2];          // modes of least SATD
+        bool templates;           // whether templates may predict the block or a part of it
+        bool settled;             // aligned square whose parts the survey skips (early termination)
         int64_t whole() const { return predicted < tree ? predicted : tree; }
     };
 
@@ -83,10 +83,10 @@ private:
     uint64_t modes_around(const BlockPlace& block) const;
     template <class Work>
     void for_blocks(int a, int b, const Work& work);
-    // The same for blocks that only ternary splits make.
+    // Calls work(block) for blocks of 2^a x 2^b samples that only ternary splits create.
     template <class Work>
     void for_displaced(int a, int b, const Work& work);
-    // Calls work(block) for each block of the fragment, the parts of a block before it.
+    // Calls work(block) for each block of the fragment, bottom-up: parts before their parent.
     template <class Work>
     void for_parts_first(const Work& work);
     void weigh_splits();
@@ -96,13 +96,13 @@ private:
     const BlockPicture<Sample>& coarse_;
     const Sample* source_;
     const BlockTools tools_;
-    int32_t step_ = 0;  // of independent levels
+    int32_t step_ = 0;  // equivalent step of independent levels
     const BlockEffort effort_;
     BlockTreeSearch* trees_;
     int row_ = 0, column_ = 0;
     int64_t split_penalty_ = 0;
     std::vector<Seen> seen_;
-    std::vector<FoundTree> found_;  // by block number; no nodes: no tree
+    std::vector<FoundTree> found_;  // by block number; without nodes if the block has no tree
 };
 
 }  // namespace mmp

@@ -1,4 +1,4 @@
-// The encoder's search for trees among predicted blocks: the cheapest tree of each block.
+// Search for the cheapest tree of each block among predicted blocks.
 #pragma once
 
 #include <stdint.h>
@@ -10,24 +10,25 @@
 namespace mmp {
 
 struct FoundTree {
-    int64_t cost;  // distortion + lambda * rate of its flags and indices
+    int64_t cost;  // distortion + lambda * rate of the tree's flags and indices
     std::vector<Node> nodes;
 };
 
 class BlockTreeSearch {
 public:
-    // `source` has the size of the picture.
+    // `source` has the padded size of the picture.
     BlockTreeSearch(const uint8_t* source, int height, int width, BlockTrees& trees,
                     const RateOptions& options, const SearchKernel& kernel, ThreadTeam& team);
     ~BlockTreeSearch() { trees.search = nullptr; }
 
     BlockTrees& trees;
 
-    // Updates the costs from the models, with this lambda. Call before each fragment.
+    // Computes the costs of all symbols from the models and lambda. Call before each fragment.
     void start(int64_t lambda_fixed);
-    // Requests the best tree of a block, if it costs less than the bound.
+    // Requests the best tree of a block; it is found only if it costs less than `bound`.
     void want(const BlockPlace& block, int64_t bound) { wanted_.push_back({block, bound}); }
-    // Finds the requested trees, whose blocks lie in one area. Calls found(block, tree) for each.
+    // Searches the requested trees, whose blocks lie in one 16x16 area. Calls found(block, tree)
+    // for each.
     template <class Found>
     void find(const Found& found) {
         if (wanted_.empty()) return;

@@ -10,9 +10,9 @@ namespace mmp {
 
 namespace {
 
-// A lane for each state. Costs have 32 bits where all sums of costs fit. A path costs less than kMost
-// and more than kMost - kFar. So one that begins with kFar costs more than kMost, and twice kFar plus
-// kMost fits.
+// One lane per state. Costs use 32 bits where all sums fit. A path costs between kMost - kFar and
+// kMost. kFar marks a state that no path reaches: a path that begins with kFar costs more than
+// kMost, and 2 kFar + kMost does not overflow.
 using StateInts = Ints8;
 using StateBits = Unsigned8;
 typedef int64_t Longs8 __attribute__((vector_size(64)));
@@ -43,9 +43,10 @@ void Magnitudes::gather(const int16_t* coefficients, const Scan& scan) {
     for (int k = end; k % 8; ++k) sizes[k] = 0;
 }
 
-// Whether costs have 32 bits: a bit costs at most as nine plain ones, a level needs at most 4 bits
-// and, from one step on, those of its remainder, no error exceeds the larger of the coefficient and
-// half a step, and levels save at most the squares of the coefficients.
+// Whether costs fit 32 bits. Bounds used: a coded bit costs at most as much as nine bits of
+// probability 1/2; a level needs at most 4 bits plus, for magnitudes from one step on, its
+// remainder; an error is at most the larger of the coefficient and half a step; levels save at most
+// the squared coefficients.
 bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
     using Limits = Costs<int32_t>;
     int64_t saved = 0;
@@ -62,20 +63,21 @@ bool Magnitudes::small_costs(int32_t step, const BlockCosts& costs) const {
            (errors << 2 * costs.finer >> 2) + bits * (costs.plain + 1) < Limits::kMost;
 }
 
-// The even and the odd level of each quantiser that are nearest to each coefficient.
+// For each coefficient and quantiser, the nearest even and the nearest odd level.
 template <class Cost>
 struct Candidates {
-    // By parity, number in scan order, and quantiser.
+    // Indexed by parity, scan position, and quantiser.
     int32_t levels[2][kMaxCoded][kQuantisers];
-    int32_t limited[2][kMaxCoded][kQuantisers];  // levels of at most 3
-    Cost gains[2][kMaxCoded][kQuantisers];       // costs beyond that of level 0, but for the rates
-    bool large[kMaxCoded];                       // whether a level is above 2
+    int32_t limited[2][kMaxCoded][kQuantisers];  // levels clipped to 3
+    Cost gains[2][kMaxCoded][kQuantisers];       // cost minus the cost of level 0, without the rate
+    bool large[kMaxCoded];                       // whether a level exceeds 2
 
     void find(const Magnitudes& magnitudes, int32_t step, int finer);
 };
 
-// What leads to a state: bits for the state before an even level, where this level is not 0, and for
-// the state itself, after an odd level or one with which the path begins.
+// Decision bits for backtracking. kNonzero, indexed by the state before an even level: this level
+// is not 0. kOdd, indexed by the state after it: the level is odd. kFirst, indexed by the state
+// after it: the path begins with this level.
 constexpr int kNonzero = 1, kOdd = 2, kFirst = 4;
 using Decisions = int32_t[kQuantiserStates];
 
@@ -86,7 +88,7 @@ MMP_INLINE auto errors_of(StateInts differences, int finer) {
     return finer ? lanes << (2 * finer - 2) : lanes >> 2;
 }
 
-// Stores lanes of two vectors by turns.
+// Stores the lanes of two vectors interleaved.
 template <class Value, class Lanes>
 MMP_INLINE void store_pairs(Value (*pairs)[2], const Lanes (&lanes)[2]) {
     store(pairs, chosen_lanes(lanes[0], lanes[1], Lanes{0, 8, 1, 9, 2, 10, 3, 11}));
@@ -102,7 +104,7 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_
     const int32_t most = kMaxLevel - 2;
     for (int k = 0; k < end; k += 8) {
         const auto size = loaded<StateInts>(magnitudes.sizes + k);
-        // Rounded first, then exact.
+        // Estimated in floating point, then corrected to the exact quotient.
         StateInts floor = __builtin_convertvector(
             __builtin_convertvector(2 * size, Floats8) * inverse, StateInts);
         floor += (floor * step > 2 * size) - ((floor + 1) * step <= 2 * size);
@@ -132,7 +134,7 @@ MMP_SIMD_LEVELS void Candidates<Cost>::find(const Magnitudes& magnitudes, int32_
     for (int k = 0; k < end; ++k) large[k] = larger(levels[0][k][1], levels[1][k][1]) > 2;
 }
 
-// The value for the quantiser of each state.
+// Broadcasts the value of each state's quantiser to its lane.
 MMP_INLINE StateInts by_quantiser(const int32_t* values) {
     int64_t both;
     memcpy(&both, values, sizeof both);
@@ -143,14 +145,14 @@ MMP_INLINE Longs8 by_quantiser(const int64_t* values) {
                   values[0], values[1], values[0], values[1]};
 }
 
-// Eight bytes as lanes.
+// Expands eight bytes to eight 32-bit lanes.
 MMP_INLINE StateInts in_lanes(uint64_t bytes) {
     const auto low = uint32_t(bytes), high = uint32_t(bytes >> 32);
     const StateBits halves{low, low, low, low, high, high, high, high};
     return (StateInts)(halves >> StateBits{0, 8, 16, 24, 0, 8, 16, 24} & 255);
 }
 
-// Moves the lanes of states along an even, or odd, level.
+// Permutes lanes by the state transition of an even (odd) level.
 template <class Lanes>
 MMP_INLINE Lanes after_even(Lanes v) {
     return chosen_lanes(v, v, Lanes{0, 2, 4, 6, 5, 1, 3, 7});
@@ -160,17 +162,17 @@ MMP_INLINE Lanes after_odd(Lanes v) {
     return chosen_lanes(v, v, Lanes{4, 6, 0, 2, 3, 7, 5, 1});
 }
 
-// The rates of a magnitude of each quantiser in its states, by the sums around.
+// Looks up the rate of a magnitude for each state, by quantiser and by class of sums.
 MMP_INLINE StateInts rates_of(const int32_t* first, const int32_t* second, StateInts sums) {
     const auto low = loaded<StateInts>(first), high = loaded<StateInts>(second);
     const StateInts is_second{0, -1, 0, -1, 0, -1, 0, -1};
     return is_second ? chosen_lanes(high, high, sums) : chosen_lanes(low, low, sums);
 }
 
-// The magnitudes of levels, at most 3, on the path to each state. Those of a group of places in scan
-// order are in the lanes `latest`, two bits each, while the group is searched. Above them is the
-// state from which the path came to the group, or kNowhere. Then they join the older ones, by scan
-// number.
+// Magnitudes of the levels, clipped to 3, on the path to each state. While a group of kGroup scan
+// positions is searched, `latest` holds them, two bits per level; above these bits is the state
+// from which the path entered the group, or kNowhere. At the end of a group, they join the older
+// magnitudes, by scan position.
 constexpr int kGroup = Scan::kGroup;
 constexpr uint32_t kNowhere = 8;
 
@@ -181,7 +183,7 @@ public:
         const int first = end / kGroup * kGroup;
         memset(older_[first], 0, size_t(last - first) * sizeof *older_);
     }
-    // The classes of the sums around the level with this number.
+    // Classes of the sums of magnitudes around the level at scan position k, one lane per state.
     MMP_INLINE StateInts around(int k, const StateBits& latest) const {
         StateBits sums{};
         const Scan::Neighbours& neighbours = scan_.neighbours[k];
@@ -200,16 +202,16 @@ public:
         }
         const auto signed_sums = (StateInts)sums;
         const StateInts limited = signed_sums < 5 ? signed_sums : StateInts{} + 5;
-        return limited - (signed_sums > 6) - (signed_sums > 9);  // as sum_class()
+        return limited - (signed_sums > 6) - (signed_sums > 9);  // sum_class(), vectorised
     }
-    // The lane of a path that begins with the level of this number.
+    // Lane of `latest` for a path that begins with the level at scan position k.
     static uint32_t begun(int k, int magnitude) {
         return kNowhere << 2 * (recent(k) + 1) | uint32_t(magnitude);
     }
-    // Call after each level.
+    // Moves a finished group to the older magnitudes. Call after each level.
     MMP_INLINE void end(int k, StateBits& latest) {
         if (k % kGroup) return;
-        // Each two numbers in 16 lanes.
+        // 16 lanes: the states of two scan positions.
         const auto from = __builtin_convertvector(latest >> 2 * kGroup, Words8);
         const auto in_bytes = [](Words8 low, Words8 high) MMP_INLINED {
             return __builtin_convertvector(joined<Words16>(low, high), Bytes16);
@@ -234,8 +236,8 @@ private:
     uint8_t older_[kMaxCoded + kGroup][kQuantiserStates];
 };
 
-// Decides from high to low frequencies. Writes the state of least cost at the end, or -1 if there
-// is no path, and returns this cost.
+// Viterbi search from high to low frequencies. Writes the final state of least cost to `best`, or
+// -1 if there is no path, and returns the cost.
 template <class Cost>
 MMP_SIMD_LEVELS Cost search_states(const Magnitudes& magnitudes, const Candidates<Cost>& candidates,
                                    const Scan& scan, int a, int b, int family, int32_t step,

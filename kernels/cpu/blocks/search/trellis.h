@@ -1,4 +1,4 @@
-// The choice of dependent levels by rate and distortion: a Viterbi search over the states.
+// Trellis quantisation of dependent levels: a Viterbi search over the quantiser states.
 #pragma once
 
 #include <stdint.h>
@@ -7,7 +7,7 @@
 
 namespace mmp {
 
-// As choose_levels(), for dependent quantisation; `kept` is not computed.
+// choose_levels() for dependent quantisation; does not compute `kept`.
 LevelChoice choose_dependent_levels(const int16_t* coefficients, int a, int b, int family,
                                     int32_t step, const BlockCosts& costs, int16_t* levels);
 

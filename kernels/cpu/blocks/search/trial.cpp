@@ -36,7 +36,7 @@ void Trial<Sample>::try_bare(const BlockPlace& block, const Sample* prediction, 
     std::copy_n(prediction, block.area(), samples);
 }
 
-// The energy of a residual in 1/64 squared error of 8-bit samples.
+// Energy of a residual in 1/64 squared error of 8-bit samples, from its sum of squares.
 template <class Sample>
 int64_t energy_of(int64_t squares, Depth<Sample> depth) {
     return squares << 2 * kCoefficientBits >> 2 * depth.extra();

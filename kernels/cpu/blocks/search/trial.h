@@ -1,4 +1,4 @@
-// The cost of coding a block by one mode, and its decoded samples.
+// RD cost and decoded samples of a block coded by one mode.
 #pragma once
 
 #include <stdint.h>
@@ -14,10 +14,10 @@
 
 namespace mmp {
 
-// Returns sqrt(lambda) in 1/256, which weighs bits against sums of absolute differences.
+// Returns sqrt(lambda) in 1/256; it weighs bits against sums of absolute differences (SATD).
 int32_t root_of(int64_t lambda_fixed);
 
-// Copies the samples of a block from a plane of this width, row by row.
+// Copies the samples of a block, row by row, from a plane that is `width` samples wide.
 template <class Sample>
 void take_block(const Sample* plane, int width, const BlockPlace& block, Sample* out);
 
@@ -26,22 +26,24 @@ inline bool type_allowed(const BlockTools& tools, const BlockPlace& block, int t
                                              : tools.trained_transforms != 0);
 }
 
-// Returns the cost of the bit that says whether a transform is a trained one.
+// Returns the cost of the flag "trained transform".
 inline int64_t trained_bit_cost(const BlockTools& tools, const BlockCosts& costs,
                                 const BlockPlace& block, int mode, int type) {
     if (!tools.trained_transforms) return 0;
     return costs.bit[trained_type_model(block.a, block.b, family_of(mode))][type == kTrained];
 }
 
-// Writes the coefficients of a residual by each transform type that the block allows; `squares` is
-// its sum of squares. Frequency weights are applied: returns the errors of the cosine transform.
+// Writes the coefficients of a residual for each transform type that the block allows; `squares` is
+// the residual's sum of squares. Coefficients are divided by the frequency weights. Returns the
+// weighted errors for the cosine transform.
 template <class Sample>
 WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
                                   const Sample* prediction, int64_t squares, int mode,
                                   const BlockTools& tools, Depth<Sample> depth,
                                   int16_t (*coefficients)[kMaxCoded]);
 
-// Returns the estimated cost of the levels of a residual, and of what they leave of its energy.
+// Returns the estimated RD cost of a residual: rate of its levels plus energy that the levels do
+// not represent.
 int64_t estimated_cost(const int16_t* coefficients, int a, int b, int32_t step, int64_t energy,
                        const BlockCosts& costs);
 
@@ -52,9 +54,9 @@ struct Trial {
     Sample samples[kMaxBlockArea];
     int16_t levels[kMaxCoded];
 
-    // Take the prediction alone, or with a residual, if it is cheaper than `cost` of the trial. The
-    // argument `cost` is that of the symbols up to the kind; `energy` is the cost of the squared
-    // differences that the prediction leaves, and `rest` what transform_residual() returned.
+    // try_bare tries the prediction without a residual, try_residual with one; each becomes the
+    // best trial if it is cheaper. The argument `cost` covers the symbols up to the kind; `energy`
+    // is the cost of the squared prediction error; `rest` comes from transform_residual().
     void try_bare(const BlockPlace& block, const Sample* prediction, int mode, int64_t cost,
                   int64_t energy);
     void try_residual(const BlockPlace& block, const Sample* source, const Sample* prediction,
@@ -62,9 +64,9 @@ struct Trial {
                       const BlockTools& tools, Depth<Sample> depth, const BlockCosts& costs);
 };
 
-// Estimates the cost of a prediction with or without a residual, from the cosine transform and
-// without the rounding of the inverse transform. The levels are chosen as for a smooth mode, or
-// rounded. `strength` is that of the frequency weights.
+// Estimates the RD cost of a prediction, with or without a residual, from the cosine transform; it
+// ignores the rounding of the inverse transform. Levels are chosen as for a smooth mode, or rounded
+// if `rounded`. `strength` is the strength of the frequency weights.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,

@@ -9,11 +9,12 @@ namespace mmp {
 
 namespace {
 
-// More than the number of fragments in a row.
+// Progress of a row after a failure: exceeds the number of fragments in any row.
 constexpr int kStopped = 1 << 30;
 
-// Two plans are passed on for each that is found: of the rows that are searched at once, the first
-// is passed on as it is found, and the others wait for its end.
+// Number of plans that a thread passes on after it has found one. One would not clear the backlog:
+// of the rows that are searched in parallel, only the plans of the first row come next in coding
+// order; the plans of the other rows wait until that row ends.
 constexpr size_t kPassedAtOnce = 2;
 
 }  // namespace
@@ -128,7 +129,7 @@ bool Wavefront<Sample>::pass_on(size_t most, bool waits) {
             plans_[passed_].exchange(nullptr, std::memory_order_acquire));
         if (!plan) break;
         const int number = int(passed_++);
-        refused_ = true;  // unless the call returns
+        refused_ = true;  // reset unless take() throws
         (*take_)(number / columns_ * side_, number % columns_ * side_, *plan);
         refused_ = false;
     }

@@ -1,8 +1,8 @@
-// Searches the fragments of several rows at once, in threads.
+// Searches fragments of several rows in parallel (wavefront).
 //
-// A fragment needs decoded samples of its own row and of the row above, up to two largest blocks
-// after it. Its costs come from models that have counted no more than these fragments, so plans
-// depend neither on the number of threads nor on their pace; see
+// A fragment needs decoded samples of its own row and of the row above, up to two largest blocks to
+// its right. Its costs come from models that have learned from exactly these fragments, so plans
+// depend neither on the number of threads nor on their timing; see
 // docs/decisions/0019-wavefront.md.
 #pragma once
 
@@ -21,21 +21,21 @@ namespace mmp {
 template <class Sample>
 class Wavefront {
 public:
-    // Receives the plan of each fragment in coding order.
+    // Callback that gets the plan of each fragment in coding order.
     using Take = std::function<void(int row, int column, const BlockPlan& plan)>;
 
-    // `source` has the size of the picture, whose samples and units the search writes. Each fragment
-    // has its step change and its lambda.
+    // `source` has the padded size of the picture. The search writes decoded samples and units to
+    // `picture`. `changes` and `lambdas` hold the step change and the lambda of each fragment.
     Wavefront(const Sample* source, BlockPicture<Sample>& picture, const BlockTools& tools,
               const BlockEffort& effort, StepChanges& changes, const std::vector<int64_t>& lambdas,
               ThreadTeam& team);
     ~Wavefront();
 
-    // Searches all fragments. Exceptions of `take` end the search.
+    // Searches all fragments. An exception of `take` ends the search and is thrown again.
     void run(int threads, const Take& take);
 
 private:
-    // What one thread needs for a search.
+    // Scratch memory of one thread.
     struct Worker {
         explicit Worker(Wavefront& wavefront);
 
@@ -50,9 +50,9 @@ private:
     void start_models(int row, int column, BlockModels& models) const;
     void wait_for(int row, int columns);
     void finish(int row, int column, BlockPlan&& plan);
-    // Passes on the next plans in coding order, at most this many, if they are there. While another
-    // thread passes on plans, this one waits for it or passes on none. Returns whether it passed on
-    // any.
+    // Passes on the next plans in coding order, at most `most`, as far as they are found. One
+    // thread at a time does this; another thread waits for it if `waits`, else returns at once.
+    // Returns whether it passed on any plan.
     bool pass_on(size_t most, bool waits = false);
     void stop();
 
@@ -67,17 +67,17 @@ private:
     const BlockPicture<Sample> coarse_;
     const Take* take_ = nullptr;
 
-    std::unique_ptr<std::atomic<int>[]> done_;  // searched fragments of each row
+    std::unique_ptr<std::atomic<int>[]> done_;  // number of searched fragments of each row
     std::atomic<int> next_row_{0};
     std::atomic<bool> stopped_{false};
-    // By column: the models after the fragment of the latest row.
+    // By column of fragments: the models after the fragment of the latest row.
     std::vector<BlockModels> line_;
 
-    std::vector<std::atomic<BlockPlan*>> plans_;  // of searched fragments that wait for others
+    std::vector<std::atomic<BlockPlan*>> plans_;  // plans of searched fragments, not passed on yet
     std::mutex passing_;
     std::atomic<size_t> passed_{0};
-    size_t most_kept_ = 0;  // plans, above which threads wait for those that pass on
-    bool refused_ = false;  // `take` threw an exception
+    size_t most_kept_ = 0;  // backlog of plans from which threads wait
+    bool refused_ = false;  // whether `take` has thrown
 };
 
 }  // namespace mmp

@@ -21,7 +21,7 @@ struct State {
     int64_t profit, weight;
 };
 
-// A state with the items of the core that it changes from the break solution.
+// A state that records which items of the core differ from the break solution.
 struct TrackedState : State {
     uint64_t changes = 0;  // bit i: item i of the core; bit 63: any later item
 };
@@ -40,8 +40,9 @@ void change(TrackedState& state, const Item& item, int64_t number) {
 
 using List = std::vector<State>;
 
-// Merges the states with the same states changed by an item, both in order of weight. Drops states
-// that are dominated or that `keep` refuses. `number` is the number of the item in the core.
+// Merges the states with their copies in which `item` is changed; both lists are sorted by weight.
+// Drops states that are dominated or that `keep` rejects. `number` is the number of the item in the
+// core.
 template <class S, class Keep>
 void join(const std::vector<S>& states, const Item& item, int64_t number, std::vector<S>& out,
           const Keep& keep) {
@@ -84,8 +85,8 @@ public:
 
     int64_t value() const { return best_; }
 
-    // Searches for the best value. Returns whether `value` is proven; `take` gets the best known
-    // choice.
+    // First pass: searches for the best value. Returns whether `value` is proven; `take` receives
+    // the best known choice.
     bool find_value(uint8_t* take) {
         const bool proven = expand<TrackedState>();
         if (best_changes_) {
@@ -97,7 +98,8 @@ public:
         return proven;
     }
 
-    // Searches for the first choice of the proven best value; returns whether it is found.
+    // Second pass: searches for the first-ranked choice of the proven value; returns whether it is
+    // found.
     bool find_choice(uint8_t* take) {
         if (!expand<State>()) return false;
         std::vector<uint8_t> taken = break_solution();
@@ -106,7 +108,7 @@ public:
             const Step& step = steps_.back();
             const Item item = items_[step.place];
             const bool added = step.place >= break_;
-            // The item is left out if the states before it give the same profit without it.
+            // The item is left out if the earlier states reach the same profit without it.
             const int64_t without = added ? 0 : 1;
             const bool leave = most_profit(step.before, room + without * item.weight) ==
                                profit + without * item.profit;
@@ -120,14 +122,14 @@ public:
     }
 
 private:
-    // An item that joined the core, and the states before it joined.
+    // An item of the core, with the states before the item joined.
     struct Step {
         int64_t place;
         List before;
     };
 
-    // Sorts by falling profit per weight, then rising weight. Equal items need no order here,
-    // because their stages tell them apart.
+    // Sorts by decreasing profit per weight, then increasing weight. Equal items may have any order
+    // here, because their stages distinguish them.
     void sort() {
         std::sort(items_.begin(), items_.end(), [](const Item& a, const Item& b) {
             const Wide left = Wide{a.profit} * b.weight, right = Wide{b.profit} * a.weight;
@@ -135,8 +137,8 @@ private:
         });
     }
 
-    // Takes items while they fit. The first item that does not fit is the break item; its profit
-    // per weight is the price.
+    // Takes items greedily until one does not fit: the break item. Its profit per weight is the
+    // Lagrangian price.
     void find_break() {
         while (break_weight_ + items_[break_].weight <= capacity_) {
             break_weight_ += items_[break_].weight;
@@ -144,7 +146,7 @@ private:
         }
     }
 
-    // Adds items that fit to the break solution, for a first value.
+    // Adds later items that fit to the break solution, which gives a first value.
     void find_greedy() {
         int64_t room = capacity_ - break_weight_;
         best_ = break_profit_;
@@ -157,29 +159,31 @@ private:
         }
     }
 
-    // Returns whether the break solution takes the item at each place.
+    // Returns, by position, whether the break solution takes the item.
     std::vector<uint8_t> break_solution() const {
         std::vector<uint8_t> taken(count_);
         std::fill_n(taken.begin(), break_, uint8_t{1});
         return taken;
     }
 
-    // Converts a choice from places to stages.
+    // Converts a choice from positions to stages.
     void write(const std::vector<uint8_t>& taken, uint8_t* take) const {
         int64_t left = break_, right = break_;
         for (int64_t stage = 0; stage < count_; ++stage)
             take[stage] = taken[next_place(stage, left, right)];
     }
 
-    // Returns the place of a stage: the break item, then in turn the next item before it and the
-    // next item after it. The earlier stages have the places `left` to `right` - 1.
+    // Returns the position of a stage's item. Stages alternate outwards: the break item, then the
+    // next item before it, the next item after it, and so on. Earlier stages have the positions
+    // `left` to `right` - 1.
     int64_t next_place(int64_t stage, int64_t& left, int64_t& right) const {
         const bool behind = stage == 0 || left == 0 || (stage % 2 == 0 && right < count_);
         return behind ? right++ : --left;
     }
 
-    // Makes the states of a core that grows stage by stage; returns whether no limit was exceeded.
-    // With S = State, keeps states that may reach the known best value, and the steps to trace it.
+    // Grows the core stage by stage and makes its states; returns whether it stayed within all
+    // limits. With S = State, it keeps every state that may reach the known best value, and the
+    // steps needed to trace the choice.
     template <class S>
     bool expand() {
         constexpr bool ties = std::is_same_v<S, State>;
@@ -214,20 +218,21 @@ private:
 
     void note(const State&) {}
 
-    // Keeps the changes of a new best state if they are all tracked.
+    // Stores the changes of a new best state if all of them are tracked.
     void note(const TrackedState& state) {
         if (state.weight <= capacity_ && state.profit > best_ && !(state.changes >> kTracked))
             best_changes_ = state.changes;
     }
 
-    // Returns whether the bound is below `wanted` if the item is not as in the break solution.
+    // Returns whether changing the item from the break solution gives a bound below `wanted`.
     bool hopeless(const Item& item, int64_t wanted) const {
         const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
         return top_ - (gain > 0 ? gain : -gain) < Wide{wanted} * price_.weight;
     }
 
-    // Returns whether the bound of a state exceeds the best value, or with `ties` reaches it. The
-    // bound adds or removes fractions of the next item. Raises the best value if the state fits.
+    // Returns whether the bound of a state exceeds the best value or, with `ties`, reaches it. The
+    // bound fills or frees capacity with fractions of the next item. Raises the best value if the
+    // state fits.
     bool promising(const State& state, int64_t left, int64_t right, bool ties) {
         if (state.weight <= capacity_) {
             best_ = std::max(best_, state.profit);
@@ -252,12 +257,12 @@ private:
     const CoreLimits limits_;
     std::vector<Item> items_;
     std::vector<Step> steps_;
-    std::vector<int64_t> joined_;      // places of the items of the core
-    std::vector<uint8_t> best_taken_;  // best known choice, by place
+    std::vector<int64_t> joined_;      // positions of the items of the core
+    std::vector<uint8_t> best_taken_;  // best known choice, by position
     uint64_t best_changes_ = 0;
     int64_t break_ = 0, break_profit_ = 0, break_weight_ = 0;
     Item price_{};
-    Wide top_ = 0;  // upper bound of the profit, times the weight of the break item
+    Wide top_ = 0;  // upper bound of profit * weight of the break item
     int64_t best_ = 0;
 };
 
@@ -285,7 +290,7 @@ CoreOutcome knapsack_core(const int64_t* profits, const int64_t* weights, int64_
     const int bits = std::max(std::bit_width(all_profits) + std::bit_width(heaviest),
                               std::bit_width(static_cast<uint64_t>(capacity) + heaviest) +
                                   std::bit_width(most));
-    // At most three such products are added.
+    // At most three of these products are added.
     const auto solver = bits <= 60 ? solve<int64_t> : solve<Int128>;
     return solver(profits, weights, count, capacity, limits, value, take);
 }

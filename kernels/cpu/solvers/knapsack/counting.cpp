@@ -21,13 +21,13 @@ constexpr int kExchanges = 16, kForced = 256;
 constexpr size_t kRests = 8;
 constexpr int64_t kNever = -(int64_t{1} << 62);
 
-// The items of the largest total gain; of items of equal gain, the lightest.
+// Selects the items that maximise the sum of gains; among equal gains, the lightest.
 class Gaining {
 public:
     Gaining(const CountedItems& items, int64_t count, bool at_least)
         : items_(items), count_(count), at_least_(at_least), gains_(items.size()) {}
 
-    // Sets the price of weight; profits are scaled by 2^shift.
+    // Sets the Lagrangian price of weight; profits are scaled by 2^shift.
     void set(int64_t price, int shift) {
         for (int64_t i = 0; i < items_.size(); ++i)
             gains_[i] = (items_.profits[i] << shift) - items_.weights[i] * price;
@@ -57,7 +57,7 @@ public:
 
     int64_t weight() const { return weight_; }
     int64_t profit() const { return profit_; }
-    int64_t each() const { return free_ ? 0 : edge_; }  // the price of an item
+    int64_t each() const { return free_ ? 0 : edge_; }  // Lagrangian price of the item count
     const std::vector<int64_t>& gains() const { return gains_; }
 
     Mask taken() const {
@@ -77,7 +77,7 @@ private:
     bool free_ = false;
 };
 
-// A bound in units of 2^-kMaxShift, so that bounds of different units compare.
+// Bound in units of 2^-kMaxShift, so that bounds with different shifts are comparable.
 Int128 total_of(const Priced& relaxed) {
     return Int128{relaxed.total} << (kMaxShift - relaxed.shift);
 }
@@ -90,8 +90,8 @@ Priced priced(const CountedItems& items, int64_t count, bool at_least) {
     const int bits = std::bit_width(static_cast<uint64_t>(profits));
     const int shift = std::clamp(kSumBits - 2 - bits, 0, kMaxShift);
     Gaining gaining(items, count, at_least);
-    // The lowest price at which the items of the largest gain fit. The bound is convex in the
-    // price, so the search alternates between the middle and the price where two tangents meet.
+    // Finds the lowest price at which the selected items fit. The bound is convex in the price, so
+    // the search alternates between bisection and the intersection of two tangents.
     int64_t low = 0, high = (int64_t{1} << kSumBits) / std::max(items.capacity, weights);
     int64_t heavy = -1, heavy_profit = 0, light = -1, light_profit = 0;
     for (int round = 0; low < high; ++round) {
@@ -196,13 +196,13 @@ int64_t Counting::room(const Mask& taken) const {
     return left;
 }
 
-// Keeps a choice if it fits and has more profit than the known one.
+// Stores a choice if it fits and has more profit than the known one.
 void Counting::offer(const Mask& taken) {
     const int64_t value = value_of(taken);
     if (value > value_ && room(taken) >= 0) taken_ = taken, value_ = value;
 }
 
-// Applies a bound of the choices better than the value, rounded down to a possible profit.
+// Applies an upper bound of all choices better than the value, rounded down to a possible profit.
 void Counting::limit(int64_t bound) {
     bound_ = std::max(value_, std::min(bound_, bound / step_ * step_));
 }
@@ -213,19 +213,19 @@ void Counting::improve_between(const Priced& relaxed) {
     for (const Mask& taken : between(relaxed)) improve(taken);
 }
 
-// The largest number of items that fit together.
+// Largest number of items that fit together.
 int64_t Counting::most() const {
     return std::upper_bound(lightest_.begin(), lightest_.end(), items_.capacity) -
            lightest_.begin();
 }
 
-// The least number of items that can have more profit than the value.
+// Least number of items whose profit can exceed the value.
 int64_t Counting::least() const {
     return std::upper_bound(most_profits_.begin(), most_profits_.end(), value_) -
            most_profits_.begin() + 1;
 }
 
-// Applies the bounds by the largest and the least number of items; returns the lower one.
+// Applies the bounds for at most most() and for at least least() items; returns the lower one.
 Priced Counting::relax() {
     const int64_t most_items = most();
     Priced upper = priced(items_, most_items, false);
@@ -242,9 +242,9 @@ Priced Counting::relax() {
     return total_of(lower) < total_of(upper) ? lower : upper;
 }
 
-// The bound of choices of exactly `most` items, as many as fit. The capacity that the lightest
-// items leave limits exchanges, so these choices contain every item that is too light, and no item
-// that is too heavy, for an exchange.
+// Bound of the choices with exactly `most` items, the largest number that fits. The capacity that
+// the lightest items leave limits exchanges, so these choices contain every item that is too light
+// for an exchange and no item that is too heavy for one.
 Priced Counting::of_number(int64_t most) const {
     const int64_t size = items_.size(), spare = items_.capacity - lightest_[most - 1];
     const int64_t heaviest = items_.weights[order_[most - 1]];
@@ -294,7 +294,7 @@ Priced Counting::below(int64_t count) const {
     return found;
 }
 
-// Applies the bound by slope and rests; returns whether there are few different rests.
+// Applies the bound by slope and remainders; returns whether there are few different remainders.
 bool Counting::limit_by_slope() {
     const int64_t count = items_.size();
     std::vector<int64_t> by_weight(count), slopes;
@@ -340,7 +340,8 @@ bool Counting::limit_by_slope() {
     return true;
 }
 
-// Tries exchanges of two items that fill a part of the room of `start`; improves each.
+// Tries exchanges of two items that fill a part of the free capacity of `start`; improves each
+// result.
 void Counting::force(const Mask& start) {
     std::vector<int64_t> inside, outside;
     for (int64_t i = 0; i < items_.size(); ++i)
@@ -368,9 +369,9 @@ void Counting::force(const Mask& start) {
     }
 }
 
-// Searches lists of at most `width` states, by rising loss; returns whether it is complete. After a
-// complete search, no choice that `relaxed` bounds is better than the value. Of states of equal
-// profit and weight, the one of the most items stays.
+// Searches lists of at most `width` states, items in order of increasing loss; returns whether it
+// is complete. After a complete search, no choice within the scope of `relaxed` is better than the
+// value. Among states of equal profit and weight, it keeps the one with the most items.
 bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
     struct State {
         int64_t weight, profit, loss;
@@ -479,8 +480,8 @@ bool Counting::expand(const Priced& relaxed, int64_t width, int64_t most_work) {
     return whole;
 }
 
-// Bounds choices of as many items as fit and choices of fewer items separately, by lists of at most
-// each number of states in turn.
+// Bounds choices with the largest number of items that fit, and choices with fewer items,
+// separately; tries each width (states per list) in turn.
 void Counting::split(std::initializer_list<int64_t> widths, int64_t most_work) {
     const int64_t most_items = most();
     std::vector<Priced> parts;
@@ -499,9 +500,9 @@ void Counting::split(std::initializer_list<int64_t> widths, int64_t most_work) {
     limit(bound);
 }
 
-// The last choice that fits on the path from `taken` to `heavier`, and the next one. A step removes
-// the lightest item that is left only in `taken` and adds the lightest that is left only in
-// `heavier`.
+// On the path from `taken` to `heavier`, returns the last choice that fits and the next one. A step
+// removes the lightest remaining item that is only in `taken` and adds the lightest remaining item
+// that is only in `heavier`.
 std::vector<Mask> Counting::between(const Priced& relaxed) const {
     std::vector<int64_t> ways[2];
     for (const int64_t i : order_) {
@@ -532,15 +533,17 @@ std::vector<Mask> Counting::between(const Priced& relaxed) const {
     return choices;
 }
 
-// A choice after exchanges that make it fit and then add profit. An exchange removes at most one
-// item and adds at most one. Each is the one of the largest gain in profit of those that fit.
+// Improves a choice by exchanges that first make it fit and then add profit. An exchange removes at
+// most one item and adds at most one; it is the one with the largest profit gain among those that
+// fit.
 Mask Counting::exchanged(Mask taken) const {
     const int64_t count = items_.size();
     int64_t space = room(taken);
     for (int round = 0; round < kExchanges; ++round) {
         const int64_t enough = space >= 0 ? 0 : kNever;
         int64_t best = enough, removed = -1, added = -1;
-        // Items to add so far, by rising weight: the most profitable; `count` stands for no item.
+        // Best item to add among those scanned so far, by increasing weight; `count` stands for
+        // none.
         size_t behind = 0;
         int64_t most = 0, which = count;
         const auto consider = [&](int64_t inside, int64_t weight, int64_t profit) {

@@ -1,9 +1,9 @@
-// Choices and bounds that meet, for the 0-1 knapsack of one constraint.
+// Heuristic choices and upper bounds that meet, for the 0-1 knapsack with one constraint.
 //
-// It is mmpcodec/solvers/knapsack/counting.py in C++; that module explains the method and must give
-// equal answers. `run` takes its steps in the same order. `narrow` bounds by the number of
-// items and by slope, with lists of few states; `wide` bounds choices of as many items as fit and
-// choices of fewer separately.
+// C++ version of mmpcodec/solvers/knapsack/counting.py; that module explains the method and must
+// give equal answers. `run` takes the steps in the same order. `narrow` bounds by the number of
+// items and by slope, with lists of few states; `wide` bounds separately the choices with the
+// largest number of items that fit and the choices with fewer items.
 #pragma once
 
 #include <stdint.h>
@@ -15,7 +15,7 @@
 
 namespace mmp {
 
-// Items of positive profit and weight. The weights add up to less than 2^60.
+// Items with positive profit and weight; the sum of the weights is below 2^60.
 struct CountedItems {
     std::vector<int64_t> profits, weights;
     int64_t capacity = 0;
@@ -25,12 +25,12 @@ struct CountedItems {
 
 using Mask = std::vector<uint8_t>;
 
-// A Lagrangian bound with a price for a unit of weight and a price for an item.
+// A Lagrangian bound with one price per unit of weight and one per item.
 struct Priced {
-    int64_t total = 0;            // the bound in units of 2^-shift
+    int64_t total = 0;            // bound in units of 2^-shift
     int shift = 0;
-    std::vector<int64_t> losses;  // decrease of the bound if an item is not as in `taken`
-    Mask taken, heavier;          // items of the largest gain, and those at the next lower price
+    std::vector<int64_t> losses;  // decrease of the bound if the item changes from `taken`
+    Mask taken, heavier;          // items of the largest gain; the same at the next lower price
 };
 
 Priced priced(const CountedItems& items, int64_t count, bool at_least);
@@ -42,16 +42,16 @@ public:
     Counting(const CountedItems& items, Mask taken, int64_t value, int64_t bound,
              Clock::time_point deadline);
 
-    // Takes over a better known value of another search.
+    // Takes over a better value that another search found.
     void learn(int64_t value) {
         value_ = std::max(value_, value);
         bound_ = std::max(bound_, value);
     }
 
-    // Both return whether the value meets the bound.
+    // Both return whether the value equals the bound.
     bool narrow();
     bool wide(int64_t most_work);
-    // All steps in the order of counting.py.
+    // Runs all steps in the order of counting.py.
     bool run(bool slopes);
 
     const Mask& taken() const { return taken_; }
@@ -81,8 +81,8 @@ private:
 
     const CountedItems& items_;
     const Clock::time_point deadline_;
-    std::vector<int64_t> order_;           // items by rising weight, falling profit, rising index
-    std::vector<int64_t> lightest_, most_profits_;  // sums of the first items, sorted
+    std::vector<int64_t> order_;           // items by increasing weight, decreasing profit, index
+    std::vector<int64_t> lightest_, most_profits_;  // prefix sums of sorted weights, profits
     int64_t step_ = 1;
     Mask taken_;
     int64_t value_, bound_;

@@ -8,24 +8,25 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kSorted = 24;  // a part of at most so many items is sorted at once
+constexpr int64_t kSorted = 24;  // largest part that is sorted at once
 
 using Items = std::vector<KnapsackItem>;
 
-// The difference of two profits per weight, with the sign of a's minus b's.
+// Difference a - b of two ratios profit / weight, scaled by both (positive) weights; only its sign
+// counts.
 template <class Wide>
 Wide difference(const KnapsackItem& a, const KnapsackItem& b) {
     return Wide{a.profit} * b.weight - Wide{b.profit} * a.weight;
 }
 
-// Takes the items first to last - 1 in their order while they fit; returns the first that does not.
+// Greedy: takes items first to last - 1 while they fit; returns the first that does not.
 int64_t take_while_fitting(const Items& items, int64_t first, int64_t last, int64_t& room) {
     while (first < last && items[first].weight <= room) room -= items[first++].weight;
     return first;
 }
 
-// Moves the items that come before `middle` to the front; returns the place behind them. `room`
-// gets what they leave, or -1.
+// Partition step: moves the items that rank before `middle` to the front; returns the position
+// after them. `room` receives the capacity that they leave, or -1 if they do not fit.
 template <class Wide>
 int64_t move_better(Items& items, int64_t first, int64_t last, const KnapsackItem& middle,
                     int64_t& room) {
@@ -41,8 +42,9 @@ int64_t move_better(Items& items, int64_t first, int64_t last, const KnapsackIte
     return low;
 }
 
-// Orders the items such that those before the returned place are the break solution and the one at
-// this place is the break item. `room` is the capacity, and gets what the break solution leaves.
+// Partitions the items so that the break solution comes first, followed by the break item at the
+// returned position. `room` is the capacity on entry and the capacity left by the break solution on
+// return.
 template <class Wide>
 int64_t partition_at_break(ItemsInParts& in, int64_t& room) {
     int64_t first = 0, last = static_cast<int64_t>(in.items.size());
@@ -65,13 +67,13 @@ int64_t partition_at_break(ItemsInParts& in, int64_t& room) {
     return take_while_fitting(in.items, first, last, room);
 }
 
-// A profit with at most one item changed beside the break solution and its break item.
+// Profit of the break solution with at most one item changed, besides the break item.
 struct Change {
-    int64_t profit = 0;  // beside that of the break solution
+    int64_t profit = 0;  // relative to the break solution
     int64_t added = -1, removed = -1;
 };
 
-// Returns the best change that adds one item, or adds the break item and removes one item.
+// Returns the best change that adds one item, or that adds the break item and removes one item.
 Change best_change(const Items& items, int64_t break_item, int64_t room) {
     Change best;
     const int64_t count = static_cast<int64_t>(items.size());
@@ -86,7 +88,8 @@ Change best_change(const Items& items, int64_t break_item, int64_t room) {
     return best;
 }
 
-// Keeps the items whose change the bound allows; returns the place of the break item.
+// Keeps only items whose change is within the bound (open items); returns the position of the break
+// item.
 template <class Wide>
 int64_t keep_open(ItemsInParts& in, int64_t break_item, int64_t room, int64_t best) {
     const KnapsackItem middle = in.items[break_item];
@@ -111,7 +114,8 @@ int64_t keep_open(ItemsInParts& in, int64_t break_item, int64_t room, int64_t be
     return before;
 }
 
-// Adds all items that fit to the break solution, by rising place, for a better first choice.
+// Greedily adds every item that fits to the break solution, in order of position, which gives a
+// better first choice.
 void improve_in_order(OpenItems& open, int64_t count, const uint8_t* base, uint8_t* take) {
     int64_t room = open.room, profit = open.profit;
     std::vector<int64_t> added;

@@ -1,13 +1,14 @@
-// The items of a 0-1 knapsack of one constraint around its break item.
+// Items of a 0-1 knapsack with one constraint, partitioned around the break item.
 //
-// By falling profit per weight, the break item is the first that does not fit beside the items
-// before it. The break solution takes these. A partition finds the break item in a time
-// proportional to the number of items. The parts that it leaves are sorted when the search reaches
-// them. An item is open if the bound allows a better value with its decision changed. Sources:
-// E. Balas and E. Zemel, "An algorithm for large zero-one knapsack problems", Operations Research
-// 1980; R. Dembo and P. Hammer, "A reduction algorithm for knapsack problems", Methods of
-// Operations Research 1980; lazy sorting: D. Pisinger, "An expanding-core algorithm for the exact
-// 0-1 knapsack problem", European Journal of Operational Research 1995.
+// In order of decreasing profit per weight, the break item is the first item that does not fit
+// beside all items before it. The break solution takes the items before it. A partition
+// (quickselect) finds the break item in linear time; the parts that it leaves are sorted lazily,
+// when the search reaches them. An item is open if the bound allows a better value with its
+// decision changed; the others are settled (fixed). Sources: E. Balas and E. Zemel, "An algorithm
+// for large zero-one knapsack problems", Operations Research 1980; R. Dembo and P. Hammer, "A
+// reduction algorithm for knapsack problems", Methods of Operations Research 1980; lazy sorting: D.
+// Pisinger, "An expanding-core algorithm for the exact 0-1 knapsack problem", European Journal of
+// Operational Research 1995.
 #pragma once
 
 #include <stdint.h>
@@ -22,11 +23,11 @@ __extension__ typedef __int128 Int128;
 
 struct KnapsackItem {
     int64_t profit, weight;
-    int64_t place;  // index among the items of the caller
+    int64_t place;  // index in the caller's arrays
 };
 
-// Returns whether item `a` comes before item `b`: by falling profit per weight, then by rising
-// weight and index.
+// Returns whether item `a` ranks before item `b`: by decreasing profit per weight, then by
+// increasing weight and index.
 template <class Wide>
 bool comes_before(const KnapsackItem& a, const KnapsackItem& b) {
     const Wide left = Wide{a.profit} * b.weight, right = Wide{b.profit} * a.weight;
@@ -34,7 +35,7 @@ bool comes_before(const KnapsackItem& a, const KnapsackItem& b) {
     return a.weight != b.weight ? a.weight < b.weight : a.place < b.place;
 }
 
-// The item in the middle of three, or of nine if there are many.
+// Pivot: median of three items, or of nine if there are many.
 template <class Wide>
 KnapsackItem pivot(const std::vector<KnapsackItem>& items, int64_t first, int64_t last) {
     constexpr int64_t kMany = 256;
@@ -52,9 +53,9 @@ KnapsackItem pivot(const std::vector<KnapsackItem>& items, int64_t first, int64_
                      of_three(middle + 3 * step, step));
 }
 
-// Items around a break item. Those at sorted_first to sorted_last - 1 are in order. The items of
-// `before` come before them, those of `behind` come after them. The last part is the nearest one;
-// items between the parts are settled.
+// Items around a break item. Items sorted_first to sorted_last - 1 are sorted. The parts in
+// `before` rank before them, the parts in `behind` after them; the last part of each list is the
+// nearest one. Items between the parts are settled.
 struct ItemsInParts {
     struct Part {
         int64_t first, last;
@@ -64,8 +65,8 @@ struct ItemsInParts {
     std::vector<Part> before, behind;
     int64_t sorted_first = 0, sorted_last = 0;
 
-    // Sorts the next items before the sorted ones, without those that `keep` refuses. Returns
-    // whether there are any.
+    // Sorts the nearest part before the sorted items, without items that `keep` rejects. Returns
+    // whether there is such a part.
     template <class Wide, class Keep>
     bool sort_before(const Keep& keep) {
         while (!before.empty()) {
@@ -87,7 +88,7 @@ struct ItemsInParts {
         return false;
     }
 
-    // Sorts the next items behind the sorted ones in the same way.
+    // Sorts the nearest part behind the sorted items in the same way.
     template <class Wide, class Keep>
     bool sort_behind(const Keep& keep) {
         while (!behind.empty()) {
@@ -112,7 +113,7 @@ struct ItemsInParts {
 private:
     static constexpr int64_t kSortedAtOnce = 256;
 
-    // Splits a part into two; returns the place of the first item of the second one.
+    // Splits a part at a pivot; returns the position of the first item of the second part.
     template <class Wide>
     int64_t split(int64_t first, int64_t last) {
         const KnapsackItem middle = pivot<Wide>(items, first, last);
@@ -122,33 +123,34 @@ private:
     }
 };
 
-// What the settling of items leaves to be solved.
+// The items that remain open after variable fixing.
 struct OpenItems : ItemsInParts {
-    int64_t break_item = 0;     // place of the break item in `items`
-    int64_t room = 0;           // capacity that the break solution leaves
-    int64_t profit = 0;         // profit of the break solution, with all settled items
+    int64_t break_item = 0;     // position of the break item in `items`
+    int64_t room = 0;           // capacity left by the break solution
+    int64_t profit = 0;         // profit of the break solution, settled items included
     int64_t best = 0;           // best known profit, at least `profit`
     int64_t bound = 0;          // upper bound of the profit
-    int64_t profit_unit = 1;    // all profits of the caller are multiples of it
+    int64_t profit_unit = 1;    // common divisor of all profits of the caller
     bool everything = false;    // whether all items fit together
-    bool proportional = false;  // whether all profits are one multiple of the weights
+    bool proportional = false;  // whether profit / weight is equal for all items
 };
 
-// Settles items of any profit and of weights from 0 up, and finds a first choice. `take` gets this
-// choice, of profit `best`; `base` gets the break solution. Both have a flag for each item of the
-// caller. Profits are divided by their common divisor, `profit_unit`, and weights by theirs. No
-// items are left open if `best` equals `bound`.
+// Fixes items and finds a first choice; profits may have any sign, weights are at least 0. `take`
+// receives this choice, with profit `best`; `base` receives the break solution. Both have a flag
+// per item of the caller. Profits are divided by their common divisor `profit_unit`, weights by
+// theirs. No item is open if `best` equals `bound`.
 OpenItems open_items(const int64_t* profits, const int64_t* weights, int64_t count,
                      int64_t capacity, uint8_t* base, uint8_t* take);
 
-// The same for items of positive weights of which each fits and all together do not; open.profit
-// has the profit of items that are settled before. Only a profit above `best` matters.
+// open_items() for items with positive weights that each fit but do not all fit together;
+// open.profit is the profit of the items that were fixed before. Only a profit above `best`
+// matters.
 template <class Wide>
 void open_around_break(OpenItems& open, int64_t capacity, int64_t best, uint8_t* base,
                        uint8_t* take);
 
-// Writes the stages of the package's order: the items that are decided separately, then the break
-// item and in turn the next item before it and the next item after it.
+// Writes the package's order of stages: items that are decided separately, then the break item,
+// then alternately the next item before it and the next item after it.
 void order_around_break(const int64_t* profits, const int64_t* weights, int64_t count,
                         int64_t capacity, int64_t* stages);
 

@@ -1,12 +1,13 @@
-// Lists of states over a core of open items, for the 0-1 knapsack of one constraint.
+// Dynamic programming with lists of states over a core of open items, for the 0-1 knapsack with one
+// constraint.
 //
-// A list holds the undominated states of a core that grows from the break item, by rising weight.
+// A list holds the undominated states of a core that grows from the break item, sorted by weight.
 // Items outside the core are as in the break solution. A state is dropped if its bound does not
-// exceed the best value. Profits and weights are relative to the break solution. States hold the
-// changes of the last 32 items of the core; those before are kept once in a log, so that one pass
-// finds the value and its choice. Source: D. Pisinger, "A minimal algorithm for the 0-1 knapsack
-// problem", Operations Research 1997; pairs of states and items: S. Martello, D. Pisinger and
-// P. Toth, "Dynamic programming and strong bounds for the 0-1 knapsack problem", Management Science
+// exceed the best value. Profits and weights are relative to the break solution. A state holds the
+// changes of the last 32 items of the core; earlier changes are shared in a log, so one pass finds
+// both the value and its choice. Sources: D. Pisinger, "A minimal algorithm for the 0-1 knapsack
+// problem", Operations Research 1997; pairs of states and items: S. Martello, D. Pisinger and P.
+// Toth, "Dynamic programming and strong bounds for the 0-1 knapsack problem", Management Science
 // 1999.
 #pragma once
 
@@ -23,15 +24,16 @@
 namespace mmp {
 
 struct ListLimits {
-    int64_t list;    // most states of a list
-    int64_t stored;  // most states in the log
+    int64_t list;    // limit of states per list
+    int64_t stored;  // limit of states in the log
     std::chrono::steady_clock::time_point deadline;
 };
 
-// Changes of the states of a choice from the break solution, newest part first.
+// A log entry: the changes of one state in a part of kPart items, linked to the state's entry for
+// the part before.
 struct LoggedChanges {
-    uint32_t changes;  // bit i: the item i of the part is changed
-    uint32_t before;   // place in the log of the state's part before
+    uint32_t changes;  // bit i: item i of the part is changed
+    uint32_t before;   // index of the log entry of the part before
 };
 
 // Wide is an integer type for sums of products of relative profits and weights.
@@ -49,22 +51,22 @@ public:
 
     int64_t best() const { return best_; }  // best known profit, relative to the break solution
 
-    // An upper bound of the relative profit.
+    // Upper bound of the profit, relative to the break solution.
     int64_t bound() const { return done() ? best_ : top_; }
 
-    // Whether it is proven that no choice is better than `best`.
+    // Whether `best` is proven optimal.
     bool done() const {
         return best_ >= top_ || (!stopped_ && (count_ == 0 || joined_all()));
     }
 
-    // Takes over a better known profit or a lower bound.
+    // Takes over a better known profit and a lower upper bound.
     void learn(int64_t best, int64_t top) {
         if (best > best_) best_ = best, found_ = false;
         top_ = std::min(top_, top);
     }
 
-    // Lets the core grow until the search is done, or `work` states were made, or a limit is
-    // exceeded; returns whether it is done.
+    // Grows the core until the search is done, `work` states are made, or a limit is exceeded;
+    // returns whether it is done.
     bool run(int64_t work) {
         if (stopped_) return false;
         while (!done()) {
@@ -85,7 +87,7 @@ public:
         return true;
     }
 
-    // Writes the best choice, if this search found it: flags of the changed open items.
+    // Writes flags of the changed open items of the best choice, if this search found it.
     bool changes(std::vector<uint8_t>& changed) const {
         if (!found_) return false;
         changed.assign(items_.size(), 0);
@@ -113,15 +115,15 @@ private:
         uint32_t changes, before;
     };
 
-    // A state is kept if profit * by_profit - weight * by_weight >= least.
+    // Bound test: a state is kept if profit * by_profit - weight * by_weight >= least.
     struct Test {
         Wide by_profit, by_weight, least;
     };
 
-    static constexpr int64_t kPart = 32;          // items of a part of the changes
+    static constexpr int64_t kPart = 32;          // items per part of the changes
     static constexpr int64_t kEnd = int64_t{1} << 62;
-    static constexpr int64_t kSteps = 1 << 18;    // steps between two looks at the clock
-    static constexpr int64_t kFirstPairing = 256;  // states of the first list that pairs with items
+    static constexpr int64_t kSteps = 1 << 18;    // steps between two checks of the deadline
+    static constexpr int64_t kFirstPairing = 256;  // states in the list before pair_up() first runs
 
     template <class T>
     static int64_t size(const std::vector<T>& values) {
@@ -134,8 +136,7 @@ private:
         return none_before() && none_behind() && order_.before.empty() && order_.behind.empty();
     }
 
-    // Sorts further items on a side that has no more sorted ones. Returns whether there are items
-    // left.
+    // Sorts more items on a side that has no sorted ones left. Returns whether any item is left.
     bool sort_further() {
         const auto open = [&](const KnapsackItem& item) { return !hopeless(item); };
         if (none_before()) order_.template sort_before<Wide>(open);
@@ -143,22 +144,23 @@ private:
         return !joined_all();
     }
 
-    // Returns the place of the next item: the break item, then in turn the next item before it and
-    // the next item after it.
+    // Returns the position of the next item: the break item, then alternately the next item before
+    // it and the next item after it.
     int64_t next_place() {
         const bool behind =
             none_before() || (!none_behind() && right_ - break_ <= break_ - left_);
         return behind ? right_++ : --left_;
     }
 
-    // Returns whether the bound does not exceed the best value if the item is changed.
+    // Returns whether changing the item gives a bound that does not exceed the best value.
     bool hopeless(const KnapsackItem& item) const {
         const Wide gain = Wide{item.profit} * price_.weight - Wide{item.weight} * price_.profit;
         return Wide{room_} * price_.profit - (gain > 0 ? gain : -gain) <
                Wide{best_ + 1} * price_.weight;
     }
 
-    // The test of states that fit: they gain at most the profit per weight of the next item.
+    // Test of states that fit: they can gain at most their free capacity times the profit per
+    // weight of the next item.
     Test of_fitting() const {
         if (none_behind()) return {1, 0, Wide{best_} + 1};
         const KnapsackItem& next = items_[right_];
@@ -166,7 +168,8 @@ private:
                 Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
     }
 
-    // The test of states that are too heavy: they lose at least the next item's.
+    // Test of states that exceed the capacity: they lose at least their excess times the profit per
+    // weight of the next item on the other side.
     Test of_heavy() const {
         if (none_before()) return {0, 1, -Wide{room_}};
         const KnapsackItem& next = items_[left_ - 1];
@@ -174,11 +177,12 @@ private:
                 Wide{best_ + 1} * next.weight - Wide{room_} * next.profit};
     }
 
-    // The last item that joined on a side, and whether all states that it changed were dropped.
+    // The last item that joined the core on a side, and whether every state with it changed was
+    // dropped.
     struct Joined {
         int64_t profit = 0, weight = 0;
         bool in_vain = false;
-        int64_t number = 0;  // of its join
+        int64_t number = 0;  // number of the item in the core
     };
 
     Joined& side(int64_t place) { return sides_[place >= break_]; }
@@ -188,13 +192,14 @@ private:
         return items_[place].profit == last.profit && items_[place].weight == last.weight;
     }
 
-    // Returns whether the item equals the last one of its side, and that one joined in vain. States
-    // that are dominated or dropped stay so with more items changed, so it joins in vain too.
+    // Returns whether the item equals the last one of its side, and that one joined in vain. More
+    // changes do not save a dominated or dropped state, so this item joins in vain too.
     bool repeats_in_vain(int64_t place) { return side(place).in_vain && equals_last(place); }
 
-    // Returns the bit of the last equal item if it is in the same part of the changes, else 0. Only
-    // states with this item changed need the next one: other states with the next one changed equal
-    // states with the last one changed, which are in the list or dominated or dropped.
+    // Returns the change bit of the last equal item of the side, if it is in the same part, else 0
+    // (symmetry breaking). Only states with that item changed need the next one: a state with only
+    // the next one changed equals a state with only the last one changed, which is already in the
+    // list, dominated or dropped.
     uint32_t bit_of_equal(int64_t place, int64_t number) {
         const int64_t last = side(place).number;
         if (!equals_last(place) || last / kPart != number / kPart) return 0;
@@ -209,7 +214,7 @@ private:
         store_ = std::make_unique_for_overwrite<State[]>(room_of_store_);
     }
 
-    // Starts a new part of the changes: the log gets those of all states.
+    // Starts a new part: the log receives the changes of all states.
     void start_part() {
         State* some = states();
         const auto first = static_cast<uint32_t>(log_.size());
@@ -220,7 +225,7 @@ private:
         }
     }
 
-    // Keeps a state, and the index of one more item among the items of the caller, or -1.
+    // Stores the best state, and the caller's index of one additional item, or -1.
     void note(const State& state, int64_t extra) {
         found_ = true;
         best_state_ = state;
@@ -228,11 +233,12 @@ private:
         best_extra_ = extra;
     }
 
-    // Merges the states with the same states changed by an item; returns whether time sufficed.
+    // Merges the states with their copies in which an item is changed; returns false if the time
+    // ran out.
     bool join(int64_t place) {
         const int64_t number = size(joined_);
         if (number && number % kPart == 0) start_part();
-        sort_further();  // the tests of states need the next item of both sides
+        sort_further();  // the bound tests need the next item of both sides
         joined_.push_back(place);
         const int64_t sign = place < break_ ? -1 : 1;
         const int64_t profit = sign * items_[place].profit, weight = sign * items_[place].weight;
@@ -279,7 +285,7 @@ private:
                 if (Wide{next.profit} * test.by_profit - Wide{next.weight} * test.by_weight <
                     test.least)
                     continue;
-                // A state of equal weight and less profit is replaced.
+                // Replaces a state of equal weight and less profit.
                 made -= next.weight == last;
                 out[made++] = next;
                 most = next.profit;
@@ -299,7 +305,7 @@ private:
         return in_time;
     }
 
-    // Looks for a better value by a state with one item outside the core changed.
+    // Looks for a better value: a state with one item outside the core changed.
     void pair_up() {
         pairing_ = 4 * count_;
         const State* some = states();
@@ -322,17 +328,17 @@ private:
     const ListLimits limits_;
     const int64_t break_, room_;
     int64_t best_, top_;
-    int64_t left_, right_;  // the core has the items left_ to right_ - 1
+    int64_t left_, right_;  // the core has positions left_ to right_ - 1
     const KnapsackItem price_;
-    std::unique_ptr<State[]> store_, other_;  // states after one place before the first
+    std::unique_ptr<State[]> store_, other_;  // states begin at index 1
     int64_t room_of_store_ = 0, other_room_ = 0, count_ = 0, pairing_ = kFirstPairing;
-    Joined sides_[2];              // before the break item, and from it on
-    std::vector<int64_t> joined_;  // places of the items of the core
+    Joined sides_[2];              // before the break item; from it on
+    std::vector<int64_t> joined_;  // positions of the items of the core
     std::vector<LoggedChanges> log_;
     State best_state_{};
     int64_t best_part_ = 0, best_extra_ = -1;
     bool found_ = false;    // whether `best_state_` has the best known profit
-    bool stopped_ = false;  // whether the time ran out within a join
+    bool stopped_ = false;  // whether the time ran out during a join
 };
 
 }  // namespace mmp

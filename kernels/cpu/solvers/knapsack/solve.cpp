@@ -14,16 +14,17 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShort = 3 << 11;   // states of the lists before the surrogate knapsacks
-// States of the lists of each surrogate knapsack, and of those that follow if its bound takes more
-// than 1 / kUseful off the gap.
+constexpr int64_t kShort = 3 << 11;   // states of the lists before the surrogate relaxation
+// Limits of states: for each surrogate knapsack, and for the next ones if its bound closed more
+// than 1 / kUseful of the gap.
 constexpr int64_t kSurrogateWork = 1 << 20, kLowered = 1 << 15, kUseful = 8;
-// States of the lists before each further count; a count makes a share of them.
+// Limits of states between two counting steps: first, last, growth; a counting step may make 1 /
+// kCountShare of them.
 constexpr int64_t kFirst = 1 << 15, kLast = 1 << 24, kGrowth = 8, kCountShare = 4;
-constexpr int64_t kProportionalWork = 1 << 18;  // states of the lists before a subset-sum solver
+constexpr int64_t kProportionalWork = 1 << 18;  // list states before a subset-sum solver takes over
 constexpr int64_t kMostCounted = int64_t{1} << 60;  // exclusive limit of the sum of all weights
 
-// The search for the best choice of the open items.
+// Search for the best choice of the open items.
 class Search {
 public:
     Search(OpenItems& open, int64_t count, int64_t capacity, const SolveLimits& limits,
@@ -75,10 +76,10 @@ private:
         if (all_weights_ < kMostCounted) {
             CountedItems items;
             Mask taken;
-            int64_t before = 0;  // profit of the break solution in the open items
+            int64_t before = 0;  // profit of the open items in the break solution
             items.capacity = open_.room;
             std::vector<KnapsackItem> sorted = open_.items;
-            // Selections are faster on sorted items.
+            // Selection runs faster on sorted items.
             std::sort(sorted.begin(), sorted.end(), comes_before<Wide>);
             for (const KnapsackItem& item : sorted) {
                 items.profits.push_back(item.profit);
@@ -108,14 +109,14 @@ private:
         return finish(lists, done ? SolveOutcome::kLists : SolveOutcome::kLimit);
     }
 
-    // Keeps a better choice of items that lists did not find.
+    // Stores a better choice that the lists did not find.
     void keep(const std::vector<KnapsackItem>& items, const Mask& taken) {
         kept_ = taken;
         kept_places_.clear();
         for (const KnapsackItem& item : items) kept_places_.push_back(item.place);
     }
 
-    // Takes over the best choice: that of the lists, or else the kept one if it is better than the
+    // Takes over the best choice: from the lists, else the stored one if it is better than the
     // first choice.
     template <class Wide>
     SolveOutcome finish(const Lists<Wide>& lists, SolveOutcome outcome) {
@@ -135,7 +136,8 @@ private:
         return outcome;
     }
 
-    // Returns the states after which a table is faster; no limit if it does not fit into memory.
+    // Returns the number of states after which a dynamic programming table is faster; unlimited if
+    // the table does not fit into memory.
     int64_t most_work() const {
         if (states_ > limits_.table_states) return INT64_MAX / 2;
         const auto cells = Int128{states_} * static_cast<int64_t>(open_.items.size());
@@ -150,9 +152,9 @@ private:
     const uint8_t* const base_;
     uint8_t* const take_;
     const int64_t states_;
-    int64_t all_weights_ = 0;  // of the open items
-    Mask kept_;                // best choice of the open items that lists did not find
-    std::vector<int64_t> kept_places_;  // their indices among the items of the caller
+    int64_t all_weights_ = 0;  // sum over the open items
+    Mask kept_;                // best choice of the open items found outside the lists
+    std::vector<int64_t> kept_places_;  // their indices in the caller's arrays
 };
 
 }  // namespace

@@ -15,11 +15,11 @@ namespace {
 using Deadline = std::chrono::steady_clock::time_point;
 
 constexpr int64_t kMostWeight = int64_t{1} << 60;  // exclusive limit of sums of weights
-// A relaxed gap of at most 1 / kMuch of the gap is worth all work, one of at most 1 / kLittle is
-// worth 1 / kShare of it, and a larger one none.
+// Work spent on the relaxed knapsack, by the ratio of the gap of its linear bound to the known gap:
+// up to 1 / kMuch, all work; up to 1 / kLittle, 1 / kShare of it; above that, none.
 constexpr int64_t kMuch = 4, kLittle = 2, kShare = 64;
 constexpr int kMostShift = 8;
-constexpr int64_t kFewItems = 64;                  // so many undecided items are not filtered
+constexpr int64_t kFewItems = 64;                  // up to this many open items are not filtered
 
 // A multiplier in units of 2^-shift.
 struct Scaled {
@@ -27,7 +27,7 @@ struct Scaled {
     int shift;
 };
 
-// The multiplier at which the number of items of the linear relaxation crosses a number.
+// Search for the multiplier at which the number of items in the linear relaxation crosses a limit.
 class Multiplier {
 public:
     Multiplier(const std::vector<KnapsackItem>& items, double capacity, double number)
@@ -38,10 +38,10 @@ public:
     }
 
     // Returns the largest multiplier from `low` to `high` at which the linear relaxation has at
-    // least the wanted number of items; the number falls with the multiplier. A multiplier is
-    // whole, or a multiple of 2^-shift for the least shift up to `most_shift` that gives less than
-    // one item more. `rate` is the price of weight at multiplier 0. Any multiplier gives a bound,
-    // so the search may end early, at the deadline.
+    // least the wanted number of items; this number decreases with the multiplier. The multiplier
+    // is an integer or, if that is not precise enough, a multiple of 2^-shift, for the least shift
+    // up to `most_shift` that leaves less than one item too many. `rate` is the price of weight at
+    // multiplier 0. Any multiplier gives a valid bound, so the search may stop at the deadline.
     Scaled find(int64_t low, int64_t high, double rate, int most_shift, Deadline deadline) {
         Price below{std::numeric_limits<double>::infinity(), 0, false}, above{0, 0, false};
         if (low == 0) below.weight = rate;
@@ -53,7 +53,7 @@ public:
             if (high - low == 1) ++shift, low *= 2, high *= 2;
             const double unit = 1.0 / (int64_t{1} << shift);
             int64_t middle = low + (high - low) / 2;
-            // Often the multiplier 0 is the best one, so its neighbours come first.
+            // Multiplier 0 is often the best one, so its neighbours are tried first.
             if (shift == 0 && high - low > 1 && low == 0) middle = 1;
             if (shift == 0 && high - low > 1 && high == 0) middle = -1;
             const Price price = price_at(static_cast<double>(middle) * unit);
@@ -76,8 +76,8 @@ private:
     struct Rated {
         double rate, weight;
     };
-    // Price of a unit of weight, infinite if all items fit; the number of items of the relaxation;
-    // and whether ties let it be the wanted number.
+    // Linear relaxation at a multiplier: price per unit of weight, infinite if all items fit; the
+    // number of items; and whether ties make the wanted number possible.
     struct Price {
         double weight, count;
         bool exact;
@@ -101,7 +101,7 @@ private:
                 return std::max(std::min(a, b), std::min(std::max(a, b), c));
             };
             rate = of_three(rated_[first].rate, rated_[middle].rate, rated_[last - 1].rate);
-            // Better ones, then equal ones, then worse ones.
+            // Three-way partition: better, equal and worse items.
             size_t low = first, at = first, high = last;
             double better = 0;
             while (at < high) {
@@ -132,7 +132,7 @@ private:
     }
 
     // Whether some order of the equally rated items `first` to `last` - 1 makes the relaxation take
-    // `number` of them.
+    // exactly `number` of them.
     bool reaches(size_t first, size_t last, double number, double room) {
         if (last - first < 2 || number < 0 || number > static_cast<double>(last - first))
             return false;
@@ -149,8 +149,8 @@ private:
         return sum_of_first(std::less<>()) <= room && sum_of_first(std::greater<>()) >= room;
     }
 
-    // Settles the items that the relaxation takes, or leaves, at all multipliers of a range.
-    // `first` has the prices of its lowest multiplier, `last` those of its highest.
+    // Fixes the items that the relaxation takes (or leaves) at every multiplier of a range. `first`
+    // has the prices at its lowest multiplier, `last` at its highest.
     void decide(double low, const Price& first, double high, const Price& last) {
         size_t kept = 0;
         for (const Item& item : items_) {
@@ -171,7 +171,7 @@ int bits(int64_t a, int64_t b) {
     return std::bit_width(static_cast<uint64_t>(a)) + std::bit_width(static_cast<uint64_t>(b));
 }
 
-// Returns the sum of the first `number` values in an order.
+// Returns the sum of the first `number` values in the given order.
 template <class Order>
 int64_t sum_of_first(std::vector<int64_t> values, int64_t number, Order order) {
     const auto end = values.begin() + number;
@@ -204,10 +204,11 @@ public:
         }
         const int64_t heaviest = *std::max_element(weights.begin(), weights.end());
         const int64_t all = std::reduce(profits.begin(), profits.end());
-        // Products of profits and weights of up to twice the heaviest are to fit into 61 bits.
+        // Products of profits and weights of up to twice the heaviest must fit 61 bits.
         most_shift_ = std::clamp(59 - bits(all, heaviest), 0, kMostShift);
         if (((Int128{count_} * heaviest * 3 + capacity_) << most_shift_) < kMostWeight) {
-            // Whether a better choice may have more items than the break solution, or not.
+            // Whether a better choice can have more items than the break solution, and whether one
+            // can have at most as many.
             const bool more = sum_of_first(weights, number + 1, std::less<>()) <= capacity_;
             const bool fewer = sum_of_first(profits, number, std::greater<>()) > best_;
             int64_t most = more ? part(number + 1, -heaviest, 0, bound) : best_;
@@ -223,8 +224,8 @@ public:
     }
 
 private:
-    // Returns a bound of the choices that keep a limit of the number of items, at least the best
-    // known profit.
+    // Returns an upper bound of the choices that respect a limit of the number of items, but at
+    // least the best known profit.
     int64_t part(int64_t number, int64_t low, int64_t high, int64_t bound) {
         Multiplier search(open_.items, static_cast<double>(capacity_), static_cast<double>(number));
         const Scaled multiplier = search.find(low, high, rate_, most_shift_, limits_.deadline);
@@ -283,7 +284,7 @@ private:
         return relaxed.profit + lists.bound();
     }
 
-    // Keeps a choice if it fits and is better than the known one.
+    // Stores a choice if it fits and is the best one.
     void offer(const std::vector<uint8_t>& taken) {
         int64_t profit = 0, weight = 0;
         for (int64_t i = 0; i < count_; ++i) {
@@ -299,7 +300,7 @@ private:
     const int64_t count_, work_;
     const ListLimits limits_;
     int64_t capacity_;     // of the open items
-    int64_t before_ = 0;   // profit of the break solution in the open items
+    int64_t before_ = 0;   // profit of the open items in the break solution
     int64_t best_, gap_ = 0;
     double rate_;          // profit per weight of the break item
     int most_shift_ = 0;

@@ -11,10 +11,10 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kBlock = 8192;  // states of a block; their values and choices stay in the cache
+constexpr int64_t kBlock = 8192;  // states per block; values and choices fit the cache
 constexpr int64_t kMaxTasks = 4096;
-constexpr int64_t kLookCells = 1 << 22;  // cells between tests of the deadline, some milliseconds
-constexpr uint32_t kLookTasks = 64;      // every 64th task tests the deadline at its start
+constexpr int64_t kLookCells = 1 << 22;  // cells between checks of the deadline, some milliseconds
+constexpr uint32_t kLookTasks = 64;      // every 64th task checks the deadline at its start
 
 using Choice = uint16_t;
 
@@ -42,7 +42,7 @@ MMP_KNAPSACK_LOOPS(int32_t)
 MMP_KNAPSACK_LOOPS(int64_t)
 #undef MMP_KNAPSACK_LOOPS
 
-// Packs one bit plane of the choices, 64 states in a word; `choices` is padded to whole words.
+// Packs one bit plane of the choices, 64 states per word; `choices` is padded to whole words.
 MMP_SIMD_LEVELS void pack(const Choice* choices, int plane, int64_t words, uint64_t* out) {
     for (int64_t word = 0; word < words; ++word) {
         uint8_t flags[64];
@@ -51,7 +51,7 @@ MMP_SIMD_LEVELS void pack(const Choice* choices, int plane, int64_t words, uint6
         for (int i = 0; i < 8; ++i) {
             uint64_t eight;
             std::memcpy(&eight, flags + 8 * i, 8);
-            // Gathers the lowest bit of each byte in the highest byte.
+            // Gathers the lowest bits of eight bytes in the highest byte.
             bits |= (eight * 0x0102040810204080u >> 56) << 8 * i;
         }
         out[word] = bits;
@@ -69,7 +69,7 @@ public:
                   std::all_of(weights, weights + stages.shape.size(), [](int64_t w) { return !w; });
     }
 
-    // Computes the values and choices of the states begin to end - 1.
+    // Computes the values and choices of states begin to end - 1.
     void block(int64_t begin, int64_t end, Choice* choices) const {
         std::memset(choices, 0, (end - begin) * sizeof(Choice));
         if (leaves_) {
@@ -98,7 +98,7 @@ private:
     }
     Value profit(int64_t option) const { return static_cast<Value>(stages_.profits[option]); }
 
-    // Computes a stage of two options of which the first has weight 0 but may have a profit.
+    // Computes a stage with two options, the first of which has weight 0 but may have a profit.
     void best(int64_t out, int64_t stop, int64_t shift, Choice* choices) const {
         if (profit(first_) == 0) {
             best_of_two(after_ + out, choices, before_ + out, before_ + out - shift,
@@ -109,9 +109,9 @@ private:
         }
     }
 
-    // Calls work(start, out, stop, shift) for the part of each line in the block. The option fits
-    // in the states out to stop - 1, and their predecessors are `shift` states lower. It does not
-    // fit in the states start to out - 1.
+    // Calls work(start, out, stop, shift) for the part of each row of states within the block. The
+    // option fits in states out to stop - 1; their predecessors are `shift` states lower. It does
+    // not fit in states start to out - 1.
     template <class Work>
     void lines(int64_t option, int64_t begin, int64_t end, const Work& work) const {
         const int64_t* weights = weights_of(option);
@@ -158,7 +158,7 @@ bool knapsack_sweep(const KnapsackStages& stages, int64_t first, int64_t last, c
     const int64_t tasks = std::min(blocks, kMaxTasks);
     for (int64_t g = first; g < last; ++g) {
         stop_if_over(deadline);
-        // The last stage writes to `after`.
+        // Rows alternate (double buffering) such that the last stage writes to `after`.
         Value* const out = (last - g) % 2 ? after : other;
         const Value* const in = g == first ? before : (last - g) % 2 ? other : after;
         const Stage<Value> stage(stages, g, in, out);

@@ -15,7 +15,7 @@ namespace {
 using Axes = std::array<int, 3>;
 using Sizes = std::array<int64_t, 3>;
 
-// The order of boxes with equal sums: by the starts along the axes of the caller, then the stops.
+// Tie order of boxes: by their starts along the axes of the caller, then by their stops.
 std::array<int64_t, 6> key_of(const Box& box, const Axes& axes) {
     std::array<int64_t, 6> key;
     for (int i = 0; i < 3; ++i) {
@@ -31,7 +31,7 @@ int64_t volume(const Box& box) {
     return product;
 }
 
-// Adds boxes of the same sum.
+// Merges boxes with the same sum into a census.
 void add(BoxCensus& census, int64_t boxes, const Box& largest, const Box& smallest,
          const Axes& axes) {
     const auto first = [&](const Box& a, const Box& b) { return key_of(a, axes) < key_of(b, axes); };
@@ -44,8 +44,9 @@ void add(BoxCensus& census, int64_t boxes, const Box& largest, const Box& smalle
     census.boxes += boxes;
 }
 
-// The best box of slabs: planes front to back - 1, added up. The best rectangle of a slab is at
-// most the sum of those of its two parts, which rules out most slabs.
+// Search for the best box by slabs: a slab is the sum of planes front to back - 1. The best
+// rectangle of a slab is at most the sum of the best rectangles of its two parts, which prunes most
+// slabs.
 template <class T>
 class BoxSearch {
 public:
@@ -56,9 +57,11 @@ public:
 
     Box best(ThreadTeam& team) {
         const auto [least, most] = limits_[0];
-        // Slabs that are too thin give bounds: single planes by a search, others by their parts.
+        // Slabs below the least thickness only give bounds: single planes are searched, thicker
+        // ones get the bound of their parts.
         for (int64_t thickness = 1; thickness < least; ++thickness) look_at(thickness, 1, team);
-        // Few slabs of each thickness give a sum that is hard to reach, and bounds for the others.
+        // A few slabs of each thickness first: they give a large sum early, and bounds for the
+        // other slabs.
         for (int64_t thickness = least; thickness <= most; thickness *= 2)
             look_at(thickness, thickness, team);
         for (int64_t thickness = least; thickness <= most; ++thickness)
@@ -66,8 +69,8 @@ public:
         return best_;
     }
 
-    // Counts the boxes of the best sum, after the search. Only slabs whose bound is this sum, or
-    // their largest one, have any.
+    // Counts the boxes with the best sum, after the search. Only slabs whose bound (or exact
+    // largest sum) equals it can contain one.
     BoxCensus census(ThreadTeam& team) {
         BoxCensus census{best_.sum, 0, best_, best_};
         std::vector<std::array<int64_t, 2>> slabs;
@@ -86,7 +89,7 @@ public:
 private:
     static constexpr int64_t kUnknown = std::numeric_limits<int64_t>::max();
 
-    // Calls work(0) to work(count - 1); a team takes fewer than 2^16 tasks.
+    // Calls work(0) to work(count - 1), in batches, because a team takes fewer than 2^16 tasks.
     template <class Work>
     static void share(int64_t count, ThreadTeam& team, const Work& work) {
         constexpr int64_t kTasks = 32768;
@@ -99,7 +102,7 @@ private:
         });
     }
 
-    // Searches the slabs of a thickness that begin at multiples of `step`.
+    // Searches the slabs of this thickness that begin at multiples of `step`.
     void look_at(int64_t thickness, int64_t step, ThreadTeam& team) {
         share((planes_ - thickness) / step + 1, team,
               [&](int64_t i) { look_at_slab(i * step, i * step + thickness); });
@@ -109,7 +112,8 @@ private:
         return a.sum != b.sum ? a.sum > b.sum : key_of(a, axes_) < key_of(b, axes_);
     }
 
-    // Whether a box of the slab with the best sum so far may come before the best box.
+    // Whether a box of the slab with a sum equal to the best one may precede the best box in tie
+    // order.
     bool may_come_first(int64_t front, int64_t back) {
         const std::lock_guard lock(mutex_);
         return comes_first({best_.sum, {front, 0, 0}, {back, 1, 1}}, best_);
@@ -138,7 +142,7 @@ private:
             most = std::max(most, sum);
             if (!is_answer || sum < known_.load(std::memory_order_relaxed)) return;
             const std::lock_guard lock(mutex_);
-            // Of equal sums, no interval of this strip may come first.
+            // With an equal sum, no interval of this strip can precede the best box.
             Box other{sum, {front, first, 0}, {back, last, 1}};
             if (best_.sum != kLowest && !comes_first(other, best_)) return;
             slab.strip(first, last, strip);
@@ -169,7 +173,7 @@ private:
         return census;
     }
 
-    // Calls visit(slab, first, last, best sum, space for a strip) for strips of rows of a slab.
+    // Calls visit(slab, first, last, best sum, scratch for a strip) for strips of rows of a slab.
     template <class Limit, class Visit>
     void visit_slab(int64_t front, int64_t back, const Limit& limit, const Visit& visit) {
         RunningSums<T> slab(rows_, columns_);
@@ -187,19 +191,19 @@ private:
     const int64_t planes_, rows_, columns_;
     const Axes& axes_;
     const std::array<Lengths, 3> limits_;
-    std::vector<int64_t> bounds_;  // upper bound of the sum of a rectangle of each slab
+    std::vector<int64_t> bounds_;  // upper bound of a rectangle's sum in each slab
     std::mutex mutex_;
     Box best_{kLowest, {}, {}};
     std::atomic<int64_t> known_{kLowest};
 };
 
-// Calls work with a search in the volume, for sums of 32 bits if they fit.
+// Calls `work` with a search in the volume; sums have 32 bits if they fit.
 template <class Work>
 auto with_search(const int64_t* values, const Sizes& sizes, const Axes& axes,
                  const std::array<Lengths, 3>& limits, const Work& work) {
     const int64_t size = sizes[1] * sizes[2];
     const auto run = [&]<class T>(T) {
-        // Sums over the planes before a plane, so that a slab is a difference of two of them.
+        // Prefix sums over planes: a slab is the difference of two of them.
         std::vector<RunningSums<T>> before(1, RunningSums<T>(sizes[1], sizes[2]));
         for (int64_t plane = 0; plane < sizes[0]; ++plane) {
             before.emplace_back(values + plane * size, sizes[1], sizes[2]);

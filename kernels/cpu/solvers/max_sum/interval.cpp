@@ -12,19 +12,20 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kChunk = 1024;                       // values that are summarised at once
-constexpr int32_t kNarrow = INT32_MAX / (kChunk / 16);  // magnitudes whose sums of a segment fit
+constexpr int32_t kNarrow = INT32_MAX / (kChunk / 16);  // magnitudes whose segment sums fit 32 bits
 constexpr int64_t kUnfit = -1;
 
 template <class T>
 constexpr int kLanes = 64 / sizeof(T);
 
-// The segments of a chunk, one a lane. Sums begin at the begin of the segment.
+// Summaries of the segments of a chunk, one segment per lane. Sums start at the segment's first
+// value.
 template <class T>
 struct Segments {
     T total[kLanes<T>];
     T best[kLanes<T>];     // largest sum of an interval
-    T largest[kLanes<T>];  // largest sum of a beginning of at least one value
-    T least[kLanes<T>];    // smallest sum of a beginning that is not the whole segment
+    T largest[kLanes<T>];  // largest sum of a non-empty prefix
+    T least[kLanes<T>];    // smallest sum of a prefix other than the whole segment
 };
 
 template <class T>
@@ -68,7 +69,7 @@ MMP_SIMD_LEVELS bool is_narrow(const int32_t* chunk) {
     return bits < kNarrow;
 }
 
-// Returns bits of which the magnitude of each value is at most one more.
+// Returns an OR of bits that bounds the values: each magnitude is at most this plus 1.
 MMP_SIMD_LEVELS int64_t magnitude_bits(const int64_t* values, int64_t count) {
     int64_t bits = 0;
     for (int64_t i = 0; i < count; ++i) bits |= values[i] < 0 ? ~values[i] : values[i];
@@ -100,7 +101,7 @@ MMP_SIMD_LEVELS void scaled(const double* from, double scale, int64_t* to) {
     scale_values(from, scale, to);
 }
 
-// The values of a sequence as integers.
+// The values of a sequence, converted to integers.
 template <class Value>
 struct Sequence {
     const Value* values;
@@ -115,10 +116,10 @@ struct Sequence {
     }
 };
 
-// An upper bound of the sum of magnitudes.
+// Upper bound of the sum of magnitudes.
 class Bound {
 public:
-    // Adds values; returns whether the sum of all magnitudes is surely below 2^63.
+    // Adds `count` values; returns whether the sum of all magnitudes is certainly below 2^63.
     bool add(int64_t bits, int64_t count) {
         constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
         if (bits >= kMost / kChunk - 1) return false;
@@ -132,8 +133,8 @@ private:
     int64_t sum_ = 0;
 };
 
-// A search that knows the sums of the values so far. It keeps the chunks that hold the ends of the
-// best interval, whose places are found at the end.
+// Search over chunks that tracks the running sum. It remembers only the chunks in which the best
+// interval starts and stops; the exact places are found at the end.
 class Search {
 public:
     template <class T>
@@ -162,7 +163,7 @@ public:
         if (is_better) last_ = {begin, sum_before, least_before, least_chunk, least_sum};
     }
 
-    // Takes the values after the last whole chunk, and returns the best interval.
+    // Processes the values after the last whole chunk and returns the best interval.
     template <class Value>
     Interval finish(const Sequence<Value>& values, int64_t rest) const {
         const State now{rest, sum_, least_, least_chunk_, least_sum_};
@@ -171,7 +172,7 @@ public:
         return with_start(values, scan(values, last_, best_, true), last_);
     }
 
-    // The same, with the sums at the edges of the sequence.
+    // finish(), and the best prefix and suffix of the sequence.
     template <class Value>
     Summary summary(const Sequence<Value>& values, int64_t rest) const {
         int64_t sum = sum_, least = least_, most = most_, start = -1, stop = 0;
@@ -192,13 +193,13 @@ public:
     }
 
 private:
-    // The state before a chunk.
+    // State of the search before a chunk.
     struct State {
         int64_t begin, sum, least, least_chunk, least_sum;
     };
 
-    // Searches a chunk for the first interval of the largest sum above `limit`, or of it. A start
-    // of -1 lies before the chunk; a stop of 0 is no interval.
+    // Scans a chunk for the first interval with the largest sum, above `limit` or equal to it. A
+    // start of -1 lies before the chunk; a stop of 0 means no interval.
     template <class Value>
     static Interval scan(const Sequence<Value>& values, const State& state, int64_t limit,
                          bool equal) {
@@ -225,8 +226,8 @@ private:
         return found;
     }
 
-    // Returns the first place at or after a chunk, by at least `after`, before which the values have
-    // a sum. `sum` is the sum before the chunk.
+    // Returns the first place, at least `after` values into the sequence, at or after the beginning
+    // of a chunk, where the running sum equals `wanted`. `sum` is the running sum before the chunk.
     template <class Value>
     static int64_t place_of(const Sequence<Value>& values, int64_t wanted, int64_t chunk,
                             int64_t sum, int64_t after = 0) {
@@ -237,16 +238,16 @@ private:
     }
 
     int64_t sum_ = 0, best_ = std::numeric_limits<int64_t>::min();
-    // The smallest sum of the values before a start, and the chunk of the first such start with the
-    // sum before the chunk.
+    // Smallest running sum before a start; the chunk of the first start that has it, and the
+    // running sum before this chunk.
     int64_t least_ = 0, least_chunk_ = 0, least_sum_ = 0;
-    // The same for the largest sum of the values before a stop.
+    // Largest running sum before a stop; its chunk and the running sum before the chunk.
     int64_t most_ = std::numeric_limits<int64_t>::min(), most_chunk_ = 0, most_sum_ = 0;
     State last_{0, 0, 0, 0, 0};
 };
 
-// Takes all whole chunks, and returns the place after them. With `bound`, which is for int64, it
-// stops before values whose sums may not fit, and returns kUnfit.
+// Processes all whole chunks and returns the place after them. With `bound` (for int64), it stops
+// before values whose sum may overflow and returns kUnfit.
 template <class Value>
 int64_t take_chunks(const Sequence<Value>& values, Search& search, Bound* bound = nullptr) {
     Segments<int32_t> narrow_segments;

@@ -1,4 +1,4 @@
-// The interval of the largest sum of a sequence of any type, without a copy of the values.
+// Maximum-sum interval of a sequence of any number type, without copying the values.
 #pragma once
 
 #include <stdint.h>
@@ -7,31 +7,32 @@
 
 namespace mmp {
 
-// The five values of a sequence that may be a part of a longer one.
+// Summary of a sequence, from which the summary of a concatenation follows.
 struct Summary {
     int64_t total;
-    Interval prefix;  // the shortest beginning of the largest sum, of at least one value
-    Interval suffix;  // the longest end of the largest sum, of at least one value
+    Interval prefix;  // shortest non-empty prefix of the largest sum
+    Interval suffix;  // longest non-empty suffix of the largest sum
     Interval best;
 };
 
-// Returns the first best interval of at least one value, in the order of (start, stop). The sum of
-// the magnitudes is below 2^63. Floating-point numbers are multiplied by `scale`, a power of two,
-// and rounded to an integer, a half to the even one; integers are taken as they are.
-// Source: E. Alves, E. Cáceres and S. Song, "BSP/CGM algorithms for maximum subsequence and maximum
-// subarray", 2004, for the summaries of parts.
+// Returns the best non-empty interval; ties go to the least (start, stop). The sum of the
+// magnitudes must be below 2^63. Floating-point numbers are multiplied by `scale`, a power of two,
+// and rounded to integers, half to even; integers are taken as they are. Source: E. Alves, E.
+// Cáceres and S. Song, "BSP/CGM algorithms for maximum subsequence and maximum subarray", 2004, for
+// the summaries of parts.
 template <class Value>
 Interval largest_interval(const Value* values, int64_t count, double scale);
 
-// The same for values whose magnitudes were not checked. Returns false, without an answer, if they
-// may add up to 2^63, by a bound of 1024 values at a time.
+// largest_interval() for values whose magnitudes are unchecked. Returns false, without an answer,
+// if an upper bound of their sum, by 1024 values at a time, reaches 2^63.
 bool largest_interval(const int64_t* values, int64_t count, Interval& found);
 
-// Returns the best interval with the sums that a search in a longer sequence needs of this part of it.
+// Returns the best interval, and the prefix, suffix and total that a search in a longer sequence
+// needs.
 template <class Value>
 Summary interval_summary(const Value* values, int64_t count, double scale);
 
-// Returns the largest magnitude, or infinity if a number is NaN or infinite.
+// Returns the largest magnitude; infinity if a number is NaN or infinite.
 template <class Value>
 double largest_magnitude(const Value* values, int64_t count);
 

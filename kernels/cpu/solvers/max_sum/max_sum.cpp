@@ -14,7 +14,7 @@ namespace mmp {
 
 namespace {
 
-// The order of strips with equal sums.
+// Tie order of strips.
 auto key_of(const Strip& s, bool transposed) {
     return transposed ? std::tuple{s.start, s.first, s.stop, s.last}
                       : std::tuple{s.first, s.start, s.last, s.stop};
@@ -25,10 +25,11 @@ bool better(const Strip& a, const Strip& b, bool transposed) {
     return key_of(a, transposed) < key_of(b, transposed);
 }
 
-// Divides the top rows among the team: calls work(first, last) for ranges of multiples of kTops.
+// Divides the top rows among the threads: calls work(first, last) for ranges that begin at
+// multiples of kTops.
 template <class Work>
 void share_tops(int64_t rows, ThreadTeam& team, const Work& work) {
-    // The team takes fewer than 2^16 tasks.
+    // A team takes fewer than 2^16 tasks.
     constexpr int64_t kTasks = 32768;
     const int64_t blocks = (rows + kTops - 1) / kTops;
     const int64_t each = (blocks + kTasks - 1) / kTasks * kTops;
@@ -60,7 +61,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
                          [&](int64_t first, int64_t last, int64_t sum) {
                              if (sum < known.load(std::memory_order_relaxed)) return;
                              if (sum < best.sum) return;
-                             // Of equal sums, a later strip cannot come first.
+                             // With an equal sum, a later strip cannot come first in tie order.
                              const bool later = transposed ? best.start == 0 && first > best.first
                                                            : first > best.first;
                              if (sum == best.sum && best.last && later) return;
@@ -75,8 +76,8 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
     return answer;
 }
 
-// Returns the first best interval of limited length. The starts of a stop are a window, whose least
-// running sum is found as in `best_of_limited`.
+// Returns the first best interval of limited length. The allowed starts of a stop form a window,
+// whose least running sum is found as in `best_of_limited`.
 Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths) {
     const int64_t window = lengths.most - lengths.least + 1;
     std::vector<int64_t> block(window);
@@ -88,7 +89,7 @@ Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths)
         if (start > 0) start_sum += values[start - 1];
         so_far = place == 0 ? start_sum : std::min(so_far, start_sum);
         block[place] = start_sum;
-        // After this index, `block` still has the minima of the block before, up to its end.
+        // Beyond this index, `block` still holds the suffix minima of the previous block.
         const bool reaches_back = start >= window && place + 1 < window;
         const int64_t gain = sum - (reaches_back ? std::min(so_far, block[place + 1]) : so_far);
         if (gain > best || !best_stop) {
@@ -99,7 +100,7 @@ Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths)
         for (int64_t i = window - 2; i >= 0; --i) block[i] = std::min(block[i], block[i + 1]);
         place = 0;
     }
-    // The first start of the best stop is the last one met on the way back.
+    // Scanning backwards, the last start found is the first one in order.
     Interval found{best, 0, best_stop};
     int64_t back = 0;
     for (int64_t start = best_stop - 1; start >= std::max<int64_t>(best_stop - lengths.most, 0);
@@ -115,7 +116,7 @@ Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths)
 Interval max_interval(const int64_t* values, int64_t count, Lengths lengths) {
     if (lengths.most < count) return limited_interval(values, count, lengths);
     // The best start of a stop is the first allowed start with the smallest running sum. It never
-    // moves to the left, so the first stop of the largest sum has the first start.
+    // moves to the left, so the first stop with the largest sum also has the first start.
     int64_t least = 0, least_at = 0, sum = 0, start_sum = 0;
     Interval best{kLowest, 0, 0};
     for (int64_t stop = 1; stop <= count; ++stop) {
@@ -136,7 +137,7 @@ IntervalCensus interval_census(const int64_t* values, int64_t count) {
     const int64_t most = largest_interval(values, count, 1).sum;
     IntervalCensus census{most, 0, 0, {most, 0, 0}, {most, 0, 0}};
     int64_t sum = 0, before = 0;
-    // Starts with the smallest running sum: the first, the last and their number.
+    // Starts with the smallest running sum: the first, the last, and their number.
     int64_t least = 0, first = -1, last = -1, equal = 0;
     int64_t least_since = 0;  // smallest running sum since the end of the last disjoint interval
     bool any_since = false;
@@ -173,7 +174,7 @@ IntervalCensus interval_census(const int64_t* values, int64_t count) {
 }
 
 void sums_through(const int64_t* values, int64_t count, int64_t* out) {
-    // Add the largest sum that ends at each value and the largest sum that starts after it.
+    // Sum of the best interval that ends at each value and the best one that starts after it.
     int64_t ending = 0;
     for (int64_t i = 0; i < count; ++i) out[i] = ending = std::max<int64_t>(ending, 0) + values[i];
     int64_t starting = 0;

@@ -14,24 +14,24 @@ namespace {
 constexpr int64_t kMost = std::numeric_limits<int64_t>::max();
 constexpr int64_t kNone = -1;
 
-// An interval whose beginnings and ends all have positive sums. Sums and places count from the begin
-// of the piece.
+// An interval all of whose prefixes and suffixes have positive sums. Running sums and places are
+// relative to the beginning of the piece.
 struct Candidate {
-    int64_t left, right;  // sums of the values before the start and before the stop
+    int64_t left, right;  // running sums before the start and before the stop
     int32_t start, stop;
     int64_t below;  // number of the last earlier candidate with a smaller `left`, or kNone
 };
 
-// The candidates of a piece that no other candidate has taken in: `first` to `last` - 1. A candidate
-// is open if its `below` is kNone: only such a one can join a candidate of an earlier piece, and it
-// then takes in all candidates between the two. So only the first candidate may start before the
-// piece.
+// The candidates of a piece that no other candidate contains: `first` to `last` - 1. A candidate is
+// open if its `below` is kNone. Only an open candidate can merge with a candidate of an earlier
+// piece; the result contains all candidates between the two. So only the first candidate of a piece
+// can start before the piece.
 struct Piece {
     int64_t begin, total;
     std::vector<Candidate> candidates;
     std::vector<int32_t> open;
     int64_t first = 0, last = 0;
-    int64_t start = kNone;  // start of the first candidate in the sequence, if before the piece
+    int64_t start = kNone;  // start of the first candidate, if before the piece
     int64_t before = 0;     // sum of the values before the piece
 };
 
@@ -49,7 +49,7 @@ MMP_SIMD_LEVELS void scaled(const double* from, int64_t count, double scale, int
     scale_values(from, count, scale, to);
 }
 
-// The search in one piece; its memory serves for one piece after another.
+// Search within one piece; its memory is reused for the next pieces.
 class PieceSearch {
 public:
     explicit PieceSearch(int64_t size) : places_(size + 2), sums_(size + 2), stack_(size / 2 + 2) {}
@@ -65,7 +65,7 @@ public:
         }
         piece.total = sums_[count_];
         join_runs();
-        // Numbers in the whole sequence, of at most one candidate a value.
+        // Candidate numbers are unique in the whole sequence: at most one candidate per value.
         piece.candidates.assign(stack_.begin() + 1, stack_.begin() + size_);
         piece.last = size_ - 1;
         for (int64_t i = 0; i < piece.last; ++i) {
@@ -76,8 +76,8 @@ public:
     }
 
 private:
-    // Writes where runs of positive values start and stop, in turn, with the sums of the values
-    // before. Branches that depend on the values would be mispredicted.
+    // Writes alternately the starts and stops of the runs of positive values, with the running sums
+    // before them. It is branchless, because branches on the values would be mispredicted.
     template <class Value>
     void find_runs(const Value* values, int64_t count) {
         int64_t sum = 0, found = 0;
@@ -94,13 +94,13 @@ private:
         }
         places[found] = static_cast<int32_t>(count);
         sums[found] = sum;
-        // The place after the last run holds the sum of all values.
+        // The entry after the last run holds the sum of all values.
         found += is_positive;
         sums[found] = sum;
         count_ = found;
     }
 
-    // Sets the stack to the candidates of the piece, above one that is never taken in.
+    // Fills the stack with the candidates of the piece; a sentinel at the bottom never merges.
     void join_runs() {
         stack_[0] = {std::numeric_limits<int64_t>::min(), kMost, 0, 0, 0};
         size_ = 1;
@@ -127,8 +127,8 @@ private:
     std::vector<int64_t> rounded_;
 };
 
-// Joins the candidates of pieces, from left to right. Candidate i of piece p has the number
-// p * size + i.
+// Merges candidates across pieces, from left to right. Candidate i of piece p has number p * size +
+// i.
 class Join {
 public:
     Join(std::vector<Piece>& pieces, int64_t size) : pieces_(pieces), size_(size) {}
@@ -140,7 +140,7 @@ public:
         int64_t previous = kNone;
         if (!kept_.empty()) previous = kept_.back() * size_ + pieces_[kept_.back()].last - 1;
         for (const int32_t i : piece.open) {
-            // The open candidates have ever smaller sums on the left.
+            // The `left` sums of open candidates decrease.
             if (piece.before + piece.candidates[i].left <= lowest_) break;
             join(number, i, previous);
             previous = number * size_ + i;
@@ -150,7 +150,7 @@ public:
             lowest_ = std::min(lowest_, piece.before + piece.candidates[piece.open.back()].left);
     }
 
-    // The pieces that have candidates left.
+    // Pieces that still have candidates.
     const std::vector<int64_t>& kept() const { return kept_; }
 
 private:
@@ -164,7 +164,7 @@ private:
         return pieces_[number / size_].before + candidate(number).right;
     }
 
-    // Lets an open candidate take in earlier ones, of which the last is `previous`.
+    // Merges an open candidate with earlier ones; `previous` is the last earlier candidate.
     void join(int64_t number, int64_t i, int64_t previous) {
         Piece& piece = pieces_[number];
         Candidate& now = piece.candidates[i];
@@ -183,10 +183,11 @@ private:
         now.below = other;
     }
 
-    // Drops a candidate of a piece up to `number` and all between them.
+    // Removes candidate `other`, of piece `number` or an earlier one, and all candidates between it
+    // and the merging candidate.
     void take_in(int64_t number, int64_t other) {
         const int64_t place = other / size_, index = other % size_;
-        // A candidate of the same piece that can be taken in has joined one of an earlier piece.
+        // Within its own piece, such a candidate has already merged with one of an earlier piece.
         if (place == number) return;
         while (kept_.back() > place) kept_.pop_back();
         Piece& earlier = pieces_[place];
@@ -202,7 +203,8 @@ private:
     int64_t sum_ = 0, lowest_ = kMost;
 };
 
-// Calls work(first, last) for ranges of `count` numbers. Few ranges share the cost of their memory.
+// Calls work(first, last) for a few ranges of `count` numbers, because each range has scratch
+// memory.
 template <class Work>
 void share(int64_t count, ThreadTeam& team, const Work& work) {
     constexpr int64_t kTasks = 64;

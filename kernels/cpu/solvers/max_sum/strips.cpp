@@ -11,7 +11,8 @@ namespace {
 typedef int32_t Lanes32 __attribute__((vector_size(64)));
 typedef int64_t Lanes64 __attribute__((vector_size(64)));
 
-// Writes the best sum of the strips from each of kTops rows to each row of a panel.
+// Writes the best sum of each strip from one of kTops top rows to a bottom row of a panel (Kadane,
+// one strip per lane).
 template <class T, class Lanes>
 inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
                                                           int64_t columns, T* out) {
@@ -34,11 +35,11 @@ inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, 
     __builtin_memcpy(out, best, sizeof best);
 }
 
-// Writes the best sum of the strips from one row to each row of a panel, for intervals of limited
-// length. The starts of a stop are a window of running sums, whose minimum is needed. Starts are
+// best_of_strips() for one top row and intervals of limited length. The allowed starts of a stop
+// form a window of running sums, whose minimum is needed (sliding-window minimum). Starts are
 // divided into blocks of the window's size, so a window covers the end of one block and the
-// beginning of the next. `block` stores one vector for each start of a block.
-// Source: M. van Herk, "A fast algorithm for local minimum and maximum filters", 1992.
+// beginning of the next. `block` holds a vector for each start of a block. Source: M. van Herk, "A
+// fast algorithm for local minimum and maximum filters", 1992.
 template <class T, class Lanes>
 inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
                                                            int64_t columns, Lengths widths,
@@ -61,7 +62,7 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
         if (start > 0) start_sum += strip(start - 1);
         so_far = place == 0 ? start_sum : smaller(so_far, start_sum);
         block[place] = start_sum;
-        // After this index, `block` still has the minima of the block before, up to its end.
+        // Beyond this index, `block` still holds the suffix minima of the previous block.
         const bool reaches_back = start >= window && place + 1 < window;
         const Lanes least = reaches_back ? smaller(so_far, block[place + 1]) : so_far;
         const Lanes gain = sum - least;

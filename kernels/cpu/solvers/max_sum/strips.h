@@ -1,4 +1,5 @@
-// Best sums of all strips of rows of a matrix: several top rows and a panel of bottom rows at once.
+// Best sums of all strips of rows of a matrix, for several top rows and a panel of bottom rows at a
+// time.
 #pragma once
 
 #include <stdint.h>
@@ -13,13 +14,13 @@
 namespace mmp {
 
 constexpr int64_t kLowest = std::numeric_limits<int64_t>::min();
-constexpr int kTops = 4;  // number of top rows that are searched with one panel of bottom rows
+constexpr int kTops = 4;  // top rows that are searched with one panel
 
 template <class T>
 constexpr int kLanesOf = 64 / sizeof(T);
 
-// Running sums over the rows, so that a strip is the difference of two rows of sums. A panel has as
-// many rows as a vector has lanes and is stored column after column, so a search reads it in order.
+// Prefix sums over rows, so that a strip is the difference of two rows. A panel has one row per
+// vector lane and is stored column by column, so that a search reads memory sequentially.
 template <class T>
 class RunningSums {
 public:
@@ -37,7 +38,7 @@ public:
         }
     }
 
-    // The sums of no values.
+    // Initialises all sums to 0.
     RunningSums(int64_t rows, int64_t columns)
         : rows_(rows), columns_(columns), sums_((rows / kPanel + 1) * kPanel * columns) {}
 
@@ -45,13 +46,13 @@ public:
         for (size_t i = 0; i < sums_.size(); ++i) sums_[i] += other.sums_[i];
     }
 
-    // Sets the sums to the difference of two others of the same size.
+    // Sets the sums to more - less; both have the same size.
     void set_difference(const RunningSums& more, const RunningSums& less) {
         for (size_t i = 0; i < sums_.size(); ++i) sums_[i] = more.sums_[i] - less.sums_[i];
     }
 
-    // Returns the address of the sum of the rows before `row` in column 0. The sums of neighbouring
-    // columns are kPanel apart. Row 0, which is never a bottom, comes after the last.
+    // Returns the address of the prefix sum of the rows before `row` in column 0. Adjacent columns
+    // are kPanel apart. Row 0, which is never a bottom row, is stored after the last one.
     const T* down_to(int64_t row) const {
         const int64_t place = row > 0 ? row - 1 : rows_;
         return &sums_[place / kPanel * kPanel * columns_ + place % kPanel];
@@ -68,20 +69,20 @@ private:
     std::vector<T> sums_;
 };
 
-// Write the best sum of the strips from each of kTops rows to each row of a panel.
+// Write the best sum of each strip from one of kTops top rows to a bottom row of a panel.
 void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms, int64_t columns,
                       int32_t* out);
 void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms, int64_t columns,
                       int64_t* out);
 
-// Write the best sum of the strips from one row to each row of a panel, for intervals of limited
-// length. `block` has space for one vector of 64 bytes for each start of a window.
+// Write the best sum of each strip from one top row to a bottom row of a panel, for intervals of
+// limited length. `block` has space for one 64-byte vector per start of a window.
 void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns, Lengths widths,
                        void* block, int32_t* out);
 void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns, Lengths widths,
                        void* block, int64_t* out);
 
-// Search for the best sums of the strips from each of kTops rows to each row of a panel.
+// Searches the strips from kTops top rows to the bottom rows of a panel.
 template <class T>
 class StripSearch {
 public:
@@ -121,9 +122,9 @@ private:
     std::vector<Vector> block_;
 };
 
-// Calls visit(first, last, best sum) for the strips from kTops rows, `first_top` and the rows after
-// it, to all rows below, if the height of the strip is within `heights`. Most strips with a sum
-// below limit() are left out.
+// Calls visit(first, last, best sum) for the strips from kTops top rows, beginning with
+// `first_top`, to all lower rows, if the strip's height is within `heights`. Most strips with a sum
+// below limit() are skipped.
 template <class T, class Limit, class Visit>
 void visit_strips(StripSearch<T>& search, int64_t rows, int64_t first_top, Lengths heights,
                   const Limit& limit, const Visit& visit) {

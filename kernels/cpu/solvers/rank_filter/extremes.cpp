@@ -1,9 +1,10 @@
-// Minimum and maximum filters, first along columns, then along rows.
+// Minimum and maximum filters: separable, columns first, then rows.
 //
-// Along columns, low windows compare their rows. For higher ones, blocks of as many rows as the
-// window has are compared from their last row up and from their first row down, and a window is
-// the lower part of one block and the upper part of the next: three comparisons a pixel. Along
-// rows, the extremes of 4, 16, 64, ... neighbours come from four of the step before.
+// Along columns, low windows compare their rows directly. For higher windows, blocks of as many
+// rows as the window has get suffix extremes (from the last row up) and prefix extremes (from the
+// first row down); a window combines the suffix of one block with the prefix of the next: three
+// comparisons per pixel. Along rows, the extremes of 4, 16, 64, ... neighbours are combined from
+// four results of the previous step.
 //
 // Sources: M. van Herk, "A fast algorithm for local minimum and maximum filters on rectangular and
 // octagonal kernels", 1992; J. Gil and M. Werman, "Computing 2-D min, median, and max filters",
@@ -21,7 +22,7 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kTasks = 64;
-constexpr int kLow = 8;  // largest height of windows that compare their rows
+constexpr int kLow = 8;  // largest window height that is compared row by row
 
 template <bool kGreatest, class V>
 MMP_INLINE V extreme(const V& a, const V& b) {
@@ -41,7 +42,7 @@ public:
         line_.resize(std::max(picture.columns + picture.window.width, padded_ + half()) + kLanes);
     }
 
-    // Returns whether a sample is NaN.
+    // Returns whether any sample is NaN.
     MMP_INLINE bool filter() {
         const int height = picture_.window.height;
         UnusualSearch<T> nan;
@@ -61,7 +62,8 @@ public:
 private:
     int half() const { return picture_.window.width / 2; }
 
-    // Calls work(x, load) for each vector of a row of samples; load(row) returns bits of a row.
+    // Calls work(x, load) for each vector of columns; load(row) returns the bits of the samples of
+    // a row there.
     template <class Work>
     MMP_INLINE void columns(const Work& work) const {
         const int64_t stride = picture_.stride;
@@ -79,14 +81,14 @@ private:
         return picture_.samples + picture_.row_of[row] * picture_.stride;
     }
 
-    // Sets the line to the extremes of the columns of a row of windows.
+    // Sets the line to the column extremes of one row of windows, row by row.
     MMP_INLINE void low_column(int64_t row, UnusualSearch<T>& nan) {
         const int height = picture_.window.height;
         Lane<T>* line = line_.data() + half();
         const T* rows[kLow];
         for (int i = 0; i < height; ++i) rows[i] = samples(row + i);
         columns([&](int64_t x, const auto& load) MMP_INLINED {
-            nan.look(load(rows[height / 2]));  // each row of the picture is once the centre
+            nan.look(load(rows[height / 2]));  // each row is the centre of one window row
             V found = turned<T>(load(rows[0]));
             for (int i = 1; i < height; ++i)
                 found = extreme<kGreatest>(found, turned<T>(load(rows[i])));
@@ -94,7 +96,7 @@ private:
         });
     }
 
-    // Filters as many rows as a window has, from `row` on.
+    // Filters a block of as many rows as the window has, from `row` on.
     MMP_INLINE void block(int64_t row, UnusualSearch<T>& nan) {
         const int height = picture_.window.height;
         Lane<T>* line = line_.data() + half();
@@ -131,15 +133,15 @@ private:
         }
     }
 
-    // Sets a row of the result to the extremes along the line.
+    // Writes a row of the result: the extremes along the line.
     MMP_INLINE void finish(int64_t row) {
         const int width = picture_.window.width;
         Lane<T>* line = line_.data();
-        // A column beyond the border equals the column that it repeats.
+        // A column of the border equals the column that it repeats.
         for (int64_t x = 0; x < half(); ++x) line[x] = line[half() + picture_.column_of[x]];
         for (int64_t x = half() + picture_.columns; x < picture_.columns + width - 1; ++x)
             line[x] = line[half() + picture_.column_of[x]];
-        int reach = 1;  // line[x] is the extreme of this many neighbours
+        int reach = 1;  // line[x] is the extreme of `reach` neighbours
         for (; 4 * reach < width; reach *= 4)
             along<4>(picture_.columns + width - reach - 3 * reach, reach, 3 * reach, nullptr);
         T* to = out_ + row * picture_.columns;
@@ -150,8 +152,9 @@ private:
         if (pieces == 4) along<4>(picture_.columns, reach, last, to);
     }
 
-    // Replaces the first `count` lanes of the line by the extremes of kPieces lanes: at 0, reach,
-    // 2 reach, ..., and the last piece at `last`. Writes them to `to` instead, unless it is null.
+    // Combines kPieces values of the line, at distances 0, reach, 2 reach, ..., with the last one
+    // at `last`, into each of the first `count` values. Writes to `to` instead of the line if it is
+    // not null.
     template <int kPieces>
     MMP_INLINE void along(int64_t count, int64_t reach, int64_t last, T* to) {
         Lane<T>* line = line_.data();
@@ -177,7 +180,7 @@ private:
     const BorderedPicture<T>& picture_;
     const int64_t first_, last_;
     T* out_;
-    int64_t padded_;  // columns of the samples, in whole vectors
+    int64_t padded_;  // columns of the samples, padded to whole vectors
     std::vector<Lane<T>> line_, lower_, upper_;
 };
 
@@ -205,7 +208,7 @@ MMP_EXTREME_BAND(double)
 
 template <class T>
 bool extreme_filter(const BorderedPicture<T>& picture, bool greatest, T* out, ThreadTeam& team) {
-    // Bands repeat the rows that their last windows share with the next band.
+    // Bands are high, because adjacent bands both process the rows that their windows share.
     const int64_t high = std::max<int64_t>(4 * picture.window.height, 32);
     const int64_t tasks = std::clamp<int64_t>(picture.rows / high, 1, kTasks);
     std::atomic<bool> nan = false;

@@ -6,8 +6,8 @@
 
 namespace mmp {
 
-// Replaces each pixel by the least or the greatest value in its window. `picture.valid` is ignored.
-// Returns whether samples are NaN; then the result is undefined.
+// Replaces each pixel by the least or greatest value of its window. Ignores `picture.valid`.
+// Returns whether any sample is NaN; then the result is undefined.
 template <class T>
 bool extreme_filter(const BorderedPicture<T>& picture, bool greatest, T* out, ThreadTeam& team);
 

@@ -1,4 +1,4 @@
-// Samples as integers that have the order of the samples, for vectors that compare them.
+// Samples as integers that sort like the samples, for vector comparisons.
 #pragma once
 
 #include <stdint.h>
@@ -11,8 +11,8 @@
 
 namespace mmp {
 
-// Integers are their own lanes. Floating-point numbers become signed integers with the order of the
-// numbers, -0.0 before 0.0: the bits, all but the sign inverted for negative numbers.
+// Integers are used as they are. Floating-point numbers become signed integers in the order of the
+// numbers, -0.0 before 0.0: for negative numbers, all bits but the sign are inverted.
 template <class T>
 struct LaneOf { using Type = T; };
 template <> struct LaneOf<float> { using Type = int32_t; };
@@ -26,8 +26,8 @@ constexpr int kLanesOf = kVectorBytes / sizeof(T);
 template <class T>
 using LaneVector = typename Vector<Lane<T>, kLanesOf<T>>::Type;
 
-// Turns the bits of samples into lanes, and lanes into bits; T is the type of the samples, and V
-// one lane or a vector of them.
+// Converts between bits of samples and lanes (the mapping is its own inverse). T is the type of the
+// samples, V is one lane or a vector of lanes.
 template <class T, class V>
 MMP_INLINE V turned(V bits) {
     if constexpr (std::is_floating_point_v<T>) {
@@ -38,7 +38,7 @@ MMP_INLINE V turned(V bits) {
     }
 }
 
-// The unsigned integer that has the order of a sample, and back.
+// Unsigned integer that sorts like a sample, and the inverse conversion.
 template <class T>
 using Key = std::make_unsigned_t<Lane<T>>;
 template <class T>
@@ -59,11 +59,11 @@ MMP_INLINE T from_key(Key<T> key) {
     return sample;
 }
 
-// Orders of the lanes of vectors. Both read bits of samples and give them back.
+// Orders of lanes; both read and return bits of samples.
 //
-// ByInteger is exact. ByValue compares floating-point numbers as they are, which is up to twice as
-// fast but does not tell -0.0 from 0.0; it needs files that are compiled with
-// -fno-signed-zeros -ffinite-math-only, so that vectors of any level have a minimum.
+// ByInteger is exact. ByValue compares floating-point numbers directly, which is up to twice as
+// fast but does not distinguish -0.0 from 0.0; it needs files compiled with -fno-signed-zeros
+// -ffinite-math-only, so that vectors of every SIMD level have a minimum instruction.
 template <class T>
 struct ByInteger {
     using Lane = mmp::Lane<T>;
@@ -83,12 +83,12 @@ struct ByValue {
     static constexpr bool kExact = !std::is_floating_point_v<T>;
 };
 
-// What vectors of samples hold beside ordinary numbers; integers are all ordinary.
+// Special values found in vectors of samples; integers have none.
 struct Unusual {
     bool nan = false, minus_zero = false;
 };
 
-// Notes whether vectors of samples hold NaN or, with kZeros, -0.0.
+// Detects NaN and, with kZeros, -0.0 in vectors of samples.
 template <class T, bool kZeros = false>
 class UnusualSearch {
 public:
@@ -117,8 +117,8 @@ private:
     LaneVector<T> largest_{}, smallest_{};
 };
 
-// Filters with work(order), which returns what is unusual: by value, and again by integers if that
-// is not exact. Returns whether a sample is NaN.
+// Runs the filter work(order), which returns the special values found: first by value and, if that
+// is not exact, again by integers. Returns whether any sample is NaN.
 template <class T, class Work>
 MMP_INLINE bool exactly(const Work& work) {
     const Unusual found = work(ByValue<T>());

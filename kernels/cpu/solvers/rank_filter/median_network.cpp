@@ -1,10 +1,11 @@
-// Medians of small square windows by comparisons in a fixed order, for a vector of pixels at once.
+// Medians of small square windows by a comparison network (branchless selection), one pixel per
+// lane.
 //
 // The columns of a window are sorted, then its rows, which keeps the columns sorted. Then at least
-// a * b - 1 values are not above the value in row a and column b, counted from 1. Values that are
-// too large to be the median are removed, and equally many that are too small. The median of the
-// rest is the median of the window: minimum and maximum are removed together until one value is
-// left.
+// a * b - 1 values are not above the value in row a and column b, counted from 1. So values that
+// are certainly too large to be the median are removed, with equally many that are too small. The
+// median of the rest is the median of the window: minimum and maximum are removed together until
+// one value is left.
 //
 // Sources: dropping out by A. W. Paeth, "Median finding on a 3x3 grid", Graphics Gems, 1990; sorted
 // columns and rows by J. L. Smith, "Implementing median filters in XC4000E FPGAs", 1996.
@@ -29,7 +30,7 @@ MMP_INLINE void order(V& low, V& high) {
     low = lower;
 }
 
-// The compiler removes unused results, so rows are sorted only as far as the median needs.
+// The compiler eliminates unused results, so rows are sorted only as far as the median needs.
 template <class V>
 MMP_INLINE void sort3(V& a, V& b, V& c) {
     order(a, b);
@@ -97,7 +98,7 @@ constexpr int candidates(int k) {
     return count;
 }
 
-// Finds the median of a window; rows[i][j] is value i of the sorted column j.
+// Finds the median of a window; rows[i][j] is value i of sorted column j.
 template <int K, class V>
 MMP_INLINE void median_of_sorted_columns(V (*rows)[K], V& median) {
     constexpr int kLeft = candidates(K), kFirst = kLeft / 2 + 2;
@@ -113,10 +114,10 @@ MMP_INLINE void median_of_sorted_columns(V (*rows)[K], V& median) {
     median_of<kFirst>(left, left + kFirst, median);
 }
 
-// Filters two rows at a time, whose windows share all but one row of samples each.
+// Filters two rows at a time; their windows share all but one row of samples each.
 //
-// Columns are sorted in strips that fit the first cache. Each strip sorts one vector of columns of
-// the next one too.
+// Columns are sorted in strips that fit the L1 cache. Each strip also sorts the first vector of
+// columns of the next strip.
 template <int K, class T, class Order>
 class MedianRows {
 public:
@@ -128,12 +129,12 @@ public:
 
     MMP_INLINE MedianRows(const BorderedPicture<T>& picture, T* out)
         : picture_(picture), out_(out), memory_(2 * K * kLine + 2 * kLanes) {
-        // The first column of a strip, after those beyond its border, begins a cache line.
+        // Aligned so that the first column of a strip, after its left border, begins a cache line.
         const auto at = reinterpret_cast<uintptr_t>(memory_.data() + kHalf);
         lines_ = memory_.data() + (-at & (kVectorBytes - 1)) / sizeof(T);
     }
 
-    // Filters rows first to last - 1. Returns what is unusual about their samples.
+    // Filters rows first to last - 1. Returns the special values found in their samples.
     MMP_INLINE Unusual filter(int64_t first, int64_t last) {
         const int64_t columns = picture_.columns;
         UnusualSearch<T, !Order::kExact> search;
@@ -156,15 +157,17 @@ public:
     }
 
 private:
-    // Sorts a vector of columns for both rows; row i of the first one's windows is load(i). Value i
-    // of sorted columns is written to to + i * kLine, K * kLine further for the second row.
+    // Sorts a vector of columns for both rows; load(i) returns row i of the first row's windows.
+    // Value i of the sorted columns is written to to + i * kLine, for the second row K * kLine
+    // further.
     template <class Load, class Search>
     MMP_INLINE void sort_columns(const Load& load, Lane* to, Search& search) {
         V shared[K - 1];
 #pragma GCC unroll 8
         for (int i = 1; i < K; ++i) {
             const Bits bits = load(i);
-            // The rows of the picture are the middle ones of windows.
+            // Each row of the picture is the middle row of one window, so each sample is checked
+            // once.
             if (i == kHalf || i == kHalf + 1) search.look(bits);
             shared[i - 1] = Order::lanes(bits);
         }
@@ -182,7 +185,7 @@ private:
         }
     }
 
-    // Sorts the columns beyond the left and the right border into `border_`.
+    // Sorts the columns beyond the left and the right edge into `border_`.
     template <class Search>
     MMP_INLINE void sort_border(const T* const* samples, Search& search) {
         T gathered[K + 1][kLanes] = {};
@@ -197,7 +200,7 @@ private:
             std::copy_n(lines_ + i * kLine, 2 * kHalf, border_[i]);
     }
 
-    // Sorts the columns of the windows of a strip.
+    // Sorts the columns of all windows of a strip.
     template <class Search>
     MMP_INLINE void sort_strip(const T* const* samples, int64_t left, int64_t right,
                                Search& search) {
@@ -227,7 +230,7 @@ private:
                 lines_[i * kLine + kHalf + x - left] = border_[i][kHalf + x - columns];
     }
 
-    // Writes the medians of `count` windows, whose sorted columns are the lines.
+    // Writes the medians of `count` windows from the lines of sorted columns.
     MMP_INLINE void find(const Lane* lines, int64_t count, T* to) const {
         const auto median_at = [&](int64_t x) MMP_INLINED {
             V rows[K][K];

@@ -8,8 +8,8 @@
 
 namespace mmp {
 
-// Replaces each pixel by the median of its window, which is 3x3 or 5x5; `picture.valid` is ignored.
-// Returns whether samples are NaN; then the result is undefined.
+// Replaces each pixel by the median of its 3x3 or 5x5 window. Ignores `picture.valid`. Returns
+// whether any sample is NaN; then the result is undefined.
 template <class T>
 bool median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team);
 

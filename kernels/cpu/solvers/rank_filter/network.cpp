@@ -1,7 +1,7 @@
-// Rank filters by networks of comparisons.
+// Rank filters by comparison networks.
 //
-// The picture is filtered in strips of columns, so that the lines of a strip stay in the first
-// cache. A strip moves down row by row, and each of its rows of samples is read once.
+// The picture is filtered in strips of columns whose lines fit the L1 cache. A strip moves down row
+// by row, and each of its rows of samples is read once.
 #include "cpu/solvers/rank_filter/network.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ public:
         for (int line = 0; line < network.lines; ++line) lines_.push_back(aligned + line * width_);
     }
 
-    // Returns what is unusual about the samples.
+    // Returns the special values found in the samples.
     MMP_INLINE Unusual filter() {
         const int height = picture_.window.height;
         UnusualSearch<T, !Order::kExact> search;
@@ -57,7 +57,7 @@ public:
     }
 
 private:
-    // Sets a line to the lanes of a row of samples under the windows of a strip.
+    // Loads a row of samples under the windows of a strip into a line.
     template <class Search>
     MMP_INLINE void read(int64_t row, int64_t left, int64_t strip, int line, Search& search) {
         const T* samples = picture_.samples + picture_.row_of[row] * picture_.stride;
@@ -135,9 +135,9 @@ private:
     const Network& network_;
     const int64_t first_, last_;
     T* out_;
-    int64_t width_;  // lanes of a line
+    int64_t width_;  // values per line
     std::vector<Lane> memory_;
-    std::vector<T> border_;  // a row of samples under a strip that reaches beyond the border
+    std::vector<T> border_;  // a row of samples of a strip that crosses the edge
     std::vector<Lane*> lines_;
 };
 

@@ -13,8 +13,9 @@ namespace {
 
 constexpr int kLanes = 16;
 
-// For each window along a row: sets found[x] to the index of item number places[x] of bin bins[x],
-// counting only items in window x. `rows` and `columns` are the positions of the items, bin by bin.
+// For each window of a row: sets found[x] to the index of item number places[x] of bin bins[x],
+// counting only items inside window x. `rows` and `columns` are the positions of the items, grouped
+// by bin.
 MMP_SIMD_LEVELS void find_places(const uint16_t* rows, const uint16_t* columns, size_t bin_size,
                                  int64_t row, int64_t count, Window window, const uint8_t* bins,
                                  const uint16_t* places, uint32_t* found) {
@@ -57,7 +58,7 @@ void OrderedTile<T>::sort(const Key<T>* keys, const uint8_t* valid, int64_t rows
     sort_items();
     const size_t count = items_.size();
     bin_size_ = (count + 255) / 256;
-    // Padding items, which lie in no window, allow vector loads at the end.
+    // Padding items lie in no window; they allow whole vector loads at the end.
     rows_.assign(count + kLanes, UINT16_MAX);
     columns_.assign(count + kLanes, UINT16_MAX);
     bins_.resize(rows * columns);
@@ -75,7 +76,7 @@ void OrderedTile<T>::sort(const Key<T>* keys, const uint8_t* valid, int64_t rows
 
 template <class T>
 void OrderedTile<T>::sort_items() {
-    // Radix sort from the lowest digit, which keeps equal values in the order of their positions.
+    // LSD radix sort, which is stable, so equal values stay in the order of their positions.
     constexpr int kBits = 8 * sizeof(T), kDigit = kBits <= 16 ? 8 : 11;
     spare_.resize(items_.size());
     for (int shift = 0; shift < kBits; shift += kDigit) {

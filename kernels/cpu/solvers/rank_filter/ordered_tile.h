@@ -1,4 +1,4 @@
-// The values of a part of a picture in ascending order.
+// The values of a tile in ascending order.
 #pragma once
 
 #include <stddef.h>
@@ -11,28 +11,29 @@
 
 namespace mmp {
 
-// The sorted values are divided into 256 bins of equal size, and the index of its bin replaces a
-// value of any type. Equal values are ordered by their position, so all pictures have bins of equal
-// size. A rank within a bin is found by a search through the values of the bin.
+// The sorted values are divided into 256 bins of equal size; the bin index replaces a value of any
+// type. Ties are ordered by position, so the bins have equal size for every picture. A rank within
+// a bin is found by a linear search through the values of the bin.
 //
-// Source of the use of ranks: J. Suomela, "Median filtering is equivalent to sorting", 2014.
+// Source for the use of ranks: J. Suomela, "Median filtering is equivalent to sorting", 2014.
 template <class T>
 class OrderedTile {
 public:
-    // Sorts rows x columns samples by their keys; `valid` is null if all are valid.
+    // Sorts rows x columns samples by their keys; `valid` is null if all samples are valid.
     void sort(const Key<T>* keys, const uint8_t* valid, int64_t rows, int64_t columns);
 
-    // Returns the bins of all values, row by row; bins of invalid values are undefined.
+    // Returns the bin of each value, row by row; undefined for invalid values.
     const uint8_t* bins() const { return bins_.data(); }
 
-    // The number of valid values, and the value and the position of each in ascending order.
+    // Number of valid values; value and position of valid value i in ascending order.
     size_t count() const { return items_.size(); }
     T value(size_t i) const { return from_key<T>(items_[i].value); }
     int64_t row(size_t i) const { return items_[i].row; }
     int64_t column(size_t i) const { return items_[i].column; }
 
-    // For `count` windows whose upper left corners are in `row`, from column 0 on: sets out[x] to
-    // value number places[x] of bin bins[x], counting only values in window x; 0 if there is none.
+    // For `count` windows with their upper left corners in `row`, from column 0 on: sets out[x] to
+    // value number places[x] of bin bins[x], counting only values inside window x; 0 if there is
+    // none.
     void look_up(int64_t row, int64_t count, Window window, const uint8_t* bins,
                  const uint16_t* places, T* out);
 

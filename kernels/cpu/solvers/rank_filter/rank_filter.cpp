@@ -28,7 +28,7 @@ public:
     TileFilter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found)
         : picture_(picture), ranks_(ranks), out_(out), found_(found) {}
 
-    // Returns whether a sample is NaN, if all samples are valid.
+    // Returns whether any sample is NaN, if all samples are valid.
     bool filter(const Tile& tile) {
         const Window window = picture_.window;
         const int64_t rows = tile.rows + window.height - 1;
@@ -76,7 +76,7 @@ public:
 private:
     static constexpr bool kOrdered = !std::is_same_v<T, uint8_t>;
 
-    // Sets `out` to made(sample) for all samples in the windows of a tile.
+    // Sets `out` to made(sample) for all samples under the windows of a tile.
     template <class Sample, class Made, class Make>
     void gather(const Sample* samples, const Tile& tile, int64_t rows, int64_t columns,
                 std::vector<Made>& out, const Make& made) const {
@@ -110,8 +110,8 @@ private:
     std::vector<uint16_t> places_;
 };
 
-// Windows of neighbouring tiles share samples, which are processed twice, so tiles grow with the
-// window. Large tiles take longer to sort and to search.
+// Adjacent tiles share samples under their windows, which are processed twice, so tiles grow with
+// the window. But large tiles take longer to sort and to search.
 template <class T>
 int64_t tile_side(int window_side) {
     if (sizeof(T) == 1) return 512;

@@ -1,4 +1,4 @@
-// Rank filters: they replace each pixel by the value of a given rank in the window around it.
+// Rank filters: each pixel becomes the value of a given rank in the window around it.
 // mmpcodec/solvers/rank_filter defines the results.
 #pragma once
 
@@ -9,9 +9,9 @@
 
 namespace mmp {
 
-// ranks[n], from 0 to n - 1, is the rank among n valid values; ranks[0] is not used. `found`,
-// unless null, becomes 1 if a window has a valid value. Otherwise `found` and `out` become 0.
-// Returns whether samples are NaN although all are valid; then the result is undefined.
+// ranks[n], 0 to n - 1, is the rank for windows with n valid values; ranks[0] is not used. `found`,
+// unless null, is set to 1 if a window has a valid value; otherwise `found` and `out` are set to 0.
+// Returns whether any sample is NaN although all are valid; then the result is undefined.
 template <class T>
 bool rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out, uint8_t* found,
                  ThreadTeam& team);

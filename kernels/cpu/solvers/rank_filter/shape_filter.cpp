@@ -1,12 +1,12 @@
 // Rank filters with windows of any shape.
 //
-// The samples of a tile are sorted, and each gets a bit at its place in the order. The bits of the
-// samples in a window are set, and the rank is found by counts of bits. The window moves to the
-// right in one row and to the left in the next; each step changes the bits of the cells along the
-// window's edges.
+// The samples of a tile are sorted; each gets one bit at its position in this order. Bits of the
+// samples inside the window are set, and the rank is found by counting bits (popcount). The window
+// moves in serpentine order, to the right in one row and to the left in the next; each step updates
+// the bits of the cells along the window's edges.
 //
-// Source of the set of bits: J. Suomela, "Median filtering is equivalent to sorting", 2014; of the
-// edges: T. S. Huang et al., "A fast two-dimensional median filtering algorithm", 1979.
+// Sources: bit set: J. Suomela, "Median filtering is equivalent to sorting", 2014; edges: T. S.
+// Huang et al., "A fast two-dimensional median filtering algorithm", 1979.
 #include "cpu/solvers/rank_filter/shape_filter.h"
 
 #include <algorithm>
@@ -21,18 +21,19 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kTasks = 256;
-constexpr uint32_t kInvalid = UINT32_MAX;  // place of a sample that windows leave out
+constexpr uint32_t kInvalid = UINT32_MAX;  // marks a sample that windows ignore
 
 struct Cell {
     int row, column;
 };
 
-// Cells that a window leaves, relative to its old place, and enters, relative to its new one.
+// Cells that leave the window in a move, relative to its old position, and cells that enter,
+// relative to its new one.
 struct Edges {
     std::vector<Cell> left, entered;
 };
 
-// The cells of a window, and the edges of its three moves.
+// Cells of a window, and the edges for its three moves (right, left, down).
 struct Shape {
     std::vector<Cell> all;
     Edges right, left, down;
@@ -57,7 +58,7 @@ struct Shape {
     }
 };
 
-// The places of the samples in a window, as bits.
+// Bit set of the sorted positions of the samples in a window.
 class Places {
 public:
     void clear(size_t count) {
@@ -78,7 +79,7 @@ public:
         below_ -= place / 64 < word_;
     }
     int32_t count() const { return count_; }
-    // Returns the place of a rank, which is below the count.
+    // Returns the sorted position of a rank below the count.
     MMP_INLINE uint32_t find(int32_t rank) {
         while (below_ > rank) below_ -= std::popcount(words_[--word_]);
         for (;; ++word_) {
@@ -93,11 +94,11 @@ public:
 
 private:
     std::vector<uint64_t> words_;
-    size_t word_ = 0;        // where the last rank was found
-    int32_t count_ = 0, below_ = 0;  // bits in all words, and in those before `word_`
+    size_t word_ = 0;        // word in which the last rank was found
+    int32_t count_ = 0, below_ = 0;  // set bits in all words, and before `word_`
 };
 
-// Sets found[y][x] to the place of the rank in each window of a tile, or to kInvalid.
+// Sets found[y][x] to the sorted position of the rank in each window of a tile, or to kInvalid.
 MMP_SIMD_LEVELS void find_in_tile(const Shape& shape, const uint32_t* places, int64_t stride,
                                   size_t count, int64_t rows, int64_t columns,
                                   const int32_t* ranks, uint32_t* found) {
@@ -137,7 +138,7 @@ public:
                uint8_t* found)
         : picture_(picture), shape_(shape), ranks_(ranks), out_(out), found_(found) {}
 
-    // Filters `rows` x `columns` pixels. Returns whether a sample is NaN, if all are valid.
+    // Filters `rows` x `columns` pixels. Returns whether any sample is NaN, if all are valid.
     bool filter(int64_t top, int64_t left, int64_t rows, int64_t columns) {
         const int64_t height = rows + picture_.window.height - 1;
         const int64_t width = columns + picture_.window.width - 1;
@@ -185,7 +186,7 @@ private:
     std::vector<uint32_t> places_, at_;
 };
 
-// Tiles grow with the window, because neighbours share the samples around them.
+// Tiles grow with the window, because adjacent tiles share the samples around them.
 int64_t side_of_tile(int window_side) {
     return std::clamp(std::bit_ceil(static_cast<unsigned>(2 * window_side)), 64u, 256u);
 }

@@ -8,8 +8,8 @@
 
 namespace mmp {
 
-// cells[i][j], of the window's height and width, is nonzero if the window has this cell. For
-// `ranks`, `found` and the answer see rank_filter.
+// cells[i][j], in the window's height and width, is nonzero if the window contains the cell.
+// rank_filter() describes `ranks`, `found` and the return value.
 template <class T>
 bool shape_filter(const BorderedPicture<T>& picture, const uint8_t* cells, const int32_t* ranks,
                   T* out, uint8_t* found, ThreadTeam& team);

@@ -6,7 +6,7 @@ namespace mmp {
 
 namespace {
 
-// Increments of running counts by a value: 1 for its bin and for all bins above.
+// Increments of cumulative counts by value: 1 for its bin and all higher bins.
 struct Steps {
     Bytes16 of[16];
     Steps() : of{} {
@@ -24,7 +24,7 @@ MMP_INLINE void subtract(Words16& sum, const Bytes16& counts) {
     sum -= __builtin_convertvector(counts, Words16);
 }
 
-// Returns the bin that contains a rank, and changes the rank into the rank within the bin.
+// Returns the bin that contains a rank; replaces the rank by the rank within the bin.
 MMP_INLINE int bin_of(const Words16& running, int& rank) {
     const LaneMask below(running <= static_cast<uint16_t>(rank));
     const int bin = below.count(0) + below.count(1);
@@ -49,7 +49,7 @@ MMP_SIMD_LEVELS void find_ranks(const Bytes16* coarse, const Bytes16* fine, int6
                                 int64_t width, const int32_t* ranks, uint8_t* values,
                                 uint16_t* places) {
     Words16 window{}, segments[16];
-    int64_t last[16];  // index of the window for which each segment was last updated
+    int64_t last[16];  // window for which each segment was last updated
     std::fill_n(last, 16, -columns);
     for (int64_t column = 0; column < width - 1; ++column) add(window, coarse[column]);
     for (int64_t x = 0; x + width <= columns; ++x) {

@@ -14,15 +14,15 @@ namespace mmp {
 
 namespace {
 
-// A step of a network. Places are offsets of columns in lanes.
+// A step of the sorting network, with column offsets in lanes.
 struct Step {
     enum What : uint32_t {
-        kPair,   // sorts two columns
-        kLarger, // the same, but only column 1 is wanted
-        kFlip,   // sorts columns 0 and 3, and 1 and 2; then 0 and 1, and 2 and 3
-        kSecond, // the same, but only column 1 is wanted
-        kSort,   // sorts the block of columns at place 0
-        kMerge,  // sorts a bitonic block of 16 columns at place 0
+        kPair,   // compare-exchange of two columns
+        kLarger, // kPair, but only column 1 is needed
+        kFlip,   // compare-exchange columns 0 and 3, 1 and 2; then 0 and 1, 2 and 3
+        kSecond, // kFlip, but only column 1 is needed
+        kSort,   // sorts the block of columns at offset 0
+        kMerge,  // bitonic merge of 16 columns at offset 0
     };
     What what;
     uint32_t places[4];
@@ -30,11 +30,11 @@ struct Step {
 
 constexpr int64_t kBlock = 16;
 
-// A network that sorts `length` columns, without the steps that do not change wanted columns.
-// Blocks are sorted in registers, then merged in pairs. Two layers of a merge are one step if
-// possible. The columns up to a multiple of `block` hold the largest number; a comparator with a
-// column beyond them would change nothing.
-// Source: K. Batcher, "Sorting networks and their applications", AFIPS 1968.
+// Sorting network for `length` columns, without the steps that do not affect wanted columns. Blocks
+// are sorted in registers, then merged in pairs (bitonic). Two layers of a merge become one step if
+// possible. Columns up to a multiple of `block` are padded with the largest number; comparators
+// with columns beyond would change nothing. Source: K. Batcher, "Sorting networks and their
+// applications", AFIPS 1968.
 class Network {
 public:
     Network(int64_t length, std::vector<bool> wanted, int64_t lanes)
@@ -65,7 +65,7 @@ public:
     std::vector<Step> steps;
 
 private:
-    // Merges two neighbours of `half` sorted columns.
+    // Merges two adjacent sequences of `half` sorted columns.
     void merge(int64_t first, int64_t half) {
         const int64_t last = first + 2 * half - 1, quarter = half / 2;
         for (int64_t i = 0; i < quarter; ++i) {
@@ -111,8 +111,8 @@ struct Comparators {
 
 constexpr int kComparatorsOf4 = 5, kComparatorsOf8 = 19, kComparatorsOf16 = 63;
 
-// Returns the merge exchange network of Batcher. Source: D. Knuth, "The Art of Computer
-// Programming", volume 3, second edition, algorithm 5.2.2M.
+// Returns Batcher's merge exchange network. Source: D. Knuth, "The Art of Computer Programming",
+// volume 3, second edition, algorithm 5.2.2M.
 template <int Length, int Count>
 constexpr Comparators<Count> merge_exchange() {
     Comparators<Count> found;
@@ -126,7 +126,7 @@ constexpr Comparators<Count> merge_exchange() {
     return found;
 }
 
-// Returns the comparators that sort a bitonic block.
+// Returns the comparators of a bitonic merge of one block.
 constexpr Comparators<32> bitonic_merge() {
     Comparators<32> found;
     int next = 0;
@@ -145,20 +145,20 @@ using Column = typename Vector<T, kLanes<T>>::Type;
 template <class T>
 constexpr T kHighest = std::numeric_limits<T>::max();
 
-// The bits of positive infinity.
+// Bits of positive infinity.
 template <class T>
 constexpr T kInfiniteBits = sizeof(T) == 2   ? static_cast<T>(0x7C00)
                             : sizeof(T) == 4 ? static_cast<T>(0x7F800000)
                                              : static_cast<T>(0x7FF0000000000000);
 
-// A part of the lines: line `first` and the `count` - 1 lines after it are searched together.
+// Lines `first` to first + count - 1, which one vector holds and one network sorts.
 template <class T>
 struct Group {
     const T* values;
     int64_t count;
 };
 
-// Copies whole lines to columns. Lanes without a line repeat the last one.
+// Transposes contiguous lines into columns. Unused lanes repeat the last line.
 template <class T>
 MMP_INLINE void transpose(Group<T> group, int64_t length, T* columns) {
     constexpr int kSide = kSquareSide<T>;
@@ -171,7 +171,7 @@ MMP_INLINE void transpose(Group<T> group, int64_t length, T* columns) {
                 for (int i = 0; i < kSide; ++i) columns[n * kLanes<T> + lane + i] = lines[i][n];
             continue;
         }
-        // The last square may overlap the one before.
+        // The last square may overlap the previous one.
         for (int64_t n = 0; n < length; n += kSide) {
             const int64_t first = std::min(n, length - kSide);
             transpose_square(lines, first, columns + first * kLanes<T> + lane, kLanes<T>);
@@ -179,7 +179,7 @@ MMP_INLINE void transpose(Group<T> group, int64_t length, T* columns) {
     }
 }
 
-// Copies the lines that are columns of a matrix with rows of `inner` values.
+// Copies lines that are columns of a matrix with rows of `inner` values.
 template <class T>
 MMP_INLINE void copy_columns(Group<T> group, int64_t length, int64_t inner, T* columns) {
     for (int64_t n = 0; n < length; ++n) {
@@ -191,7 +191,7 @@ MMP_INLINE void copy_columns(Group<T> group, int64_t length, int64_t inner, T* c
     }
 }
 
-// Replaces bits by signed integers in the order of the values, and counts the NaN of each line.
+// Converts bits to signed integers that sort like the values, and counts the NaN of each line.
 template <class T>
 MMP_INLINE void to_signed(Kind kind, T* columns, int64_t length, T* nans) {
     if (kind == Kind::kSigned) return;
@@ -211,7 +211,7 @@ MMP_INLINE void to_signed(Kind kind, T* columns, int64_t length, T* nans) {
     store(nans, count);
 }
 
-// The exclusive or needs one instruction, beside the one that finds the minimum.
+// One XOR gives the maximum from the minimum.
 template <class Lanes>
 MMP_INLINE void exchange(Lanes& a, Lanes& b) {
     const Lanes low = a < b ? a : b;
@@ -219,7 +219,7 @@ MMP_INLINE void exchange(Lanes& a, Lanes& b) {
     a = low;
 }
 
-// Loads `Columns` neighbouring columns, applies comparators and stores the columns.
+// Loads `Columns` adjacent columns into registers, applies the comparators, and stores them.
 template <class T, int Columns, class Table, size_t... column, size_t... number>
 MMP_INLINE void in_registers(T* columns, const Table& table, std::index_sequence<column...>,
                              std::index_sequence<number...>) {
@@ -304,7 +304,7 @@ struct Job {
     int64_t length, inner;
 };
 
-// Sorts the wanted columns of the lines of a group.
+// Sorts the lines of a group as far as the wanted columns need.
 template <class T>
 MMP_INLINE void sort_group(const Job<T>& job, Group<T> group, T* columns, T* nans) {
     if (job.inner == 1)
@@ -344,7 +344,7 @@ void select_of(const Lines& lines, const Ranks& ranks, void* keys_out, int64_t* 
     std::vector<bool> wanted(length);
     for (int64_t i = 0; i < ranks.rows * each; ++i) wanted[ranks.data[i]] = true;
     const Network network(length, wanted, kLanes<T>);
-    // A row of groups holds the lines that lie side by side.
+    // A row of groups covers the lines that are adjacent in memory.
     const int64_t side = inner == 1 ? lines.outer : inner, rows = inner == 1 ? 1 : lines.outer;
     const int64_t groups_a_row = (side + kLanes<T> - 1) / kLanes<T>, groups = rows * groups_a_row;
     const uint32_t tasks = static_cast<uint32_t>(std::min<int64_t>(groups, kTasks));
@@ -352,8 +352,8 @@ void select_of(const Lines& lines, const Ranks& ranks, void* keys_out, int64_t* 
     Key* keys = static_cast<Key*>(keys_out);
     constexpr Key kTopBit = static_cast<Key>(Key{1} << (8 * sizeof(T) - 1));
     team.run(tasks, [&](uint32_t task) {
-        // Side by side, columns and steps have different places in a page, so a load of one does
-        // not wait for stores to the other.
+        // Columns and steps get different page offsets, so that loads from one do not stall on
+        // stores to the other (4K aliasing).
         const size_t own_at = network.columns * 64, steps_at = own_at + 64;
         const size_t bytes = steps_at + network.steps.size() * sizeof(Step);
         std::vector<uint8_t> room(bytes + 64);

@@ -1,5 +1,5 @@
-// Selection from many short lines at once. A vector holds one value of each of several lines, so
-// one sorting network sorts all of them.
+// Selection from many short lines at once: each lane of a vector holds a line, so one sorting
+// network sorts several lines.
 #pragma once
 
 #include <stdint.h>
@@ -9,11 +9,10 @@
 
 namespace mmp {
 
-// Largest number of values of a line that networks sort.
+// Most values of a line that a network sorts.
 constexpr int64_t kLongestLine = 1024;
 
-// Selects from each line as `select_rows` does; ranks need not ascend. The array has at most
-// kLongestLine values a line.
+// select_lines() for lines of at most kLongestLine values.
 void select_short_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* nans,
                         ThreadTeam& team);
 

@@ -14,18 +14,18 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kSmall = 2048;        // largest number of values that nth_element selects from
-constexpr int64_t kSmallWide = 1 << 14;  // and that are split at single pivots with wide vectors
-constexpr int64_t kShare = 1 << 16;     // smallest number of values of each of several tasks
-constexpr int64_t kBlock = 4096;        // number of values that are split at all brackets in turn
+constexpr int64_t kSmall = 2048;        // up to this many values: nth_element
+constexpr int64_t kSmallWide = 1 << 14;  // with wide vectors: up to this many, single pivots
+constexpr int64_t kShare = 1 << 16;     // least values per task, if there are several tasks
+constexpr int64_t kBlock = 4096;        // values per block that is split at all brackets in turn
 constexpr int64_t kMaxBrackets = 16;
-constexpr int64_t kFewBytes = 128;      // largest number of 8-bit values that are not counted
-constexpr int64_t kFewWords = 128;      // largest number of 16-bit values that nth_element takes
-constexpr int64_t kWordWork = 1 << 21;  // 16-bit values times ranks: more are counted in a table
-constexpr size_t kFewRanks = 4;         // largest number of ranks that are found one by one
+constexpr int64_t kFewBytes = 128;      // fewer 8-bit values are not counted in a table
+constexpr int64_t kFewWords = 128;      // up to this many 16-bit values: nth_element
+constexpr int64_t kWordWork = 1 << 21;  // 16-bit values times ranks above this: table of counts
+constexpr size_t kFewRanks = 4;         // up to this many ranks: one by one
 constexpr int64_t kFewLines = 8;        // fewer lines are searched one by one
 
-// Calls work(key, kind) with a key of type K and the kind as a compile-time constant.
+// Calls work(key, kind) with a key of type K and with the kind as a compile-time constant.
 template <class K, class Work>
 void with_kind(Kind kind, const Work& work) {
     using std::integral_constant;
@@ -44,7 +44,7 @@ void with_type(const Values& values, const Work& work) {
     }
 }
 
-// Calls work(first, last) for contiguous shares of the values.
+// Calls work(first, last) for contiguous shares of the values, in parallel.
 template <class Work>
 void share(int64_t count, ThreadTeam& team, const Work& work) {
     const int tasks = static_cast<int>(std::clamp<int64_t>(count / kShare, 1, 256));
@@ -53,8 +53,8 @@ void share(int64_t count, ThreadTeam& team, const Work& work) {
     });
 }
 
-// Writes the keys of ascending ranks to `out`, and reorders the keys from `first` to `last`. The
-// key at `first` has the rank `before`. The middle rank splits keys and ranks.
+// Multi-rank quickselect: writes the keys of ascending ranks to `out` and reorders the keys `first`
+// to `last`. The key at `first` has rank `before`. The middle rank splits both keys and ranks.
 template <class Keys>
 void select_moving(Keys first, Keys last, int64_t before, const int64_t* ranks, int64_t each,
                    uint64_t* out) {
@@ -80,16 +80,16 @@ std::vector<K> keys_of(const K* values, int64_t count) {
 template <class K>
 void select_keys(std::vector<K>& keys, const std::vector<int64_t>& ranks, uint64_t* out);
 
-// Returns the number of occurrences of each key, for types of 8 and 16 bits. With several tables,
-// increments for equal neighbours do not depend on each other.
+// Returns the number of occurrences of each key, for 8-bit and 16-bit types. Several tables, so
+// that increments for equal neighbours do not depend on each other.
 template <class K, Kind kind>
 std::vector<int64_t> count_all(const K* values, int64_t count, ThreadTeam& team) {
     constexpr int kTables = sizeof(K) == 1 ? 4 : 2;
     constexpr int64_t kKeys = int64_t{1} << (8 * sizeof(K));
-    constexpr int64_t kMost = int64_t{1} << 31;  // values of a task: a count fits into 32 bits
+    constexpr int64_t kMost = int64_t{1} << 31;  // values per task: counts fit 32 bits
     std::vector<int64_t> counts(kKeys);
     std::mutex mutex;
-    // A task has at least 8 times as many values as counts that it clears and adds.
+    // A task has at least 8 times as many values as table entries to clear and add.
     const int64_t each = std::clamp<int64_t>((count + 15) / 16, std::max(kShare, 8 * kKeys), kMost);
     team.run(static_cast<uint32_t>((count + each - 1) / each), [&](uint32_t task) {
         std::vector<uint32_t> tables(kTables * kKeys);
@@ -120,7 +120,7 @@ int64_t select_by_counts(const K* values, int64_t count, const std::vector<int64
     return kind == Kind::kFloat ? counts.back() : 0;
 }
 
-// Returns brackets of keys that contain the wanted ranks unless the sample is not representative.
+// Returns brackets of keys that contain the wanted ranks, unless the sample is not representative.
 // Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
 template <class K, Kind kind>
 std::vector<Bracket<K>> brackets_of(const K* values, int64_t count, const std::vector<int64_t>& ranks) {
@@ -164,7 +164,7 @@ std::vector<Bracket<K>> brackets_of(const K* values, int64_t count, const std::v
     return brackets;
 }
 
-// Finds the keys of the ranks in the brackets; returns false if a bracket misses a rank.
+// Finds the keys of the ranks inside the brackets; returns false if a bracket misses a rank.
 template <class K>
 bool search_brackets(std::vector<Bracket<K>>& brackets, const std::vector<int64_t>& ranks,
                      uint64_t* out) {
@@ -196,7 +196,7 @@ bool search_brackets(std::vector<Bracket<K>>& brackets, const std::vector<int64_
     return i == ranks.size();
 }
 
-// Whether ranks are found one by one, with wide vectors.
+// Whether ranks are searched one by one, with wide vectors.
 template <class K>
 bool one_by_one(int64_t count, const std::vector<int64_t>& ranks) {
     constexpr int64_t kLeast = 64;
@@ -207,7 +207,7 @@ int64_t small() {
     return is_wide() ? kSmallWide : kSmall;
 }
 
-// Finds ranks one by one; returns the number of NaN.
+// Searches ranks one by one; returns the number of NaN.
 template <class K, Kind kind>
 int64_t select_each(const K* values, int64_t count, const std::vector<int64_t>& ranks,
                     uint64_t* out) {
@@ -231,7 +231,7 @@ int64_t select_moving_all(const K* values, int64_t count, const std::vector<int6
     return kind == Kind::kFloat ? std::count(keys.begin(), keys.end(), kNan<K>) : 0;
 }
 
-// Selects by brackets: all values are read once, unless a bracket misses a rank.
+// Selects by brackets. Reads all values once, unless a bracket misses a rank.
 template <class K, Kind kind>
 int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int64_t>& ranks,
                            uint64_t* out, ThreadTeam& team) {
@@ -256,7 +256,7 @@ int64_t select_by_brackets(const K* values, int64_t count, const std::vector<int
         nans += own_nans;
         for (size_t b = 0; b < mine.size(); ++b) brackets[b].add(mine[b]);
     });
-    // The recursion ends only if each bracket holds at most half of the keys.
+    // The recursion terminates only if each bracket holds at most half of the keys.
     const bool shrunk = std::all_of(brackets.begin(), brackets.end(), [&](const Bracket<K>& bracket) {
         return 2 * bracket.found <= count;
     });
@@ -298,7 +298,7 @@ int64_t select_of(const K* values, int64_t count, const std::vector<int64_t>& ra
     return select_moving_all<K, kind>(values, count, ranks, out);
 }
 
-// Selects keys of ranks in any order.
+// Selects ranks in any order.
 template <class K, Kind kind>
 int64_t select_any_order(const K* values, int64_t count, const int64_t* ranks, int64_t each,
                          uint64_t* out, ThreadTeam& team) {
@@ -313,7 +313,7 @@ int64_t select_any_order(const K* values, int64_t count, const int64_t* ranks, i
     return nans;
 }
 
-// Selects from `some` neighbouring lines; `line` is the number of the first.
+// Selects from `some` adjacent lines; `line` is the number of the first one.
 template <class K, Kind kind>
 void select_long_lines(const Lines& lines, const Ranks& ranks, int64_t line, int64_t some, K* keys,
                        int64_t* nans) {
@@ -339,10 +339,10 @@ void select_long_lines(const Lines& lines, const Ranks& ranks, int64_t line, int
     }
 }
 
-// Returns the largest number of values of a line that networks sort faster than other ways.
+// Returns the longest line for which sorting networks are faster than other methods.
 int64_t longest_line([[maybe_unused]] int bytes) {
 #ifdef MMP_X86
-    // Processors without AVX2 have no comparison of 64-bit integers that the compiler uses.
+    // Without AVX2, the compiler has no vector comparison of 64-bit integers.
     static const bool compares_64 = __builtin_cpu_supports("avx2");
     if (bytes == 8 && !compares_64) return 16;
 #endif
@@ -369,7 +369,7 @@ void select_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* n
     const int64_t count = lines.outer * lines.inner;
     if (lines.length <= longest_line(lines.bytes) && count >= kFewLines)
         return select_short_lines(lines, ranks, keys, nans, team);
-    // The lines of a task lie side by side.
+    // The lines of a task are adjacent in memory.
     const int64_t side = lines.inner == 1 ? 1 : std::min(lines.inner, kTogether);
     const int64_t parts = (lines.inner + side - 1) / side, all = lines.outer * parts;
     const int64_t some = (all + kTasks - 1) / kTasks;

@@ -1,6 +1,6 @@
 // Order statistics of arrays. mmpcodec/solvers/selection defines the answers.
 //
-// Values are compared by keys: unsigned integers in the order of the values. -0.0 has a smaller key
+// Values are compared by keys: unsigned integers that sort like the values. -0.0 has a smaller key
 // than 0.0, and every NaN has the largest key.
 #pragma once
 
@@ -31,23 +31,23 @@ struct Lines {
     int bytes;
 };
 
-// Ranks of each line, counted from 0; one row of `each` ranks serves all lines.
+// Ranks of each line, from 0; one row of `each` ranks applies to all lines.
 struct Ranks {
     const int64_t* data;
     int64_t rows, each;
 };
 
-// Sets keys[i] to the key of rank ranks[i], counted from 0. Returns the number of NaN.
+// Sets keys[i] to the key of rank ranks[i], from 0. Returns the number of NaN.
 int64_t select(const Values& values, const std::vector<int64_t>& ranks, uint64_t* keys,
                ThreadTeam& team);
 
-// Selects from each line. Each line gets `each` keys, of the size of a value; and one number of
-// NaN, if the values are floating-point numbers.
+// Selects from each line: `each` keys of the size of a value and, for floating-point values, one
+// number of NaN per line.
 void select_lines(const Lines& lines, const Ranks& ranks, void* keys, int64_t* nans,
                   ThreadTeam& team);
 
-// Counts, for each digit (key >> shift) % 2^bits, the keys that begin with `prefix`: those for
-// which key >> shift >> bits equals prefix >> shift >> bits.
+// Histogram of one digit, (key >> shift) % 2^bits, over the keys that begin with `prefix`: key >>
+// shift >> bits equals prefix >> shift >> bits.
 void digit_counts(const Values& values, uint64_t prefix, int shift, int bits, int64_t* counts,
                   ThreadTeam& team);
 

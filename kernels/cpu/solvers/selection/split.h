@@ -1,5 +1,4 @@
-// The splitting pass of selection over all values: it counts the values below a bracket and keeps
-// the values inside it.
+// Splitting pass over all values: counts the values below a bracket and keeps the values inside it.
 #pragma once
 
 #include <stdint.h>
@@ -18,7 +17,7 @@ constexpr K kTop = static_cast<K>(K{1} << (8 * sizeof(K) - 1));
 template <class K>
 constexpr K kNan = std::numeric_limits<K>::max();
 
-// The bits of positive infinity.
+// Bits of positive infinity.
 template <class K>
 constexpr K kInfinity = sizeof(K) == 2   ? static_cast<K>(0x7C00)
                         : sizeof(K) == 4 ? static_cast<K>(0x7F800000u)
@@ -40,13 +39,13 @@ inline K key_of(K bits) {
 template <class K>
 constexpr int64_t kVector = 64 / sizeof(K);
 
-// A bracket keeps the keys between two bounds in the first `found` elements of `inside`. Keys equal
-// to a bound are kept or counted, keys below `low` are counted.
+// Keeps the keys between two bounds in the first `found` elements of `inside`. Keys equal to a
+// bound are kept or counted; keys below `low` are counted.
 template <class K>
 struct Bracket {
     Bracket(K low, K high) : low(low), high(high) {}
 
-    // Resizes `inside` for `more` keys and one more vector, because vectors are stored whole.
+    // Resizes `inside` for `more` keys plus one vector, because whole vectors are stored.
     void make_room(int64_t more) {
         const int64_t needed = found + more + kVector<K>;
         if (needed > static_cast<int64_t>(inside.size())) inside.resize(2 * needed);
@@ -66,19 +65,19 @@ struct Bracket {
     std::vector<K> inside;
 };
 
-// Splits values at a bracket that has room for all of them; returns the number of NaN.
+// Splits values at a bracket with room for all of them; returns the number of NaN.
 template <class K, Kind kind>
 int64_t split(const K* values, int64_t count, Bracket<K>& bracket);
 
-// `split` without vector instructions. It counts all keys equal to a bound and keeps none of them.
+// Scalar version of `split`. It counts all keys equal to a bound and keeps none of them.
 template <class K, Kind kind>
 int64_t split_plain(const K* values, int64_t count, Bracket<K>& bracket);
 
-// Whether `split` and `select_one` use wide vectors.
+// Whether `split` and `select_one` use AVX-512 vectors.
 bool is_wide();
 
-// Returns the key of a rank, by splitting at one pivot after another. `keys` has room for all keys
-// and kVector more. Only if `is_wide`.
+// Quickselect: returns the key of a rank by splitting at one pivot after another. `keys` has room
+// for all keys plus kVector. Requires is_wide().
 template <class K, Kind kind>
 K select_one(const K* values, int64_t count, int64_t rank, K* keys, int64_t& nans);
 

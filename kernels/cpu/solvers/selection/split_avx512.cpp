@@ -1,5 +1,5 @@
-// The splitting pass with AVX-512: 16 or 8 values at a time. This file is compiled with its own
-// flags, and its functions are called only on processors with AVX-512.
+// The splitting pass with AVX-512: 16 or 8 values per vector. This file has its own compiler flags;
+// its functions run only on processors with AVX-512.
 #include <immintrin.h>
 
 #include "cpu/solvers/selection/split.h"
@@ -8,7 +8,7 @@ namespace mmp::avx512 {
 
 namespace {
 
-// The instructions for keys of one size.
+// AVX-512 operations for keys of one size.
 template <class K>
 struct Lanes;
 
@@ -51,7 +51,7 @@ inline int64_t ones(__mmask16 mask) { return __builtin_popcount(mask); }
 template <class K>
 constexpr int kLanes = 64 / sizeof(K);
 
-// Returns the keys of values, and sets the mask of NaN.
+// Returns the keys of values and sets the mask of NaN lanes.
 template <class K, Kind kind>
 inline __m512i keys_of(__m512i bits, __mmask16& nan) {
     using L = Lanes<K>;
@@ -65,7 +65,7 @@ inline __m512i keys_of(__m512i bits, __mmask16& nan) {
     return bits;
 }
 
-// Calls look(place, mask of the lanes that exist) for the vectors of an array.
+// Calls look(place, mask of existing lanes) for each vector of an array.
 template <class K, class Look>
 inline void each_vector(int64_t count, const Look& look) {
     int64_t i = 0;
@@ -74,7 +74,7 @@ inline void each_vector(int64_t count, const Look& look) {
     if (i < count) look(i, static_cast<__mmask16>((1u << (count - i)) - 1));
 }
 
-// Returns a key whose rank is probably near `rank`. `at` returns the key at a place.
+// Returns a pivot whose rank is probably near `rank`. `at` returns the key at an index.
 template <class K, class At>
 inline K pivot_of(int64_t count, int64_t rank, uint64_t& random, const At& at) {
     constexpr int kSample = 16;
@@ -89,7 +89,7 @@ inline K pivot_of(int64_t count, int64_t rank, uint64_t& random, const At& at) {
     return sample[rank * kSample / count];
 }
 
-// Keeps the keys below the pivot, or above it, and returns their number.
+// Compacts the keys below the pivot, or above it, to the front, and returns their number.
 template <class K>
 inline int64_t keep_side(K* keys, int64_t count, K pivot_key, bool below) {
     using L = Lanes<K>;
@@ -98,7 +98,7 @@ inline int64_t keep_side(K* keys, int64_t count, K pivot_key, bool below) {
     each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
         const __m512i key = L::load(exist, keys + i);
         const __mmask16 side = exist & (below ? L::less(key, pivot) : L::less(pivot, key));
-        // A whole vector reaches at most the keys that are already read.
+        // The store covers at most keys that have already been read.
         _mm512_storeu_si512(keys + kept, L::pack(side, key));
         kept += ones(side);
     });
@@ -111,7 +111,7 @@ template <class K, Kind kind>
 K select_one(const K* values, int64_t count, int64_t rank, K* keys, int64_t& nans) {
     using L = Lanes<K>;
     constexpr int64_t kFew = 32;
-    constexpr int kMostRounds = 64;  // more need a sample that misleads again and again
+    constexpr int kMostRounds = 64;  // exceeded only if samples are misleading repeatedly
     uint64_t random = 0x9E3779B97F4A7C15ull;
     K pivot = pivot_of<K>(count, rank, random, [&](int64_t i) {
         return key_of<K, kind>(values[i]);
@@ -152,7 +152,8 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
     constexpr int kFew = 2;
     const __m512i low = L::all(bracket.low), high = L::all(bracket.high);
     const __m512i width = L::all(static_cast<K>(bracket.high - bracket.low));
-    // Local variables stay in registers: the compiler must assume that a store changes the bracket.
+    // Local copies stay in registers: otherwise the compiler must assume that stores change the
+    // bracket.
     K* const inside = bracket.inside.data();
     int64_t below = 0, nans = 0, found = bracket.found, at_low = 0, at_high = 0;
     each_vector<K>(count, [&](int64_t i, __mmask16 exist) {
@@ -161,7 +162,7 @@ int64_t split(const K* values, int64_t count, Bracket<K>& bracket) {
         if (kind == Kind::kFloat) nans += ones(exist & nan);
         below += ones(exist & L::less(key, low));
         __mmask16 within = exist & static_cast<__mmask16>(~L::less(width, L::minus(key, low)));
-        // If many keys are in the bracket, those equal to a bound are counted instead of kept.
+        // If many keys are inside the bracket, keys equal to a bound are counted instead of kept.
         if (ones(within) > kFew) {
             const __mmask16 first = within & L::equal(key, low);
             const __mmask16 last = within & L::equal(key, high) & static_cast<__mmask16>(~first);

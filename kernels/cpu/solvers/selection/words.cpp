@@ -10,7 +10,7 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kLanes = 32;
-constexpr int64_t kBlock = kLanes * 0x7FFF;  // values whose counts fit into lanes
+constexpr int64_t kBlock = kLanes * 0x7FFF;  // values whose counts fit 16-bit lanes
 constexpr int16_t kHighest = 0x7FFF, kInfinite = 0x7C00;
 
 using Lanes = Vector<int16_t, kLanes>::Type;
@@ -21,7 +21,7 @@ MMP_INLINE int64_t sum(const Lanes& counts) {
     return total;
 }
 
-// Writes signed integers in the order of the values, and `kHighest` up to a multiple of kLanes.
+// Writes signed integers that sort like the values, padded with `kHighest` to a multiple of kLanes.
 // Returns the number of NaN.
 MMP_SIMD_LEVELS int64_t to_signed(const uint16_t* values, int64_t count, Kind kind, int16_t* out) {
     int64_t nans = 0;
@@ -47,11 +47,11 @@ MMP_SIMD_LEVELS int64_t to_signed(const uint16_t* values, int64_t count, Kind ki
         }
         nans += sum(seen);
     }
-    // The lanes behind the last value look like NaN.
+    // The padding lanes look like NaN.
     return kind == Kind::kFloat ? nans - (kLanes - 1 - (count - 1) % kLanes) : 0;
 }
 
-// Counts the keys below `bound`, `bound` + `step` and `bound` + 2 `step`.
+// Counts the keys below `bound`, `bound` + `step` and `bound` + 2 * `step`.
 MMP_SIMD_LEVELS void count_below(const int16_t* keys, int64_t count, int32_t bound, int32_t step,
                                  int64_t* below) {
     const Lanes low = Lanes{} + static_cast<int16_t>(bound);
@@ -84,7 +84,7 @@ int64_t select_words(const uint16_t* values, int64_t count, Kind kind,
     int16_t* const keys = lines[0].keys;
     const int64_t nans = to_signed(values, count, kind, keys);
     for (size_t r = 0; r < ranks.size(); ++r) {
-        // The key is the largest number with at most `rank` keys below it.
+        // The wanted key is the largest number with at most `rank` keys below it.
         int32_t key = -0x8000;
         for (int32_t step = 0x4000; step > 0; step /= 4) {
             int64_t below[3];

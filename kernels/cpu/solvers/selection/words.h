@@ -9,8 +9,8 @@
 
 namespace mmp {
 
-// Finds each key by quartering its range: each pass counts the keys below three bounds, with
-// vectors. Returns the number of NaN.
+// Finds each key by quartering its range: each pass counts the keys below three bounds, vectorised.
+// Returns the number of NaN.
 int64_t select_words(const uint16_t* values, int64_t count, Kind kind,
                      const std::vector<int64_t>& ranks, uint64_t* out);
 

@@ -8,9 +8,10 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kLook = 1 << 18;  // sums between tests of the deadline, about a millisecond
+constexpr int64_t kLook = 1 << 18;  // sums between checks of the deadline, about a millisecond
 
-// A set as a change of an earlier set: it loses an item of the front or gains a later item.
+// A set, stored as a change of an earlier set: one item of the front is removed, or one later item
+// is added.
 struct Change {
     uint32_t from, item;
 };
@@ -25,7 +26,8 @@ Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bo
     uint32_t front = 0;
     while (sum + weights[front] <= capacity) sum += weights[front++];
 
-    // Indexed by sum - least; the reference defines `whole`. A set is the index of its last change.
+    // Indexed by sum - least; the reference defines `whole`. A set is represented by the index of
+    // its last change.
     std::vector<int32_t> whole(2 * heaviest, 0), before;
     std::vector<uint32_t> sets(items ? 2 * heaviest : 0), sets_before;
     std::deque<Change> changes{{0, 0}};

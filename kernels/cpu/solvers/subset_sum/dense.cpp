@@ -1,6 +1,7 @@
-// The bitset of sums. Items are added in groups whose weights fit into the cache. Each item moves
-// downwards through the bitset behind the previous item, at a distance of its weight, so that it
-// reads finished words. Groups follow each other in the same way, one on each thread.
+// Subset sum by a bit set of sums. Items are added in groups whose weights fit the cache. Within a
+// group, the items form a pipeline: each moves down the bit set behind the previous item, at a
+// distance of its weight, so that it reads finished words. Groups form a pipeline in the same way,
+// one per thread.
 #include <string.h>
 
 #include <algorithm>
@@ -20,7 +21,7 @@ namespace {
 
 constexpr int64_t kTileWords = 2048;          // 16 KiB: words of one item before the next item
 constexpr int64_t kGroupWords = 1 << 16;      // 512 KiB: most words that the items of a group span
-constexpr int64_t kGroupsOfThread = 4;        // least groups of a thread, so that all have work
+constexpr int64_t kGroupsOfThread = 4;        // least groups per thread, for load balancing
 constexpr int kSpins = 2000;
 constexpr int64_t kNever = INT64_MAX;
 
@@ -28,14 +29,15 @@ constexpr int64_t rounded_up(int64_t words) { return (words + kRowWords - 1) / k
 
 struct Group {
     int64_t first, last;  // items first to last - 1
-    int64_t depth;        // distance of its last item from the start of a tile, in words
-    std::atomic<int64_t> finished{kNever};  // the words from this one up are finished
+    int64_t depth;        // lag of its last item behind the start of a tile, in words
+    std::atomic<int64_t> finished{kNever};  // words from this one up are finished
 
     Group(int64_t first, int64_t last, int64_t depth) : first(first), last(last), depth(depth) {}
     Group(Group&& other) : Group(other.first, other.last, other.depth) {}
 };
 
-// The bitset of the sums up to `limit`, and the maker of each sum as an Item; void without makers.
+// Bit set of the sums up to `limit`, with the maker of each sum (the item that first set its bit);
+// Item is void without makers.
 template <class Item>
 class Table {
 public:
@@ -55,7 +57,7 @@ public:
         for (int64_t weight : weights) {
             before += weight;
             after -= weight;
-            // Sums that later items cannot raise to the floor are skipped.
+            // Sums that all later items together cannot raise to the floor are skipped.
             lows_.push_back(std::max<int64_t>(floor - after, 0) / 64 / kRowWords * kRowWords);
             highs_.push_back(rounded_up(std::min(before, limit) / 64 + 1));
         }
@@ -64,7 +66,7 @@ public:
     void fill(ThreadTeam& team, int threads) {
         const int64_t count = weights_.size();
         const int64_t most = std::max<int64_t>(1, count / (kGroupsOfThread * threads));
-        // A group is at most as deep as the bitset, so a short bitset takes few tiles.
+        // A group spans at most the whole bit set, so a short bit set has few tiles.
         const int64_t deepest = std::clamp(words_, kTileWords, kGroupWords);
         for (int64_t first = 0; first < count;) {
             int64_t last = first, depth = 0;
@@ -108,7 +110,7 @@ public:
 private:
     bool has(int64_t sum) const { return bits_[sum / 64] >> sum % 64 & 1; }
 
-    // Returns the distance of an item behind the previous item, in words.
+    // Returns the lag of an item behind the previous item, in words.
     int64_t lag(int64_t item) const {
         return rounded_up(std::min(weights_[item] / 64, words_) + 1);
     }
@@ -119,7 +121,7 @@ private:
             if (number && !wait(groups_[number - 1], tile)) return;
             if (interrupted()) stopped_ = true;
             if (is_over(deadline_)) out_of_time_ = true;
-            // With no item needed, no thread waits for another.
+            // Then no item is needed, so no thread waits for another.
             if (stopped_ || out_of_time_) last_item_ = -1;
             int64_t at = tile;
             for (int64_t item = group.first; item < group.last && item <= last_item_; ++item) {
@@ -134,8 +136,8 @@ private:
         group.finished.store(0, std::memory_order_release);
     }
 
-    // Waits until the previous group has finished the words from `word` up. Returns false if the
-    // items after that group are not needed.
+    // Spin-waits until the previous group has finished the words from `word` up. Returns false if
+    // the items after that group are not needed.
     bool wait(const Group& before, int64_t word) const {
         for (int spin = 0; before.finished.load(std::memory_order_acquire) > std::max<int64_t>(word, 0);
              ++spin) {
@@ -164,7 +166,7 @@ private:
     Zeroed<uint64_t> memory_;
     uint64_t* bits_;
     Zeroed<std::conditional_t<std::is_void_v<Item>, char, Item>> makers_;
-    std::vector<int64_t> lows_, highs_;  // each item changes the words lows_ to highs_ - 1
+    std::vector<int64_t> lows_, highs_;  // each item changes words lows_ to highs_ - 1
     std::vector<Group> groups_;
     std::atomic<bool> stopped_{false}, out_of_time_{false};
     std::atomic<int64_t> last_item_{kNever};  // reaches the target; later items are not needed

@@ -1,4 +1,5 @@
-// All sums of each half of the items, and the pair of sums that adds up to the wanted sum.
+// Meet in the middle: all sums of each half of the items, and the pair of sums that gives the
+// wanted sum.
 #include <algorithm>
 
 #include "cpu/solvers/subset_sum/subset_sum.h"
@@ -7,9 +8,9 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kShare = 1 << 14;  // least sums of a task, if there are several tasks
+constexpr int64_t kShare = 1 << 14;  // least sums per task, if there are several tasks
 
-// The different sums of some items, ascending, each with the bit mask of the first set with it.
+// The distinct sums of some items, ascending, each with the bit mask of the first set that has it.
 struct Sums {
     std::vector<int64_t> sums{0};
     std::vector<uint32_t> masks{0};
@@ -25,7 +26,7 @@ struct Sums {
         while (without < size || with < fit) {
             const int64_t raised = with < fit ? sums[with] + weight : INT64_MAX;
             const int64_t kept = without < size ? sums[without] : INT64_MAX;
-            const bool keep = kept <= raised;  // of equal sums, the set without the item is first
+            const bool keep = kept <= raised;  // for equal sums, the set without the item is first
             merged[count] = keep ? kept : raised;
             marks[count++] = keep ? masks[without] : masks[with] | bit;
             without += keep;
@@ -45,8 +46,8 @@ struct Pair {
     bool precedes(const Pair& other) const { return high < other.high; }
 };
 
-// For a part of the high sums, the pair of the least sum from the target up and the pair of the
-// largest sum below the target.
+// For a share of the high sums: the pair with the least sum from the target up, and the pair with
+// the largest sum below the target.
 struct Best {
     Pair above{INT64_MAX, 0, 0}, below{-1, 0, 0};
 

@@ -15,8 +15,8 @@ typedef int8_t Flags8 __attribute__((vector_size(8)));
 
 constexpr int kFew = 2;
 
-// Adds an item, and calls fresh(word, bits) for each kRowWords words from `word` up, with the bits
-// that they gain.
+// Adds an item. Calls fresh(word, bits) for each group of kRowWords words from `word` up, with the
+// newly set bits.
 template <class Fresh>
 MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
                     const Fresh& fresh) {
@@ -36,7 +36,7 @@ MMP_INLINE void add(uint64_t* bits, int64_t first, int64_t last, int64_t weight,
     }
 }
 
-// Sets makers[bit] = item for each gained bit; without branches if there are more than kFew.
+// Sets makers[bit] = item for each newly set bit; branchless if there are more than kFew.
 template <class Item>
 MMP_INLINE void note(Item* makers, Item item, uint64_t gained) {
     typedef Item Lanes __attribute__((vector_size(16 * sizeof(Item))));

@@ -1,9 +1,9 @@
-// Subset sum: three methods. mmpcodec/solvers/subset_sum/reference.py defines the answers; the sums
-// and the items here are equal to its sums and items.
+// Subset sum by three methods. mmpcodec/solvers/subset_sum/reference.py defines the answers; sums
+// and items are equal to those of the reference.
 //
-// Weights are from 1 up and add up to less than 2^63. The wanted sum is the smallest sum from
-// `target` to `limit`; without such a sum, it is the largest sum below `target`. `threads` is the
-// number of threads of the team. All methods throw OutOfTime soon after the deadline.
+// Weights are at least 1 and sum to less than 2^63. The wanted sum is the smallest sum from
+// `target` to `limit`; if there is none, the largest sum below `target`. `threads` is the number of
+// threads of the team. All methods throw OutOfTime soon after the deadline.
 #pragma once
 
 #include <stdint.h>
@@ -21,8 +21,8 @@ struct Subset {
     std::vector<int64_t> items;
 };
 
-// Finds the wanted sum by a bitset of the sums up to `limit`. It needs limit / 8 bytes and, with
-// items, 2 bytes for each sum, or 4 from 2^16 items up. The wanted sum is at least `floor`.
+// Finds the wanted sum by a bit set of the sums up to `limit`. Memory: limit / 8 bytes and, with
+// `items`, 2 bytes per sum, or 4 from 2^16 items up. The wanted sum must be at least `floor`.
 Subset dense_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
                     int64_t floor, bool items, Deadline deadline, ThreadTeam& team,
                     int threads);
@@ -32,14 +32,14 @@ Subset dense_subset(const std::vector<int64_t>& weights, int64_t target, int64_t
 void subset_sums(const std::vector<int64_t>& weights, int64_t limit, uint64_t* words,
                  Deadline deadline, ThreadTeam& team, int threads);
 
-// Finds the wanted sum from all sums of both halves of at most 62 items. It needs 48 bytes for each
-// sum of half the items.
+// Meet in the middle for at most 62 items: finds the wanted sum from all sums of both halves.
+// Memory: 48 bytes per sum of half the items.
 Subset meet_subset(const std::vector<int64_t>& weights, int64_t target, int64_t limit,
                    Deadline deadline, ThreadTeam& team);
 
-// Finds the largest sum up to `capacity` by Pisinger's balanced search. Each item fits alone, but
-// all items do not fit together. It needs 32 bytes for each number up to the heaviest weight and,
-// with items, 8 bytes for each change of a set. After more than `most` changes, the sum is -1.
+// Finds the largest sum up to `capacity` by Pisinger's balanced search. Each item must fit alone,
+// but not all together. Memory: 32 bytes per number up to the heaviest weight and, with `items`, 8
+// bytes per change of a set. After more than `most` changes, the sum is -1.
 Subset balanced_subset(const std::vector<int64_t>& weights, int64_t capacity, bool items,
                        int64_t most, Deadline deadline);
 

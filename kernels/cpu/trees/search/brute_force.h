@@ -1,4 +1,4 @@
-// The search without pruning: every segment against every element. Benchmarks and tests compare the
+// Exhaustive search: compares every segment with every element. Benchmarks and tests compare the
 // pruned search with it.
 #pragma once
 
@@ -16,7 +16,7 @@ class BruteForce {
 public:
     BruteForce(const Picture& picture, const Costs& costs) : picture_(picture), costs_(costs) {}
 
-    // Finds the cheapest tree of 16x16 samples; nodes in coding order.
+    // Finds the tree of least cost for 16x16 samples; nodes in coding order.
     void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
 
 private:

@@ -14,25 +14,25 @@ namespace mmp {
 
 struct RateOptions {
     int64_t lambda_fixed = 0;  // in 2^-16 squared error per bit
-    bool log2_rates = false;   // rate of an index: log2 of the dictionary's size
+    bool log2_rates = false;   // rate of an index is log2(size of dictionary)
 };
 
 class Costs {
 public:
     Costs(const Picture& picture, const RateOptions& options);
 
-    // Takes another lambda; returns whether it differs from the last one. Elements that were added
-    // before keep their costs until they are updated.
+    // Sets lambda; returns whether it changed. Elements that were added before keep their old costs
+    // until they are updated.
     bool weigh(int64_t lambda_fixed) {
         return std::exchange(options_.lambda_fixed, lambda_fixed) != lambda_fixed;
     }
 
-    // Updates the costs from the models. Call before each fragment.
+    // Computes the costs of all symbols from the models. Call before each fragment.
     void refresh();
 
-    const std::vector<int>& scales() const { return scales_; }  // scales that the partition reaches
+    const std::vector<int>& scales() const { return scales_; }  // scales in the partition
 
-    // The part of an index's cost that depends on the element's count, not on its class.
+    // Part of an index's cost that depends on the element's count; its class costs extra.
     int32_t own(int scale, uint32_t element) const;
     const ClassCosts& by_class(int scale) const { return class_costs_[scale]; }
     int32_t index(int scale, uint32_t element) const {
@@ -45,7 +45,7 @@ public:
         return flag_cost_[picture_.context(fragment, scale, k, l)][scale][flag];
     }
 
-    // A lower bound of the cost of any tree of a segment of this scale.
+    // Lower bound of the cost of any tree of a segment of this scale.
     int64_t least_tree(int scale) const { return least_tree_[scale]; }
 
 private:

@@ -1,4 +1,4 @@
-// Plain C++ for any machine.
+// Kernel without SIMD instructions, for any processor.
 #include <cstring>
 
 #include "cpu/trees/search/kernel.h"

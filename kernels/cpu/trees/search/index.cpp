@@ -85,7 +85,7 @@ void SearchIndex::prepare(const uint8_t* segment, int stride, Query& query) cons
             }
         }
     }
-    // With unsigned elements d the centred product is q.d - 128 * sum(q).
+    // For unsigned elements d, the dot product with centred samples is q.d - 128 * sum(q).
     const int unsigned_part =
         layout_ == SampleLayout::kBytes ? 2 * kMidLevel * (sum - kMidLevel * area_) : 0;
     query.sum = sum;

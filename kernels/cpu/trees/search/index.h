@@ -1,5 +1,5 @@
-// The elements of one scale in the layout of the search: groups of 16 elements, one per SIMD lane,
-// in buckets by mean, so that a segment is compared only with elements near its own mean.
+// Elements of one scale in the layout of the search kernels: groups of 16 elements, one per SIMD
+// lane, in buckets by mean, so that a segment is compared only with elements near its own mean.
 #pragma once
 
 #include <stddef.h>
@@ -20,11 +20,11 @@ constexpr int kLanes = 16;
 constexpr int kClassSlots = 64;
 constexpr uint32_t kNoElement = UINT32_MAX;
 
-// The cost of an empty lane. Lambda is at most 2^20 and a rate at most 36 bits, so every real cost
-// is lower, and the sum with a class's cost does not overflow.
+// Cost of an empty lane. Lambda is at most 2^20 and a rate at most 36 bits, so every real cost is
+// lower, and adding a class cost does not overflow.
 constexpr int32_t kEmptyLaneCost = 1 << 30;
 
-// The layout of samples for a kernel: four unsigned bytes or two centred 16-bit integers per lane.
+// Sample layout of a kernel: per lane four unsigned bytes, or two centred 16-bit integers.
 enum class SampleLayout { kBytes, kPairs };
 
 template <class T>
@@ -42,16 +42,16 @@ struct CacheLineAllocator {
 template <class T>
 using AlignedVector = std::vector<T, CacheLineAllocator<T>>;
 
-// A segment in the layout of a kernel, and the best cost so far. `bound` excludes `offset`, the
-// part of the cost that is equal for all elements.
+// A segment in the layout of a kernel, with the best cost so far. `bound` excludes `offset`, the
+// part of the cost that all elements share.
 struct Query {
     alignas(64) uint8_t samples[2 * kFragmentArea];
-    int sum = 0;         // sum of the samples, each 0 to 255
+    int sum = 0;         // sum of the samples (0 to 255 each)
     int32_t offset = 0;  // in 1/16 squared error
-    int32_t bound = 0;   // larger costs cannot win, nor can equal costs with a higher index
+    int32_t bound = 0;   // best cost so far; at equal costs, the lower index wins
     uint32_t index = kNoElement;
 
-    // Limits the search to costs, offset included, of at most `most`.
+    // Restricts the search to costs, offset included, of at most `most`.
     void start(int64_t most) {
         bound = static_cast<int32_t>(std::min<int64_t>(most - offset, kEmptyLaneCost - 1));
         index = kNoElement;
@@ -77,20 +77,20 @@ public:
     const uint8_t* classes(uint32_t group) const { return &classes_[size_t{group} * kLanes]; }
     const uint32_t* elements(uint32_t group) const { return &elements_[size_t{group} * kLanes]; }
 
-    // Adds the next element, or replaces one. `cost` is the part of its cost that does not depend
-    // on its class.
+    // Stores an element: the next one, or a replacement. `cost` is the part of its cost that does
+    // not depend on its class.
     void put(uint32_t element, const uint8_t* samples, uint8_t element_class, int32_t cost);
     void update(uint32_t element, uint8_t element_class, int32_t cost);
 
-    // Fills a query's samples, sum and offset from a segment whose rows are `stride` apart.
+    // Sets the query's samples, sum and offset from a segment whose rows are `stride` apart.
     void prepare(const uint8_t* segment, int stride, Query& query) const;
 
-    // A dot product is shifted left by this before it is subtracted from costs().
+    // Dot products are shifted left by this amount before they are subtracted from costs().
     static constexpr int kDotShift = kCostFractionBits + 1;
 
 private:
     struct Slot {
-        uint32_t lane;  // number among the lanes of all groups
+        uint32_t lane;  // lane number over all groups
         int bucket;
     };
 
@@ -103,15 +103,15 @@ private:
     AlignedVector<uint8_t> classes_;
     AlignedVector<uint32_t> elements_;
     std::array<std::vector<uint32_t>, kBuckets> groups_;
-    std::array<std::vector<uint32_t>, kBuckets> free_;  // free lanes of each bucket
-    std::vector<Slot> slot_;  // of each element
-    std::vector<int32_t> norm_;   // of each element, in 1/16 squared error
+    std::array<std::vector<uint32_t>, kBuckets> free_;  // free lanes by bucket
+    std::vector<Slot> slot_;  // by element
+    std::vector<int32_t> norm_;   // squared norm by element, in 1/16 squared error
 };
 
-// Costs that the search adds for each class of elements.
+// Costs that the search adds to elements by their class.
 struct ClassCosts {
-    bool uniform = true;  // all classes cost class_cost[0]
-    int32_t smallest = 0;  // no index costs less, the element's own cost included
+    bool uniform = true;  // whether all classes cost class_cost[0]
+    int32_t smallest = 0;  // lower bound of the cost of any index, the element's own cost included
     alignas(64) std::array<int32_t, kClassSlots> class_cost{};
 };
 
@@ -119,11 +119,11 @@ struct SearchKernel {
     const char* name;
     SampleLayout layout;
     bool (*supported)();
-    // Lowers query.bound to the least cost and sets query.index to the lowest index that has it.
+    // Lowers query.bound to the least cost and sets query.index to the lowest index with this cost.
     void (*search)(const SearchIndex& index, const ClassCosts& costs, Query& query);
 };
 
-// The kernels of this build, best first.
+// The kernels compiled into this build, fastest first.
 const std::vector<SearchKernel>& search_kernels();
 
 }  // namespace mmp

@@ -1,5 +1,5 @@
-// The search of one segment over the elements of its scale, for any SIMD level. avx2.cpp,
-// avx512vnni.cpp and generic.cpp include it; each is compiled for its own level.
+// Search of one segment among the elements of its scale, for any SIMD level. avx2.cpp,
+// avx512vnni.cpp and generic.cpp include this file and compile it for their own level.
 #pragma once
 
 #include <stdint.h>
@@ -10,7 +10,7 @@ namespace {
 
 using namespace mmp;
 
-// Compares the given lanes of a group, one by one, with the best cost of the query.
+// Compares the selected lanes of a group, one by one, with the best cost of the query.
 inline void take_best(const int32_t* costs, const uint32_t* elements, uint32_t lanes, Query& query) {
     for (; lanes; lanes &= lanes - 1) {
         const int lane = __builtin_ctz(lanes);
@@ -37,8 +37,9 @@ void search_bucket(const SearchIndex& index, const typename Simd::Costs& costs, 
     }
 }
 
-// Squared error is at least (difference of the sums)^2 / area, so a bucket whose mean is too far
-// away cannot win, nor can any bucket beyond it.
+// Visits buckets by increasing distance of the mean. Squared error is at least (difference of the
+// sums)^2 / area, so the first bucket whose bound exceeds the best cost ends the search in its
+// direction.
 template <class Simd, int Chunks>
 void search_scale(const SearchIndex& index, const ClassCosts& class_costs, Query& query) {
     const typename Simd::Costs costs(class_costs);

@@ -8,7 +8,7 @@ extern const SearchKernel search_avx512vnni, search_avx2;
 extern const SearchKernel search_generic;
 
 const std::vector<SearchKernel>& search_kernels() {
-    // Never freed: daemon threads may use it until the process is gone.
+    // Never freed: daemon threads may still read it while the process exits.
     static const auto& kernels = *new std::vector<SearchKernel>{
 #ifdef MMP_X86
         search_avx512vnni, search_avx2,

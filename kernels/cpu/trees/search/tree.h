@@ -1,9 +1,10 @@
-// The search for the tree of exactly the least Lagrangian cost of one fragment.
+// Exact search for the tree of least Lagrangian cost of one fragment, by branch and bound.
 //
-// Segments are searched from the whole fragment down. A segment is searched only while some tree
-// through it can still win: its budget is the lesser of its parent's budget and its parent's cost
-// as a leaf, less the cost of the split flag and the least cost of the other half.
-// docs/decisions/0004-exact-pruning.md shows that the tree is that of the full cost map.
+// It proceeds top-down from the whole fragment. A segment is searched only while a tree through it
+// can still win: its budget is the smaller of its parent's budget and its parent's cost as a leaf,
+// minus the cost of the split flag and a lower bound of the cost of the other half.
+// docs/decisions/0004-exact-pruning.md proves that the tree is the one that the full cost map
+// gives.
 #pragma once
 
 #include <stdint.h>
@@ -23,17 +24,18 @@ public:
     TreeSearch(const Picture& picture, const Costs& costs, const SearchKernel& kernel,
                    ThreadTeam& team);
 
-    // Adds an element that is new in the dictionary of the scale or has replaced another one.
+    // Must be called when the dictionary of the scale gets a new element or replaces one.
     void added(int scale, uint32_t element);
 
-    // Updates an element's cost after its use; ElementCounts::use returned `all_changed`.
+    // Updates the cost of an element after its use; `all_changed` is the result of
+    // ElementCounts::use().
     void used(int scale, uint32_t element, bool all_changed);
 
-    // Finds the cheapest tree of 16x16 samples; nodes in coding order.
+    // Finds the tree of least cost for 16x16 samples; nodes in coding order.
     void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
 
-    // Searches single segments for trees that cost less than a budget: require each one, search,
-    // then ask for each cost, which is exact below the budget.
+    // Searches single segments for trees that cost less than a budget: call require() for each
+    // segment, then search(), then ask for each cost; a cost is exact if it is below the budget.
     void require(int scale, int k, int l, int64_t budget);
     void search(const uint8_t* source, const Fragment& fragment);
     int64_t cost(int scale, int k, int l) const {
@@ -44,11 +46,11 @@ public:
 
 private:
     struct Segment {
-        int64_t budget;  // only cheaper trees matter; -1 while no tree is needed
-        int64_t cost;    // of the best tree found, or kNoCost
+        int64_t budget;  // upper bound of useful costs; -1: no tree is needed
+        int64_t cost;    // cost of the best tree found, or kNoCost
         uint32_t index;
         uint8_t flag;
-        uint8_t tried;  // bit set of split flags whose halves were searched
+        uint8_t tried;  // bit mask of the split flags whose halves were searched
     };
     struct Place {
         uint8_t scale, k, l;
@@ -67,7 +69,7 @@ private:
     ThreadTeam& team_;
     std::vector<SearchIndex> indexes_;  // by scale
     std::array<Segment, kSegments> segments_;
-    std::array<std::vector<Place>, 2 * kFragmentLog2 + 1> needed_;  // by depth
+    std::array<std::vector<Place>, 2 * kFragmentLog2 + 1> needed_;  // segments to search, by depth
 };
 
 }  // namespace mmp

@@ -11,9 +11,9 @@ namespace {
 
 using namespace branching;
 
-constexpr int64_t kFirstNodes = 300, kMoreNodes = 8;  // limits of searches before a restart
+constexpr int64_t kFirstNodes = 300, kMoreNodes = 8;  // nodes before the first restart; growth
 
-// The options that a solved root leaves open, as a problem of its own.
+// The reduced problem: the options and stages that the solved root leaves open.
 class Rest {
 public:
     template <class Wide>
@@ -56,15 +56,16 @@ private:
     BranchProblem problem_{};
 };
 
-// The searches for one problem. Each solves the root and searches what it leaves open.
+// Restarted branch and bound for one problem. Each run solves the root and searches the reduced
+// problem.
 template <class Wide>
 class Searches {
 public:
     Searches(const BranchProblem& problem, int64_t known, const BranchLimits& limits, int shift)
         : problem_(problem), limits_(limits), shift_(shift), answer_{false, known, INT64_MAX, 0} {}
 
-    // Searches again from the root if a better choice is known after some nodes, because its root
-    // leaves less open.
+    // Restarts from the root if the search found a better choice within its node limit, because
+    // variable fixing at the root then removes more options.
     BranchAnswer run(int64_t* choices) {
         SearchEnd end = SearchEnd::kNodes;
         for (int64_t nodes = kFirstNodes; end == SearchEnd::kNodes; nodes *= kMoreNodes)
@@ -76,7 +77,7 @@ public:
     }
 
 private:
-    // Searches for choices of more profit than `known`.
+    // Searches for choices with more profit than `known`.
     SearchEnd search(int64_t known, int64_t nodes) {
         Branches<Wide> root(problem_, known, answer_.bound, limits_, shift_);
         const bool open = root.enter();
@@ -115,7 +116,8 @@ private:
     std::vector<int64_t> chosen_;
 };
 
-// Bits of the largest quotient of the heaviest options of all stages together and a capacity.
+// Number of bits of the largest ratio, over all budgets, of the sum of the heaviest options of all
+// stages to the capacity.
 int crowding(const BranchProblem& problem) {
     const auto budgets = static_cast<int64_t>(problem.capacities.size());
     double most = 1;
@@ -144,10 +146,10 @@ BranchAnswer knapsack_branches(const BranchProblem& problem, int64_t known,
         magnitude += most;
     }
     const int64_t largest = *std::max_element(problem.capacities.begin(), problem.capacities.end());
-    // Prices of all capacities are worth the profits. Prices of all weights are worth more where
-    // the weights exceed the capacity, and must fit as well.
+    // Capacities times dual prices are about the sum of the profits. Weights times prices exceed it
+    // where weights exceed the capacity, and must not overflow either.
     const int bits = static_cast<int>(std::bit_width(magnitude)) + crowding(problem);
-    // Rounding a price changes the bound by up to half of the capacity.
+    // Rounding a price changes the bound by at most half the capacity.
     const int needed = static_cast<int>(std::bit_width(static_cast<uint64_t>(largest)) +
                                         std::bit_width(problem.capacities.size()) + 4);
     if (needed <= 60 - bits)

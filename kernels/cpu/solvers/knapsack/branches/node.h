@@ -1,4 +1,5 @@
-// A node of branch and bound: its bounds and what they remove. See branches.h; walk.h has the rest.
+// A node of branch and bound: its bounds and the options that they remove. See branches.h; walk.h
+// has the order of the nodes.
 #pragma once
 
 #include <stdint.h>
@@ -17,18 +18,18 @@ namespace mmp::branching {
 __extension__ typedef __int128 Int128;
 
 constexpr int64_t kNone = INT64_MIN;
-constexpr double kLeastDoubt = 1e-7, kDoubt = 1e-13;  // errors of bounds of the simplex
+constexpr double kLeastDoubt = 1e-7, kDoubt = 1e-13;  // assumed error of simplex bounds
 constexpr int64_t kRoundedNodes = 16, kShareOfRounding = 16;
 
 enum class SearchEnd : uint8_t { kProven, kNodes, kLimit };
 
-// Wide is the type of exact bounds, which stay below 2**(kBits + 2).
+// Wide is the integer type of exact bounds, whose magnitude is below 2**(kBits + 2).
 template <class Wide>
 class Branches {
 public:
     static constexpr int kBits = sizeof(Wide) > 8 ? 120 : 60;
 
-    // `bound` is an upper bound of the profit.
+    // `bound` is a known upper bound of the profit.
     Branches(const BranchProblem& problem, int64_t known, int64_t bound,
              const BranchLimits& limits, int shift)
         : problem_(problem),
@@ -42,10 +43,10 @@ public:
         lay_out();
     }
 
-    // Solves the node. Returns whether it must be branched.
+    // Solves the node. Returns whether it is still open, so that it must be branched.
     bool enter();
 
-    // Searches until the best choice is proven, a limit is exceeded, or after `nodes` nodes.
+    // Searches until the best choice is proven, a limit is exceeded, or `nodes` nodes are visited.
     SearchEnd search(int64_t nodes);
 
     int64_t value() const { return best_; }
@@ -57,23 +58,25 @@ public:
     int64_t chosen(int64_t g) const { return chosen_[g]; }
 
 private:
-    // Bounds of an exact-sum row and what its open stages can still add.
+    // Bounds of the weight sum of a row, and the range that its stages allow.
     struct Room {
         int64_t low, high;    // bounds of the sum of the weights
-        int64_t least;        // sum of the least weights of the stages
+        int64_t least;        // sum of the least weights over all stages
         int64_t decided;      // sum of the weights of the decided stages
-        Int128 most;          // sum of the largest weights of the stages
+        Int128 most;          // sum of the largest weights over all stages
     };
 
-    // A branch: an option that is taken or removed, or (option < 0) a largest or least count.
+    // A branching decision: on an option (take or remove it) or, if option < 0, on the count of
+    // second options (at most or above `count`).
     struct Branch {
         int64_t option;
-        bool first;  // take the option; or: the count is at most `count`, not above it
+        bool first;  // take the option; or: at most `count`
         int64_t count;
-        double other_rank;  // predicted bound of the other branch
+        double other_rank;  // estimated bound of the sibling node
     };
 
-    // A node that waits: the branches that lead to it, its exact and its predicted bound.
+    // An open node in the queue: the decisions that lead to it, its exact bound, and its estimated
+    // bound `rank`.
     struct Waiting {
         double rank;
         int64_t bound, number;
@@ -95,13 +98,13 @@ private:
     void lay_out();
     int64_t weight(int64_t row, int64_t option) const { return weights_[option * rows_ + row]; }
     bool decided(int64_t g) const { return alive_in_[g] == 1; }
-    // The first option left in a stage.
+    // Returns the first option that is left in a stage.
     int64_t only(int64_t g) const {
         int64_t o = problem_.starts[g];
         while (!alive_[o]) ++o;
         return o;
     }
-    // The least profit above the best one that choices can have.
+    // Least possible profit that exceeds the best one: profits are residue_ modulo step_.
     int64_t wanted() const {
         const int64_t past = (best_ - residue_) % step_;
         return best_ - (past < 0 ? past + step_ : past) + step_;
@@ -130,32 +133,32 @@ private:
     const BranchLimits limits_;
     const int shift_;
     const int64_t options_, budgets_;
-    int64_t rows_ = 0;      // budgets and the count
+    int64_t rows_ = 0;      // number of budgets, plus 1 for the count
     bool counts_ = false;   // whether the last row counts second options
-    int64_t step_ = 1;      // common divisor of the differences of profits
-    int64_t residue_ = 0;   // what all profits leave when divided by it
-    std::vector<int64_t> weights_;           // a row of options for each row
+    int64_t step_ = 1;      // greatest common divisor of the differences of profits
+    int64_t residue_ = 0;   // every profit of a choice, modulo step_
+    std::vector<int64_t> weights_;           // rows_ weights per option
     std::vector<int64_t> stage_of_, variable_, option_of_;  // variables of the simplex
     std::vector<Room> rooms_;
     std::vector<double> scales_;
-    double scale_ = 0;  // sum of the magnitudes of the profits of the columns
+    double scale_ = 0;  // sum of the magnitudes of the column profits
     std::vector<Wide> most_price_, prices_, gains_, tops_;
     std::vector<uint8_t> alive_;
     std::vector<int64_t> alive_in_, killed_;
-    std::vector<int64_t> open_, place_;      // the open stages are first in open_; its inverse
-    std::vector<int64_t> changed_;           // stages that the simplex has not heard of
+    std::vector<int64_t> open_, place_;      // permutation of stages, open ones first; its inverse
+    std::vector<int64_t> changed_;           // stages whose changes the simplex does not have yet
     std::vector<uint8_t> is_changed_;
-    std::vector<Branch> path_;               // the branches that lead to the node
-    std::vector<Frame> frames_;              // the second branches of this dive
-    std::vector<Waiting> waiting_;           // a heap
+    std::vector<Branch> path_;               // decisions that lead to the current node
+    std::vector<Frame> frames_;              // sibling nodes of the current dive
+    std::vector<Waiting> waiting_;           // open nodes, a heap
     Frame start_;
     int64_t waiting_branches_ = 0, number_ = 0;
-    std::vector<Simplex> simplex_;           // one, made after the layout
+    std::vector<Simplex> simplex_;           // one object, made after lay_out()
     std::vector<int64_t> chosen_, order_;
-    int64_t open_count_ = 0, profit_ = 0;    // number of open stages, profit of the others
+    int64_t open_count_ = 0, profit_ = 0;    // number of open stages; profit of the decided ones
     Wide total_ = 0;
     int64_t best_;
-    int64_t node_bound_;  // bound of the node; at the end, of the problem
+    int64_t node_bound_;  // bound of the node; finally, of the problem
     int64_t nodes_ = 0, work_ = 0, looked_ = 0, rounding_work_ = 0;
 };
 
@@ -200,8 +203,8 @@ void Branches<Wide>::count_rows() {
     }
 }
 
-// Makes the variables of the simplex. The first option of a stage has none if the stage has two
-// options; else it is what a row for the stage leaves.
+// Defines the simplex variables. If a stage has two options, its first one has no variable;
+// otherwise, the slack of the stage's row stands for the first option.
 template <class Wide>
 void Branches<Wide>::lay_out() {
     variable_.assign(options_, -1);
@@ -256,7 +259,7 @@ void Branches<Wide>::lay_out() {
     open_count_ = problem_.stages;
 }
 
-// Bound below which the simplex may stop; exact numbers decide then.
+// Bound below which the simplex may stop; the exact bound then decides.
 template <class Wide>
 double Branches<Wide>::cutoff() const {
     if (best_ == kNone) return -INFINITY;
@@ -269,7 +272,7 @@ void Branches<Wide>::show(int64_t g) {
     if (!is_changed_[g]) is_changed_[g] = 1, changed_.push_back(g);
 }
 
-// Removes an option; at least one stays in its stage.
+// Removes an option from the node; at least one option of its stage remains.
 template <class Wide>
 void Branches<Wide>::kill(int64_t option) {
     const int64_t g = stage_of_[option], first = problem_.starts[g], last = problem_.starts[g + 1];
@@ -290,7 +293,7 @@ void Branches<Wide>::kill(int64_t option) {
     if (decided(g)) decide(g);
 }
 
-// Removes a stage with one option from the open ones.
+// Marks a stage with a single option as decided.
 template <class Wide>
 void Branches<Wide>::decide(int64_t g) {
     profit_ += problem_.profits[only(g)];
@@ -308,8 +311,8 @@ bool Branches<Wide>::fits() const {
     });
 }
 
-// Removes options that cannot fit beside the lightest (or, for a least sum, the heaviest) options
-// of the other stages. Returns false if nothing fits.
+// Constraint propagation: removes options that violate a row even with the lightest (for a lower
+// bound, the heaviest) options of the other stages. Returns false if the node is infeasible.
 template <class Wide>
 bool Branches<Wide>::propagate() {
     if (!fits()) return false;
@@ -338,7 +341,8 @@ bool Branches<Wide>::propagate() {
     return true;
 }
 
-// Rounds the prices of the simplex; with `ray`, those that prove infeasibility.
+// Rounds the dual prices of the simplex; with `ray`, the prices of the Farkas ray that proves
+// infeasibility.
 template <class Wide>
 void Branches<Wide>::price(bool ray) {
     double factor = std::ldexp(1.0, shift_);
@@ -360,8 +364,8 @@ void Branches<Wide>::price(bool ray) {
     }
 }
 
-// Computes the Lagrangian bound of the rounded prices, in `total_`. Returns whether it excludes a
-// better choice.
+// Computes the Lagrangian bound of the rounded prices into `total_`. Returns whether it prunes the
+// node.
 template <class Wide>
 bool Branches<Wide>::exact_bound(bool ray) {
     price(ray);
@@ -388,7 +392,8 @@ bool Branches<Wide>::exact_bound(bool ray) {
     return best_ != kNone && node_bound_ < wanted();
 }
 
-// Removes options whose bound is too low. Returns whether a basic variable or a decision changed.
+// Reduced-cost fixing: removes options whose bound is too low. Returns whether a basic variable or
+// a decision changed.
 template <class Wide>
 bool Branches<Wide>::remove_hopeless() {
     if (best_ == kNone) return false;

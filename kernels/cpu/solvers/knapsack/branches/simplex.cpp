@@ -10,12 +10,12 @@ namespace mmp {
 
 namespace {
 
-constexpr double kFeasible = 1e-9;  // largest violation of a bound; activities are about 1
+constexpr double kFeasible = 1e-9;  // tolerance of bounds; activities are scaled to about 1
 constexpr double kPivot = 1e-9;     // least magnitude of a pivot
-constexpr double kSmall = 1e-13;    // results below this magnitude are rounding errors of 0
-constexpr int64_t kPivotsBetween = 2000;    // between two computations of the tableau
-constexpr int64_t kWorkBetween = 1 << 22;   // between two looks at the clock
-constexpr int64_t kPassed = 4;  // breakpoints that are found one by one, without a heap
+constexpr double kSmall = 1e-13;    // smaller results are rounding errors of 0
+constexpr int64_t kPivotsBetween = 2000;    // pivots between two rebuilds of the tableau
+constexpr int64_t kWorkBetween = 1 << 22;   // work between two checks of the deadline
+constexpr int64_t kPassed = 4;  // breakpoints that are found without a heap
 constexpr int64_t kStepsARow = 20, kMoreSteps = 200;
 
 }  // namespace
@@ -49,7 +49,7 @@ Simplex::Simplex(int64_t rows, int64_t columns, const std::vector<double>& matri
     refresh();
 }
 
-// Makes all activities basic.
+// Starts from the basis of all activities (slack basis).
 void Simplex::start() {
     for (int64_t r = 0; r < rows_; ++r) {
         for (int64_t j = 0; j < columns_; ++j) row(r)[j] = -matrix_[r * columns_ + j];
@@ -61,7 +61,7 @@ void Simplex::start() {
     for (int64_t j = 0; j < columns_; ++j) in_column_[j] = where_[j] = j;
 }
 
-// Computes the tableau of the same basis again, without the errors of earlier pivots.
+// Recomputes the tableau of the present basis, which removes the rounding errors of earlier pivots.
 void Simplex::rebuild() {
     std::vector<double> values(columns_ + rows_);
     std::vector<uint8_t> wanted(columns_ + rows_);
@@ -90,7 +90,8 @@ void Simplex::aim(int64_t column) {
     ways_[column] = lows_[v] == highs_[v] ? 0.0 : at_[column] == lows_[v] ? 1.0 : -1.0;
 }
 
-// Moves a variable to the bound that its gain asks for, without a change of the basic values.
+// Moves a non-basic variable to the bound that the sign of its reduced cost requires; basic values
+// are not updated.
 void Simplex::place(int64_t column) {
     const int64_t v = in_column_[column];
     if (gains_[column] > 0) at_[column] = highs_[v];
@@ -102,7 +103,7 @@ void Simplex::place(int64_t column) {
     aim(column);
 }
 
-// Computes the basic values and the bound from the values of the other variables.
+// Recomputes the basic values and the bound from the non-basic variables.
 void Simplex::refresh() {
     for (int64_t r = 0; r < rows_; ++r) {
         double sum = row(r)[columns_];
@@ -182,8 +183,8 @@ int64_t Simplex::most_infeasible() const {
     return best;
 }
 
-// Returns the column of the least gain per unit of the row; -1 if there is none. Signs of entries
-// that do not move the row the right way turn the comparison false.
+// Ratio test: returns the column with the least reduced cost per unit of the row; -1 if there is
+// none. For entries whose sign moves the row in the wrong direction, the comparison is false.
 int64_t Simplex::first_breakpoint(const double* line, double sign) const {
     double least = kHuge;
     int64_t best = -1;
@@ -194,15 +195,16 @@ int64_t Simplex::first_breakpoint(const double* line, double sign) const {
     return best;
 }
 
-// Returns the column that enters for row `r`, whose variable must move up or down; -1 if none can.
-// Moves the variables of passed breakpoints to their other bounds.
+// Returns the column that enters the basis for row `r`, whose variable must increase (`up`) or
+// decrease; -1 if there is none. Variables of passed breakpoints move to their opposite bounds
+// (long-step rule).
 int64_t Simplex::entering(int64_t r, bool up) {
     const double* line = row(r);
     const double sign = up ? -1.0 : 1.0;
     const int64_t v = in_row_[r];
     double left = up ? lows_[v] - basics_[r] : basics_[r] - highs_[v];
     breakpoints_.clear();
-    // Few breakpoints are passed at a time, except at the first node.
+    // Few breakpoints are passed per pivot, except at the root node.
     for (int64_t passed = 0; passed < kPassed; ++passed) {
         const int64_t column = first_breakpoint(line, sign);
         work_ += columns_;
@@ -238,7 +240,7 @@ int64_t Simplex::entering(int64_t r, bool up) {
     return -1;
 }
 
-// Moves a variable from one of its bounds to the other.
+// Moves a non-basic variable from one bound to the other.
 void Simplex::flip(int64_t column) {
     const int64_t v = in_column_[column];
     const double target = at_[column] == lows_[v] ? highs_[v] : lows_[v];

@@ -1,4 +1,4 @@
-// The walk through the nodes of branch and bound, and its choices. See branches.h.
+// Node selection and branching, and the heuristics that find choices. See branches.h.
 #pragma once
 
 #include <stdint.h>
@@ -8,22 +8,23 @@
 
 namespace mmp::branching {
 
-constexpr double kWhole = 1e-6;      // a value this near to an integer counts as one
-constexpr double kLeastLoss = 1e-6;  // keeps products of losses apart from 0
-constexpr double kPatience = 0.5;    // share of the gap that a dive may fall below the best node
-constexpr int64_t kWorkBetween = 1 << 18;  // work between two looks at the clock
-constexpr int64_t kSortWork = 16;          // work to sort an option
-constexpr size_t kMostPairs = 1 << 16;     // most pairs of options that are exchanged
-constexpr int64_t kMostWaiting = 1 << 22;  // branches of all waiting nodes
+constexpr double kWhole = 1e-6;      // tolerance of integral values
+constexpr double kLeastLoss = 1e-6;  // keeps products of losses above 0
+constexpr double kPatience = 0.5;    // a dive goes on within this share of the gap of the best node
+constexpr int64_t kWorkBetween = 1 << 18;  // work between two checks of the deadline
+constexpr int64_t kSortWork = 16;          // work units per sorted option
+constexpr size_t kMostPairs = 1 << 16;     // limit of exchanged pairs of options
+constexpr int64_t kMostWaiting = 1 << 22;  // limit of decisions stored in open nodes
 
-// Drops every second option.
+// Drops every second element.
 inline void thin(std::vector<int64_t>& options) {
     size_t kept = 0;
     for (size_t k = 0; k < options.size(); k += 2) options[kept++] = options[k];
     options.resize(kept);
 }
 
-// Returns the branch whose two sides lose most, the better side first.
+// Returns the branching decision with the largest loss of the bound on both sides, the better side
+// first.
 template <class Wide>
 typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     const Simplex& simplex = simplex_[0];
@@ -46,7 +47,7 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
     if (counts_) {
         const auto columns = static_cast<int64_t>(option_of_.size()) - rows_;
         const int64_t variable = columns + budgets_;
-        // A simplex that stopped early may leave the count out of its bounds.
+        // A simplex that stopped early may leave the count outside its bounds.
         const double count = simplex.value(variable);
         if (simplex.basic(variable) && count > static_cast<double>(rooms_[budgets_].low) &&
             count < static_cast<double>(rooms_[budgets_].high))
@@ -59,7 +60,7 @@ typename Branches<Wide>::Branch Branches<Wide>::choose() const {
             consider(variable, simplex.value(variable), o);
     }
     if (most >= 0) return best;
-    // No variable is fractional, but rounding or a stuck simplex left the node open.
+    // All variables are integral, but rounding errors or a stuck simplex left the node open.
     return {only(open_[0]), true, 0, simplex.bound()};
 }
 
@@ -84,7 +85,7 @@ void Branches<Wide>::apply(const Branch& branch) {
         if (alive_[o] && o != branch.option) kill(o);
 }
 
-// Restores the state of a frame.
+// Backtracks to the state of a frame.
 template <class Wide>
 void Branches<Wide>::back(const Frame& frame) {
     while (killed_.size() > frame.killed) {
@@ -108,9 +109,8 @@ void Branches<Wide>::back(const Frame& frame) {
     node_bound_ = frame.bound;
 }
 
-// Tries to make a feasible choice from the node: options of whole value stay, the other stages
-// start from their lightest options, then options of more profit replace others, by rising loss,
-// while they fit.
+// Rounding heuristic: keeps integral options, starts the other stages with their lightest options,
+// then exchanges options for more profitable ones in order of increasing loss while they fit.
 template <class Wide>
 void Branches<Wide>::round() {
     const Simplex& simplex = simplex_[0];
@@ -162,7 +162,8 @@ void Branches<Wide>::round() {
     record(chosen);
 }
 
-// Changes the options of two open stages at a time if that raises the profit and fits.
+// Local search: changes the options of two open stages at a time if that raises the profit and
+// fits.
 template <class Wide>
 void Branches<Wide>::exchange(std::vector<int64_t>& chosen, std::vector<int64_t>& sums) {
     std::vector<int64_t> up, down;
@@ -201,7 +202,7 @@ void Branches<Wide>::exchange(std::vector<int64_t>& chosen, std::vector<int64_t>
     }
 }
 
-// Keeps a feasible choice if it is better.
+// Stores a feasible choice if it is the best one.
 template <class Wide>
 void Branches<Wide>::record(const std::vector<int64_t>& chosen) {
     int64_t value = 0;
@@ -224,8 +225,8 @@ typename Branches<Wide>::Frame Branches<Wide>::frame(const Branch& second) const
     return {second, killed_.size(), path_.size(), rooms_, profit_, open_count_, node_bound_};
 }
 
-// Goes to the next node: back in the dive while the next frame is predicted to be nearly as good as
-// the best node that waits, else to that node. Returns false if there is none.
+// Selects the next node: backtracks in the dive while the next frame's estimated bound is close to
+// the best open node's, else jumps to that node. Returns false if no node is open.
 template <class Wide>
 bool Branches<Wide>::advance() {
     for (;;) {
