@@ -57,7 +57,7 @@ def test_grid(depth, lam, contents):
 )
 def test_least_squares_and_templates(content, lam, mode, depth):
     rng = np.random.default_rng(depth)
-    picture = deepened(rng, content(rng, 38, 40), depth)
+    picture = deepened(rng, content(rng, 44, 40), depth)
     params = EncodeParams.from_options(lam, preset="photo", fragment_size=32, effort=2)
     check(picture, params, depth, [2])
     modes = CPU.encode(picture, params, depth=depth).trace.units[..., 2]

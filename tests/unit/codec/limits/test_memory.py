@@ -145,6 +145,12 @@ def test_the_estimate_counts_each_coding():
     assert seconds(lam=30, preset="photo") == pytest.approx(0.31, abs=0.03)
 
 
+def test_the_estimate_counts_palettes():
+    tile, palette = Tile(0, 0, 1000, 1000), Palette(EXACT, 2, False, b"")
+    stream = TileStream(Layout.APART, (), 0, palette=palette)
+    assert seconds_to_decode([(tile, stream)], 8, 3, peek=False) > 0.05
+
+
 def test_headers_are_read_without_limits():
     assert mmpcodec.inspect(small_file_of(1 << 20)).header.width == 1 << 20
 

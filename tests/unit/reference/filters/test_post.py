@@ -66,6 +66,13 @@ def test_nothing_to_gain():
     assert PostFilter().fit_and_apply(source, samples, (1 << 20) << 16)[0] == OFF
 
 
+def test_each_diagonal_element_grows_by_one():
+    """So that the matrix is regular; with sums this small another addition gives other weights."""
+    gram = np.zeros((7, 7), np.int64)
+    gram[:6, :6], gram[:6, 6] = 3 * np.eye(6), 1
+    assert solved(gram) == (32,) * 6
+
+
 @pytest.mark.parametrize("seed", range(5))
 def test_solution_is_that_of_the_normal_equations(seed):
     values = np.random.default_rng(seed).integers(-510, 511, (7, 4000))
