@@ -32,7 +32,7 @@ python3 scripts/embed.py "$folder/tables.cpp"
     case $source in
     */avx2.cpp) own=(-mavx2) ;;
     */avx512*.cpp) own=(-mavx512f -mavx512bw -mavx512vnni) ;;
-    kernels/cpu/lossless/codec.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
+    kernels/cpu/lossless/*.cpp) own=(-fno-fast-math -ffp-contract=fast -fno-trapping-math) ;;
     esac
     case $source in */avx*.cpp) [ -n "$simd" ] || continue ;; esac
     object=$folder/${source//\//-}.o

@@ -311,27 +311,41 @@ private:
     }
 
     MMP_INLINE int code_residual(int predicted, int given, NearFit& next) {
-        const auto code = [&](int decision, bool bit) __attribute__((always_inline)) {
-            return code_bit(decision, bit, [] {});
-        };
         const auto finish_next = [&]() __attribute__((always_inline)) {
             if (predictors_ > 1) next.template eliminate<NearFit::kMeanwhile, NearFit::N>();
         };
         int size = 0;
         if (coder_.writes) size = (std::abs(given - predicted) + step_ / 2) / step_;
         if (!code_bit(kZero, size != 0, finish_next)) return predicted;
-        const bool at_end = predicted == 0 || predicted == plane_.most;
-        const bool negative = at_end ? predicted == plane_.most : code(kNegative, given < predicted);
+        // One loop codes these three, because code_bit() is compiled wherever it is called.
+        enum { kSign, kSizeLength, kDigits } part = kSign;
+        bool negative = predicted == plane_.most;
+        if (negative || predicted == 0) part = kSizeLength;
         const int given_length = bit_length(size) - 1;
-        int length = 0;
-        while (length < lengths_ - 1 &&
-               code(length_decision(length) + negative, length < given_length))
-            ++length;
-        int found = 1;
-        const int plain = std::max(0, std::min(length - 3, lengths_ - 8));
-        for (int i = length - 1; i >= plain; --i) {
-            const int decision = length - 1 - i < 3 ? high_decision(length) + found : kHigh + 8 * i;
-            found = 2 * found + code(decision, size >> i & 1);
+        int length = 0, found = 1, left = 0, plain = 0;  // digits left, and how many need no model
+        bool longer = true;
+        for (;;) {
+            if (part == kSizeLength && (!longer || length >= lengths_ - 1)) {
+                part = kDigits, left = length;
+                plain = std::max(0, std::min(length - 3, lengths_ - 8));
+            }
+            if (part == kDigits && left-- == plain) break;
+            int decision = kNegative;
+            bool wanted = given < predicted;
+            if (part == kSizeLength) {
+                decision = length_decision(length) + negative;
+                wanted = length < given_length;
+            } else if (part == kDigits) {
+                decision = length - 1 - left < 3 ? high_decision(length) + found : kHigh + 8 * left;
+                wanted = size >> left & 1;
+            }
+            const int bit = code_bit(decision, wanted, [] {});
+            if (part == kSign)
+                negative = bit, part = kSizeLength;
+            else if (part == kSizeLength)
+                longer = bit, length += bit;
+            else
+                found = 2 * found + bit;
         }
         if (plain)
             found = found << plain | int(coder_.plain(size & ((1 << plain) - 1), plain));

@@ -47,17 +47,7 @@ public:
 
     // Fits the weights of a row; the row above must be complete. All strips of the first row have
     // the same weights, so that a file that claims a wide picture takes no memory for them.
-    MMP_INLINE void begin_row(int row) {
-        const int strips = row ? strips_ : 1;
-        if (row) {
-            add_row(row - 1);
-            std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
-            spread(0, 1), spread(strips_ - 1, -1);
-        }
-        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
-        for (int strip = 0; strip < strips; strip += StripFits::kStrips)
-            fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
-    }
+    void begin_row(int row);
 
     // Returns the prediction in 1/64, before its limits. `level` is that of the own plane.
     MMP_INLINE int predict(int row, int column, int level) const {
@@ -119,6 +109,19 @@ private:
         int sums = 0;
         for (int i = 0; i < count_; ++i) sums += padded_terms() - first(i);
         return (sums + kLanes - 1) / kLanes * kLanes;
+    }
+
+    // begin_row() at one SIMD level.
+    MMP_INLINE void fit_row(int row) {
+        const int strips = row ? strips_ : 1;
+        if (row) {
+            add_row(row - 1);
+            std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
+            spread(0, 1), spread(strips_ - 1, -1);
+        }
+        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
+        for (int strip = 0; strip < strips; strip += StripFits::kStrips)
+            fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
     }
 
     static MMP_INLINE Lanes share(Lanes sum) { return (sum >> 3) + (sum >> 4); }

@@ -37,7 +37,10 @@ def test_doubles_find_what_integers_find(level, contract, tmp_path):
         if subprocess.run([asks]).returncode:
             pytest.skip(f"this processor has no {level}")
     program = compiled(
-        [Path(__file__).with_name("fit.cpp"), KERNELS / "cpu" / "lossless" / "prediction.cpp"],
+        [
+            Path(__file__).with_name("fit.cpp"),
+            *(KERNELS / "cpu" / "lossless" / f"{name}.cpp" for name in ("prediction", "strip_fit")),
+        ],
         tmp_path / "fit",
         *(f"-I{KERNELS}", "-Wno-psabi", f"-ffp-contract={contract}", "-fno-trapping-math"),
         *options,
