@@ -17,26 +17,27 @@
     TOOL(redundancy_radius, 0, 65535)  \
     TOOL(replacement, 0, 1)
 
-#define MMP_BLOCK_TOOLS(TOOL)   \
-    TOOL(fragment_size, 16, 64) \
-    TOOL(least_squares, 0, 1)   \
-    TOOL(templates, 0, 4)       \
-    TOOL(step, 1, 65535)        \
+// The tools of predicted blocks that the cuda backend codes.
+#define MMP_CUDA_BLOCK_TOOLS(TOOL) \
+    TOOL(fragment_size, 16, 64)    \
+    TOOL(least_squares, 0, 1)      \
+    TOOL(templates, 0, 4)          \
+    TOOL(step, 1, 65535)           \
     TOOL(dictionary, 0, 1)
 
-// The tools of predicted blocks 2, besides those of predicted blocks.
-#define MMP_LATER_BLOCK_TOOLS(TOOL) \
-    TOOL(pdpc, 0, 1)                \
-    TOOL(trained_start, 0, 1)       \
-    TOOL(earlier_planes, 0, 2)      \
-    TOOL(filter_bank, 0, 16383)     \
-    TOOL(dependent, 0, 1)           \
-    TOOL(ternary, 0, 1)             \
-    TOOL(fine_contexts, 0, 1)       \
-    TOOL(step_changes, 0, 1)        \
-    TOOL(trained_transforms, 0, 1)  \
-    TOOL(derived_modes, 0, 1)       \
-    TOOL(border_sines, 0, 1)        \
+#define MMP_BLOCK_TOOLS(TOOL)      \
+    MMP_CUDA_BLOCK_TOOLS(TOOL)     \
+    TOOL(pdpc, 0, 1)               \
+    TOOL(trained_start, 0, 1)      \
+    TOOL(earlier_planes, 0, 2)     \
+    TOOL(filter_bank, 0, 16383)    \
+    TOOL(dependent, 0, 1)          \
+    TOOL(ternary, 0, 1)            \
+    TOOL(fine_contexts, 0, 1)      \
+    TOOL(step_changes, 0, 1)       \
+    TOOL(trained_transforms, 0, 1) \
+    TOOL(derived_modes, 0, 1)      \
+    TOOL(border_sines, 0, 1)       \
     TOOL(frequency_weights, 0, 15)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
@@ -49,9 +50,7 @@ struct Tools {
 
 struct BlockTools {
     MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
-    MMP_LATER_BLOCK_TOOLS(MMP_TOOL_MEMBER)
-    int32_t fragment_log2;        // of fragment_size
-    const uint8_t* start_states;  // of the named start; null takes the built-in one
+    int32_t fragment_log2;  // of fragment_size
 };
 
 }  // namespace mmp

@@ -23,8 +23,7 @@ const Progress kNoProgress = [](int64_t, int64_t) {};
 Tools tree_tools(const int32_t* numbers) { return {MMP_TREE_TOOLS(MMP_NEXT_TOOL)}; }
 BlockTools block_tools(const int32_t* numbers) {
     const int32_t size = *numbers;
-    return {MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_NEXT_TOOL)
-            31 - __builtin_clz(static_cast<uint32_t>(size))};
+    return {MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 31 - __builtin_clz(static_cast<uint32_t>(size))};
 }
 
 // A payload of predicted blocks and all that its decoding needs.

@@ -204,7 +204,6 @@ class CpuBackend(Backend):
                     plane,
                     depth,
                     params.coded_tools,
-                    None,
                     list(earlier),
                     fixed,
                     fragments and (fragments.changes, fragments.lambdas(fixed)),
@@ -245,7 +244,7 @@ class CpuBackend(Backend):
         threads = threads or default_threads(tools)
         if tools.prediction:
             found = _cpu.decode_blocks(
-                payload, *shape, depth, tools, None, list(earlier), threads, progress
+                payload, *shape, depth, tools, list(earlier), threads, progress
             )
             return _coded_blocks(tools, payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
@@ -262,7 +261,7 @@ class CpuBackend(Backend):
         modes : (9, 38) int array
             Frequencies of the modes after the last block.
         """
-        return _cpu.block_counts(payload, *shape, tools, None, [], most)
+        return _cpu.block_counts(payload, *shape, tools, [], most)
 
     def encode_exact(
         self,

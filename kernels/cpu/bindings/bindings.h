@@ -17,11 +17,9 @@ namespace mmp {
 // Read each tool from the Python attribute of the same name. The caller holds the GIL.
 #define MMP_READ_TOOL(name, low, high) nanobind::cast<int32_t>(source.attr(#name)),
 inline Tools tools_from(nanobind::handle source) { return {MMP_TREE_TOOLS(MMP_READ_TOOL)}; }
-// `start_states` are those of the named start, of which there is none if it is null.
-inline BlockTools block_tools_from(nanobind::handle source, const uint8_t* start_states) {
+inline BlockTools block_tools_from(nanobind::handle source) {
     const auto size = nanobind::cast<uint32_t>(source.attr("fragment_size"));
-    return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_READ_TOOL)
-            31 - __builtin_clz(size), start_states};
+    return {MMP_BLOCK_TOOLS(MMP_READ_TOOL) 31 - __builtin_clz(size)};
 }
 
 // Returns the search kernel of a SIMD level. Throws if this processor does not support it.

@@ -76,14 +76,6 @@ void take_fragments(const std::optional<Fragments>& given, Plane plane, const Bl
     options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
 }
 
-// Returns the states of a named start, which live as long as the bytes; null for None.
-const uint8_t* start_states_from(const std::optional<nb::bytes>& start) {
-    if (!start) return nullptr;
-    if (start->size() != size_t(kStartClasses) * kTableBytes)
-        throw std::invalid_argument("start states of another size");
-    return static_cast<const uint8_t*>(start->data());
-}
-
 BlockEffort effort_from(nb::handle source) {
 #define MMP_READ_FIELD(name) int(nb::cast<int>(source.attr(#name))),
     return {MMP_BLOCK_EFFORT(MMP_READ_FIELD)};
@@ -121,14 +113,13 @@ nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
 
 template <class Sample>
 nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
-                  const std::optional<nb::bytes>& start, const Earlier<Sample>& earlier,
-                  int64_t lambda_fixed, const std::optional<Fragments>& fragments,
+                  const Earlier<Sample>& earlier, int64_t lambda_fixed, const std::optional<Fragments>& fragments,
                   bool log2_rates, nb::handle effort, int threads, const std::string& simd,
                   const nb::object& progress) {
     const Plane plane{static_cast<int>(samples.shape(0)), static_cast<int>(samples.shape(1))};
     BlockOptions options{
         {lambda_fixed, log2_rates}, effort_from(effort), threads, kernel_named(simd)};
-    const BlockTools tools = block_tools_from(given, start_states_from(start));
+    const BlockTools tools = block_tools_from(given);
     take_fragments(fragments, plane, tools, options);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
@@ -142,11 +133,10 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
 
 template <class Sample>
 nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
-                  nb::handle given, const std::optional<nb::bytes>& start,
-                  const nb::object& earlier, int threads, const nb::object& progress) {
+                  nb::handle given, const nb::object& earlier, int threads, const nb::object& progress) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
-    const BlockTools tools = block_tools_from(given, start_states_from(start));
+    const BlockTools tools = block_tools_from(given);
     const std::optional<Tools> tree_tools = tree_tools_from(given);
     const Progress report = progress_from(progress);
     const auto before = nb::cast<Earlier<Sample>>(earlier);
@@ -159,21 +149,19 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
 }
 
 nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb::handle tools,
-                 const std::optional<nb::bytes>& start, const nb::object& earlier, int threads,
-                 const nb::object& progress) {
+                 const nb::object& earlier, int threads, const nb::object& progress) {
     const Plane plane{height, width};
     if (depth == 8)
-        return decoded(payload, plane, Depth<uint8_t>(), tools, start, earlier, threads, progress);
-    return decoded(payload, plane, Depth<uint16_t>(depth), tools, start, earlier, threads, progress);
+        return decoded(payload, plane, Depth<uint8_t>(), tools, earlier, threads, progress);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress);
 }
 
 // Returns how often the first bits of each binary model, at most so many, were 0 and 1, and the
 // frequencies of the modes after the last block.
 nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::handle given,
-                       const std::optional<nb::bytes>& start, const Earlier<uint8_t>& earlier,
-                       int most) {
+                       const Earlier<uint8_t>& earlier, int most) {
     const Plane plane{height, width};
-    const BlockTools tools = block_tools_from(given, start_states_from(start));
+    const BlockTools tools = block_tools_from(given);
     BitCounts counts{most, {}};
     const auto coded = decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
                                      plane, Depth<uint8_t>(), tools, tree_tools_from(given),
@@ -186,7 +174,7 @@ nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::hand
 template <class Sample>
 void register_encode(nb::module_& module) {
     module.def("encode_blocks", &encode<Sample>, "samples"_a, "depth"_a, "tools"_a,
-               "start"_a.none(), "earlier"_a, "lambda_fixed"_a, "fragments"_a.none(),
+               "earlier"_a, "lambda_fixed"_a, "fragments"_a.none(),
                "log2_rates"_a, "effort"_a, "threads"_a, "simd"_a, "progress"_a.none());
 }
 
@@ -209,14 +197,14 @@ void mmp::register_blocks(nb::module_& module) {
     nb::class_<PlanCoder>(module, "PlanCoder")
         .def("__init__",
              [](PlanCoder* coder, int height, int width, nb::handle tools) {
-                 new (coder) PlanCoder({height, width}, block_tools_from(tools, nullptr));
+                 new (coder) PlanCoder({height, width}, block_tools_from(tools));
              })
         .def("code", &code_plans, "nodes"_a, "levels"_a)
         .def("finish", &finish_plans);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
     module.def("block_counts", &model_counts, "payload"_a, "height"_a, "width"_a, "tools"_a,
-               "start"_a.none(), "earlier"_a, "most"_a);
+               "earlier"_a, "most"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
-               "start"_a.none(), "earlier"_a, "threads"_a, "progress"_a.none());
+               "earlier"_a, "threads"_a, "progress"_a.none());
 }

@@ -80,9 +80,7 @@ static_assert(sizeof kSmallInitialStates == sizeof kInitialStates);
 
 void start_models(const BlockTools& tools, bool small, BlockModels& models) {
     if (!tools.trained_start) return models.start();
-    const uint8_t* tables = tools.start_states ? tools.start_states
-                            : small            ? kSmallInitialStates
-                                               : kInitialStates;
+    const uint8_t* tables = small ? kSmallInitialStates : kInitialStates;
     const uint8_t* states = tables + start_class(independent_step(tools)) * kTableBytes;
     models.start(states, states + kStartBytes);
 }

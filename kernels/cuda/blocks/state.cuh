@@ -77,7 +77,7 @@ struct BlockPicture {
     int16_t* plan_levels;   // (fragments, kMaxBlockArea)
     int64_t lambda_fixed;
     int32_t height, width;  // multiples of 4
-    MMP_BLOCK_TOOLS(MMP_TOOL_MEMBER)
+    MMP_CUDA_BLOCK_TOOLS(MMP_TOOL_MEMBER)
     int32_t fragment_log2, root;
     BlockEffort effort;
 };

@@ -75,7 +75,7 @@ inline Tools tree_tools(Bytes& bytes) {
 }
 
 inline BlockTools block_tools(Bytes& bytes) {
-    BlockTools tools{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) MMP_LATER_BLOCK_TOOLS(MMP_NEXT_TOOL) 0};
+    BlockTools tools{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 0};
     tools.fragment_log2 = tools.fragment_size < 32 ? 4 : tools.fragment_size < 64 ? 5 : 6;
     tools.fragment_size = 1 << tools.fragment_log2;
     return tools;
