@@ -119,8 +119,8 @@ def test_damaged_fields(body, error, says):
 def test_a_palette_longer_than_its_tile():
     body = tile_of(Form.GRAY_ALPHA, own=WITHOUT)
     assert body[5] == len(PAYLOAD)
-    with pytest.raises(TruncatedStream, match="Palette at byte 39: only 25 of 26 bytes of payload"):
-        read(body[:5] + bytes([26]) + body[6:], Form.GRAY_ALPHA)
+    with pytest.raises(TruncatedStream, match="Palette at byte 39: only 27 of 28 bytes of payload"):
+        read(body[:5] + bytes([28]) + body[6:], Form.GRAY_ALPHA)
 
 
 def test_bytes_after_a_palette_alone_are_its_payload():
