@@ -51,7 +51,9 @@ def test_bytes_of_a_tile_of_gray_with_a_palette_alone():
 
 def test_bytes_of_a_tile_of_gray_with_alpha():
     head = bytes([1, 3, 0b01_10_10, 0b1101_0110, 0b100, 8])
-    assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + b"\2\x34\0payload of alpha"
+    assert (
+        tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + b"\2\x34\0payload of alpha"
+    )
     head = bytes([1, 3, 0b01_10_10, 0b1101_0111, 0b100, 8])
     both = b"\2\x34\0\x0fpayload of gray\2\x34\0payload of alpha"
     assert tile_of(Form.GRAY_ALPHA, own=WITH) == head + b"\3abcdefg" + both
@@ -119,7 +121,7 @@ def test_damaged_fields(body, error, says):
 def test_a_palette_longer_than_its_tile():
     body = tile_of(Form.GRAY_ALPHA, own=WITHOUT)
     assert body[5] == len(PAYLOAD)
-    with pytest.raises(TruncatedStream, match="Palette at byte 39: only 27 of 28 bytes of payload"):
+    with pytest.raises(TruncatedStream, match="Palette at .*: only 27 of 28 bytes of payload"):
         read(body[:5] + bytes([28]) + body[6:], Form.GRAY_ALPHA)
 
 
