@@ -121,7 +121,7 @@ def test_damaged_fields(body, error, says):
 def test_a_palette_longer_than_its_tile():
     body = tile_of(Form.GRAY_ALPHA, own=WITHOUT)
     assert body[5] == len(PAYLOAD)
-    with pytest.raises(TruncatedStream, match="Palette at .*: only 27 of 28 bytes of payload"):
+    with pytest.raises(TruncatedStream, match=r"Palette at .*: only 27 of 28 bytes of payload"):
         read(body[:5] + bytes([28]) + body[6:], Form.GRAY_ALPHA)
 
 
