@@ -152,6 +152,16 @@ def test_steps(gather, step, value, depth, expected):
     assert (found.tolist(), own) == ([expected], depth)
 
 
+def test_part_is_the_middle_or_the_busiest(gather):
+    samples = np.zeros((96, 160), np.uint8)
+    samples[32:64, 64:96] = 99 * np.arange(32)
+    picture = pictures.Picture(samples, depth=8)
+    assert np.array_equal(gather.part(picture, 32).samples, samples[32:64, 64:96])
+    samples[:32, :32] = 99 * np.arange(32)
+    samples[32:64, 72:96] = 0
+    assert np.array_equal(gather.part(picture, 32).samples, samples[:32, :32])
+
+
 def test_alpha_is_laid_over_white(gather):
     samples = np.array([[[10, 20, 30, 255], [10, 20, 30, 0]]], np.uint8)
     assert gather.over_white(samples).tolist() == [[[10, 20, 30], [255, 255, 255]]]

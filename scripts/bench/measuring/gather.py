@@ -26,7 +26,7 @@ laid over white before the first step.
 
 `sha256` is that of the samples: rows from the top, channels together, 8 bits as a byte, more as two
 bytes, the low one first. --fill writes it into the lines that lack it, with `width`, `height`,
-`depth` and `channels`. --crops writes the middle of each picture too, of at most --side (512)
+`depth` and `channels`. --crops writes a part of each picture too, of at most --side (512)
 samples a side, below another folder. --roles chooses the pictures of these roles.
 """
 
@@ -268,11 +268,29 @@ def write(path: Path, picture: pictures.Picture) -> None:
     pictures.write(picture, path)
 
 
-def middle(picture: pictures.Picture, side: int) -> pictures.Picture:
-    """Return the middle of a picture, with sides of at most this number of samples."""
-    top, left = (max(0, (whole - side) // 2) for whole in picture.samples.shape[:2])
-    part = picture.samples[top : top + side, left : left + side]
-    return pictures.Picture(np.ascontiguousarray(part), depth=picture.depth)
+def part(picture: pictures.Picture, side: int) -> pictures.Picture:
+    """Return a part of a picture, with sides of at most this number of samples.
+
+    A step between two neighbours in a row is steep if it is larger than an eighth of white. The
+    part is the middle, or the part with the most steep steps if these are a fortieth of its samples
+    and the middle has less than half as many.
+    """
+    samples = picture.samples
+    height, width = samples.shape[:2]
+    apart = np.abs(np.diff(samples.astype(np.int32), axis=1)).reshape(height, width - 1, -1)
+    steps = apart.max(2) > picture.white // 8
+    places = [
+        (top, left)
+        for top in range(0, max(1, height - side + 1), 32)
+        for left in range(0, max(1, width - side + 1), 32)
+    ]
+    counts = [int(steps[top : top + side, left : left + side].sum()) for top, left in places]
+    top, left = max(0, (height - side) // 2), max(0, (width - side) // 2)
+    least = max(2 * int(steps[top : top + side, left : left + side].sum()), side**2 // 40)
+    if max(counts) > least:
+        top, left = places[counts.index(max(counts))]
+    chosen = samples[top : top + side, left : left + side]
+    return pictures.Picture(np.ascontiguousarray(chosen), depth=picture.depth)
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -298,7 +316,7 @@ def main(words: Sequence[str] | None = None) -> int:
             print(f"{place}: {error}", file=sys.stderr)
         else:
             if args.crops:
-                write(args.crops / place, middle(picture, args.side))
+                write(args.crops / place, part(picture, args.side))
     if args.fill:
         lines = (json.dumps(row, ensure_ascii=False) + "\n" for row in listed)
         LIST.write_text("".join(lines), "utf-8")
