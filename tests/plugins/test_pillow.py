@@ -211,7 +211,7 @@ def test_verify_compares_checksums_without_decoding(monkeypatch, tmp_path):
     for place in (*header.tile_offsets[:2], len(data) - 1):
         damaged = bytearray(data)
         damaged[place] ^= 1
-        with pytest.raises(OSError, match=r"checksum|CRC"):
+        with pytest.raises(OSError, match=r"checksum|CRC|trailer differs"):
             opened(damaged).verify()
     with pytest.raises(OSError, match=r"file has \d+ of \d+ bytes"):
         opened(data[:-5]).verify()
@@ -311,7 +311,7 @@ DATA = mmpcodec.encode(RGB, 0)
     [
         (DATA[:8], "version"),
         (DATA[:20], "Container"),
-        (DATA[:8] + b"\xee" + DATA[9:], "version is 238, allowed is 1"),
+        (DATA[:8] + b"\xee" + DATA[9:], "version is 238, allowed is 3"),
         (DATA[:12] + b"\xff" + DATA[13:], "Container"),
     ],
 )
@@ -330,7 +330,8 @@ def test_other_files_are_left_to_others():
 
 def test_damaged_samples_are_an_error_unless_truncated_files_are_asked_for(monkeypatch):
     samples = natural(np.random.default_rng(2), 64, 128)
-    data = mmpcodec.encode(samples, 0, tile_size=64)[:-5]
+    data = mmpcodec.encode(samples, 0, tile_size=64)
+    data = data[: mmpcodec.inspect(data).header.tile_offsets[-1] - 5]  # without its trailer
     image = opened(data)
     with pytest.raises(OSError, match=r"file has \d+ of \d+ bytes"):
         image.load()
@@ -433,7 +434,7 @@ def test_boxes_that_cost_as_much_as_loading_load_the_image(decoded, monkeypatch)
     assert decoded == [0] * 12
     assert not image.tile
     decoded.clear()
-    for limits in ({"max_samples": 64 * 64 * 3}, {"max_memory": 9_000_000}):
+    for limits in ({"max_samples": 64 * 64 * 3}, {"max_memory": 160_000_000}):
         monkeypatch.setattr(MmpImageFile, "limits", DecodeLimits(**limits))
         image = opened(tiled(WIDE))
         for _ in range(20):  # the whole is beyond the limits

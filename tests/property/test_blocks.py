@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import (
+    BASIC,
     block_params,
     deep_pictures,
     earlier_planes,
@@ -115,7 +116,7 @@ def test_what_is_decoded_of_a_row_is_never_more_than_of_the_row_above(picture, p
 def test_templates_do_not_see_what_is_not_decoded():
     """As above, in a picture that surely uses them."""
     picture = woven(np.random.default_rng(3), 26, 45)
-    options = {"fragment_size": 32, "effort": 1}
+    options = {"fragment_size": 32, "effort": 1, **BASIC}
     params = EncodeParams.from_options(60, preset="photo", **options)
     assert (encoded(picture, params)[-1].units.mode == TEMPLATES).sum() > 10
     check_poisoned(picture, params, 4)
@@ -143,7 +144,7 @@ def check_searched_once(picture, params, depth=8):
 
 def test_a_search_remembers_all_that_templates_see():
     picture = woven(np.random.default_rng(8), 20, 24)
-    options = {"fragment_size": 32, "effort": 2}
+    options = {"fragment_size": 32, "effort": 2, **BASIC}
     params = EncodeParams.from_options(40, preset="photo", **options)
     clean = encoded(picture, params)
     assert (clean[-1].units.mode == TEMPLATES).any()

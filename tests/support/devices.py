@@ -4,6 +4,7 @@ import threading
 from contextlib import contextmanager
 
 from mmpcodec.backends.cpu import CpuBackend
+from mmpcodec.backends.cuda.backend import CudaBackend
 
 CURRENT = threading.local()
 
@@ -15,8 +16,12 @@ class FakeDevices(CpuBackend):
     batches = True
     reads_device_arrays = True
     releases_gil = False
+    missing, weighs_fragments = CudaBackend.missing, False
     count = 3
     calls: list[tuple[int, int]]
+
+    def lacks(self, tools, depth=8):
+        return None if tools.exact else CudaBackend.lacks(self, tools, depth)
 
     def device_count(self):
         return self.count

@@ -22,6 +22,8 @@ BASIC: dict[str, Any] = {
     "derived_modes": False,
     "border_sines": False,
     "planes_filter": False,
+    "trained_transforms": False,
+    "ternary": False,
 }
 """Options of predicted blocks with the fewest tools, which backends search fastest."""
 

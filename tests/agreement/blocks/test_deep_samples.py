@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_decoding, check_picture
 from support.strategies import (
+    BASIC,
     CONTENT,
     deep_pictures,
     deepened,
@@ -45,7 +46,7 @@ def test_any_picture_and_parameters(drawn, params, threads):
 )
 def test_grid(depth, lam, contents):
     rng = np.random.default_rng(depth)
-    params = EncodeParams.from_options(lam, preset="photo", effort=3)
+    params = EncodeParams.from_options(lam, preset="photo", effort=3, **BASIC)
     check(deepened(rng, CONTENT["natural"](rng, 1, 1), depth), params, depth)
     for shape, content in zip([(5, 38), (33, 7)], contents, strict=True):
         check(deepened(rng, CONTENT[content](rng, *shape), depth), params, depth)
@@ -58,7 +59,7 @@ def test_grid(depth, lam, contents):
 def test_least_squares_and_templates(content, lam, mode, depth):
     rng = np.random.default_rng(depth)
     picture = deepened(rng, content(rng, 44, 40), depth)
-    params = EncodeParams.from_options(lam, preset="photo", fragment_size=32, effort=2)
+    params = EncodeParams.from_options(lam, preset="photo", fragment_size=32, effort=2, **BASIC)
     check(picture, params, depth, [2])
     modes = CPU.encode(picture, params, depth=depth).trace.units[..., 2]
     assert (modes == mode).sum() > 3
@@ -146,7 +147,7 @@ EXTREMES = tuple(extremes(1, 2, 2))
 )
 def test_extreme_samples_in_small_pictures(content, depth, lam):
     picture = extremes((1 << depth) - 1, 21, 18)[content]
-    check(picture, EncodeParams.from_options(lam, preset="photo", effort=2), depth, [2])
+    check(picture, EncodeParams.from_options(lam, preset="photo", effort=2, **BASIC), depth, [2])
 
 
 @pytest.mark.parametrize("content", EXTREMES)
@@ -154,7 +155,7 @@ def test_extreme_samples_in_small_pictures(content, depth, lam):
 def test_extreme_samples_in_the_largest_blocks(content, lam):
     """The largest sums that there can be; beyond 32 bits they would be others than NumPy's."""
     picture = extremes(65535, 68, 130)[content]
-    params = EncodeParams.from_options(lam, preset="photo", effort=2)
+    params = EncodeParams.from_options(lam, preset="photo", effort=2, **BASIC)
     coded = CPU.encode(picture, params, depth=16)
     check_decoding("blocks", coded, params, 16)
     if lam == 1e-5:
@@ -195,7 +196,7 @@ def test_random_payloads_decode_alike(payload, height, width, depth, params):
 def test_damaged_payloads_decode_alike(depth):
     rng = np.random.default_rng(3)
     picture = deepened(rng, CONTENT["natural"](rng, 33, 50), depth)
-    params = EncodeParams.from_options(3, preset="photo", effort=2)
+    params = EncodeParams.from_options(3, preset="photo", effort=2, **BASIC)
     payload = CPU.encode(picture, params, depth=depth).payload
     damaged = [payload[:length] for length in range(0, len(payload), 9)] + [payload + b"\x01"]
     for place in range(0, len(payload), 5):

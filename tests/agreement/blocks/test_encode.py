@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import CONTENT, block_params, earlier_planes, pictures, woven
+from support.strategies import BASIC, CONTENT, block_params, earlier_planes, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
@@ -55,7 +55,9 @@ def test_any_small_picture_with_much_effort(picture, params):
 )
 def test_grid(fragment_size, lam, contents):
     rng = np.random.default_rng(int(lam))
-    params = EncodeParams.from_options(lam, preset="photo", fragment_size=fragment_size, effort=4)
+    params = EncodeParams.from_options(
+        lam, preset="photo", fragment_size=fragment_size, effort=4, **BASIC
+    )
     check(CONTENT["natural"](rng, 1, 1), params)
     for shape, content in zip([(5, 38), (33, 7)], contents, strict=True):
         check(CONTENT[content](rng, *shape), params)
@@ -67,7 +69,7 @@ def test_grid(fragment_size, lam, contents):
 )
 def test_templates(fragment_size, templates, height, width):
     picture = woven(np.random.default_rng(height), height, width)
-    options = {"fragment_size": fragment_size, "templates": templates, "effort": 2}
+    options = {"fragment_size": fragment_size, "templates": templates, "effort": 2, **BASIC}
     params = EncodeParams.from_options(60, preset="photo", **options)
     check(picture, params)
     units = CPU.encode(picture, params).trace.units
@@ -120,7 +122,7 @@ def test_border_sines(fragment_size):
 def test_trees_among_predicted_blocks(fragment_size, effort):
     rng = np.random.default_rng(effort)
     picture = np.hstack([CONTENT["text"](rng, 33, 17), CONTENT["natural"](rng, 33, 10)])
-    options = {"fragment_size": fragment_size, "effort": effort}
+    options = {"fragment_size": fragment_size, "effort": effort, **BASIC}
     params = EncodeParams.from_options(60, preset="mixed", **options)
     check(picture, params)
     kinds = CPU.encode(picture, params).trace.units[..., 3]
@@ -153,7 +155,7 @@ def test_trees_teach_every_fragment_that_comes_later():
     rng = np.random.default_rng(3)
     picture = CONTENT["text"](rng, 45, 40)
     picture[20:35, 25:] = CONTENT["natural"](rng, 15, 15)
-    options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0}
+    options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0, **BASIC}
     params = EncodeParams.from_options(40, preset="mixed", **options)
     check(picture, params)
     sizes = CPU.encode(picture, params).trace.dictionary_sizes
@@ -200,7 +202,7 @@ def test_places_all_over_the_window_and_equal_ones(fragment_size, height, width,
 @pytest.mark.parametrize(("height", "width"), [(68, 24), (20, 100)])
 def test_several_fragments(height, width):
     picture = CONTENT["natural"](np.random.default_rng(1), height, width)
-    check(picture, EncodeParams.from_options(32, preset="photo", effort=1))
+    check(picture, EncodeParams.from_options(32, preset="photo", effort=1, **BASIC))
 
 
 @pytest.mark.parametrize(
@@ -213,7 +215,7 @@ def test_several_fragments(height, width):
 )
 def test_larger_pictures_decode_alike(preset, height, width, content, lam):
     picture = CONTENT[content](np.random.default_rng(2), height, width)
-    params = EncodeParams.from_options(lam, preset=preset, effort=2)
+    params = EncodeParams.from_options(lam, preset=preset, effort=2, **BASIC)
     coded = CPU.encode(picture, params)
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, content)
@@ -252,7 +254,7 @@ def test_random_payloads_decode_alike(payload, height, width, params):
 def test_damaged_payloads_decode_alike(preset, content, height, width):
     rng = np.random.default_rng(3)
     picture = CONTENT[content](rng, height, width)
-    params = EncodeParams.from_options(30, preset=preset, effort=3)
+    params = EncodeParams.from_options(30, preset=preset, effort=3, **BASIC)
     payload = CPU.encode(picture, params).payload
     damaged = [payload[:length] for length in range(0, len(payload), 24)]
     damaged += [payload + b"\x01"]

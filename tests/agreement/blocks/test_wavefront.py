@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import CONTENT
+from support.strategies import BASIC, CONTENT
 
 from mmpcodec import Cancelled, EncodeParams
 from mmpcodec.backends.cpu import CpuBackend
@@ -12,7 +12,7 @@ from mmpcodec.backends.cpu import CpuBackend
 
 def params_of(effort, fragment_size=64):
     return EncodeParams.from_options(
-        40, preset="photo", effort=effort, fragment_size=fragment_size, templates=0
+        40, preset="photo", effort=effort, fragment_size=fragment_size, templates=0, **BASIC
     )
 
 

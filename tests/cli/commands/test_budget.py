@@ -461,7 +461,7 @@ def test_pictures_of_all_kinds_share_a_budget(mmp, kinds):
         assert kept.metadata == picture.metadata
         first, second = (one.without_alpha().samples.astype(float) for one in (picture, kept))
         errors = ((first - second) ** 2).reshape(pixels, -1)
-        if picture.form is Form.RGB_ALPHA:
+        if picture.planes == 4:
             errors = errors[picture.samples[..., 3].ravel() > 0]  # others are not seen
         own = errors.mean(axis=1).sum() / 4.0 ** (picture.depth - 8)
         peak = (2**picture.depth - 1) / 2.0 ** (picture.depth - 8)
