@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from mutate import number, places, repaired, with_number
+from mutate import number, places, repaired, with_layout, with_number
 
 import mmpcodec
 from mmpcodec import (
@@ -123,11 +123,11 @@ def test_bad_numbers(coded, error, says):
         ("width", 1 << 24, LimitExceeded, "picture is 16777216x20: 536870912 samples"),
         ("tile size", 5, CorruptStream, "tile size is 5, allowed is 0 or 64 to 16777216"),
         ("chunks", 65537, CorruptStream, "chunks is 65537, allowed is 0 to 65536"),
-        ("coding", 3, CorruptStream, "Layers at byte 29: coding is 3, allowed is 0 to 2"),
+        ("coding", 4, CorruptStream, "Layers at byte 30: coding is 4, allowed is 0 to 3"),
         ("partition", 2, CorruptStream, "partition is 2, allowed is 0 to 1"),
         ("index classes", 7, CorruptStream, "index classes is 7"),
         ("flag contexts", 2, CorruptStream, "flag contexts is 2"),
-        ("copy radius", 9, CorruptStream, "Layers at byte 33: copy radius is 9, allowed is 0 to"),
+        ("copy radius", 9, CorruptStream, "Layers at byte 34: copy radius is 9, allowed is 0 to"),
         ("dictionary limit", 255, CorruptStream, "dictionary limit is 255"),
         ("dictionary limit", 65537, CorruptStream, "allowed is 256 to 65536"),
         ("displaced blocks", 5, CorruptStream, "displaced blocks is 5, allowed is 0 to 4"),
@@ -145,18 +145,20 @@ def test_every_field_is_checked(data, field, value, error, says):
 @pytest.mark.parametrize(
     ("field", "value", "says"),
     [
-        ("layout", 3, "layout is 3, allowed is 0 to 2"),
-        ("layout", 0, "coding is predicted blocks, allowed for planes together is exact samples"),
-        ("fragment size", 24, "fragment size is 24, allowed with prediction is 16 or 32 or 64"),
-        ("least squares", 2, "least squares is 2, allowed is 0 to 1"),
-        ("templates", 5, "templates is 5, allowed is 0 to 4"),
+        ("layout", 4, "layout is 4, allowed is 0 to 3"),
         ("step", 0, "step is 0, allowed is 1 to 65535"),
-        ("dictionary", 2, "dictionary is 2, allowed is 0 to 1"),
+        ("filter bank", 1 << 14, "filter bank is 16384, allowed is 0 to 16383"),
     ],
 )
 def test_every_field_of_colours_is_checked(colours, field, value, says):
     with pytest.raises(CorruptStream, match=says):
         mmpcodec.decode(with_number(colours, field, value))
+
+
+def test_planes_together_are_exact_samples(colours):
+    says = "coding is predicted blocks, allowed for planes together is exact samples"
+    with pytest.raises(CorruptStream, match=says):
+        mmpcodec.decode(with_layout(colours, 0))
 
 
 @pytest.mark.parametrize(
@@ -253,14 +255,14 @@ def test_limits(data, limits):
 
 
 def test_more_tiles_than_bytes_are_refused_at_once():
-    head = MAGIC + b"\1\0\x08" + 2 * number(1 << 24) + b"\x40\0" + bytes(20)
+    head = MAGIC + b"\3\0\x08" + 2 * number(1 << 24) + b"\x40\0\0" + bytes(20)
     with pytest.raises(TruncatedStream, match="only 20 bytes for the sizes of 68719476736 tiles"):
         mmpcodec.decode(head)
 
 
 def test_sizes_of_one_bit_do_not_take_memory_for_more_tiles_than_the_file_can_hold():
     """1 MB of sizes for 2^23 tiles; what they decode to would take half a GB."""
-    fields = MAGIC + bytes([2]) + b"".join(map(number, (0, 8, 1 << 24, 2048, 64, 0, 0, 0, 0)))
+    fields = MAGIC + bytes([3]) + b"".join(map(number, (0, 8, 1 << 24, 2048, 64, 0, 0, 0)))
     tracemalloc.start()
     with pytest.raises(TruncatedStream, match="its 8388608 tiles have at least 25165824"):
         mmpcodec.inspect(fields + bytes(1 << 20) + bytes(4))

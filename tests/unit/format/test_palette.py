@@ -44,16 +44,18 @@ def read(body, form, **more):
 
 
 def test_bytes_of_a_tile_of_gray_with_a_palette_alone():
-    # Coding 5; predictors 3, models 16, 4 sets, no last stage; 2 * 299 + 0; the rest is payload.
-    head = bytes([5, 0b01_10_10, 0b1101_0110, 0b100])
+    # Coding 3; predictors 3, models 16, 4 sets, no last stage; 2 * 299 + 0; the rest is payload.
+    head = bytes([3, 0b01_10_10, 0b1101_0110, 0b100])
     assert tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT) == head + b"\3abcdefg"
 
 
 def test_bytes_of_a_tile_of_gray_with_alpha():
-    head = bytes([1, 5, 0b01_10_10, 0b1101_0110, 0b100, 8])
-    assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + b"\2payload of alpha"
-    head = bytes([1, 5, 0b01_10_10, 0b1101_0111, 0b100, 8])
-    both = b"\2\x0fpayload of gray\2payload of alpha"
+    tools = bytes([2, 0b1_1_01_00, 0])  # predictors 1, models 8, 4 sets, last stage; max error 0
+    head = bytes([1, 3, 0b01_10_10, 0b1101_0110, 0b100, 8])
+    alpha = tools + b"payload of alpha"
+    assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + alpha
+    head = bytes([1, 3, 0b01_10_10, 0b1101_0111, 0b100, 8])
+    both = tools + b"\x0fpayload of gray" + alpha
     assert tile_of(Form.GRAY_ALPHA, own=WITH) == head + b"\3abcdefg" + both
 
 
@@ -97,11 +99,11 @@ GRAY = tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT)
 @pytest.mark.parametrize(
     ("body", "error", "says"),
     [
-        (bytes([5, 0b00_11_00]) + GRAY[2:], CorruptStream, "models in switches is 3, allowed is"),
-        (bytes([5, 0b00_00_11]) + GRAY[2:], CorruptStream, "predictors in switches is 3, allowed"),
-        (bytes([5, 0b01_00_00]) + GRAY[2:], CorruptStream, "weight_sets = 4: must be 1 with mod"),
-        (bytes([5, 0b10_00_00]) + GRAY[2:], CorruptStream, "last_stage = True: must be False wi"),
-        (bytes([5, 0b1000000]) + GRAY[2:], CorruptStream, "switches is 64, allowed is 0 to 63"),
+        (bytes([3, 0b00_11_00]) + GRAY[2:], CorruptStream, "models in switches is 3, allowed is"),
+        (bytes([3, 0b00_00_11]) + GRAY[2:], CorruptStream, "predictors in switches is 3, allowed"),
+        (bytes([3, 0b01_00_00]) + GRAY[2:], CorruptStream, "weight_sets = 4: must be 1 with mod"),
+        (bytes([3, 0b10_00_00]) + GRAY[2:], CorruptStream, "last_stage = True: must be False wi"),
+        (bytes([3, 0b1000000]) + GRAY[2:], CorruptStream, "switches is 64, allowed is 0 to 63"),
         (GRAY[:2] + b"\x80\x40" + GRAY[4:], CorruptStream, "entries is 8192, allowed is 0 to 8191"),
         (GRAY[:2] + b"\x81\0" + GRAY[4:], CorruptStream, "entries is not a number in shortest"),
         (GRAY[:4] + b"\x08abcdefg", TruncatedStream, "only 7 of 8 bytes of colours"),
@@ -119,8 +121,8 @@ def test_damaged_fields(body, error, says):
 def test_a_palette_longer_than_its_tile():
     body = tile_of(Form.GRAY_ALPHA, own=WITHOUT)
     assert body[5] == len(PAYLOAD)
-    with pytest.raises(TruncatedStream, match="Palette at byte 39: only 25 of 26 bytes of payload"):
-        read(body[:5] + bytes([26]) + body[6:], Form.GRAY_ALPHA)
+    with pytest.raises(TruncatedStream, match="Palette at byte 41: only 27 of 28 bytes of payload"):
+        read(body[:5] + bytes([28]) + body[6:], Form.GRAY_ALPHA)
 
 
 def test_bytes_after_a_palette_alone_are_its_payload():
@@ -157,24 +159,24 @@ def test_a_palette_begins_a_tile_and_no_other_layer():
     header = header_of(Form.RGB)
     red, green, _ = (layers.write_layer(each, header) for each in layers_of(Form.RGB, 1))
     for body in (b"\1" + own + own, b"\1" + red + own, b"\1" + own + red + green + own):
-        with pytest.raises(CorruptStream, match=r"^Layers at .*: coding is 5, allowed is 0 to 4$"):
+        with pytest.raises(CorruptStream, match=r"^Layers at .*: coding is 3, allowed is 0 to 2$"):
             read(body, Form.RGB)
 
 
-@pytest.mark.parametrize("coding", [6, 7, 8])
+@pytest.mark.parametrize("coding", [4, 7, 8])
 def test_codings_that_do_not_begin_a_tile(coding):
-    with pytest.raises(CorruptStream, match=f"coding is {coding}, allowed is 0 to 5$"):
+    with pytest.raises(CorruptStream, match=f"coding is {coding}, allowed is 0 to 3$"):
         read(bytes([coding]) + GRAY[1:], Form.GRAY)
 
 
 def test_codings_with_tool_sets():
     sets = {"tool_sets": (Tools(prediction=True, step=20, pdpc=True),)}
-    with pytest.raises(CorruptStream, match="coding is 6, allowed is 0 to 5, 8 to 11"):
+    with pytest.raises(CorruptStream, match="coding is 6, allowed is 0 to 3, 8 to 11"):
         read(b"\6" + GRAY[1:], Form.GRAY, **sets)
     body = tile_of(Form.GRAY, Layout.TOGETHER, WITH)
     place = len(palette.write(WITH, Form.GRAY))
-    with pytest.raises(CorruptStream, match="coding is 5, allowed is 0 to 4, 8 to 11"):
-        read(body[:place] + b"\5" + body[place + 1 :], Form.GRAY, **sets)
+    with pytest.raises(CorruptStream, match="coding is 3, allowed is 0 to 2, 8 to 11"):
+        read(body[:place] + b"\3" + body[place + 1 :], Form.GRAY, **sets)
 
 
 def test_header_of_the_smallest_tile():
