@@ -96,7 +96,7 @@ def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
     photo = partial(parameters, preset="photo", effort=1)
     yield "photo-one-pixel", np.array([[77]], np.uint8), photo(32)
     yield "photo-flat", np.full((32, 48), 200, np.uint8), photo(32)
-    yield "photo-odd-size", coat[:67, :85], photo(12, effort=2)
+    yield "photo-odd-size", coat[:67, :85], photo(12)
     yield "photo-fragments-16", coat[:50, :70], photo(24, fragment_size=16)
     yield "photo-without-least-squares", coat[:40, :48], photo(64, least_squares=False)
     yield "photo-least-step", camera, photo(0.001, fragment_size=32, step=1)

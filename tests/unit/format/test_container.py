@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from mutate import number, places, repaired, with_number
+from mutate import number, places, repaired, with_layout, with_number
 
 import mmpcodec
 from mmpcodec import (
@@ -147,11 +147,18 @@ def test_every_field_is_checked(data, field, value, error, says):
     [
         ("layout", 4, "layout is 4, allowed is 0 to 3"),
         ("step", 0, "step is 0, allowed is 1 to 65535"),
+        ("filter bank", 1 << 14, "filter bank is 16384, allowed is 0 to 16383"),
     ],
 )
 def test_every_field_of_colours_is_checked(colours, field, value, says):
     with pytest.raises(CorruptStream, match=says):
         mmpcodec.decode(with_number(colours, field, value))
+
+
+def test_planes_together_are_exact_samples(colours):
+    says = "coding is predicted blocks, allowed for planes together is exact samples"
+    with pytest.raises(CorruptStream, match=says):
+        mmpcodec.decode(with_layout(colours, 0))
 
 
 @pytest.mark.parametrize(

@@ -64,8 +64,8 @@ def _area(tile):
 
 
 def test_limits_come_before_tiles_are_listed(monkeypatch):
-    header = Header(89600, 89600, tile_size=64, tile_bytes=(10,) * 1400**2)
-    data = container.write_header(header)
+    header = Header(89600, 89600, tile_size=640, tile_bytes=(10,) * 140**2)
+    data = container.write_header(header) + bytes(10 * 140**2)
     monkeypatch.setattr(decoder, "tiles_touching", None)
     with pytest.raises(LimitExceeded, match="picture is 89600x89600: 8028160000 samples in whole"):
         mmpcodec.inspect(data + bytes(sum(header.tile_bytes)), allow_partial=True)
