@@ -10,8 +10,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tifffile
-from support.picture_files import EXIF, METADATA
 from support.pairs import every_pair
+from support.picture_files import EXIF, METADATA
 from support.strategies import natural
 
 import mmpcodec
