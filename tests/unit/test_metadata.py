@@ -119,3 +119,9 @@ def test_calibration_must_have_numbers(arguments):
         ParameterError, match="must have numbers of at most 1e\\+300, a slope other"
     ):
         Calibration(**arguments)
+
+
+@pytest.mark.parametrize(("depth", "kept"), [(9, True), (8, False)])
+def test_a_range_stays_only_where_both_levels_exist(depth, kept):
+    metadata = Metadata(range=(10, 300), white=255)
+    assert metadata.at_depth(depth) == Metadata(range=(10, 300) if kept else None, white=255)

@@ -10,6 +10,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import tifffile
+from support.pairs import every_pair
 from support.picture_files import EXIF, METADATA
 from support.strategies import natural
 
@@ -51,10 +52,13 @@ def large(folder):
     return "large.mmp"
 
 
-@pytest.mark.parametrize("name", ["out.zarr", "out.tif"])
-@pytest.mark.parametrize(("planes", "depth"), [(1, 8), (1, 1), (2, 12), (3, 8), (4, 16)])
-@pytest.mark.parametrize("region", [None, (70, 3, 201, 150)])
-def test_samples_are_those_of_the_library(mmp, name, planes, depth, region):
+@every_pair(
+    form=[(1, 8), (1, 1), (2, 12), (3, 8), (4, 16)],
+    name=["out.zarr", "out.tif"],
+    region=[None, (70, 3, 201, 150)],
+)
+def test_samples_are_those_of_the_library(mmp, form, name, region):
+    planes, depth = form
     data = exact_file(planes, depth)
     Path("a.mmp").write_bytes(data)
     options = () if region is None else ("--region", ",".join(map(str, region)))

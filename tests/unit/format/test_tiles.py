@@ -15,6 +15,7 @@ from mmpcodec.format.tiles import (
     blocks_of,
     bounds_of,
     check_region,
+    grouped,
     tile_count,
     tiles_of,
     tiles_touching,
@@ -32,6 +33,10 @@ def test_tiles_cover_the_picture_once(height, width, size):
     assert (covered == 1).all()
     assert len(tiles) == tile_count(height, width, size)
     assert [(tile.y, tile.x) for tile in tiles] == sorted((tile.y, tile.x) for tile in tiles)
+
+
+def test_groups_are_filled_up_to_the_most():
+    assert list(grouped([1, 2, 4, 3, 1], int, 3)) == [[1, 2], [4], [3], [1]]
 
 
 def test_tiles_of_an_area_are_those_that_have_its_pixels():

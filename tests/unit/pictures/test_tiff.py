@@ -563,3 +563,10 @@ def tiff_of_strips(rows, data):
     directory = b"".join(struct.pack("<HHII", tag, 4, *rest) for tag, rest in entries.items())
     start = b"II*\0" + struct.pack("<I", at + len(lists))
     return start + data + lists + struct.pack("<H", len(entries)) + directory + bytes(4)
+
+
+def test_bits_of_bytes_may_be_turned_round():
+    turned = np.packbits(np.unpackbits(GRAY, bitorder="little")).reshape(GRAY.shape)
+    stream = io.BytesIO()
+    Image.fromarray(turned).save(stream, "TIFF", tiffinfo={266: 2})
+    assert np.array_equal(pictures.from_bytes(stream.getvalue(), "x").samples, GRAY)

@@ -45,6 +45,10 @@ def test_two_groups_of_levels_become_their_means():
     assert drawing.errors.tolist() == [1, 0, 1, 1, 1, 1, 9]
 
 
+def test_means_are_rounded_half_up():
+    assert Histogram.of(np.array([[10, 7], [11, 7]])).clusters().palette(1).tolist() == [[11, 7]]
+
+
 def test_more_colours_have_less_error():
     rng = np.random.default_rng(7)
     histogram = Histogram.of(rng.integers(0, 256, (3000, 3), np.uint8))
