@@ -1,5 +1,5 @@
-// The arithmetic of the post filter for one sample.
-// Source: section "Post filter" of docs/format/format.md.
+// Arithmetic of the post filter for one sample. Source: section "Post filter" of
+// docs/format/format.md.
 #pragma once
 
 #include "shared/host_device.h"
@@ -10,28 +10,28 @@ namespace mmp {
 constexpr int kFilterClasses = 4;
 constexpr int kFilterTaps = 6;
 constexpr int kFilterFractionBits = 7;
-constexpr int kFilterReach = 2;    // most rows and columns between a sample and a tap
-constexpr int kActivityReach = 2;  // most rows and columns to a sample whose activity counts
+constexpr int kFilterReach = 2;    // largest row or column offset of a tap
+constexpr int kActivityReach = 2;  // largest row or column offset of an activity
 
-// Sums of 25 activities from which the next class begins: means of 2, 6 and 16.
+// Class boundaries: sums of 25 activities, which correspond to means of 2, 6 and 16.
 constexpr int kFirstActivity = 50, kSecondActivity = 150, kThirdActivity = 400;
 
 struct TapOffset {
     int row, column;
 };
 
-// The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
+// Offset of one sample of each tap; the tap's other sample has the opposite offset.
 constexpr TapOffset kTapOffsets[kFilterTaps] = {{0, 1}, {0, 2}, {1, -1}, {1, 0}, {1, 1}, {2, 0}};
 
 MMP_HD constexpr int magnitude(int value) { return value < 0 ? -value : value; }
 
-// The activity of a sample: the magnitudes of its horizontal and vertical second differences,
-// summed. It is at most 4 times the largest sample.
+// Activity of a sample: |horizontal second difference| + |vertical second difference|; at most 4
+// times the largest sample.
 MMP_HD constexpr int activity(int x, int left, int right, int up, int down) {
     return magnitude(2 * x - left - right) + magnitude(2 * x - up - down);
 }
 
-// Chooses one of four values by the class of a sample. `around` is the sum of the 25 activities
+// Selects one of four values by the class of a sample. `around` is the sum of the 25 activities
 // around the sample, in units of 8-bit samples.
 template <class T>
 MMP_HD constexpr T by_activity(int around, T first, T second, T third, T fourth) {
@@ -43,10 +43,10 @@ MMP_HD constexpr T by_activity(int around, T first, T second, T third, T fourth)
 
 MMP_HD constexpr int filter_class(int around) { return by_activity(around, 0, 1, 2, 3); }
 
-// The difference that a tap's weight multiplies; its magnitude is at most twice the largest sample.
+// Difference that a tap's weight multiplies; its magnitude is at most twice the largest sample.
 MMP_HD constexpr int tap_difference(int x, int one, int opposite) { return one + opposite - 2 * x; }
 
-// The filtered sample: x plus the weighted sum of its tap differences, limited to 0 to `most`.
+// Filtered sample: x plus the weighted sum of its tap differences, clipped to 0..most.
 MMP_HD constexpr int filtered_sample(int x, int32_t weighted, int most) {
     constexpr int kHalf = 1 << (kFilterFractionBits - 1);
     const int y = x + ((weighted + kHalf) >> kFilterFractionBits);

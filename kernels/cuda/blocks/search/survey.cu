@@ -59,7 +59,8 @@ __device__ PlaneView view_of(const BlockPicture& picture) {
     return {picture.coarse, picture.width, picture.height};
 }
 
-// Whether the mean difference per sample, times the factor, is at least one quantisation step.
+// Whether the mean difference per sample, times the factor, is at least the quantisation step in
+// 1/16 of a sample's unit.
 __device__ bool is_large(const BlockPicture& picture, const Surveyed& block, int difference,
                          int factor) {
     return factor == kAlways || factor * int64_t{difference} >= int64_t{picture.step}
@@ -136,8 +137,8 @@ __device__ void rank_modes(SurveyMemory& memory, int count) {
     __syncthreads();
 }
 
-// Best modes of the parents and halves of a block whose sides differ less than its own. `surveyed`
-// holds the survey's results for the blocks of the fragment.
+// Best modes of the two halves of an oblong block and of the block that it is a half of; all three
+// are less oblong. `surveyed` holds the survey's results for the blocks of the fragment.
 __device__ uint64_t inherited_modes(const BlockPicture& picture, const Surveyed& block,
                                     const SurveyedModes* surveyed) {
     const BlockPlace own{block.row - block.top, block.column - block.left, block.a, block.b};
