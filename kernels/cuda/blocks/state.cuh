@@ -21,7 +21,6 @@ constexpr int kMostWorkers = 64;  // of a team
 // levels of a line do not depend on each other, so they can be chosen in parallel.
 constexpr int kMostLines = 94;
 
-// Constant tables.
 struct BlockTables {
     // Indexed by transform type, side, frequency and sample; `turned` by sample and frequency
     // (transposed).

@@ -1,8 +1,8 @@
 // Order of the fragments (wavefront): a team takes the first fragment that is ready, in order of
 // diagonals, so that many are searched in parallel. A fragment is ready once its predecessor in the
 // row is searched and the row above is searched up to two largest blocks to its right. Its models
-// have learned from exactly these fragments, so plans depend neither on the number of teams nor on
-// their timing. See docs/decisions/0019-wavefront.md.
+// have learned from no fragments beyond these, so plans depend neither on the number of teams nor
+// on their timing. See docs/decisions/0019-wavefront.md.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"

@@ -38,7 +38,6 @@ struct Places {
     int of[6];
 };
 
-// Result of the search.
 struct Found {
     int64_t magnitudes;  // sum of the magnitudes of all values
     int64_t best;        // largest sum
