@@ -100,7 +100,7 @@ struct BlockSearchMemory {
     uint32_t hash;
     uint16_t nodes[kPlanNodes];
     union {
-        SmallCandidate candidates[1];  // `tried` of them
+        SmallCandidate candidates[1];  // one per tried mode
         FitMemory fit;                 // used before the candidates
         SurveyCosts survey;
         CountedLevels counted;
