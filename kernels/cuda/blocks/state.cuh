@@ -17,8 +17,8 @@ constexpr int kBlockWarps = kBlockThreads / 32;
 constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostWorkers = 64;  // workers per team
 
-// Most lines of a scan. A line is a run of scan positions with equal frequency (antidiagonal); the
-// levels of a line do not depend on each other, so they can be chosen in parallel.
+// Most lines of a scan. A line is a run of scan positions with equal frequency; the levels of a
+// line do not depend on each other, so they can be chosen in parallel.
 constexpr int kMostLines = 94;
 
 struct BlockTables {
