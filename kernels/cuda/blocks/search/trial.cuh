@@ -150,7 +150,7 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
 }
 
 // Chooses the levels of each trial, one group of threads per trial; marks trials whose rate alone
-// exceeds the least cost.
+// reaches the bound or exceeds the cost of a candidate without a residual.
 template <class Candidate>
 __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
