@@ -7,73 +7,80 @@ from typing import Any
 from mmpcodec.reference.blocks.search.effort import EFFORTS as PLAIN
 
 ALWAYS = 1 << 20
-"""A factor that no difference is too small for; a value of ``hopeless`` that nothing exceeds."""
+"""Factor that lets every block pass; threshold or limit that nothing exceeds."""
 
 
 @dataclass(frozen=True)
 class BlockEffort:
-    """Limits and shortcuts of the search at one effort.
+    """Limits and early-termination thresholds of the search at one effort.
 
-    Factors compare a Hadamard difference, times the factor, with one quantisation step, in 1/16 of
-    a sample's unit, for each sample of the block.
+    The survey (rough mode decision) estimates the cost of every block of a fragment from a coarsely
+    quantised source. The search then codes the promising blocks and modes in full. Where two
+    candidates compete, the *bound* is the least rate-distortion cost found so far.
+
+    A *factor* is a threshold of the SATD (sum of absolute Hadamard differences) of a block: the
+    block passes if factor * SATD is at least step * number of samples, where the quantisation step
+    is in 1/16 of a sample's unit.
 
     Parameters
     ----------
     surveyed, tried, rough, slack
         As in ``mmpcodec.reference.blocks.search.effort.Effort``.
     split_bits : int
-        Number of bits that the survey adds to the cost of a split, because the least of many
-        estimates is too low.
+        Number of bits that the survey adds to the estimated cost of a split, because the minimum of
+        many noisy estimates is too low.
     elongation : int
-        The survey looks at blocks whose sides differ by at most this factor, as a logarithm to
-        base 2.
+        Largest log2 of the ratio of the longer to the shorter side of a block that the survey
+        estimates; more oblong blocks are skipped.
     every_angle : bool
-        Whether the survey looks at every angle. Otherwise it looks at every fourth angle of square
-        blocks and at those near the best; long blocks take the angles of the blocks of which they
-        are a half and of their own halves, and blocks that only ternary splits make those of the
-        blocks of their shape that overlap them. It looks at no angle where earlier planes leave
-        less than two thirds of the difference that modes average and planar leave.
+        Whether the survey tests every angle. Otherwise square blocks test every fourth angle and
+        then refine around the best one. Oblong blocks test the angles found for their parent and
+        their halves. Blocks that only a ternary split creates test the angles found for
+        overlapping blocks of equal shape. If false, the survey also skips all angles where the
+        modes from earlier planes reduce the SATD of average and planar below two thirds.
     angles : int
-        The survey looks at angles only where the least difference of modes average and planar
-        times this factor is at least one step.
+        Factor for angles: the survey tests them only if the least SATD of average and planar
+        passes.
     fitting : int
-        The survey looks at least squares only where the least difference of the other modes times
-        this factor is at least one step.
+        Factor for least squares: the survey tests the mode only if the least SATD of the other
+        modes passes.
     matching : int
-        The same for template matching.
+        Factor for template matching, as ``fitting``.
     rounded : bool
-        Whether the survey estimates the rate of rounded levels, instead of choosing levels by rate
-        and distortion.
+        Whether the survey estimates the rate of rounded levels, instead of choosing levels by
+        rate-distortion optimisation.
     hopeless : int
-        A residual is not tried if its estimated cost exceeds the least estimate for the block by
-        more than this number of per cent; ``ALWAYS`` tries all.
+        Early termination of residuals: a residual is skipped if its estimated cost exceeds the
+        least estimate of the block by more than this percentage. ``ALWAYS`` skips none.
     trellised : int
-        With dependent quantisation, only so many residuals of a block are tried: those of the
-        least estimated cost.
+        Maximum number of residuals of a block that are quantised in full with dependent
+        quantisation, those with the least estimated costs. ``ALWAYS`` is no limit.
     ternary : int
-        As ``slack``, for ternary splits, and for all splits of the blocks that only ternary splits
-        make; -1 tries none.
+        As ``slack``, for ternary splits and for all splits of blocks that only a ternary split
+        creates; -1 disables ternary splits.
     inherited : bool
-        Whether the survey looks at the slow modes (least squares, template matching and those of
-        earlier planes) only if the blocks whose angles a block takes have this mode among their
-        best two. ``every_angle`` excludes it.
+        Early termination of slow modes (least squares, template matching, modes from earlier
+        planes): an oblong block tests such a mode only if the mode is among the best two of the
+        blocks whose angles it tests. Not together with ``every_angle``.
     reserve : int
-        While the search tries a part of a split, so many per cent of the estimated costs of the
-        parts after it are taken off the bound; 0 takes nothing off. Blocks of less than 128
-        samples count 10 per cent less, because their estimates are less exact. If it is above 0,
-        the search tries the ways of coding a block by their costs, the least first.
+        Early termination of splits: while the search codes one part of a split, this percentage of
+        the estimated costs of the following parts is subtracted from the bound. Blocks of less than
+        128 samples use 10 percentage points less, because their estimates are less exact. 0
+        subtracts nothing. Above 0, the search tries the ways of coding a block (leaf, splits) in
+        order of increasing estimated cost.
     again : int
-        A block, or one way of coding it, is tried again beside other neighbours only if so many
-        per cent of its latest cost are below the bound; 0 tries it always. If it is above 0, the
-        latest cost replaces the estimate also in ``reserve``.
+        Early termination of repeated trials: a block, or one way of coding it, whose neighbours
+        have changed is tried again only if this percentage of its latest cost is below the bound;
+        0 always tries it. Above 0, ``reserve`` uses this percentage of the latest cost instead of
+        the estimate.
     settled : int
-        The survey looks at no part of an aligned square whose estimated cost as a leaf is below so
-        many bits of probability 1/2, so the search does not split it; 0 looks at all. It has no
-        effect with a dictionary. ``every_angle`` excludes it.
+        Early termination of the survey: the parts of an aligned square are not estimated, and the
+        square is not split, if its estimated cost as a leaf is below the cost of this number of
+        bits of probability 1/2; 0 estimates all parts. It has no effect with a dictionary.
+        Not together with ``every_angle``.
     patience : int
-        Each time that the search has tried so many more blocks of a fragment as leaves, it adds one
-        per cent to ``reserve`` and ``again``, 12 at most; ``again`` stays at most 100. 0 adds
-        nothing.
+        Number of blocks tried as leaves in a fragment after which ``reserve`` and ``again`` grow by
+        one percentage point, by 12 at most; ``again`` stays at most 100. 0 keeps both constant.
     """
 
     surveyed: int

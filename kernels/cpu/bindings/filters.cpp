@@ -34,7 +34,7 @@ using Scales = std::array<int, kBankActivities>;
 using ErrorsOfScales = nb::ndarray<int64_t, nb::shape<-1, kBankActivities, kBankScales>,
                                    nb::c_contig, nb::device::cpu>;
 using Rows = std::tuple<int64_t, int64_t>;
-// The size of a fragment, the number of the step of each, and the steps.
+// Size of a fragment, index of each fragment's step in the list of steps, and this list.
 using Steps = std::tuple<int64_t, Plane<const uint8_t>, std::vector<int>>;
 
 RowRange range_of(const Rows& rows) { return {std::get<0>(rows), std::get<1>(rows)}; }

@@ -63,7 +63,8 @@ bool medians(const Plane<const T>& samples, const Border& border,
 using Steps = nb::ndarray<const int32_t, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
 static_assert(sizeof(NetworkStep) == 9 * sizeof(int32_t));
 
-// `lines` is the number of lines; `answer` the line of the answer, and its shift.
+// `lines` is the number of lines of the network; `answer` is the line with the result and the
+// offset of its first value.
 template <class T>
 bool by_network(const Plane<const T>& samples, const Border& border,
                 const std::tuple<int, int>& window, const Steps& steps, int lines,

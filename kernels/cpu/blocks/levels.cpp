@@ -47,7 +47,6 @@ Scan make_scan(int a, int b) {
     return scan;
 }
 
-// dequantise() for blocks with dependent quantisation.
 void dequantise_dependent(const int16_t* levels, const Scan& scan, int32_t step,
                           int16_t* coefficients) {
     memset(coefficients, 0, scan.count * sizeof *coefficients);

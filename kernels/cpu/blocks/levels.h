@@ -62,7 +62,6 @@ private:
 // `numbers` is Scan::number; `values` are coefficients or levels.
 int end_above(const int16_t* values, const uint16_t* numbers, int count, int32_t least);
 
-// Dequantises the levels of a block.
 void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
                 int16_t* coefficients);
 

@@ -103,7 +103,6 @@ public:
     int shown_width(const BlockPlace& block) const;
     void mark(const BlockPlace& block, const Unit& unit);
     void write(const BlockPlace& block, const Sample* samples);
-    // Writes `count` samples of one row.
     void write(int row, int column, const Sample* samples, int count);
     void read(const BlockPlace& block, Sample* samples) const;
 

@@ -19,7 +19,6 @@ struct References {
     void smooth(int length, References& out) const;
 };
 
-// Transposes a block.
 template <class Sample>
 void transpose(const Sample* in, int height, int width, Sample* out);
 

@@ -39,7 +39,6 @@ inline Bases bases_of(const BlockPlace& block, int type, const BlockTools& tools
 void transform_forward(const int16_t* residual, int a, int b, Bases bases, int extra,
                        int16_t* coefficients);
 
-// Dequantises `count` levels.
 void dequantise(const int16_t* levels, int count, int32_t step, int16_t* coefficients);
 
 // Writes the sum of a prediction and the inverse transform of the coefficients.

@@ -46,7 +46,6 @@ MMP_INLINE Lanes hadamard_sizes_16(const Lanes (&r)[4]) {
     return sizes_along(u + m) + sizes_along(u - m) + sizes_along(v + n) + sizes_along(v - n);
 }
 
-// Horizontal sum of eight lanes.
 MMP_INLINE int32_t sum_of_lanes(const Ints8& lanes) {
     int32_t sum = 0;
     for (int lane = 0; lane < 8; ++lane) sum += lanes[lane];

@@ -1,4 +1,4 @@
-// Lagrangian costs of the symbols of a block with the current models, in 1/16 squared error.
+// Lagrangian costs of the symbols of a block under the current models, in 1/16 squared error.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -9,7 +9,7 @@ struct BlockCosts {
     BitCosts bit;
     alignas(16) int32_t level[kAreas][kPlaces][kSums][4];
     int64_t remainder[2][64];
-    int32_t last[kSizes][kLastGroups];  // last place in this group or a later one
+    int32_t last[kSizes][kLastGroups];  // the last level is in this group or higher
     int32_t plain;
 
     __device__ int64_t of_remainder(int area, int value) const {
@@ -24,7 +24,7 @@ struct BlockCosts {
                     (group - 1) * plain;
         return cost;
     }
-    // All threads of the worker call it.
+    // All threads of the worker must call it.
     __device__ void refresh(const BlockModels& models, const int32_t* rates, int64_t lambda_fixed) {
         if (threadIdx.x == 0)
             plain = int32_t(lagrangian(1 << kRateFractionBits, lambda_fixed));

@@ -1,11 +1,11 @@
-// Updates the models with a plan in the same way as the host's coder.
+// Adapts the models to a plan in the same way as the host's coder.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
 
 namespace mmp {
 
-// Updates the models with the levels of a block, given in scan order.
+// Adapts the models to the levels of a block, given in scan order.
 __device__ inline void count_levels(BlockModels& models, LevelScan& scan, const int16_t* levels) {
     const int a = scan.a, b = scan.b, area = scan.area;
     int last = scan.count() - 1;
@@ -30,7 +30,7 @@ __device__ inline void count_levels(BlockModels& models, LevelScan& scan, const 
     }
 }
 
-// Updates the models with the plan of a fragment: thread 0 counts flags, modes, kinds, types; warp
+// Adapts the models to the plan of a fragment: thread 0 counts flags, modes, kinds and types; warp
 // 1 counts levels.
 __device__ inline void count_plan(BlockSearchMemory& memory) {
     BlockModels& models = memory.models;

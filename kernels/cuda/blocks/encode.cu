@@ -1,4 +1,4 @@
-// The search loop for predicted blocks, which turns samples into plans on the device.
+// Kernel of the search for predicted blocks: computes plans from samples on the device.
 #include "cuda/blocks/count.cuh"
 #include "cuda/blocks/search/search.cuh"
 #include "cuda/blocks/search/wavefront.cuh"
@@ -6,8 +6,8 @@
 
 namespace mmp {
 
-// Writes the best plan of a fragment, its samples and its units to the picture's memory, and counts
-// it in the models.
+// Copies the best plan of a fragment, its decoded samples and its units to the picture's global
+// memory, and adapts the models to it.
 __device__ void take_plan(const uint8_t* record, int fragment) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
@@ -43,15 +43,15 @@ __device__ void take_plan(const uint8_t* record, int fragment) {
 
 using namespace mmp;
 
-// Sizes in bytes: models, a team, the device memory of a worker, the least shared memory of a worker
-// and that without candidates, and a candidate.
+// Sizes in bytes that the host needs: models; a team; device memory per worker; shared memory per
+// worker, at least and without candidates; a candidate.
 extern "C" __device__ int64_t block_bytes[] = {
     sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
     sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(SmallCandidate)};
 
-// Searches the fragments of the tickets `first` to `last` - 1 and writes their plans. Run the
-// survey of these tickets before. Grid: (workers of a team, a power of two; teams), all resident at
-// once.
+// Searches the fragments of tickets `first` to `last` - 1 and writes their plans. survey_blocks
+// must have run for these tickets. Grid: (workers per team, a power of two; teams); all blocks must
+// be resident.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)
     search_blocks(const BlockPicture* pictures, const SearchRoom* given, int first, int last) {
     BlockSearchMemory& memory = search_memory();

@@ -1,4 +1,5 @@
-// Prediction of a block with weights that are fitted to the decoded samples around it.
+// Least-squares prediction: the weights of the neighbours are fitted to the decoded samples around
+// the block.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -6,15 +7,15 @@
 
 namespace mmp {
 
-// Scratch memory of a fit.
+// Shared scratch memory of a fit.
 struct FitMemory {
     int32_t sums[kTaps][kTerms];
     int32_t weight[kTaps];
     int16_t values[(kMaxSide + 2) * (kMaxSide + 3)];
 };
 
-// Returns the integer quotient n / d, rounded toward zero, for d > 0. Floating point computes it
-// much faster; a correction makes it exact.
+// Returns n / d, truncated, for d > 0. The quotient in double precision is much faster than a
+// 64-bit integer division; a correction makes it exact.
 __device__ inline int64_t quotient(int64_t n, int64_t d) {
     int64_t q = int64_t(double(n) / double(d));
     const int64_t rest = n - q * d;
@@ -23,7 +24,7 @@ __device__ inline int64_t quotient(int64_t n, int64_t d) {
     return q;
 }
 
-// Fits the weights of neighbours to the decoded samples around a block. One warp calls it.
+// Fits the weights of the neighbours to the decoded samples around a block. One warp calls it.
 template <class View>
 __device__ void fit_weights(const View& view, int row, int column, int a, int b, int picture_width,
                             FitMemory& memory) {
@@ -67,7 +68,7 @@ __device__ void fit_weights(const View& view, int row, int column, int a, int b,
             if (lane == 0) memory.sums[p][q] = sum;
         }
     __syncwarp();
-    // Gaussian elimination, one lane per row.
+    // Gaussian elimination with one lane per row.
     const int r = min(lane, kTaps - 1);
     int64_t m[kTerms];
 #pragma unroll
@@ -108,7 +109,7 @@ __device__ void predict_least_squares(const View& view, int row, int column, int
                                       int picture_width, FitMemory& memory, uint8_t* out) {
     fit_weights(view, row, column, a, b, picture_width, memory);
     const int lane = threadIdx.x % 32, height = 1 << a, width = 1 << b;
-    // Two rows above, two columns left and one right of the block.
+    // The block, two rows above it, two columns left of it and one column right of it.
     const int row_length = width + 3;
     int16_t* v = memory.values + 2 * row_length + 2;
     const auto decoded = [&](int i, int j) {
@@ -124,7 +125,8 @@ __device__ void predict_least_squares(const View& view, int row, int column, int
     int32_t c[kTaps];
     for (int k = 0; k < kTaps; ++k) c[k] = memory.weight[k];
     __syncwarp();
-    // Samples on a line that goes down by 1 and left by 2 do not depend on each other.
+    // Samples on a line with slope (1 down, 2 left) do not depend on each other, so a warp computes
+    // them in parallel.
     for (int line = 0; line < width + 2 * (height - 1); ++line) {
         for (int i = lane; i < height; i += 32) {
             const int j = line - 2 * i;

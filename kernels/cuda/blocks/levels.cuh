@@ -1,16 +1,16 @@
-// Scanning and choosing the levels (quantised coefficients) of a block, by one thread or by a group
-// of threads for each block.
+// Scan and rate-distortion optimised quantisation of a block, by one thread or by a group of
+// threads per block.
 #pragma once
 
 #include "cuda/blocks/costs.cuh"
 
 namespace mmp {
 
-// The levels of a block in scan order, and the magnitudes that choose their models.
+// Levels of a block in scan order, and the clipped magnitudes that select their contexts.
 struct LevelScan {
     const uint32_t* scan;
     const uint16_t* lines;
-    uint8_t* magnitudes;  // at most 3 each; all 0 before the scan
+    uint8_t* magnitudes;  // clipped to 3; all 0 before the scan
     int a, b, area, stride;
 
     __device__ LevelScan(const BlockTables& tables, int a, int b, uint8_t* magnitudes)
@@ -24,7 +24,7 @@ struct LevelScan {
 
     __device__ int count() const { return min(1 << a, kCodedSide) * (stride - 2); }
     __device__ ScanPlace at(int k) const { return ScanPlace(__ldg(scan + k)); }
-    // The sum of the magnitudes of the five neighbours of higher frequency.
+    // Sum of the magnitudes of the five neighbours of higher frequency.
     __device__ int sum_around(const ScanPlace& place) const {
         const uint8_t* v = magnitudes + place.margin;
         return v[1] + v[2] + v[stride] + v[2 * stride] + v[stride + 1];
@@ -35,24 +35,25 @@ struct LevelScan {
 };
 
 struct ChosenLevels {
-    int last;      // place in scan order of the last level that is not 0; -1 where all are 0
-    int64_t cost;  // without the transform type; undefined where all are 0
+    int last;      // scan position of the last non-zero level; -1 if all are 0
+    int64_t cost;  // transform type excluded; undefined if all are 0
 };
 
-// The cost of a level of magnitude `size`, sign included.
+// Cost of a level of magnitude `size`, sign included.
 __device__ inline int64_t level_cost(const int32_t* costs_of, int size, int area,
                                      const BlockCosts& costs) {
     return costs_of[min(size, 3)] + (size > 2 ? costs.of_remainder(area, size - 3) : 0);
 }
 
-// Chooses levels of small cost from place `top` in scan order down to 0. Levels beyond `top` stay.
+// Chooses levels of low RD cost from scan position `top` down to 0. Levels above `top` are not
+// changed.
 __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int16_t* coefficients,
                                              int32_t step, const BlockCosts& costs,
                                              int16_t* levels) {
     const uint64_t inverse = inverse_of(step);
     const int area = scan.area;
-    // `beyond` is the cost of ending at place k less the cost of ending at the top: the levels
-    // after k become 0 and are not coded.
+    // `beyond` is the cost of position k as the last one minus the cost of `top` as the last one:
+    // the levels after k become 0 and are not coded.
     int64_t beyond = 0, best = kNever, rate = 0;
     int last = -1, highest = -1;
     ScanPlace place = scan.at(max(top, 0));
@@ -68,7 +69,8 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
         if (chosen) {
             scan.set(place, chosen);
             if (highest < 0) highest = k;
-            // The last level cannot be 0: no bit codes that. Of equal costs the first place wins.
+            // The last level is known to be non-zero, so the bit that says so is not coded. Among
+            // equal costs the first position wins.
             const int64_t total = costs.of_last(scan.a, scan.b, k) -
                                   costs.bit[zero_model(area, place.frequency, 0)][1] + beyond;
             if (total <= best) best = total, last = k;
@@ -79,7 +81,7 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
     }
     if (last < 0) return {-1, 0};
     if (last < highest) {
-        // The contexts change when the levels after `last` become 0.
+        // The contexts change, because the levels after `last` become 0.
         for (int k = highest; k > last; --k) scan.set(scan.at(k), levels[k] = 0);
         rate = 0;
         for (int k = last; k >= 0; --k) {
@@ -92,9 +94,9 @@ __device__ inline ChosenLevels choose_levels(LevelScan& scan, int top, const int
     return {last, costs.of_last(scan.a, scan.b, last) - costs.bit[zero][1] + rate};
 }
 
-// The same by groups of `lanes` threads, one group for each block; `lanes` is a power of two and at
-// least the smaller side of the coded coefficients. All groups of a warp choose levels of blocks of
-// one shape. A group takes a line at a time.
+// choose_levels() by groups of `lanes` threads, one group per block; `lanes` is a power of two and
+// at least the shorter side of the coded coefficients. All groups of a warp must process blocks of
+// one shape. A group processes one line (see kMostLines) at a time.
 __device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes, int top,
                                                       const int16_t* coefficients, int32_t step,
                                                       const BlockCosts& costs, int16_t* levels) {
@@ -123,7 +125,7 @@ __device__ inline ChosenLevels choose_levels_together(LevelScan& scan, int lanes
             }
             gain = dropped - cost;
         }
-        int64_t from_here = gain;  // sum of the gains from this place to the end of the line
+        int64_t from_here = gain;  // suffix sum of the gains within the line
         for (int step = 1; step < lanes; step *= 2) {
             const int64_t after = __shfl_down_sync(kAllLanes, from_here, step, lanes);
             if (lane + step < lanes) from_here += after;

@@ -1,4 +1,4 @@
-// The shared memory of one worker of the search for blocks.
+// Shared memory of one worker of the search for blocks.
 #pragma once
 
 #include "cuda/blocks/search/canvas.cuh"
@@ -13,13 +13,13 @@
 namespace mmp {
 
 constexpr int kMostCandidates = kMostSurveyed + 4;
-constexpr int kSearchers = kBlockWarps - 1;  // warps that search for templates
-// Bit of BlockSearchMemory::worth: templates may predict the block or a part of it.
+constexpr int kSearchers = kBlockWarps - 1;  // number of warps that search for templates
+// Bit of BlockSearchMemory::worth: template matching may predict the block or a part of it.
 constexpr int kMatched = 3;
 
 // A mode that is tried in full, with one or two transform types. Coefficients are in scan order,
-// rebuilt ones row by row. `kSecond` is the first index of the second transform type in the arrays,
-// `kSecondMargin` that in the magnitudes; only small blocks have a second type.
+// reconstructed ones row by row. `kSecond` is the offset of the second transform type in the
+// arrays, `kSecondMargin` its offset in the magnitudes; only small blocks have a second type.
 struct SmallCandidate {
     static constexpr int kSecond = 1 << (2 * kMaxSineLog2);
     static constexpr int kSecondMargin = ((1 << kMaxSineLog2) + 2) * ((1 << kMaxSineLog2) + 2);
@@ -34,10 +34,10 @@ struct LargeCandidate {
     int16_t half[kCodedSide * kMaxSide];
     uint8_t magnitudes[kMostMargins], prediction[kMaxBlockArea];
 };
-// Whether the candidates of a block are small.
+// Whether the candidates of a block are SmallCandidate.
 MMP_HD constexpr bool is_small(const BlockPlace& block) { return sine_allowed(block.a, block.b); }
 
-// What a worker keeps in device memory to leave room in shared memory for more workers.
+// Data of a worker in global memory, which leaves room for more workers in shared memory.
 struct Planes {
     int16_t levels[kMaxSide][kMaxSide];
     uint8_t fitted[kMaxBlockArea], matched[kMaxBlockArea];
@@ -45,23 +45,23 @@ struct Planes {
 };
 static_assert(sizeof(Planes) <= kPlanesBytes, "");
 
-// The levels of a block that are counted.
+// Levels of a block, for the adaptation of the models.
 struct CountedLevels {
     int16_t levels[kMaxCoded];
     uint8_t magnitudes[kMostMargins];
 };
 
 struct TransformTrial {
-    int64_t cost;  // without distortion
+    int64_t cost;  // rate cost only, without distortion
     int32_t top, skipped;
-    RoundedLevels rounded;  // where the effort skips hopeless residuals
+    RoundedLevels rounded;  // used if the effort drops residuals by estimate
 };
 
 struct TrialMemory {
-    int32_t count;  // modes
+    int32_t count;  // number of modes
     uint8_t modes[kMostCandidates];
-    // The cost of coding each mode in 1/16 squared error, the same cost in absolute differences,
-    // and the sum of absolute Hadamard differences of its residual.
+    // For each promising mode: its cost in 1/16 squared error, its cost in units of absolute
+    // differences, and the SATD of its residual.
     int32_t mode_costs[kMostCandidates], sayings[kMostCandidates], sums[kMostCandidates];
     uint8_t ranked[kMostCandidates];
     int32_t bare[kMostTried];  // squared error of the prediction
@@ -78,8 +78,8 @@ struct SurveyCosts {
 
 struct BlockSearchMemory {
     BlockPicture picture;
-    SearchRoom room;  // its pointers to the memory of teams are those of this worker's team
-    uint8_t* own;     // memory of this worker in device memory
+    SearchRoom room;  // pointers to arrays of teams point to this team's part
+    uint8_t* own;     // this worker's part of global memory
     BlockCosts costs;
     BlockModels models;
     uint32_t mode_totals[kSizes];
@@ -90,7 +90,7 @@ struct BlockSearchMemory {
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     Planes* planes;
-    const uint64_t* modes;   // modes that the survey proposes for each block, as bits
+    const uint64_t* modes;   // bit mask of the modes that the survey proposes, by block
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
     uint8_t* window;         // decoded samples, see kWindowRows; null without templates
     uint32_t wide[kHashWords];
@@ -100,23 +100,23 @@ struct BlockSearchMemory {
     uint32_t hash;
     uint16_t nodes[kPlanNodes];
     union {
-        SmallCandidate candidates[1];  // `tried` of them
+        SmallCandidate candidates[1];  // one per tried mode
         FitMemory fit;                 // used before the candidates
         SurveyCosts survey;
         CountedLevels counted;
     };
 
-    // A sample of the source; row and column count from the block's first sample.
+    // Source sample (i, j) of a block.
     __device__ int source_at(const BlockPlace& block, int i, int j) const {
         return source[block.row + i][block.column + j];
     }
-    // The whole prediction of a block by a mode from kLeastSquares on.
+    // Prediction of the whole block by kLeastSquares or a later mode.
     __device__ const uint8_t* whole_prediction(int mode) const {
         return mode == kLeastSquares ? planes->fitted : planes->matched;
     }
 };
 
-// The candidates of a block, small ones in shared memory, large ones in device memory.
+// Candidate `number` of a block; small ones are in shared memory, large ones in global memory.
 template <class Candidate>
 __device__ Candidate& candidate_of(BlockSearchMemory& memory, int number);
 template <>
@@ -128,22 +128,21 @@ __device__ inline LargeCandidate& candidate_of(BlockSearchMemory& memory, int nu
     return memory.planes->candidates[number];
 }
 
-// Returns the memory of this worker. Call it where the memory is used, so that the compiler knows
-// that the memory is shared.
+// Returns the shared memory of this worker. Call it at each use, so that the compiler knows the
+// address space.
 __device__ inline BlockSearchMemory& search_memory() {
     extern __shared__ __align__(16) uint8_t shared[];
     return *reinterpret_cast<BlockSearchMemory*>(shared);
 }
 
-// The shared memory of a worker without its candidates, in bytes; it has at least the size of
-// BlockSearchMemory.
+// Bytes of shared memory per worker without candidates; at least sizeof(BlockSearchMemory).
 MMP_HD constexpr int64_t bytes_without_candidates() {
     const int within = larger(int(sizeof(SurveyCosts)),
                               larger(int(sizeof(FitMemory)), int(sizeof(SmallCandidate))));
     return int64_t{sizeof(BlockSearchMemory)} - within;
 }
 
-// Access of the template search to the window.
+// View of the window for the template search.
 struct WindowPlaces {
     const uint8_t* window;
     int row, column;  // of the fragment in the picture
@@ -154,7 +153,7 @@ struct WindowPlaces {
     }
 };
 
-// Returns the first picture column that is not decoded in row `lane` of the fragment's units.
+// Returns the end of the decoded columns of the picture in row `lane` of units of the fragment.
 __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     const Canvas& canvas = memory.canvas;
     const int row = threadIdx.x % 32 * kUnit;
@@ -165,7 +164,7 @@ __device__ inline int decoded_end(const BlockSearchMemory& memory) {
     return canvas.column + units * kUnit;
 }
 
-// Whether sample (y, x) of the picture, which lies within the window, is decoded.
+// Whether sample (y, x) of the picture is decoded; it must lie within the window.
 __device__ inline bool is_decoded(const BlockSearchMemory& memory, int y, int x) {
     const Canvas& canvas = memory.canvas;
     const int row = y - canvas.row, column = x - canvas.column;

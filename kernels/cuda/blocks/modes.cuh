@@ -1,5 +1,5 @@
-// The promising modes of a block: the cost of coding each one, its prediction and its estimate. All
-// threads of a worker call each function, unless its comment says otherwise.
+// Promising modes of a block: coding cost, prediction and estimated cost of each. All threads of a
+// worker call each function, unless its comment says otherwise.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
@@ -9,7 +9,7 @@
 
 namespace mmp {
 
-// The modes, as bits, that the format allows for a block.
+// Bit mask of the modes that the format allows for a block.
 __device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int row, int column, int a,
                                          int b) {
     const BlockPicture& picture = memory.picture;
@@ -20,8 +20,8 @@ __device__ inline uint64_t allowed_modes(const BlockSearchMemory& memory, int ro
     return ((uint64_t{1} << (kLeastSquares + fitted)) - 1) | matched << kTemplates;
 }
 
-// Writes the promising modes to trial.modes, and their costs and the costs in absolute differences
-// to the other arrays of the trial. The first warp calls it.
+// Writes the promising modes to trial.modes, and their costs in both units to the other arrays of
+// the trial. The first warp calls it.
 __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& block,
                                    uint64_t promising, const LikelyModes& likely,
                                    uint64_t allowed) {
@@ -55,8 +55,8 @@ __device__ inline void price_modes(BlockSearchMemory& memory, const BlockPlace& 
     }
     if (lane == 0) memory.trial.count = __popcll(promising);
 }
-// Searches for the places whose templates are most like that of a block. All warps call it and take
-// part but the third, which predicts by least squares.
+// Searches for the best places of template matching. All warps call it; the third one does not take
+// part, because it computes the least-squares prediction.
 __device__ inline void search_templates(BlockSearchMemory& memory, const WindowPlaces& places,
                                         int row, int column, int a, int b) {
     const int searcher = (threadIdx.x / 32 + 1) % kBlockWarps;
@@ -70,8 +70,8 @@ __device__ inline void search_templates(BlockSearchMemory& memory, const WindowP
                   memory.templates[searcher]);
 }
 
-// Lists the promising modes of a block and prepares their predictions: references, the lines of the
-// angles, and the whole predictions by least squares and by templates.
+// Lists the promising modes of a block and prepares their predictions: references, reference lines
+// of the angles, and the whole predictions by least squares and templates.
 __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace& block,
                                      const LikelyModes& likely) {
     Canvas& canvas = memory.canvas;
@@ -108,7 +108,7 @@ __device__ inline void prepare_modes(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
 }
 
-// Computes twice the sum of absolute Hadamard differences of each promising mode.
+// Computes twice the SATD of each promising mode.
 __device__ inline void compare_modes(BlockSearchMemory& memory, const BlockPlace& block) {
     TrialMemory& trial = memory.trial;
     const int a = block.a, b = block.b, count = trial.count, pieces_log2 = a + b - 2 * kUnitLog2;
@@ -124,7 +124,7 @@ __device__ inline void compare_modes(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
 }
 
-// Ranks the modes by their estimates. Returns the number of best modes that are tried in full.
+// Ranks the modes by estimated cost. Returns the number of modes to try in full.
 __device__ inline int rank_modes(BlockSearchMemory& memory) {
     const BlockPicture& picture = memory.picture;
     TrialMemory& trial = memory.trial;

@@ -1,4 +1,4 @@
-// Intra prediction of a block from the samples around it, and its difference from the source.
+// Intra prediction of a block from the samples around it, and its SATD to the source.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -8,20 +8,20 @@ namespace mmp {
 
 constexpr int kReferences = 2 * kMaxSide;
 
-// Samples above a block, left of it, and the corner.
+// References of a block: samples above it, left of it, and the corner.
 struct References {
     int16_t above[kReferences], left[kReferences];
     int16_t corner;
 };
 
-// The reference line of an angle: samples of its own side from place 1 on, the corner at place 0,
-// samples of the other side before it. samples[kBefore + k] holds place k.
+// Reference line of an angle: samples of its own side from place 1 on, the corner at place 0,
+// projected samples of the other side at negative places. samples[kBefore + k] is place k.
 struct Line {
     static constexpr int kBefore = kMaxSide, kLength = kBefore + 2 * kMaxSide + 4;
     uint8_t samples[kLength];
 };
 
-// The references of a block, as they are and smoothed, and their average.
+// References of a block, plain and smoothed, and their average.
 struct PredictMemory {
     References plain, smooth;
     int32_t average;
@@ -37,7 +37,7 @@ struct PlaneView {
 };
 
 // Gathers the references of a block from `above` decoded samples above it and `left` decoded
-// samples left of it; the last of each is repeated. One warp calls it.
+// samples left of it; pads by repeating the last one of each side. One warp calls it.
 template <class View>
 __device__ void gather_references(const View& view, int row, int column, int a, int b, int above,
                                   int left, PredictMemory& memory) {
@@ -73,7 +73,7 @@ __device__ void gather_references(const View& view, int row, int column, int a, 
         smooth.corner = int16_t(smoothed(plain.above[0], plain.corner, plain.left[0]));
 }
 
-// The sample at place k - Line::kBefore of an angle's line.
+// Sample at index k (place k - Line::kBefore) of an angle's line.
 __device__ inline uint8_t line_sample(const PredictMemory& memory, int angle, int a, int b, int k) {
     const int slope = angle_slope(angle), length = (1 << a) + (1 << b);
     const References& r = slope == 0 || length < kSmoothedFrom ? memory.plain : memory.smooth;
@@ -84,7 +84,7 @@ __device__ inline uint8_t line_sample(const PredictMemory& memory, int angle, in
     return uint8_t((turned ? r.above : r.left)[min(side_place(-k, -slope), length) - 1]);
 }
 
-// The first index of the samples of a line that an angle uses, and the end of these indices.
+// First index, and exclusive end, of the line samples that an angle uses.
 __device__ inline int line_start(int angle, int a, int b) {
     const int slope = angle_slope(angle);
     const int down = 1 << (angle < kFirstVertical ? b : a);
@@ -92,7 +92,7 @@ __device__ inline int line_start(int angle, int a, int b) {
 }
 __device__ inline int line_end(int a, int b) { return Line::kBefore + (1 << a) + (1 << b) + 4; }
 
-// A 4x4 piece of a prediction, row by row, or column by column (`turned`) for the angles before
+// A 4x4 piece of a prediction, row by row; column by column (`turned`) for angles before
 // kFirstVertical.
 struct Piece {
     int sample[kUnit * kUnit];
@@ -104,8 +104,8 @@ struct Piece {
     }
 };
 
-// Predicts the piece at (row, column) of a block by a mode before kLeastSquares. An angle reads its
-// line, any other mode the references.
+// Predicts the piece at (row, column) of a block by a mode before kLeastSquares. Angles read their
+// line, other modes the references.
 __device__ inline void predict_piece(int mode, const PredictMemory& memory, const Line& line, int a,
                                      int b, int row, int column, Piece& piece) {
     piece.turned = false;
@@ -141,7 +141,7 @@ __device__ inline void predict_piece(int mode, const PredictMemory& memory, cons
     }
 }
 
-// The sum of absolute Hadamard coefficients of a piece; callers halve it.
+// Sum of absolute Hadamard coefficients of a piece; callers halve it.
 __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     int t[kUnit * kUnit];
     for (int x = 0; x < kUnit; ++x) {
@@ -158,8 +158,8 @@ __device__ inline int hadamard_sum(const int (&d)[kUnit * kUnit]) {
     return sum;
 }
 
-// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. Modes from
-// kLeastSquares on copy it from `whole`.
+// Writes the 4x4 piece at (row, column) of a block to a prediction, row by row. From kLeastSquares
+// on, it copies the piece from `whole`.
 __device__ inline void write_piece(int mode, const PredictMemory& memory, const Line& line,
                                    const uint8_t* whole, int a, int b, int row, int column,
                                    uint8_t* prediction) {
@@ -177,8 +177,8 @@ __device__ inline void write_piece(int mode, const PredictMemory& memory, const 
         prediction[first + piece.place(k, 1 << b)] = uint8_t(piece.sample[k]);
 }
 
-// The sum of absolute Hadamard differences of the 4x4 piece at (row, column) of a block, not yet
-// halved. source(row, column) returns a source sample of the block.
+// SATD of the 4x4 piece at (row, column) of a block, not yet halved. source(row, column) returns a
+// source sample of the block.
 template <class Source>
 __device__ int piece_difference(int mode, const PredictMemory& memory, const Line& line,
                                 const uint8_t* whole, int a, int b, int row, int column,
@@ -200,7 +200,8 @@ __device__ int piece_difference(int mode, const PredictMemory& memory, const Lin
     return hadamard_sum(difference);
 }
 
-// Adds the values of a warp's threads to sums[key]. `uniform`: the warp has one key.
+// Adds the values of a warp's threads to sums[key]. `uniform`: all threads have the same key, so
+// one atomic addition is enough.
 __device__ inline void add_by_key(int32_t* sums, int key, int value, bool uniform) {
     if (uniform) {
         value = int(warp_sum(uint32_t(value)));

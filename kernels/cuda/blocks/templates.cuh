@@ -1,6 +1,6 @@
-// Template matching: predicts a block by the average of places with similar surroundings. A warp
-// compares a row of places; each lane compares the four places that begin in one word.
-// Source: section "Templates" of docs/format/format.md.
+// Template matching: predicts a block by the average of the places whose templates are most
+// similar. A warp compares a row of places; each lane compares the four places that begin in one
+// 32-bit word. Source: section "Templates" of docs/format/format.md.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -15,23 +15,24 @@ static_assert(1 << kPlaceColumnsLog2 == 2 * kTemplateColumns &&
                   2 * kTemplateColumns == 32 * kLanePlaces,
               "the lanes of a warp share the places of a row");
 
-// The template of a block and the best places that one warp has found.
+// Template of a block and the best places that one warp has found.
 struct TemplateMemory {
-    // The template: both rows above the block, word by word, and the pairs of samples beside every
-    // two rows, the corner first.
+    // Template: both rows above the block as words, and for every two rows the pairs of samples
+    // left of them, the corner first.
     uint2 above[kMaxSide / kLanePlaces];
     uint32_t beside[kMaxSide / 2 + 1];
-    uint64_t best[kMostTemplates];  // sum of squared differences << 32 | number of the place
+    uint64_t best[kMostTemplates];  // sum of squared differences << 32 | place number
 };
 static_assert(kBlockWarps * kMostTemplates <= 32, "a lane for each place that is found");
 
-// The first row or column of the places of a block.
+// First row or column of the search area of a block.
 MMP_HD int first_place(int at, int reach) { return larger(kTemplateWidth, at - reach); }
 
-// The column from which places are numbered, a multiple of 4 at or before the first place.
+// First column for the numbering of places: a multiple of 4 at or before the first place.
 MMP_HD int places_from(int column) { return larger(0, column - kTemplateColumns); }
 
-// Whether a block has a place. decoded(row, column) returns whether a sample is decoded.
+// Whether template matching has at least one place to compare with the block. decoded(row, column)
+// returns whether a sample is decoded.
 template <class Decoded>
 __device__ bool templates_allowed(const Decoded& decoded, int row, int column, int a, int b) {
     if (min(row, column) < kTemplateWidth) return false;
@@ -39,18 +40,18 @@ __device__ bool templates_allowed(const Decoded& decoded, int row, int column, i
                    first_place(column, kTemplateColumns) + (1 << b) - 1);
 }
 
-// Adds the squared differences of four samples.
+// Adds the squared differences of four packed samples.
 __device__ inline uint32_t add_squares(uint32_t x, uint32_t y, uint32_t sum) {
     const uint32_t difference = __vabsdiffu4(x, y);
     return __dp4a(difference, difference, sum);
 }
 
-// The word of a row of samples in which a lane's places begin, and the word before it.
+// The word of a row in which a lane's places begin, and the previous word.
 struct RowWords {
     uint32_t before, here;
 };
 
-// Adds the squared differences of the pairs beside two rows, for each place of a lane.
+// Adds the squared differences of the sample pairs left of two rows, for the four places of a lane.
 __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, uint32_t wanted,
                                  uint32_t (&sums)[kLanePlaces]) {
     const uint32_t first = __byte_perm(upper.before, lower.before, 0x7632);
@@ -61,13 +62,13 @@ __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, u
     sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
 }
 
-// Finds the best places in pairs of rows: in pair number `searcher` and every `searchers`-th pair
-// after it. One warp calls it.
+// Finds the best places in every `searchers`-th pair of rows, from pair `searcher` on. One warp
+// calls it.
 //
-// Rows and columns count in the picture. view.pointer(row, column) points to a sample; view.stride
-// is the distance between rows in samples. Words that begin at columns 0, 4 and so on are aligned.
-// The word before a place, the word after it and the row below it are read. end_of(row) is the
-// first column that is not decoded; all lanes call it together.
+// Rows and columns are coordinates of the picture. view.pointer(row, column) points to a sample;
+// view.stride is the distance between rows in samples. Words that begin at columns 0, 4, ... must
+// be aligned. The word before a place, the word after it and the row below it are read. end_of(row)
+// is the exclusive end of the decoded columns; all lanes call it together.
 template <class View, class End>
 __device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
                               int searcher, int searchers, TemplateMemory& memory) {
@@ -91,9 +92,9 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     __syncwarp();
     uint64_t best[kMostTemplates];
     for (uint64_t& key : best) key = kNoPlace;
-    // `least` holds, for each of the four places of a lane, the least sum of all lanes so far. Sums
-    // of at least `limit` cannot be among the best: four earlier sums are no greater, or one is far
-    // smaller.
+    // `least` holds, for each of the four places of a lane, the least sum of all lanes so far. A
+    // sum of at least `limit` cannot be among the best: four earlier sums are not greater, or one
+    // is far smaller.
     uint32_t least[kLanePlaces], limit = kAllLanes;
     for (uint32_t& sum : least) sum = kAllLanes;
     for (int r = 2 * searcher;; r += 2 * searchers) {
@@ -154,7 +155,8 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
         const uint32_t furthest =
             2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // Within these rows, a place with a sum equal to the fourth may come first.
+        // Within these rows, a place whose sum equals the fourth best may still come first in
+        // coding order.
         const uint32_t here = min(limit, min(fourth, furthest) + 1);
 #pragma unroll
         for (int i = 0; i < 2 * kLanePlaces; ++i) {

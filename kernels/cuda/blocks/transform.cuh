@@ -1,11 +1,11 @@
-// The integer transforms of a residual, one output per thread.
+// Integer transforms of a residual, one output value per thread.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
 
 namespace mmp {
 
-// The rounded, saturated sum of products of 16-bit numbers, `x_step` and `y_step` apart.
+// Rounded, saturated dot product of 16-bit vectors with strides `x_step` and `y_step`.
 __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y, int y_step,
                                   int length, int shift) {
     int32_t sum = 1 << (shift - 1);
@@ -14,7 +14,7 @@ __device__ inline int16_t product(const int16_t* x, int x_step, const int16_t* y
     return int16_t(saturated(sum >> shift));
 }
 
-// Sample (i, j) of a residual, from the inverse transform of the columns.
+// Sample (i, j) of a residual, from the inverse column transform.
 __device__ inline int residual_sample(const BlockTables& tables, const int16_t* half, int a, int b,
                                       int type, int i, int j) {
     const int columns = min(1 << b, kCodedSide);
@@ -22,7 +22,7 @@ __device__ inline int residual_sample(const BlockTables& tables, const int16_t* 
                    columns, kBasisBits + kCoefficientBits);
 }
 
-// Frequency k of column j of a residual.
+// Frequency k of column j of a residual (forward column transform).
 template <class Residual>
 __device__ int16_t column_frequency(const BlockTables& tables, const Residual& residual, int a,
                                     int type, int k, int j) {
@@ -34,14 +34,14 @@ __device__ int16_t column_frequency(const BlockTables& tables, const Residual& r
     return int16_t(saturated(sum >> kShift));
 }
 
-// Coefficient (k, l) from the frequencies of the columns.
+// Coefficient (k, l), from the forward column transform.
 __device__ inline int16_t coefficient_of(const BlockTables& tables, const int16_t* half, int b,
                                          int type, int k, int l) {
     return product(half + (k << b), 1, &tables.turned[type][b - kMinSideLog2][0][l], kMaxSide,
                    1 << b, kBasisBits);
 }
 
-// Sample i of column l of the inverse transform of the columns.
+// Sample i of column l after the inverse column transform.
 __device__ inline int16_t column_sample(const BlockTables& tables, const int16_t* coefficients,
                                         int a, int b, int type, int i, int l) {
     const int rows = min(1 << a, kCodedSide), columns = min(1 << b, kCodedSide);

@@ -1,4 +1,4 @@
-// Small reductions and scans within a warp.
+// Warp reductions and prefix sums.
 #pragma once
 
 #include "shared/integers.h"
@@ -11,7 +11,7 @@ __device__ inline uint32_t warp_sum(uint32_t value) { return __reduce_add_sync(k
 
 __device__ inline uint32_t warp_xor(uint32_t value) { return __reduce_xor_sync(kAllLanes, value); }
 
-// Sum of the values of the lanes before this one.
+// Exclusive prefix sum over the lanes of a warp.
 __device__ inline uint32_t warp_sum_before(uint32_t value) {
     const int lane = threadIdx.x % 32;
     uint32_t sum = value;

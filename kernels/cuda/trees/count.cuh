@@ -1,4 +1,4 @@
-// The index models of one scale: updates by the leaves of a fragment, and costs of classes.
+// Index models of one scale: adaptation to the leaves of a fragment, and costs of classes.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// The amount by which an element's count lowers its cost, in 1/16 squared error.
+// Amount by which an element's use count lowers its cost, in 1/16 squared error.
 __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
                                      uint32_t count) {
     if (picture.log2_rates) return 0;
@@ -14,7 +14,7 @@ __device__ inline int32_t count_cost(const Picture& picture, const Rates& rates,
 }
 
 // Halves the counts of the elements of a class, rounding up. One warp calls it. It is needed once
-// in tens of thousands of symbols; kept out of line, it does not fill the instruction cache.
+// in tens of thousands of symbols, so it is not inlined and does not occupy the instruction cache.
 static __device__ __noinline__ void halve_class(const Picture& picture, const Rates& rates,
                                    const Dictionary& dictionary, Scale& models, int c,
                                    uint32_t size) {
@@ -47,8 +47,8 @@ __device__ inline void count_class(Scale& models, int c) {
     __syncwarp();
 }
 
-// Counts the leaves of a scale in coding order: an element moves to its used class and its count
-// grows. The dictionary has `size` elements. One warp calls it.
+// Counts the leaves of a scale in coding order: an element moves to its used class, and its count
+// increases. The dictionary has `size` elements. One warp calls it.
 __device__ inline void count_leaves(const Picture& picture, const Rates& rates, Scale& models,
                                     int scale, uint32_t size, const Node* nodes,
                                     uint32_t node_count) {
@@ -61,7 +61,8 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
         const bool mine = first + lane < node_count && node.scale == scale && node.flag == kLeaf;
         uint32_t leaves = __ballot_sync(kAllLanes, mine);
         if (!leaves) continue;
-        // Each lane holds class, count and cost of its leaf's element; leaves may share one.
+        // Each lane holds class, count and cost of its leaf's element; several leaves may use the
+        // same element.
         int c = 0;
         uint32_t count = 0, old_count = 0;
         int32_t cost = 0;
@@ -113,7 +114,7 @@ __device__ inline void count_leaves(const Picture& picture, const Rates& rates, 
     }
 }
 
-// Writes the cost of each class of a dictionary of `size` elements. One warp calls it.
+// Computes the cost of each class of a dictionary of `size` elements. One warp calls it.
 __device__ inline void price_classes(const Picture& picture, const Rates& rates,
                                      const Scale& models, uint32_t size, int32_t* class_cost) {
     const int lane = threadIdx.x % 32;

@@ -1,7 +1,7 @@
-// Insertion with the tools of the dictionaries: displaced blocks, redundancy radius, replacement.
+// Insertion with the dictionary tools: displaced blocks, redundancy radius, replacement.
 //
 // The warps of a block compare a batch of candidates, one per warp, with the dictionary and with
-// each other. One warp then decides about the candidates in order, in shared memory alone, and all
+// each other. One warp then decides on the candidates in order, using only shared memory, and all
 // warps write the result.
 #pragma once
 
@@ -20,21 +20,21 @@ struct ToolsMemory {};
 template <>
 struct ToolsMemory<true> {
     uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
-    // By candidate of a batch of kLearnWarps. Bit i of a mask stands for member i of the
-    // candidate's cell, or for candidate i of the batch, the oldest first.
+    // Indexed by candidate of a batch of kLearnWarps. Bit i of a mask is member i of the
+    // candidate's cell, or candidate i of the batch; the oldest comes first.
     uint8_t here[kWarps];                // whether the warp has a candidate
     int32_t cell[kWarps], sum[kWarps];
     uint32_t known[kWarps];              // the element with equal samples, or kNoElement
-    uint32_t member[kCellSize][kWarps];  // the elements of its cell
+    uint32_t member[kCellSize][kWarps];  // elements of its cell
     uint32_t members[kWarps], near_members[kWarps];
     uint32_t near[kWarps], equal[kWarps];
-    // The result, by candidate:
+    // Result, by candidate:
     uint32_t place[kWarps], number[kWarps];  // index or kNoElement; number of its insertion
     uint8_t writes[kWarps];                  // whether its warp writes the cell
     uint32_t kept[kWarps], joined[kWarps];   // members of its cell that stay, candidates that join
-    // The elements to replace in order, and the hand of replacement after each:
+    // Elements to replace, in order, and the position of the replacement hand after each:
     uint32_t victim[kWarps], hand[kWarps];
-    uint32_t taken;  // candidates that are not redundant
+    uint32_t taken;  // mask of the candidates that are not redundant
 };
 
 __device__ inline bool has_dictionary_tools(const Picture& picture) {
@@ -45,10 +45,10 @@ __device__ inline int radius_of(const Picture& picture, int scale) {
     return scale == kPixelScale ? 0 : picture.redundancy_radius;
 }
 
-// A member of a cell. Its packed form is never 0; 0 stands for no member.
+// Member of a cell. Its packed form is never 0; 0 means no member.
 struct CellMember {
-    uint32_t element, number;  // number of the insertion that brought the element
-    int sum;                   // of the samples
+    uint32_t element, number;  // number of the insertion that created the element
+    int sum;                   // sum of the samples
 
     __device__ uint64_t packed() const {
         return uint64_t{number + 1} << 32 | static_cast<uint32_t>(sum) << 16 | element;
@@ -66,15 +66,15 @@ __device__ inline uint8_t fetch_decoded(const Picture& picture, int row, int col
     return y >= 0 && x >= 0 ? picture.samples[int64_t{y} * picture.padded_width + x] : 0;
 }
 
-// The number of places in a fragment where blocks of a scale can end, aligned blocks included.
+// Number of places in a fragment where blocks of a scale can end, aligned blocks included.
 __device__ inline uint32_t displaced_places(const Picture& picture, int scale) {
     if (!picture.displaced_blocks || !takes_displaced(scale)) return 0;
     return kFragmentSize / displaced_step(scale_height(scale), picture.displaced_blocks) *
            (kFragmentSize / displaced_step(scale_width(scale), picture.displaced_blocks));
 }
 
-// Cuts out the block at one of the places of the fragment at (row, column), if it is displaced. One
-// warp calls it.
+// Copies the block at one of the places of the fragment at (row, column), if it is a displaced
+// block; returns whether it is. One warp calls it.
 __device__ inline bool warp_cut(const Picture& picture, int scale, int place, int row, int column,
                                 const uint8_t (&window)[kWindow][kWindow], uint8_t* samples) {
     const int height = scale_height(scale), width = scale_width(scale);
@@ -92,7 +92,7 @@ __device__ inline bool warp_cut(const Picture& picture, int scale, int place, in
     return true;
 }
 
-// The cell of an element and the sum of its samples.
+// Cell number of an element, and the sum of its samples.
 struct Look {
     int cell, sum;
 };
@@ -101,7 +101,7 @@ __device__ inline Look warp_look(const uint8_t* samples, int scale) {
     const int down = quarters_down(scale), across = quarters_across(scale);
     const int width_log2 = kFragmentLog2 - scale_m(scale), width = 1 << width_log2;
     const int high = scale_height(scale) >> down, wide = width >> across;
-    uint32_t upper = 0, lower = 0;  // left quarters, and the right ones in the high half
+    uint32_t upper = 0, lower = 0;  // packed sums: left quarter, right quarter in the high half
 #pragma unroll 1
     for (int i = threadIdx.x % 32; i < scale_area(scale); i += 32) {
         const uint32_t sample = samples[i] << ((i & (width - 1)) >= wide ? 16 : 0);
@@ -131,7 +131,7 @@ __device__ inline void start_member(const Picture& picture, int scale, const uin
     if (dictionary.insertion) dictionary.insertion[number] = number;
 }
 
-// The squared error of two elements over every `step`-th word of four samples from `first` on.
+// Squared error of two elements over every `step`-th word of four samples, from word `first` on.
 template <class Word>
 __device__ inline uint32_t squared_error(const uint8_t* samples, int area, int first, int step,
                                          const Word& other) {
@@ -160,7 +160,7 @@ __device__ inline bool compare_with_cell(const Picture& picture, int scale, cons
     const int number = lane % kCellSize, half = lane / kCellSize;
     const uint64_t packed = dictionary.cells[look.cell * kCellSize + number];
     const CellMember member = CellMember::from(packed);
-    // A member whose element was replaced no longer counts.
+    // A member whose element was replaced is ignored.
     const bool there = packed && (!picture.replacement ||
                                   dictionary.insertion[member.element] == member.number);
     const bool compared = there && !sums_too_far(look.sum - member.sum, radius, area);
@@ -212,13 +212,13 @@ __device__ inline void compare_with_earlier(const Picture& picture, int scale,
     tools.equal[warp] = equal;
 }
 
-// Whether elements of a full dictionary can be replaced.
+// Whether the elements of a full dictionary can be replaced.
 __device__ inline bool replaces(const Picture& picture, const Scale& models) {
     return picture.replacement && models.start < picture.dictionary_limit;
 }
 
-// Finds the elements that a whole batch would replace. While a fragment is learnt, no element
-// becomes used. One warp calls it.
+// Finds the elements that a whole batch would replace. They can be found in advance, because no
+// element becomes used while a fragment is learnt. One warp calls it.
 __device__ inline void find_victims(const Picture& picture, const Dictionary& dictionary,
                                     const Scale& models, uint32_t size, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -227,7 +227,7 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
 #pragma unroll 1
     for (int found = 0; found < kLearnWarps; hand = (hand + 32) % places) {
         const uint32_t element = models.start + (hand + lane) % places;
-        // Elements beyond the size are new by then, and never used.
+        // Elements at or beyond `size` will be new by then, so never used.
         const uint32_t unused =
             __ballot_sync(kAllLanes, element >= size || dictionary.count[element] == 1);
 #pragma unroll 1
@@ -248,8 +248,8 @@ __device__ inline void find_victims(const Picture& picture, const Dictionary& di
     }
 }
 
-// Decides in order which candidates of a batch are redundant, and gives each other one its element.
-// One warp calls it; each lane holds a candidate and the remaining members of its cell.
+// Decides in order which candidates of a batch are redundant, and assigns an element to each of the
+// others. One warp calls it; each lane holds a candidate and the remaining members of its cell.
 __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t insertions,
                                     LearnMemory& memory, ToolsMemory<true>& tools) {
     const int lane = threadIdx.x % 32;
@@ -297,7 +297,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
         joined |= 1u << i;
         changed = true;
     }
-    // The first candidate of a cell writes it.
+    // The first candidate of a cell writes the cell.
     const uint32_t alike = __match_any_sync(kAllLanes, here ? cell : -1 - lane);
     const uint32_t number = insertions + __popc(taken & ((1u << lane) - 1));
     tools.place[lane] = place;
@@ -313,7 +313,7 @@ __device__ inline void settle_batch(const Picture& picture, int scale, uint32_t 
     if (replaced) models.hand = tools.hand[replaced - 1];
 }
 
-// Writes the settled candidate of this warp into a dictionary of `size` elements.
+// Writes this warp's candidate, if it was accepted, into a dictionary of `size` elements.
 __device__ inline void write_settled(const Picture& picture, int scale, uint32_t size,
                                      LearnMemory& memory, const ToolsMemory<true>& tools) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -364,7 +364,7 @@ __device__ inline void clean_table(const Picture& picture, int scale, uint32_t s
 
 // Inserts the candidates of this batch that are not redundant, in order. `insertions` is the number
 // of insertions into the dictionary before the batch; returns the number after it. `here`: this
-// warp has a candidate, whose samples and class lie in memory.
+// warp has a candidate; its samples and class are in `memory`.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t insertions,
                                         LearnMemory& memory, ToolsMemory<true>& tools, bool here) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -372,7 +372,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     Scale& models = memory.models[scale];
     const uint8_t* samples = memory.element[warp];
     const uint32_t size = min(insertions, picture.dictionary_limit);
-    // Entries of replaced elements stay in the table and lengthen every look-up.
+    // Entries of replaced elements remain in the table and make lookups slower.
     if (models.entries + kLearnWarps > picture.table_mask / 4 * 3)
         clean_table(picture, scale, size, models);
     bool fresh = false;
@@ -391,7 +391,7 @@ __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint3
     if (warp == kModelWarp && replaces(picture, models) &&
         size + kLearnWarps > picture.dictionary_limit)
         find_victims(picture, dictionary, models, size, tools);
-    // If each candidate is redundant in the present dictionary, the batch does not change it.
+    // If every candidate is redundant in the present dictionary, the batch changes nothing.
     if (!__syncthreads_or(fresh)) return insertions;
     if (here) compare_with_earlier(picture, scale, memory, tools);
     __syncthreads();

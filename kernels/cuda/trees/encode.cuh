@@ -1,5 +1,5 @@
-// The search loop for trees, which turns the samples of a picture into trees on the device.
-// WithTools adds displaced blocks, redundancy radius and replacement.
+// Search loop for trees: computes the trees of a picture from its samples on the device. WithTools
+// adds displaced blocks, redundancy radius and replacement.
 #pragma once
 
 #include "cuda/device/barrier.cuh"
@@ -20,11 +20,11 @@ struct EncodeMemory {
     TreeMemory tree;
     LearnMemory learn;
     ToolsMemory<WithTools> tools;
-    uint32_t insertions[32];  // into the dictionary of each scale, so far
+    uint32_t insertions[32];  // insertions so far, by scale
 };
 
-// The sample of a fragment that this thread loads. Beyond the picture its last row and column are
-// repeated.
+// The sample of a fragment that this thread loads; padded by repeating the last row and column of
+// the picture.
 __device__ inline uint8_t fetch_sample(const Picture& picture, int fragment) {
     const int across = picture.padded_width / kFragmentSize;
     const int row = fragment / across * kFragmentSize, column = fragment % across * kFragmentSize;
@@ -35,7 +35,8 @@ __device__ inline uint8_t fetch_sample(const Picture& picture, int fragment) {
 }
 
 // Waits until all scales have learnt `fragments` fragments, and plans the search of the next one.
-// The waiting blocks see all that a block wrote before it published.
+// Afterwards the block sees everything that other blocks wrote before they published their
+// progress.
 template <bool WithTools>
 __device__ void wait_for_learning(const State& state, uint32_t fragments,
                                   EncodeMemory<WithTools>& memory) {
@@ -84,7 +85,7 @@ __device__ inline void wait_for_search(const State& state, uint32_t blocks) {
     __syncthreads();
 }
 
-// Sums the cycles of each phase, if MMP_PROFILE is defined.
+// Sums the clock cycles of each phase, if MMP_PROFILE is defined.
 struct PhaseClock {
 #ifdef MMP_PROFILE
     int64_t last = clock64();
@@ -99,7 +100,7 @@ struct PhaseClock {
 #endif
 };
 
-// The places in host memory to which a launch writes its trees. All threads of the block use it.
+// Destination of a launch's trees in host memory. All threads of the block use it.
 struct ChosenTrees {
     uint32_t *nodes, *node_counts, *insertions;
 
@@ -108,8 +109,8 @@ struct ChosenTrees {
           node_counts(picture.node_counts + slot * picture.chunk),
           insertions(picture.insertions + slot * picture.chunk * kScales) {}
 
-    // Writes the tree of a fragment, and the insertions into each dictionary before it. Fragments
-    // count from the first of the launch.
+    // Writes the tree of a fragment, and the number of insertions into each dictionary before it.
+    // `fragment` is relative to the first one of the launch.
     __device__ void write(int fragment, const Node* chosen, uint32_t node_count,
                           const uint32_t* insertions_before) {
         for (int i = threadIdx.x; i < node_count; i += kThreads) {
@@ -124,10 +125,10 @@ struct ChosenTrees {
 };
 
 // Encodes fragments `first` to `last` - 1 of each picture and writes their trees to one of the two
-// slots. Grid: (blocks per picture, pictures), all resident at once.
+// slots. Grid: (blocks per picture, pictures); all blocks must be resident.
 //
 // All blocks search. The first `learners` blocks then choose the tree, each redundantly, and learn:
-// each serves one scale, or several if there are fewer blocks than scales.
+// each handles one scale, or several if there are fewer blocks than scales.
 template <bool WithTools>
 __device__ inline void encode(State* states, int first, int last, int slot, uint8_t* shared) {
     auto& memory = *reinterpret_cast<EncodeMemory<WithTools>*>(shared);
@@ -163,18 +164,19 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         const int column = fragment % across * kFragmentSize;
         const int y = threadIdx.x / kFragmentSize, x = threadIdx.x % kFragmentSize;
         uint64_t* keys = state.key[fragment % 2];
-        // This load overlaps with the wait for learning, that of the neighbours with the search.
+        // This load overlaps with the wait for learning; the load of the neighbours overlaps with
+        // the search.
         const uint8_t sample = fetch_sample(picture, min(fragment + 1, last - 1));
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
         const int8_t neighbour = fetch_neighbour(picture, row, column);
-        // The samples of this fragment follow later, from its tree.
+        // The samples of the fragment itself are filled in later, from its tree.
         const uint8_t decoded = WithTools ? fetch_decoded(picture, row, column) : 0;
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
-        // While other blocks still search, this block prices the flags and lays out the next
-        // fragment.
+        // While other blocks still search, this block computes the costs of the flags and lays out
+        // the next fragment.
         count_flags(memory.tree);
         __syncthreads();
         if (threadIdx.x < kFlagModels) price_flags(picture, memory.rates, memory.tree, threadIdx.x);
@@ -206,14 +208,14 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         if (threadIdx.x == 0) memory.tree.node_count = node_count;
         clock.stop(state, kRebuild);
         if (writes) {
-            // The next fragment uses the other keys.
+            // Double buffering: the next fragment uses the other keys.
             for (int i = threadIdx.x; i < kSegments; i += kThreads)
                 state.key[(fragment + 1) % 2][i] = kNoKey;
             out.write(fragment - first, memory.tree.chosen, node_count, memory.insertions);
         }
-        // Halving can give an element of this tree the count 1 of an element that was never used.
-        // Without classes such an element can be replaced at once, so all learning blocks must have
-        // rebuilt the fragment first.
+        // Halving can reduce the count of an element of this tree to 1, as if it had never been
+        // used. Without classes such an element can be replaced at once, so all learning blocks
+        // must have rebuilt the fragment first.
         if (WithTools && picture.replacement && !picture.index_classes) {
             if (threadIdx.x == 0) arrive_and_wait(&state.rebuilt, (fragment + 1) * learners);
             __syncthreads();

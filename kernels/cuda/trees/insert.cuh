@@ -1,6 +1,6 @@
-// Insertion without the tools of the dictionaries: a hash table finds candidates that are elements
-// already, then repeated candidates of the batch are dropped, then the rest is inserted in order.
-// One block serves a scale, and each of its warps a candidate.
+// Insertion without dictionary tools: a hash table finds candidates that already are elements,
+// repeated candidates of the batch are dropped, and the rest is inserted in order. One block
+// handles a scale, and each of its warps a candidate.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -18,9 +18,9 @@ struct LearnMemory {
     alignas(16) uint8_t element[kWarps][kFragmentArea];
     uint32_t hash[kWarps];
     uint8_t element_class[kWarps];
-    uint8_t fresh[kWarps];  // whether it was no element before this batch
-    uint8_t taken[kWarps];  // whether it is also unlike the batch's earlier candidates
-    Scale models[kScales];  // by scale, of the scales that this block serves
+    uint8_t fresh[kWarps];  // whether it was not an element before this batch
+    uint8_t taken[kWarps];  // whether it also differs from earlier candidates
+    Scale models[kScales];  // by scale, for the scales of this block
 };
 
 __device__ inline uint32_t mix(uint32_t x) {
@@ -31,12 +31,12 @@ __device__ inline uint32_t mix(uint32_t x) {
     return x ^ x >> 16;
 }
 
-// The hash of a word of four samples of an element and the word's place.
+// Hash of one word of four samples of an element and of its position.
 __device__ inline uint32_t mix_word(uint32_t key, uint32_t word, int place) {
     return mix((word ^ key) + 0x9E3779B9u * static_cast<uint32_t>(place + 1));
 }
 
-// The hash of an element, by one warp. `samples` is aligned to 4 bytes.
+// Hash of an element, computed by one warp. `samples` is aligned to 4 bytes.
 __device__ inline uint32_t warp_hash(uint32_t key, const uint8_t* samples, int area) {
     uint32_t sum = 0;
     if (area < 4) {
@@ -49,7 +49,7 @@ __device__ inline uint32_t warp_hash(uint32_t key, const uint8_t* samples, int a
     return mix(warp_sum(sum));
 }
 
-// The hash of an element of a dictionary, by one thread.
+// Hash of an element of a dictionary, computed by one thread.
 __device__ inline uint32_t element_hash(uint32_t key, const Dictionary& dictionary, int scale,
                                         uint32_t element) {
     const int area = scale_area(scale);
@@ -82,12 +82,12 @@ __device__ inline bool warp_equal(const Dictionary& dictionary, int scale, uint3
     return __all_sync(kAllLanes, equal);
 }
 
-// Finds the element with these samples, or kNoElement, 32 slots of the table at a time.
+// Finds the element with these samples, or kNoElement; probes 32 slots of the table at a time.
 __device__ inline uint32_t warp_find(const Picture& picture, const Dictionary& dictionary, int scale,
                                      const uint8_t* samples, uint32_t hash) {
 #pragma unroll 1
     for (uint32_t start = hash;; start += 32) {
-        // Other blocks write the table past the L1 cache.
+        // Bypasses the L1 cache, because other blocks write the table.
         const uint64_t entry = __ldcg(reinterpret_cast<const unsigned long long*>(
             &dictionary.table[(start + threadIdx.x % 32) & picture.table_mask]));
         const uint32_t free = __ballot_sync(kAllLanes, entry == 0);
@@ -103,7 +103,7 @@ __device__ inline uint32_t warp_find(const Picture& picture, const Dictionary& d
     }
 }
 
-// The class that an element starts in. All lanes of a warp call it.
+// Initial class of an element. All lanes of a warp call it.
 __device__ inline int first_class(const Picture& picture, const uint8_t* samples, int area,
                                   int origin) {
     bool zero = true;
@@ -119,7 +119,7 @@ __device__ inline void tell_class(const Picture& picture, int scale, uint32_t pl
         picture.first_class[scale * picture.class_room + place] = static_cast<uint8_t>(c);
 }
 
-// Enters an element into the table. One thread calls it.
+// Adds an element to the hash table. One thread calls it.
 __device__ inline void enter(const Picture& picture, const Dictionary& dictionary, uint32_t element,
                              uint32_t hash) {
     const unsigned long long entry = uint64_t{hash} << 32 | (element + 1);
@@ -130,7 +130,7 @@ __device__ inline void enter(const Picture& picture, const Dictionary& dictionar
     }
 }
 
-// Writes an element whose number is settled. One warp calls it.
+// Writes an element at a given index. One warp calls it.
 __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t element,
                                    const uint8_t* samples, int element_class, uint32_t hash) {
     const Dictionary& dictionary = picture.dictionaries[scale];
@@ -156,12 +156,12 @@ __device__ inline void warp_insert(const Picture& picture, int scale, uint32_t e
         }
     }
     norm = warp_sum(norm);
-    // count_cost of a count of 1 is 0.
+    // count_cost() of a count of 1 is 0.
     if (lane == 0) dictionary.cost[element] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
 // Inserts the new candidates of this batch, in order, into a dictionary of `size` elements. Returns
-// its new size. `here`: this warp has a candidate, whose samples and class lie in memory.
+// its new size. `here`: this warp has a candidate; its samples and class are in `memory`.
 __device__ inline uint32_t insert_batch(const Picture& picture, int scale, uint32_t size,
                                         LearnMemory& memory, bool here) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32, area = scale_area(scale);

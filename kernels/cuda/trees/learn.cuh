@@ -1,5 +1,5 @@
-// Learning: the dictionary of a scale takes the split segments of a fragment, resized, then the
-// displaced blocks. One block serves a scale; its last warp updates the models meanwhile.
+// Learning: the dictionary of a scale receives the split segments of a fragment, resized, then the
+// displaced blocks. One block handles a scale; its last warp adapts the models meanwhile.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -10,13 +10,13 @@
 
 namespace mmp {
 
-// A line of input samples, and a place in the resized line.
+// First sample of an input line, and the position in the resized line.
 struct LinePlace {
     const uint8_t* first;
     int place;
 };
 
-// Writes means of 1 << RatioLog2 samples. A constant ratio lets the compiler unroll the reads.
+// Writes means of 1 << RatioLog2 samples. A compile-time ratio lets the compiler unroll the reads.
 template <int RatioLog2, class Line>
 __device__ inline void warp_shrink(const Line& line, int step, int count, uint8_t* out) {
     for (int i = threadIdx.x % 32; i < count; i += 32) {
@@ -25,8 +25,8 @@ __device__ inline void warp_shrink(const Line& line, int step, int count, uint8_
     }
 }
 
-// Runs one pass of the scale transform: resizes lines of 2^from_log2 samples, `step` apart, to
-// 2^to_log2 samples. line(i) returns the line and the place of output i. One warp calls it.
+// One pass of the scale transform: resizes lines of 2^from_log2 samples, `step` apart, to 2^to_log2
+// samples. line(i) returns the LinePlace of output i. One warp calls it.
 template <class Line>
 __device__ inline void warp_resize(const Line& line, int step, int from_log2, int to_log2, int count,
                                    uint8_t* out) {
@@ -47,7 +47,7 @@ __device__ inline void warp_resize(const Line& line, int step, int from_log2, in
     __syncwarp();
 }
 
-// Resizes a block, whose rows are kFragmentSize apart, to another scale. One warp calls it.
+// Resizes a block, whose rows are kFragmentSize samples apart, to another scale. One warp calls it.
 __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint8_t* wide,
                                     uint8_t* out) {
     const int h0 = kFragmentLog2 - scale_n(from), w0 = kFragmentLog2 - scale_m(from);
@@ -56,7 +56,7 @@ __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint
         return LinePlace{block + (i >> w1) * kFragmentSize, i & ((1 << w1) - 1)};
     };
     if (h0 == h1) return warp_resize(row, 1, w0, w1, 1 << (h1 + w1), out);
-    // If the widths are equal, the first pass would only copy.
+    // If the widths are equal, the first pass would be a copy.
     const int stride = w0 == w1 ? kFragmentSize : 1 << w1;
     const uint8_t* narrowed = w0 == w1 ? block : wide;
     const auto column = [&](int i) {
@@ -66,13 +66,13 @@ __device__ inline void warp_rescale(const uint8_t* block, int from, int to, uint
     warp_resize(column, stride, h0, h1, 1 << (h1 + w1), out);
 }
 
-// Returns the number of split segments within the copy radius of a scale and writes number `wanted`
-// of them to `found`. One warp calls it; all lanes get the same result.
+// Returns the number of split segments within the copy radius of a scale, and writes segment number
+// `wanted` to `found`. One warp calls it; all lanes get the same result.
 __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, int radius, int scale,
                                       uint32_t wanted, Node& found) {
     const int lane = threadIdx.x % 32;
     uint32_t splits = 0;
-    // The dictionary of single samples is complete from the start.
+    // The dictionary of single samples holds every gray level from the start.
     if (scale == kPixelScale) return 0;
 #pragma unroll 1
     for (uint32_t first = 0; first < node_count; first += 32) {
@@ -88,16 +88,17 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
     return splits;
 }
 
-// The chosen tree of a fragment.
+// Chosen tree of a fragment.
 struct Chosen {
     const Node* nodes;
     uint32_t node_count;
     int row, column;  // of the fragment's first sample
 };
 
-// Updates one scale with the fragment in memory.coded: counts the leaves, inserts the candidates,
-// prices the classes. `insertions` is the number of insertions before the call; returns that after
-// it. `displaced`: number of places of displaced blocks. All threads of the block call it.
+// Learns for one scale from the fragment in memory.coded: counts the leaves, inserts the
+// candidates, computes the costs of the classes. `insertions` is the number of insertions before
+// the call; returns the number after it. `displaced`: number of places of displaced blocks. All
+// threads of the block call it.
 template <bool WithTools>
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
                                        const Chosen& chosen, uint32_t displaced,
@@ -154,7 +155,7 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
     return insertions;
 }
 
-// Fills the dictionary of a scale with constant elements: one for every gray level, or fewer with a
+// Initialises the dictionary of a scale with constant elements: one per gray level, or fewer with a
 // redundancy radius. Returns their number. All threads of the block call it.
 __device__ inline uint32_t start_scale(const Picture& picture, int scale, const Rates& rates,
                                        LearnMemory& memory, int32_t* class_cost) {

@@ -1,4 +1,4 @@
-// The decoded samples of a fragment, from the elements of its leaves.
+// Reconstruction of a fragment from the elements of its leaves.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -6,7 +6,7 @@
 
 namespace mmp {
 
-// Returns the decoded sample (y, x) of a fragment, which this leaf covers.
+// Returns the decoded sample (y, x) of a fragment; `leaf` covers it.
 __device__ inline uint8_t rebuild_sample(const Picture& picture, const Leaf& leaf, int y, int x) {
     const int scale = leaf.scale, height = scale_height(scale), width = scale_width(scale);
     const auto* samples = reinterpret_cast<const uint8_t*>(picture.dictionaries[scale].samples);

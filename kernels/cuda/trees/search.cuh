@@ -1,10 +1,11 @@
-// The cost map: the cheapest element of each segment of a fragment.
+// Cost map: the cheapest element for each segment of a fragment.
 //
 // The cost is D + lambda R with D = |x|^2 - 2 x.d + |d|^2 for segment x and element d.
-// Dictionary::cost holds |d|^2 less the part of the cost that depends on the count. |x|^2 is equal
+// Dictionary::cost holds |d|^2 minus the part of the cost that depends on the count. |x|^2 is equal
 // for all elements and is added when the tree is chosen. The search computes the integer dot
-// product x.d. Matrix units multiply elements of 16 samples and more, 16 at a time. For smaller
-// elements each lane holds segments and compares them with one element after the other.
+// products x.d. Tensor cores (mma) multiply elements of at least 16 samples, 16 elements at a time.
+// For smaller elements, each lane holds segments and compares them with one element after the
+// other.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -12,31 +13,33 @@
 
 namespace mmp {
 
-// Above the cost of any element.
+// Exceeds the cost of any element.
 constexpr int32_t kNoElementCost = 0x7FFFFFFF;
 
 constexpr int kDotShift = kCostFractionBits + 1;
 
 struct TreeSearchMemory {
-    alignas(16) uint8_t segments[kScales * kFragmentArea];  // the segments of each scale
-    alignas(16) uint8_t source[kScales * kFragmentArea];    // their places in the fragment
+    alignas(16) uint8_t segments[kScales * kFragmentArea];  // segments of all scales
+    alignas(16) uint8_t source[kScales * kFragmentArea];    // their positions in the fragment
     alignas(16) uint32_t samples[kWarps][64];               // elements that each warp compares
     alignas(16) int32_t cost[kWarps][32];                   // costs of these elements
-    uint64_t key[kWarps][kFragmentArea + 1];  // of the segments of each warp's last scale
+    uint64_t key[kWarps][kFragmentArea + 1];  // best keys of each warp's last scale
     int scale[kWarps];                        // last scale of each warp, or -1
-    int start[32];                            // first place of each scale in the cost map
-    uint32_t size[32];  // of the dictionaries
+    int start[32];                            // position of each scale in the cost map
+    uint32_t size[32];  // sizes of the dictionaries
     uint32_t units_before[32];
-    uint32_t first_unit, last_unit;  // share of this block: first_unit to last_unit - 1
+    uint32_t first_unit, last_unit;  // this block's share: first_unit to last_unit - 1
 };
 
-// log2 of the elements of a unit of work; each one is compared with all segments of the scale.
+// log2 of the number of elements in a unit of work; each element is compared with all segments of
+// its scale.
 __device__ constexpr int unit_log2(int scale) {
     const int log2 = area_log2(scale);
     return log2 < 2 ? 2 + log2 : log2 == 2 || log2 > 6 ? 4 : 5;
 }
 
-// Computes the samples' places once, because divisions are slow. All threads of the block call it.
+// Precomputes the positions of the samples, because integer divisions are slow. All threads of the
+// block call it.
 __device__ inline void start_search(TreeSearchMemory& memory) {
 #pragma unroll 1
     for (int i = threadIdx.x; i < kScales * kFragmentArea; i += kThreads) {
@@ -62,8 +65,8 @@ __device__ inline void lay_out_segments(const uint8_t* source, TreeSearchMemory&
     }
 }
 
-// Counts the units of work and sets the share of block `block` of `blocks`. One warp calls it; in
-// lane s, `size` is the size of the dictionary of scale s.
+// Counts the units of work and determines the share of block `block` of `blocks`. One warp calls
+// it; lane s passes the size of the dictionary of scale s.
 __device__ inline void plan_search(TreeSearchMemory& memory, uint32_t size, int block, int blocks) {
     const int lane = threadIdx.x % 32;
     const int log2 = lane < kScales ? unit_log2(lane) : 0;
@@ -84,20 +87,20 @@ struct Best {
             element = index;
         }
     }
-    // Costs are signed; the flipped sign bit keeps their order in the unsigned key.
+    // Costs are signed; flipping the sign bit makes the unsigned key sort correctly.
     __device__ uint64_t key() const {
         return uint64_t{static_cast<uint32_t>(cost) ^ 0x80000000u} << 32 | element;
     }
 };
 
-// The costs of a scale's classes, two per lane.
+// Costs of a scale's classes, two per lane.
 struct ClassCosts {
     int32_t low, high;
 
     __device__ ClassCosts(const int32_t* class_cost)
         : low(class_cost[threadIdx.x % 32]), high(class_cost[threadIdx.x % 32 + 32]) {}
 
-    // All lanes call it together.
+    // All lanes must call it together (shuffle).
     __device__ int32_t operator[](int c) const {
         const int32_t first = __shfl_sync(kAllLanes, low, c % 32);
         const int32_t second = __shfl_sync(kAllLanes, high, c % 32);
@@ -105,7 +108,7 @@ struct ClassCosts {
     }
 };
 
-// The class of an element and its cost without that of the class, loaded ahead of the samples.
+// Class of an element and its cost without the class cost; loaded before the samples are needed.
 struct OwnCost {
     int32_t cost = kNoElementCost;
     int element_class = -1;
@@ -146,7 +149,7 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
             for (int w = 0; w < kWords; ++w)
                 x[held][w] = reinterpret_cast<const uint32_t*>(segment)[w];
     }
-    // The next unit is loaded while this one is compared.
+    // Prefetches the next unit while this one is compared.
     OwnCost own;
     uint32_t fetched[2] = {0, 0};
     const auto fetch = [&](uint32_t unit) {
@@ -203,9 +206,9 @@ __device__ void search_small(const Dictionary& dictionary, uint32_t size, const 
     for (int held = 0; held < kHeld; ++held) key[held * 32 + lane] = best[held].key();
 }
 
-// Adds the dot products of 16 elements with 8 segments over 16 or 32 samples to `sum`. sum[0] and
-// sum[1] belong to element lane / 4 and to segments lane % 4 * 2 and the next; sum[2] and sum[3] to
-// element lane / 4 + 8.
+// Adds the dot products of 16 elements with 8 segments, over 16 or 32 samples, to `sum`. sum[0] and
+// sum[1] are for element lane / 4 and segments lane % 4 * 2 and the next one; sum[2] and sum[3] are
+// for element lane / 4 + 8.
 __device__ inline void multiply(uint32_t a0, uint32_t a1, uint32_t b, int32_t (&sum)[4]) {
     asm("mma.sync.aligned.m16n8k16.row.col.s32.u8.u8.s32 {%0,%1,%2,%3}, {%4,%5}, {%6}, "
         "{%0,%1,%2,%3};"
@@ -220,7 +223,7 @@ __device__ inline void multiply(uint4 a, uint32_t b0, uint32_t b1, int32_t (&sum
         : "r"(a.x), "r"(a.y), "r"(a.z), "r"(a.w), "r"(b0), "r"(b1));
 }
 
-// Updates the best elements of two segments with the products of two elements.
+// Updates the best elements of two segments with the dot products of two elements.
 __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cost)[2],
                                     uint32_t element, Best (&best)[2]) {
 #pragma unroll
@@ -228,7 +231,7 @@ __device__ inline void take_product(const int32_t (&sum)[4], const int32_t (&cos
         best[i % 2].take(cost[i / 2] - (sum[i] << kDotShift), element + i / 2 * 8);
 }
 
-// Writes the key of each segment: the least key of the lanes that hold the segment.
+// Writes the key of each segment: the minimum over the lanes that hold the segment.
 __device__ inline void write_keys(const Best (&best)[2], int first, int segments, uint64_t* key) {
     const int lane = threadIdx.x % 32;
 #pragma unroll
@@ -250,7 +253,8 @@ __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
     const int lane = threadIdx.x % 32, row = lane / 4;
     const uint32_t* words = reinterpret_cast<const uint32_t*>(segments);
     const uint32_t b[2] = {words[lane], words[lane + 32]};
-    // Two arrays: nvcc 13.0 and NVRTC leave the second row of a two-dimensional array zero.
+    // Two arrays: nvcc 13.0 and NVRTC leave the second row of a two-dimensional array zero
+    // (compiler bug).
     Best left[2], right[2];
 #pragma unroll 1
     for (uint32_t unit = units.first; unit < units.last; ++unit) {
@@ -273,7 +277,7 @@ __device__ inline void search_16(const Dictionary& dictionary, uint32_t size,
     write_keys(right, 8, 16, key);
 }
 
-// Searches elements of 32 samples and more for each of the 8 segments or fewer of their scale.
+// Searches elements of at least 32 samples for each of the at most 8 segments of their scale.
 template <int Area>
 __device__ void search_large(const Dictionary& dictionary, uint32_t size, const ClassCosts& classes,
                              const uint8_t* segments, Units units, uint64_t* key) {
@@ -341,8 +345,8 @@ __device__ inline void lower_key(uint64_t* keys, int place, uint64_t mine) {
               static_cast<unsigned long long>(mine));
 }
 
-// Runs this block's share of the search of a fragment and lowers the keys of the segments. Call
-// lay_out_segments and plan_search before.
+// Executes this block's share of the search of a fragment and lowers the keys of the segments
+// (atomic minimum). Requires lay_out_segments() and plan_search().
 __device__ inline void search_fragment(const Picture& picture, const State& state,
                                        TreeSearchMemory& memory, uint64_t* keys) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
@@ -358,7 +362,7 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
             for (int segment = lane; segment < kFragmentArea >> area_log2(scale); segment += 32)
                 lower_key(keys, memory.start[scale] + segment, memory.key[warp][segment]);
         __syncwarp();
-        // The unit belongs to the last scale that starts at or before it.
+        // The unit belongs to the last scale that starts at or before it (ballot).
         scale = 31 - __clz(__ballot_sync(kAllLanes, lane < kScales && before <= number));
         const uint32_t start = __shfl_sync(kAllLanes, before, scale);
         const uint32_t end = min(last, __shfl_sync(kAllLanes, before, scale + 1));
@@ -369,7 +373,8 @@ __device__ inline void search_fragment(const Picture& picture, const State& stat
     }
     if (lane == 0) memory.scale[warp] = scale;
     __syncthreads();
-    // Neighbouring warps mostly end with the same scale, so the block lowers its keys once.
+    // Adjacent warps usually end with the same scale, so the block lowers its keys once, which
+    // saves atomics.
     const int its_scale = memory.scale[lane];
 #pragma unroll 1
     for (uint32_t warps = __ballot_sync(kAllLanes, its_scale >= 0); warps;) {

@@ -1,10 +1,10 @@
-// The initial dictionaries and models of pictures.
+// Kernel that initialises the dictionaries and models of pictures.
 #include "cuda/trees/learn.cuh"
 #include "cuda/trees/state.cuh"
 
 using namespace mmp;
 
-// Fills the dictionaries and models of each picture. Grid: (25, pictures).
+// Initialises the dictionaries and models of each picture. Grid: (25, pictures).
 extern "C" __global__ void __launch_bounds__(kThreads) start_pictures(State* states) {
     __shared__ LearnMemory memory;
     __shared__ Rates rates;

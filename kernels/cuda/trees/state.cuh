@@ -1,6 +1,6 @@
-// The state of a picture on the device while it is encoded by trees.
+// Device state of a picture while it is encoded by trees.
 //
-// mmpcodec/backends/cuda/trees_state.py lays the same structures out; a test compares the sizes.
+// mmpcodec/backends/cuda/trees_state.py defines the same layouts; a test compares the sizes.
 #pragma once
 
 #include "shared/trees/classes.h"
@@ -12,7 +12,7 @@
 
 namespace mmp {
 
-constexpr int kThreads = 1024;  // of every block
+constexpr int kThreads = 1024;  // threads of every block
 constexpr int kWarps = kThreads / 32;
 constexpr int kClassSlots = 64;
 constexpr int kMaxNodes = 511;
@@ -20,15 +20,15 @@ constexpr uint64_t kNoKey = ~uint64_t{0};
 constexpr uint32_t kNoElement = ~uint32_t{0};
 constexpr int64_t kNoCost = int64_t{1} << 60;
 
-// The arrays of the dictionary of one scale.
+// Arrays of the dictionary of one scale.
 struct Dictionary {
     uint32_t* samples;  // four per word, see element_word
-    int32_t* cost;      // of each element: squared norm less count_cost, in 1/16 squared error
+    int32_t* cost;      // per element: squared norm - count_cost, in 1/16 squared error
     uint8_t* element_class;
     uint32_t* count;
-    uint64_t* table;  // open addressing: hash << 32 | element + 1, 0 where free
-    uint64_t* cells;  // with a redundancy radius: the members of each cell, see CellMember
-    uint32_t* insertion;  // with a radius and replacement: the insertion that brought each element
+    uint64_t* table;  // open addressing: hash << 32 | element + 1; 0: free
+    uint64_t* cells;  // with a redundancy radius: members of each cell, see CellMember
+    uint32_t* insertion;  // with radius and replacement: insertion number of each element
 };
 
 // Constant while a picture is encoded. Each block keeps a copy in shared memory.
@@ -37,37 +37,37 @@ struct Picture {
     const uint8_t* source;
     uint8_t* samples;     // decoded, padded
     int8_t* leaf_scales;  // padded
-    const int32_t* rates;  // log2_rate of every total that a model can have
+    const int32_t* rates;  // log2_rate of every total frequency of a model
     // In host memory, two slots of `chunk` fragments each:
-    uint32_t* nodes;        // of all fragments in coding order, see pack_node
-    uint32_t* node_counts;  // of each fragment
-    uint32_t* insertions;   // into the dictionaries before each fragment, by scale
-    uint8_t* first_class;   // of each insertion, by scale; not in slots, see class_room
+    uint32_t* nodes;        // all fragments in coding order, see pack_node
+    uint32_t* node_counts;  // by fragment
+    uint32_t* insertions;   // before each fragment, by scale
+    uint8_t* first_class;   // class of each insertion, by scale; one ring, no slots
     int64_t lambda_fixed;
     int32_t height, width, padded_height, padded_width;
     MMP_TREE_TOOLS(MMP_TOOL_MEMBER)
-    uint32_t class_room;  // entries of first_class for each scale, a ring
-    uint32_t hash_key;  // random, so that no picture can hold elements chosen for equal hashes
+    uint32_t class_room;  // entries per scale in the ring first_class
+    uint32_t hash_key;  // random, so that no picture can be crafted to cause collisions
     uint32_t table_mask, chunk, log2_rates;
 };
 
-// The models of the indices of one scale, and the state of replacement.
+// Index models of one scale, and the state of replacement.
 struct Scale {
     uint32_t class_frequency[kClasses];
     uint32_t class_total[kClasses];
     uint32_t class_size[kClasses];
-    uint32_t start, hand;  // elements at the start of the picture; the next element to test
-    uint32_t entries;      // used slots of the table, those of replaced elements included
+    uint32_t start, hand;  // permanent elements; next element that replacement tests
+    uint32_t entries;      // used slots of the table, including replaced elements
 };
 
 struct Node {
-    uint16_t index;  // of a leaf's element
+    uint16_t index;  // index of a leaf's element
     uint8_t scale, k, l, flag, context, unused;
 };
 
 using FlagFrequencies = uint32_t[kFlagContexts][kScales][kFlags];
 
-// log2_rate of every total; the rates of small totals lie in shared memory.
+// Table of log2_rate for every total frequency; the rates of small totals are in shared memory.
 struct Rates {
     static constexpr uint32_t kNear = 3968;  // entries; with LearnMemory they fit 48 KiB
     const int32_t* all;
@@ -77,7 +77,7 @@ struct Rates {
     __device__ int32_t operator()(uint32_t value) const {
         return value < kNear ? near[value] : __ldg(all + value);
     }
-    // All threads of the block call it.
+    // All threads of the block must call it.
     __device__ void start(const Picture& picture) {
         if (threadIdx.x == 0) all = picture.rates;
         for (uint32_t i = threadIdx.x; i < kNear; i += kThreads) near[i] = __ldg(picture.rates + i);
@@ -93,24 +93,25 @@ struct State {
     uint64_t learnt[kScales];  // fragments that a scale has learnt << 32 | insertions
     uint64_t key[2][kSegments];  // cost maps of even and odd fragments, see Best::key
     uint32_t searched;  // searches that blocks have finished, over all fragments
-    uint32_t rebuilt;   // fragments that learning blocks have rebuilt, if they wait for each other
+    uint32_t rebuilt;   // fragments that learning blocks have rebuilt, if they synchronise
     int32_t class_cost[kScales][kClassSlots];
     // Kept between launches:
     Scale scales[kScales];
     FlagFrequencies flag_frequency;
-    uint64_t phase_cycles[kPhases];  // cycles of block MMP_PROFILE, if that is defined
+    uint64_t phase_cycles[kPhases];  // cycles of block MMP_PROFILE, if defined
 };
 
-// Elements of a dictionary. Insertions into a full dictionary replace others.
+// Number of elements of a dictionary. Insertions into a full dictionary replace elements, so it
+// does not grow.
 MMP_HD uint32_t dictionary_size(const State& state, int scale) {
     const uint32_t insertions = static_cast<uint32_t>(state.learnt[scale]);
     const uint32_t limit = state.picture.dictionary_limit;
     return insertions < limit ? insertions : limit;
 }
 
-// The index of a word of an element in Dictionary::samples. Elements of 16 samples and more are
-// stored as the matrix units read them: in tiles of 16 elements (32 for elements of 16 samples),
-// which are stored in pieces of 32 samples, with the words of a lane side by side.
+// Index of a word of an element in Dictionary::samples. Elements of at least 16 samples are stored
+// in the operand layout of the tensor cores: in tiles of 16 elements (32 for elements of 16
+// samples), divided into pieces of 32 samples, with the words of a lane side by side.
 MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
     const int area = scale_area(scale);
     if (area < 16) return uint64_t{element} * area / 4 + word;
@@ -123,13 +124,13 @@ MMP_HD constexpr uint64_t element_word(int scale, uint32_t element, int word) {
            word % 8 / 4 * 2 + row / 8;
 }
 
-// The byte offset of a sample of an element in Dictionary::samples.
+// Byte offset of a sample of an element in Dictionary::samples.
 MMP_HD constexpr uint64_t element_sample(int scale, uint32_t element, int sample) {
     if (scale_area(scale) < 4) return uint64_t{element} * scale_area(scale) + sample;
     return element_word(scale, element, sample / 4) * 4 + sample % 4;
 }
 
-// The place of the first segment of a scale in the cost map. Segments are sorted by depth in the
+// Position of the first segment of a scale in the cost map. Segments are sorted by depth in the
 // tree, then scale, then row and column.
 MMP_HD constexpr int scale_start(int scale) {
     const int depth = scale_n(scale) + scale_m(scale);

@@ -1,4 +1,4 @@
-// The segmentation tree of least cost from the cost map, in coding order.
+// Finds the segmentation tree of least cost from the cost map; nodes in coding order.
 #pragma once
 
 #include "cuda/trees/state.cuh"
@@ -8,24 +8,24 @@ namespace mmp {
 
 constexpr int kDepths = 2 * kFragmentLog2 + 1;
 
-// The place of the first segment of each depth in the cost map.
+// Position in the cost map of the first segment of each depth.
 __constant__ const int kDepthStart[kDepths + 1] = {0, 1, 5, 17, 49, 129, 257, 449, 705, kSegments};
 
 constexpr uint16_t kNowhere = 0xFFFF;
 constexpr int kFlagModels = kFlagContexts * kScales;
 
 struct TreeSegment {
-    uint16_t columns[2], rows[2];  // places of the halves; kNowhere if the split is not allowed
+    uint16_t columns[2], rows[2];  // positions of the halves; kNowhere: split not allowed
     uint16_t samples;              // offset in the segments that the search lays out
-    uint8_t scale, above, left;    // above, left: places of the leaf scales for the context
+    uint8_t scale, above, left;    // above, left: positions of the leaf scales for the context
     uint8_t unused;
 };
 
 struct TreeMemory {
-    // Indexed by place in the cost map:
+    // Indexed by position in the cost map:
     TreeSegment segments[kSegments];
     int64_t cost[kSegments];
-    int32_t flag_cost[kFlags][kSegments];  // that of kLeaf includes the segment's squared norm
+    int32_t flag_cost[kFlags][kSegments];  // kLeaf: includes the squared norm of the segment
     int32_t norm[kSegments];
     uint16_t index[kSegments];
     uint16_t nodes[kSegments];  // number of nodes of the best subtree
@@ -34,7 +34,7 @@ struct TreeMemory {
     // Indexed by context and scale:
     uint32_t flag_frequency[kFlagModels][kFlags];
     int32_t model_cost[kFlagModels][kFlags];
-    uint8_t near_limit[kFlagModels];  // whether one fragment can halve the frequencies
+    uint8_t near_limit[kFlagModels];  // whether one fragment could trigger halving
     int8_t above[kFragmentSize], left[kFragmentSize];  // leaf scales around the fragment
     uint32_t node_count;
     Node chosen[kMaxNodes];  // in coding order
@@ -60,7 +60,7 @@ __device__ inline TreeSegment tree_segment(int scale, int k, int l, int partitio
     return segment;
 }
 
-// Prices the flags of one model.
+// Computes the costs of the flags of one model.
 __device__ inline void price_flags(const Picture& picture, const Rates& rates, TreeMemory& memory,
                                    int model) {
     const uint32_t* frequency = memory.flag_frequency[model];
@@ -73,7 +73,7 @@ __device__ inline void price_flags(const Picture& picture, const Rates& rates, T
                 lagrangian(total_rate - rates(frequency[flag]), picture.lambda_fixed));
 }
 
-// Loads the flag frequencies and computes the segments. It runs once per launch.
+// Loads the flag frequencies and computes the segments, once per launch.
 __device__ inline void start_tree(const Picture& picture, const FlagFrequencies& frequencies,
                                   TreeMemory& memory) {
     for (int i = threadIdx.x; i < kFlagModels * kFlags; i += kThreads)
@@ -92,7 +92,7 @@ __device__ inline void start_tree(const Picture& picture, const FlagFrequencies&
     __syncthreads();
 }
 
-// Counts the flags of the last chosen tree.
+// Adapts the models to the flags of the last chosen tree.
 __device__ inline void count_flags(TreeMemory& memory) {
     const int count = memory.node_count;
 #pragma unroll 1
@@ -102,7 +102,8 @@ __device__ inline void count_flags(TreeMemory& memory) {
         if (node.scale != kPixelScale && !memory.near_limit[model])
             atomicAdd(&memory.flag_frequency[model][node.flag], 1u);
     }
-    // Halving depends on the order, so one thread counts all flags of a model near its limit.
+    // Halving depends on the order, so a model near its limit is adapted sequentially by one
+    // thread.
     const int model = threadIdx.x;
     if (model >= kFlagModels || !memory.near_limit[model]) return;
     uint32_t* frequency = memory.flag_frequency[model];
@@ -116,7 +117,7 @@ __device__ inline void count_flags(TreeMemory& memory) {
     }
 }
 
-// Computes the squared norms of the segments of lay_out_segments, in 1/16 squared error.
+// Computes the squared norms of the segments from lay_out_segments(), in 1/16 squared error.
 __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& memory) {
     const int i = threadIdx.x;
     if (i >= kSegments) return;
@@ -136,7 +137,7 @@ __device__ inline void measure_segments(const uint8_t* segments, TreeMemory& mem
     memory.norm[i] = static_cast<int32_t>(norm << kCostFractionBits);
 }
 
-// Loads a leaf scale above or left of the fragment; only threads of the last warp do.
+// Loads a leaf scale above or left of the fragment; only threads of the last warp do so.
 __device__ inline int8_t fetch_neighbour(const Picture& picture, int row, int column) {
     const int lane = threadIdx.x % 32, i = lane % kFragmentSize;
     if (threadIdx.x / 32 != kWarps - 1) return kOutside;
@@ -151,8 +152,8 @@ __device__ inline void keep_neighbour(int8_t leaf_scale, TreeMemory& memory) {
     (lane < kFragmentSize ? memory.above : memory.left)[lane % kFragmentSize] = leaf_scale;
 }
 
-// Sets the context of each segment's flag and the cost of each flag, from neighbours, models and
-// norms.
+// Determines the context of each segment's flag and the cost of each flag, from neighbours, models
+// and norms.
 __device__ inline void price_segments(const Picture& picture, TreeMemory& memory) {
     const int i = threadIdx.x;
     if (i >= kSegments) return;
@@ -167,15 +168,15 @@ __device__ inline void price_segments(const Picture& picture, TreeMemory& memory
     memory.flag_cost[kRows][i] = cost[kRows];
 }
 
-// The data of a segment that do not depend on deeper segments, which are loaded ahead.
+// Data of a segment that do not depend on deeper segments; loaded in advance.
 struct PreparedSegment {
     bool here;
     TreeSegment s;
-    int64_t cost;  // as a leaf
+    int64_t cost;  // cost as a leaf
     int32_t columns_cost, rows_cost;
 };
 
-// Chooses the flag of segment i; those of its halves are chosen already.
+// Chooses the flag of segment i; its halves must have been processed.
 __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMemory& memory) {
     const TreeSegment& s = segment.s;
     int64_t cost = segment.cost;
@@ -197,7 +198,7 @@ __device__ inline void choose_flag(int i, const PreparedSegment& segment, TreeMe
                                             memory.nodes[columns ? s.columns[1] : s.rows[1]]);
 }
 
-// Chooses all flags from the keys of the search, leaves first. All threads of the block call it.
+// Chooses all flags from the keys of the search, bottom-up. All threads of the block call it.
 __device__ inline void choose_flags(const uint64_t* keys, TreeMemory& memory) {
     const int thread = threadIdx.x;
     if (thread < kSegments) {
@@ -234,8 +235,8 @@ struct Leaf {
     uint32_t index;
 };
 
-// Walks from the root to the leaf of sample (y, x). The thread of a node's first sample writes the
-// node.
+// Descends from the root to the leaf of sample (y, x). The thread at a node's first sample writes
+// the node.
 __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
     int n = 0, m = 0, i = 0;
 #pragma unroll 1
@@ -255,7 +256,7 @@ __device__ inline Leaf walk_tree(TreeMemory& memory, int y, int x) {
         const bool columns = flag == kColumns;
         const auto& half = columns ? memory.segments[i].columns : memory.segments[i].rows;
         const bool second = columns ? x >> (width_log2 - 1) & 1 : y >> (height_log2 - 1) & 1;
-        // The nodes of the second half follow all nodes of the first.
+        // The nodes of the second half follow all nodes of the first half.
         if (second) place += memory.nodes[half[0]];
         i = half[second];
         n += !columns;

@@ -11,7 +11,7 @@ namespace mmp {
 // Layout of the trained initial states, by class of the quantisation step: for each binary model
 // its probability in 1/256 and its number of bits seen, then the frequencies of the modes, then the
 // binary models of the second quantiser. A second table holds the models with fine contexts, then
-// those of trained transforms and of ternary splits.
+// the models of trained transforms and of ternary splits.
 constexpr int kStartClasses = 6;
 constexpr int kStartBytes = 2 * kFineZeroModels + kSizes * kModes;
 constexpr int kFineBytes = 2 * (kTrainedModels - kFineZeroModels);

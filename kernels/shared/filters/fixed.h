@@ -1,5 +1,5 @@
-// The arithmetic of the filter bank for one sample.
-// Source: section "Filter bank" of docs/format/format.md.
+// Arithmetic of the filter bank (fixed filters) for one sample. Source: section "Filter bank" of
+// docs/format/format.md.
 #pragma once
 
 #include "shared/filters/base.h"
@@ -12,10 +12,10 @@ constexpr int kBankClasses = kBankActivities * kBankDirections;
 constexpr int kBankTurns = 4;  // mirrored and transposed forms of a filter
 constexpr int kBankTaps = 12;
 constexpr int kBankClips = 4;
-constexpr int kBankScales = 4;  // 0, 1/2, 1 and 3/2
-constexpr int kBankReach = 3;   // most rows and columns between a sample and a tap
-constexpr int kBankWindow = 3;  // most rows and columns to a sample whose variations count
-constexpr int kBankZero = 64;   // the byte of weight 0
+constexpr int kBankScales = 4;  // scales 0, 1/2, 1 and 3/2
+constexpr int kBankReach = 3;   // largest row or column offset of a tap
+constexpr int kBankWindow = 3;  // largest row or column offset of a variation
+constexpr int kBankZero = 64;   // byte that represents weight 0
 
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
 constexpr TapOffset kBankOffsets[kBankTaps] = {{0, 1}, {0, 2}, {0, 3},  {1, -2}, {1, -1}, {1, 0},
@@ -27,7 +27,7 @@ MMP_HD constexpr TapOffset turned(TapOffset o, int turn) {
     return turn & 2 ? TapOffset{column, o.row} : TapOffset{o.row, column};
 }
 
-// The largest difference that a clip level lets through; level 0 lets all through.
+// Limit to which a clip level clips differences; level 0 does not clip.
 MMP_HD constexpr int bank_clip(int level, int step, int extra, int most) {
     constexpr int kSteps[kBankClips] = {0, 10, 6, 3};  // in 1/512 of a step
     if (level == 0) return most;
@@ -37,16 +37,16 @@ MMP_HD constexpr int bank_clip(int level, int step, int extra, int most) {
 
 constexpr int kBankTables = 3;
 
-// The number of the table of filters for a step.
+// Index of the table of filters for a quantisation step.
 MMP_HD constexpr int bank_table(int step) { return (step >= 278) + (step >= 833); }
 
-// The largest sum of the horizontal and vertical variations that belongs to an activity.
+// Upper limit of an activity class: the largest sum of horizontal and vertical variations in it.
 MMP_HD constexpr int most_of_activity(int activity, int step) {
     constexpr int kSide = 2 * kBankWindow + 1;
     return (kSide * kSide * step << activity) >> 9;
 }
 
-// The direction of a sample from the sums of variations of 8-bit samples around it: horizontal,
+// Direction class of a sample from the sums of variations of 8-bit samples around it: horizontal,
 // vertical, along a falling and along a rising diagonal.
 MMP_HD constexpr int bank_direction(int across, int down, int falling, int rising) {
     const int high = across > down ? across : down, low = across > down ? down : across;
@@ -61,8 +61,8 @@ MMP_HD constexpr int bank_turn(int across, int down, int falling, int rising) {
     return 2 * (down > across) + (rising > falling);
 }
 
-// The filtered sample: x plus the sum of its clipped differences, which are weighted in 1/128, at a
-// scale in halves.
+// Filtered sample: x plus the sum of the clipped differences, weighted in 1/128, times a scale in
+// units of 1/2.
 MMP_HD constexpr int bank_sample(int x, int32_t weighted, int scale, int most) {
     return limited_sample(x + ((scale * weighted + 128) >> 8), most);
 }

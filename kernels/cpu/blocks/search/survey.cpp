@@ -54,7 +54,8 @@ bool BlockSurvey<Sample>::decoded_before(const BlockPlace& block, int row, int c
     return row < std::min(row_ + (1 << tools_.fragment_log2), coarse_.height) && column < column_;
 }
 
-// Best modes of the parents and halves of a block whose sides differ less than its own.
+// Best modes of the two halves of an oblong block and of the block that it is a half of; all three
+// are less oblong.
 template <class Sample>
 uint64_t BlockSurvey<Sample>::inherited_modes(const BlockPlace& block) const {
     const int flag = block.b > block.a ? kColumns : kRows;
@@ -201,7 +202,8 @@ void BlockSurvey<Sample>::look_at(const BlockPlace& block, const BlockCosts& cos
         return hadamard_difference(source, prediction_of(mode), a, b, coarse_.depth) >>
                costs.coarser;
     };
-    // Whether the mean difference per sample, times the factor, is at least one quantisation step.
+    // Whether the mean difference per sample, times the factor, is at least the quantisation step
+    // in 1/16 of a sample's unit.
     const auto is_large = [&](int32_t difference, int factor) {
         return factor == kAlways || factor * int64_t{difference} >=
                                         int64_t{step_} << (a + b + costs.finer);

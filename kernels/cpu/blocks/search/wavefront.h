@@ -1,7 +1,7 @@
 // Searches fragments of several rows in parallel (wavefront).
 //
 // A fragment needs decoded samples of its own row and of the row above, up to two largest blocks to
-// its right. Its costs come from models that have learned from exactly these fragments, so plans
+// its right. Its costs come from models that have learned from no fragments beyond these, so plans
 // depend neither on the number of threads nor on their timing; see
 // docs/decisions/0019-wavefront.md.
 #pragma once

@@ -26,7 +26,7 @@ int64_t take_while_fitting(const Items& items, int64_t first, int64_t last, int6
 }
 
 // Partition step: moves the items that rank before `middle` to the front; returns the position
-// after them. `room` receives the capacity that they leave, or -1 if they do not fit.
+// after them. `room` is reduced by their weights, to -1 if they do not fit.
 template <class Wide>
 int64_t move_better(Items& items, int64_t first, int64_t last, const KnapsackItem& middle,
                     int64_t& room) {

@@ -15,8 +15,8 @@ namespace mmp {
 namespace {
 
 constexpr int64_t kShort = 3 << 11;   // states of the lists before the surrogate relaxation
-// Limits of states: for each surrogate knapsack, and for the next ones if its bound closed more
-// than 1 / kUseful of the gap.
+// Limits of states: in the lists of each surrogate knapsack, and in the lists that follow if its
+// bound closed more than 1 / kUseful of the gap.
 constexpr int64_t kSurrogateWork = 1 << 20, kLowered = 1 << 15, kUseful = 8;
 // Limits of states between two counting steps: first, last, growth; a counting step may make 1 /
 // kCountShare of them.

@@ -299,7 +299,7 @@ private:
     const OpenItems& open_;
     const int64_t count_, work_;
     const ListLimits limits_;
-    int64_t capacity_;     // of the open items
+    int64_t capacity_;     // capacity for the open items
     int64_t before_ = 0;   // profit of the open items in the break solution
     int64_t best_, gap_ = 0;
     double rate_;          // profit per weight of the break item

@@ -70,7 +70,7 @@ public:
     }
 
     // Counts the boxes with the best sum, after the search. Only slabs whose bound (or exact
-    // largest sum) equals it can contain one.
+    // largest sum) reaches it can contain one.
     BoxCensus census(ThreadTeam& team) {
         BoxCensus census{best_.sum, 0, best_, best_};
         std::vector<std::array<int64_t, 2>> slabs;

@@ -226,8 +226,8 @@ private:
         return found;
     }
 
-    // Returns the first place, at least `after` values into the sequence, at or after the beginning
-    // of a chunk, where the running sum equals `wanted`. `sum` is the running sum before the chunk.
+    // Returns the first place, at least `after` values after the beginning of a chunk, where the
+    // running sum equals `wanted`. `sum` is the running sum before the chunk.
     template <class Value>
     static int64_t place_of(const Sequence<Value>& values, int64_t wanted, int64_t chunk,
                             int64_t sum, int64_t after = 0) {

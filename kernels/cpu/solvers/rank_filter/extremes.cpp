@@ -29,7 +29,6 @@ MMP_INLINE V extreme(const V& a, const V& b) {
     return kGreatest ? greatest(a, b) : least(a, b);
 }
 
-// Filters a band of rows of a picture.
 template <class T, bool kGreatest>
 class Band {
 public:

@@ -19,7 +19,6 @@ constexpr int kStripBytes = 512;
 template <class T>
 constexpr int64_t kStrip = kStripBytes / sizeof(T);
 
-// Filters a band of rows of a picture.
 template <class T, class Order>
 class NetworkBand {
 public:

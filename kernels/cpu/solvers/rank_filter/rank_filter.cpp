@@ -21,7 +21,6 @@ struct Tile {
     int64_t row, column, rows, columns;
 };
 
-// Filters tiles one after the other.
 template <class T>
 class TileFilter {
 public:

@@ -130,7 +130,6 @@ MMP_SIMD_LEVELS void find_in_tile(const Shape& shape, const uint32_t* places, in
     }
 }
 
-// Filters tiles one after the other.
 template <class T>
 class ShapeTiles {
 public:

@@ -145,7 +145,6 @@ using Column = typename Vector<T, kLanes<T>>::Type;
 template <class T>
 constexpr T kHighest = std::numeric_limits<T>::max();
 
-// Bits of positive infinity.
 template <class T>
 constexpr T kInfiniteBits = sizeof(T) == 2   ? static_cast<T>(0x7C00)
                             : sizeof(T) == 4 ? static_cast<T>(0x7F800000)

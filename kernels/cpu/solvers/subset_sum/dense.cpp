@@ -66,7 +66,7 @@ public:
     void fill(ThreadTeam& team, int threads) {
         const int64_t count = weights_.size();
         const int64_t most = std::max<int64_t>(1, count / (kGroupsOfThread * threads));
-        // A group spans at most the whole bit set, so a short bit set has few tiles.
+        // A group spans at most the whole bit set, so a short bit set takes few tiles.
         const int64_t deepest = std::clamp(words_, kTileWords, kGroupWords);
         for (int64_t first = 0; first < count;) {
             int64_t last = first, depth = 0;

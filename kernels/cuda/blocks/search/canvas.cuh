@@ -1,5 +1,5 @@
-// The decoded samples and units around the block that a worker searches. Rows and columns count
-// from the first sample of the fragment; kReach of each before it are negative.
+// Decoded samples and units around the block that a worker searches. Coordinates are relative to
+// the first sample of the fragment; the kReach rows above and columns left of it are negative.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -12,7 +12,7 @@ constexpr int kCanvasRows = kReach + kMaxSide, kCanvasColumns = kReach + 2 * kMa
 struct Canvas {
     uint8_t samples[kCanvasRows][kCanvasColumns];
     Unit units[kCanvasRows / kUnit][kCanvasColumns / kUnit];
-    int16_t (*levels)[kMaxSide];  // in device memory
+    int16_t (*levels)[kMaxSide];  // in global memory
     int row, column;    // of the fragment's first sample in the picture
     int rows, columns;  // from that sample to the end of the picture
 
@@ -46,7 +46,7 @@ __device__ inline Unit unit_left(Canvas& canvas, const BlockPlace& block) {
     return canvas.unit(block.row, block.column - 1);
 }
 
-// Sets the units of a block; Unit{} marks them as not decoded.
+// Sets the units of a block; Unit{} marks the block as not decoded.
 __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit& with) {
     const int across = block.width() / kUnit;
     for (int i = threadIdx.x; i < block.height() / kUnit * across; i += kBlockThreads) {
@@ -55,7 +55,7 @@ __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit&
     }
 }
 
-// The Unit of a leaf, which all units of its block get.
+// The Unit of all units that a leaf covers.
 __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     Unit unit;
     unit.a = uint8_t(block.a), unit.b = uint8_t(block.b);
@@ -63,8 +63,8 @@ __device__ inline Unit leaf_unit(const BlockPlace& block, uint16_t node) {
     return unit;
 }
 
-// Returns the number of units that are decoded without a gap from (row, column) on, in steps of
-// `down` and `across` samples. It is at most `units` and at most 32. One warp calls it.
+// Returns the number of consecutive decoded units from (row, column) on, in steps of `down` and
+// `across` samples; at most `units` and at most 32. One warp calls it.
 __device__ inline int known_units(const Canvas& canvas, int row, int column, int down, int across,
                                   int units) {
     const int lane = threadIdx.x % 32;

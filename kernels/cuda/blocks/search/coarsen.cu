@@ -1,5 +1,5 @@
-// Quantises the source coarsely in 16x16 blocks. The survey predicts from the result, because
-// decoded neighbours do not exist yet.
+// Quantises the source coarsely in 16x16 blocks. It stands for the decoded neighbours in the
+// survey, which runs before any sample is decoded.
 #include "cuda/blocks/transform.cuh"
 
 using namespace mmp;
@@ -9,7 +9,7 @@ constexpr int kCoarseLog2 = 4, kCoarse = 1 << kCoarseLog2;
 }
 
 // Writes the coarsely quantised source. Grid: (columns of 16x16 blocks, rows of blocks, pictures),
-// one thread per sample of a block. Blocks that reach beyond the picture are copied.
+// one thread per sample of a block. Blocks that cross the border of the picture are copied.
 extern "C" __global__ void __launch_bounds__(kCoarse* kCoarse)
     coarsen_source(const BlockPicture* pictures) {
     __shared__ int16_t coefficients[kCoarse * kCoarse], half[kCoarse * kCoarse];

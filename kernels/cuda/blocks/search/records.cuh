@@ -1,5 +1,4 @@
-// Workers and their records: the result of a search over a block answers a later search over the
-// block with the same surroundings.
+// Workers and their records: a search over a block reuses an earlier result for the same context.
 #pragma once
 
 #include "cuda/blocks/memory.cuh"
@@ -10,8 +9,8 @@ namespace mmp {
 // A worker: a CUDA block that searches fragments, alone or in a team.
 struct Worker {
     BlockTeam& team;
-    int number, workers;  // in its team
-    uint32_t* barriers;   // by half, quarter ... of the team: number of waits of this worker
+    int number, workers;  // number in the team, size of the team
+    uint32_t* barriers;   // barriers passed by this worker, by part of the team
 
     __device__ uint8_t* own_memory() const { return search_memory().own; }
     __device__ Findings& findings(const BlockPlace& block) const {
@@ -24,7 +23,7 @@ struct Worker {
         return own_memory() + memory.record_start[shape] +
                int64_t{memory.record_size[shape]} * (index * kSlots + slot);
     }
-    // Waits for all threads of the workers `first` to `last` - 1.
+    // Barrier for all threads of workers `first` to `last` - 1.
     __device__ void meet(int first, int last) {
         __syncthreads();
         if (last - first == 1) return;
@@ -34,20 +33,20 @@ struct Worker {
         }
         __syncthreads();
     }
-    // The parts of a team are numbered like a heap: 0 is all workers, 1 and 2 are its halves.
+    // Parts of a team are numbered as a binary heap: 0 is the whole team, 1 and 2 are its halves.
     __device__ int part_number(int first, int last) const {
         return workers / (last - first) - 1 + first / (last - first);
     }
 };
 
-// Writes all data that a search over a block depends on to memory.surroundings, and their hash to
+// Writes all data that a search over a block depends on to memory.surroundings, and a hash of it to
 // memory.hash.
 __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPlace& block) {
     Canvas& canvas = memory.canvas;
     const int length = block.height() + block.width();
     const int across = (kReach + max(length, block.width() + kReach)) / kUnit;
     const int above = kReach / kUnit * across, count = surrounding_units(block.a, block.b);
-    __syncthreads();  // all threads have read the previous hash
+    __syncthreads();  // wait until all threads have read the previous hash
     if (threadIdx.x < kHashWords) memory.wide[threadIdx.x] = 0;
     if (threadIdx.x == 0) memory.hash = 0;
     __syncthreads();
@@ -74,7 +73,8 @@ __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPl
             hash += (mixed ^ mixed >> 15) * 0xC2B2AE35u;
         }
     }
-    // Farther samples do not change between searches in a fragment, except those of the fragment.
+    // Template matching also depends on the samples of the whole fragment, which change between
+    // searches; samples outside the fragment do not.
     if (memory.worth[block_number(block)] >> kMatched & 1) {
         uint64_t wide[2] = {0, 0};
         constexpr int kAcross = kMaxSide / kUnit;
@@ -105,7 +105,7 @@ __device__ inline void see_surroundings(BlockSearchMemory& memory, const BlockPl
     __syncthreads();
 }
 
-// Whether a record was made with the surroundings in memory.surroundings.
+// Whether a record was made for the context in memory.surroundings.
 __device__ inline bool seen_before(const BlockSearchMemory& memory, const BlockPlace& block,
                                    const uint8_t* record) {
     const RecordLayout layout(block.a, block.b);
@@ -117,7 +117,7 @@ __device__ inline bool seen_before(const BlockSearchMemory& memory, const BlockP
     return !__syncthreads_or(differ);
 }
 
-// Writes the samples, levels and units of a record to the canvas.
+// Copies the samples, levels and units of a record to the canvas.
 __device__ inline void show(BlockSearchMemory& memory, const BlockPlace& block, const uint8_t* record) {
     Canvas& canvas = memory.canvas;
     const RecordLayout layout(block.a, block.b);

@@ -1,4 +1,4 @@
-// The estimated rate of a residual whose levels are rounded, see shared/blocks/estimate.h.
+// Estimated rate of a residual with rounded levels, see shared/blocks/estimate.h.
 #pragma once
 
 #include "cuda/device/warp.cuh"
@@ -11,8 +11,8 @@ struct RoundedLevels {
     int32_t count, bits, end;
     unsigned long long kept;
 
-    // Adds a coefficient and its place in scan order. A transform has 2^coded_log2 coefficients; the
-    // threads of a warp with coefficients of the same transform call it together.
+    // Adds a coefficient at scan position `place`. A transform has 2^coded_log2 coefficients; the
+    // threads of a warp that hold coefficients of one transform call it together.
     __device__ void add(int16_t value, int place, int32_t step, int coded_log2) {
         const uint32_t size = uint32_t(abs(int(value)));
         const uint32_t level = (size * estimate_scale(step) + kEstimateRound) >> 16;

@@ -1,5 +1,5 @@
-// The search for the plan of a fragment. A team has one worker or more, each a CUDA block with its
-// own canvas. Where both splits of a block are worth a trial, its workers part into two halves, one
+// Search for the plan of a fragment. A team has one or more workers; each is a CUDA block with its
+// own canvas. If both splits of a block are worth a trial, the workers divide into two halves, one
 // per split.
 #pragma once
 
@@ -9,13 +9,13 @@ namespace mmp {
 
 struct Frame {
     BlockPlace block;
-    int first, last;       // workers of this block: first to last - 1
-    bool begun, parted;    // parted: each half of them tries one split
-    uint32_t hash;         // of the samples around the block
-    int64_t bound, least;  // upper limits of the cost: at the start, and now
+    int first, last;       // workers of this frame: first to last - 1
+    bool begun, parted;    // parted: each half of the workers tries one split
+    uint32_t hash;         // hash of the context of the block
+    int64_t bound, least;  // bound on entry, and least cost so far
     const uint8_t* best;   // record of the best plan so far, or null
-    int flag, half;        // the flag and the half that are tried
-    int64_t cost;          // of this flag so far
+    int flag, half;        // flag and half that are being tried
+    int64_t cost;          // cost of this flag so far
     const uint8_t* halves[2];
 
     __device__ int middle() const { return (first + last) / 2; }
@@ -26,7 +26,7 @@ class Search {
 public:
     __device__ explicit Search(Worker& worker) : worker_(worker) {}
 
-    // Returns the record of the best plan. All threads of all workers of the team call it.
+    // Returns the record of the best plan. All threads of all workers of the team must call it.
     __device__ const uint8_t* run() {
         forget();
         depth_ = -1;
@@ -67,8 +67,8 @@ private:
         frame.begun = false;
     }
 
-    // Returns whether an earlier search with the same surroundings answers this one; found_ is then
-    // its best record, or null if its cost is not below the bound.
+    // Returns whether an earlier search with the same context answers this one; found_ is then its
+    // best record, or null if its cost is not below the bound.
     __device__ bool recall(Frame& frame) {
         if (!frame.alone()) return false;
         const BlockPlace& block = frame.block;
@@ -91,7 +91,7 @@ private:
         const BlockPlace& block = frame.block;
         Findings& findings = worker_.findings(block);
         if (frame.alone()) {
-            // Either of the two records may become the one that is kept.
+            // Either of the two records may become the one that is kept, so both get the context.
             const int words = surrounding_words(block.a, block.b);
             const int start = RecordLayout(block.a, block.b).surroundings;
             uint32_t* one = reinterpret_cast<uint32_t*>(
@@ -117,7 +117,8 @@ private:
         frame.best = record;
     }
 
-    // Descends to the next half of a split block, unless none is left or the cost is too high.
+    // Descends to the next half of a split block, unless no half is left or the cost exceeds the
+    // bound.
     __device__ bool next_half(Frame& frame) {
         while (frame.half < 2 &&
                canvas().is_outside(part_of(frame.block, frame.flag, frame.half)))
@@ -132,7 +133,7 @@ private:
         return true;
     }
 
-    // Adds the plan that was found for a half; without a plan, gives this flag up.
+    // Adds the plan found for a half; without a plan, ends this flag.
     __device__ void take(Frame& frame) {
         frame.halves[frame.half] = found_;
         if (found_) {
@@ -177,7 +178,7 @@ private:
         found_ = frame.best;
     }
 
-    // Takes the better of the plans of both halves of the workers.
+    // Exchanges the plans of both halves of the workers and takes the better one.
     __device__ void share(Frame& frame) {
         Mail& mail = worker_.team.mail[worker_.part_number(frame.first, frame.last)];
         const bool second = worker_.number >= frame.middle();

@@ -1,5 +1,5 @@
-// The survey: promising modes of all blocks of some fragments, predicted from the coarse source. It
-// depends on no decoded sample, so all blocks are surveyed at once.
+// Survey (rough mode decision): promising modes of all blocks of some fragments, predicted from the
+// coarse source. It depends on no decoded sample, so all blocks are surveyed in parallel.
 #include "cuda/blocks/least_squares.cuh"
 #include "cuda/blocks/prediction.cuh"
 #include "cuda/blocks/templates.cuh"
@@ -15,7 +15,7 @@ struct SurveyMemory {
     FitMemory fit;
     Line lines[kAngles];
     int32_t sums[kModes];
-    uint8_t looked[kModes], ranked[kModes];  // modes, as they were looked at and by difference
+    uint8_t looked[kModes], ranked[kModes];  // modes in order of examination, and by SATD
     int32_t energy;
     RoundedLevels rounded;
     uint8_t source[kMaxBlockArea], fitted[kMaxBlockArea], matched[kMaxBlockArea];
@@ -24,7 +24,7 @@ struct SurveyMemory {
     TemplateMemory templates[kBlockWarps];
 };
 
-// Access of the template search to the coarse plane. Memory before and after the plane may be read.
+// View of the coarse plane for the template search. Words before and after the plane are readable.
 struct PlanePlaces {
     const uint8_t* samples;
     int stride;
@@ -34,12 +34,12 @@ struct PlanePlaces {
     }
 };
 
-// The reference line of a mode; modes other than angles do not read it.
+// Reference line of a mode; modes other than angles do not read it.
 __device__ const Line& line_of(const SurveyMemory& memory, int mode) {
     return memory.lines[max(0, angle_of(mode))];
 }
 
-// A block that is surveyed, in the picture.
+// A block to survey, in coordinates of the picture.
 struct Surveyed {
     int row, column, a, b;
     int top, left, side;  // of its fragment
@@ -50,7 +50,7 @@ struct Surveyed {
     __device__ int pieces_log2() const { return a + b - 2 * kUnitLog2; }
 };
 
-// The whole prediction of a block by a mode from kLeastSquares on.
+// Prediction of the whole block by kLeastSquares or a later mode.
 __device__ const uint8_t* whole_prediction(const SurveyMemory& memory, int mode) {
     return mode == kLeastSquares ? memory.fitted : memory.matched;
 }
@@ -59,7 +59,8 @@ __device__ PlaneView view_of(const BlockPicture& picture) {
     return {picture.coarse, picture.width, picture.height};
 }
 
-// Whether a difference, times the factor, is at least one step for each sample.
+// Whether the mean difference per sample, times the factor, is at least the quantisation step in
+// 1/16 of a sample's unit.
 __device__ bool is_large(const BlockPicture& picture, const Surveyed& block, int difference,
                          int factor) {
     return factor == kAlways || factor * int64_t{difference} >= int64_t{picture.step}
@@ -74,8 +75,8 @@ __device__ void predict_block(int mode, SurveyMemory& memory, const Surveyed& bl
                     b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
 }
 
-// Loads the source of a block and its references, which are the samples of the coarse source that
-// would be decoded before the block.
+// Loads the source of a block and its references: the samples of the coarse source that are decoded
+// before the block.
 __device__ void load_block(const BlockPicture& picture, SurveyMemory& memory,
                            const Surveyed& block) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
@@ -92,8 +93,8 @@ __device__ void load_block(const BlockPicture& picture, SurveyMemory& memory,
     __syncthreads();
 }
 
-// Computes the sums of the absolute Hadamard differences of some modes, given as bits, twice as
-// large as the differences. Returns the number of modes looked at so far, from that before.
+// Computes twice the SATD of each mode in the bit mask `modes`. `before` is the number of modes
+// examined before; returns the new number.
 __device__ int look_at(SurveyMemory& memory, const Surveyed& block, uint64_t modes, int before) {
     const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2(), count = __popcll(modes);
     const int mode = threadIdx.x;
@@ -122,7 +123,7 @@ __device__ int look_at(SurveyMemory& memory, const Surveyed& block, uint64_t mod
     return before + count;
 }
 
-// Ranks the modes that were looked at by their differences.
+// Ranks the examined modes by SATD.
 __device__ void rank_modes(SurveyMemory& memory, int count) {
     if (threadIdx.x < count) {
         const int mode = memory.looked[threadIdx.x], own = memory.sums[mode] >> 1;
@@ -136,8 +137,8 @@ __device__ void rank_modes(SurveyMemory& memory, int count) {
     __syncthreads();
 }
 
-// The modes of the blocks that a block is half of, or that are its halves, if their sides differ
-// less. `surveyed` is what the survey found of the blocks of the fragment.
+// Best modes of the two halves of an oblong block and of the block that it is a half of; all three
+// are less oblong. `surveyed` holds the survey's results for the blocks of the fragment.
 __device__ uint64_t inherited_modes(const BlockPicture& picture, const Surveyed& block,
                                     const SurveyedModes* surveyed) {
     const BlockPlace own{block.row - block.top, block.column - block.left, block.a, block.b};
@@ -156,7 +157,7 @@ __device__ uint64_t inherited_modes(const BlockPicture& picture, const Surveyed&
     return modes;
 }
 
-// Looks at the angles of a block that the effort allows. Returns the number of modes looked at.
+// Examines the angles of a block that the effort allows. Returns the number of modes examined.
 __device__ int look_at_angles(const BlockPicture& picture, SurveyMemory& memory,
                               const Surveyed& block, const SurveyedModes* surveyed, int count) {
     constexpr uint64_t kEvery = ((uint64_t{1} << kAngles) - 1) << kFirstAngle;
@@ -184,9 +185,9 @@ __device__ int look_at_angles(const BlockPicture& picture, SurveyMemory& memory,
     return count;
 }
 
-// Adds the templates to the ranked modes. Template matching is slow: it runs only where the other
-// modes leave a large difference, and counts only where at most one other mode is better. Returns
-// the number of modes.
+// Adds template matching to the ranked modes. It is slow, so it runs only where the other modes
+// leave a large SATD, and counts only if at most one other mode is better. Returns the number of
+// modes.
 __device__ int rank_templates(const BlockPicture& picture, SurveyMemory& memory,
                               const Surveyed& block, int modes) {
     const int row = block.row, column = block.column, a = block.a, b = block.b;
@@ -233,9 +234,9 @@ __device__ int rank_templates(const BlockPicture& picture, SurveyMemory& memory,
     return modes + 1;
 }
 
-// Writes what the best modes leave of a block: the residuals, and their coefficients in scan order
-// or the estimates of their rounded levels. `number` is the block's number in its fragment, `slot`
-// the fragment's among those of the launch.
+// Writes, for the best modes of a block, the energy of the residual and either its coefficients in
+// scan order or the estimate of its rounded levels. `number` is the block number in its fragment,
+// `slot` the number of the fragment in the launch.
 __device__ void transform_best(const BlockPicture& picture, const SearchRoom& room,
                                SurveyMemory& memory, const Surveyed& block, int number, int slot,
                                int modes) {
@@ -288,9 +289,9 @@ __device__ void transform_best(const BlockPicture& picture, const SearchRoom& ro
 
 }  // namespace
 
-// Surveys the blocks of the fragments of the tickets from `first` on whose sides differ by a factor
-// of 2^apart, or all of them where `apart` is negative. Grid: (kBlocks, tickets); five CUDA blocks
-// fit on a multiprocessor.
+// Surveys the blocks whose sides differ by a factor of 2^apart (all blocks if `apart` is negative)
+// in the fragments of the tickets from `first` on. Grid: (kBlocks, tickets); occupancy: five CUDA
+// blocks per multiprocessor.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
     survey_blocks(const BlockPicture* pictures, const SearchRoom* rooms, int first, int apart) {
     __shared__ SurveyMemory memory;

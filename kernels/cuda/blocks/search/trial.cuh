@@ -1,6 +1,6 @@
-// Trials of a block as a leaf: its best modes are tried in full, and the cheapest becomes a record.
-// A candidate is a mode that is tried; a trial is one transform type of a candidate. All threads of
-// a worker call each function.
+// Trials of a block as a leaf: the best modes are tried in full, and the cheapest becomes a record.
+// A candidate is a mode; a trial is one transform type of a candidate. All threads of a worker call
+// each function.
 #pragma once
 
 #include "cuda/blocks/modes.cuh"
@@ -9,11 +9,11 @@
 
 namespace mmp {
 
-// The sizes of a block's trials, as log2. Trial number t is candidate t >> types_log2 with type t &
-// (types - 1).
+// Sizes of a block's trials, as log2. Trial t is candidate t >> types_log2 with type t & (types -
+// 1).
 struct TrialShape {
     int a, b, types_log2;        // height, width, types
-    int rows_log2, columns_log2;  // of the coded coefficients
+    int rows_log2, columns_log2;  // size of the coded coefficients
 
     __device__ explicit TrialShape(const BlockPlace& block)
         : a(block.a),
@@ -26,25 +26,26 @@ struct TrialShape {
     __device__ int type(int t) const { return t & (types() - 1); }
     __device__ int area_log2() const { return a + b; }
     __device__ int coded_log2() const { return rows_log2 + columns_log2; }
-    // Whether a warp that visits the samples of all candidates in order stays within one candidate.
+    // Whether each warp stays within one candidate when threads visit the samples of all candidates
+    // in order.
     __device__ bool uniform() const { return a + b >= 5; }
 };
 
-// The costs of a candidate without its levels, in 1/16 squared error.
+// Costs of a candidate without its levels, in 1/16 squared error.
 struct CandidateCosts {
     int64_t flag;
-    const int32_t* kind;  // kBare and kTransformed
+    const int32_t* kind;  // of kBare and of kTransformed
 
     __device__ int64_t mode(const TrialMemory& trial, int n) const {
         return flag + trial.mode_costs[trial.ranked[n]];
     }
-    // The cost of the prediction without a residual, distortion included.
+    // RD cost of the prediction without a residual.
     __device__ int64_t bare(const TrialMemory& trial, int n) const {
         return mode(trial, n) + kind[kBare] + (int64_t{trial.bare[n]} << kCostFractionBits);
     }
 };
 
-// The cost of the flag of a block; 0 where the edge of the picture forces it.
+// Cost of the flag of a block; 0 if the border of the picture forces it.
 __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace& block, int flag) {
     Canvas& canvas = memory.canvas;
     if (canvas.forced_flag(block)) return 0;
@@ -52,7 +53,7 @@ __device__ inline int64_t flag_cost(BlockSearchMemory& memory, const BlockPlace&
                      unit_left(canvas, block));
 }
 
-// Writes the predictions of the first candidates and clears the sums of their trials.
+// Writes the predictions of the best candidates and clears the sums of their trials.
 template <class Candidate>
 __device__ void predict_candidates(BlockSearchMemory& memory, const BlockPlace& block,
                                           int tried) {
@@ -125,7 +126,7 @@ __device__ void transform_candidates(BlockSearchMemory& memory, const BlockPlace
     __syncthreads();
 }
 
-// Sets `top` of the trials whose estimated cost is hopeless to -1.
+// Early termination: sets `top` of the trials with a hopeless estimated cost to -1.
 __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried) {
     TrialMemory& trial = memory.trial;
@@ -149,14 +150,14 @@ __device__ inline void drop_hopeless(BlockSearchMemory& memory, const TrialShape
 }
 
 // Chooses the levels of each trial, one group of threads per trial; marks trials whose rate alone
-// costs too much.
+// reaches the bound or exceeds the cost of a candidate without a residual.
 template <class Candidate>
 __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape& shape,
                                            const CandidateCosts& costs, int tried, int64_t bound) {
     TrialMemory& trial = memory.trial;
     const int a = shape.a, b = shape.b, trials = tried << shape.types_log2;
     const int lanes = 1 << min(shape.rows_log2, shape.columns_log2);
-    // Spreads the trials over the warps.
+    // Distributes the trials over the warps.
     const int warp = threadIdx.x / 32, group = threadIdx.x % 32 / lanes;
     for (int first = warp; first < trials; first += kBlockThreads / lanes) {
         const int own = first + group * kBlockWarps;
@@ -186,7 +187,7 @@ __device__ void choose_trial_levels(BlockSearchMemory& memory, const TrialShape&
     __syncthreads();
 }
 
-// Returns a decoded sample of a trial, from the prediction and the inverse column transform.
+// Returns a reconstructed sample of a trial, from the prediction and the inverse column transform.
 template <class Candidate>
 __device__ int rebuilt_sample(BlockSearchMemory& memory, const TrialShape& shape, int t, int at) {
     const Candidate& candidate = candidate_of<Candidate>(memory, shape.candidate(t));
@@ -197,7 +198,7 @@ __device__ int rebuilt_sample(BlockSearchMemory& memory, const TrialShape& shape
     return max(0, min(255, candidate.prediction[at] + residual));
 }
 
-// Computes the inverse transforms of the trials and sums the squared errors of their samples.
+// Computes the inverse transforms of the trials and sums their squared errors.
 template <class Candidate>
 __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& block,
                                       const TrialShape& shape, int tried) {
@@ -239,8 +240,8 @@ __device__ void rebuild_trials(BlockSearchMemory& memory, const BlockPlace& bloc
     __syncthreads();
 }
 
-// Writes the cheapest of all candidates and trials to trial.best, trial.cost and trial.node.
-// trial.best is -1 where none costs less than the bound.
+// Writes the cheapest candidate or trial to trial.best, trial.cost and trial.node. trial.best is -1
+// if none costs less than the bound.
 __device__ inline void take_cheapest(TrialMemory& trial, const TrialShape& shape,
                                      const CandidateCosts& costs, int tried, int64_t bound) {
     const int types = shape.types();
@@ -304,8 +305,8 @@ __device__ void record_leaf(BlockSearchMemory& memory, const BlockPlace& block,
     __syncthreads();
 }
 
-// Tries the `tried` best modes of a block in full. Returns the least cost; if it is below the bound,
-// makes a record.
+// Tries the `tried` best modes of a block in full. Returns the least cost; if it is below the
+// bound, makes a record.
 template <class Candidate>
 __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& block, int tried,
                                   const CandidateCosts& costs, int64_t bound, uint8_t* record) {
@@ -322,7 +323,7 @@ __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& b
 }
 
 // Finds the cheapest way to code a block as a leaf; returns its cost. If the cost is below the
-// bound, makes a record of it.
+// bound, makes a record.
 __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
                                    uint8_t* record) {
     const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);

@@ -1,21 +1,22 @@
-// The order of the fragments: a team takes the first fragment that is ready, by diagonals, so that
-// many are searched at once. A fragment is ready after the fragment before it and those of the row
-// above, up to two largest blocks after it. Its models have counted no more than these, so plans
-// depend neither on the number of teams nor on their pace. See docs/decisions/0019-wavefront.md.
+// Order of the fragments (wavefront): a team takes the first fragment that is ready, in order of
+// diagonals, so that many are searched in parallel. A fragment is ready once its predecessor in the
+// row is searched and the row above is searched up to two largest blocks to its right. Its models
+// have learned from no fragments beyond these, so plans depend neither on the number of teams nor
+// on their timing. See docs/decisions/0019-wavefront.md.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"
 
 namespace mmp {
 
-constexpr int kPause = 5000;  // nanoseconds between two looks at other teams' progress
-constexpr uint32_t kStopLooks = 16;  // of so many, one also looks whether the host ends the search
+constexpr int kPause = 5000;  // nanoseconds between two polls of the progress
+constexpr uint32_t kStopLooks = 16;  // polls between two checks of the host's stop flag
 constexpr uint32_t kNoTicket = ~0u;
 
 // A fragment of a picture, in rows and columns of fragments.
 struct Fragment {
-    int row, column, across;  // across: fragments in a row
-    int above;                // last column of the row above that the fragment depends on
+    int row, column, across;  // across: fragments per row
+    int above;                // last column of the row above that must be searched before
 
     __device__ Fragment(const BlockPicture& picture, const Ticket& ticket)
         : row(ticket.row),
@@ -29,7 +30,7 @@ struct Fragment {
     }
 };
 
-// Copies a structure to shared memory.
+// Copies a structure to shared memory, with all threads of the block.
 template <class T>
 __device__ void copy_structure(const T& from, T& to) {
     static_assert(sizeof(T) % sizeof(uint32_t) == 0, "");
@@ -37,7 +38,7 @@ __device__ void copy_structure(const T& from, T& to) {
         reinterpret_cast<uint32_t*>(&to)[i] = reinterpret_cast<const uint32_t*>(&from)[i];
 }
 
-// Sets up the memory of this worker for a launch.
+// Sets up this worker's memory for a launch.
 __device__ inline void enter_room(const SearchRoom& given, int worker, int team, int workers,
                                   const BlockEffort& effort) {
     BlockSearchMemory& memory = search_memory();
@@ -64,9 +65,9 @@ __device__ inline void enter_room(const SearchRoom& given, int worker, int team,
     __syncthreads();
 }
 
-// Takes the first ticket whose fragment is ready, of the `count` tickets of this launch, whose list
-// begins at `tickets`. Returns its number, or kNoTicket when all are taken. No ticket before `from`
-// is left; the function moves it on. One warp calls it.
+// Takes the first ticket whose fragment is ready, from `tickets`, the `count` tickets of this
+// launch. Returns its index, or kNoTicket if none is left or the host stops the search. All tickets
+// before `from` are taken; the function advances `from`. One warp calls it.
 __device__ inline uint32_t find_ticket(const BlockPicture* pictures, const SearchRoom& room,
                                        const Ticket* tickets, uint32_t count, uint32_t& from) {
     const int lane = threadIdx.x % 32;
@@ -97,7 +98,8 @@ __device__ inline uint32_t find_ticket(const BlockPicture* pictures, const Searc
     return kNoTicket;
 }
 
-// Takes a ticket for a team; see find_ticket. All threads of all workers of the team call it.
+// Takes a ticket for a team; see find_ticket(). All threads of all workers of the team must call
+// it.
 __device__ inline uint32_t take_ticket(Worker& worker, const BlockPicture* pictures,
                                        const Ticket* tickets, uint32_t count, uint32_t& from) {
     if (worker.number == 0 && threadIdx.x < 32) {
@@ -108,7 +110,8 @@ __device__ inline uint32_t take_ticket(Worker& worker, const BlockPicture* pictu
     return *const_cast<const volatile uint32_t*>(&worker.team.ticket);
 }
 
-// Sets the models to what the searches of the fragments before and above have learned.
+// Initialises the models from the searches of the previous fragment in the row and of the row
+// above.
 __device__ inline void start_models(const BlockPicture& picture, const Fragment& fragment,
                                     BlockModels& models) {
     const BlockModels& above = picture.models[fragment.above];
@@ -127,8 +130,8 @@ __device__ inline void start_models(const BlockPicture& picture, const Fragment&
     __syncthreads();
 }
 
-// Lets other teams and the host know that a fragment is searched. All threads of one worker of its
-// team call it.
+// Publishes the models and the progress to other teams and the host. All threads of one worker of
+// the team call it.
 __device__ inline void finish_fragment(const BlockPicture& picture, const Fragment& fragment,
                                        const BlockModels& models) {
     copy_structure(models, picture.models[fragment.column]);

@@ -1,14 +1,13 @@
-// Decides which flags of the blocks of a fragment are worth a trial, from the survey and the
-// models.
+// Decides from the survey and the models which flags of the blocks of a fragment are worth a trial.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"
 
 namespace mmp {
 
-// The cost of a block by a mode of the survey, from levels chosen with the current models.
-// `start` is the first index of the block's levels in the array of the team, `shared` that of its
-// coefficients in the array of the launch, and `margins` that of its magnitudes.
+// RD cost of a block by a mode of the survey, with levels chosen under the current models. `start`
+// is the offset of the block's levels in the team's array, `shared` the offset of its coefficients
+// in the launch's array, and `margins` the offset of its magnitudes.
 __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
                                       int64_t energy, int64_t start, int64_t shared,
                                       int64_t margins) {
@@ -23,7 +22,7 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
     const ChosenLevels chosen =
         choose_levels(scan, top, coefficients, step, memory.costs, levels);
     if (chosen.last < 0) return kNever;
-    int64_t kept = 0;  // energy that the levels code, in 1/64 squared error
+    int64_t kept = 0;  // energy that the levels represent, in 1/64 squared error
     for (int k = 0; k <= chosen.last; ++k) {
         if (!levels[k]) continue;
         const int64_t value = coefficients[k];
@@ -34,14 +33,16 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
     return residual_cost(chosen.cost, energy, kept >> 2);
 }
 
-// Estimates the costs of the survey's modes with the current models; each worker takes a share.
+// Estimates the costs of the survey's modes under the current models; each worker processes a
+// share.
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;
     const SearchRoom& room = memory.room;
     const BlockTables& tables = *picture.tables;
     const int rough = picture.effort.rough, threads = worker.workers * kBlockThreads;
-    // Neighbours in the list have equal areas, so the threads of a warp do equal work.
+    // Adjacent blocks in the list have equal areas, so the threads of a warp do equal work (no
+    // divergence).
     const int lane = threadIdx.x % 32, warp = worker.number * kBlockWarps + threadIdx.x / 32;
     for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
         const int number = tables.by_area[i / rough], r = i % rough;
@@ -74,7 +75,7 @@ __device__ inline void price_rough(Worker& worker, int slot) {
     }
 }
 
-// Sets memory.worth of all blocks: the flags whose guessed cost is close enough to the least.
+// Sets memory.worth of all blocks: the flags whose estimated cost is close enough to the least one.
 __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
     const BlockPicture& picture = memory.picture;

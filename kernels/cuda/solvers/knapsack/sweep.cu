@@ -1,9 +1,9 @@
-// The dense dynamic programme of knapsacks: rows of values, stage after stage.
+// Dense dynamic programming for knapsacks: rows of values, stage after stage.
 //
-// A team of blocks works on one table at a time, with a barrier of the team after each pass over a
-// row. A pass computes one stage, or two stages if both are items: four values of the row before
-// them give the value and both decisions. A warp packs the decisions of 32 states by ballot and
-// writes each word once.
+// A team of blocks processes one table at a time, with a team barrier after each pass over a row. A
+// pass computes one stage, or two stages if each is a single item: four values of the row before
+// both stages give the value and both decisions. A warp packs the decisions of 32 states by ballot
+// and writes each word once.
 #include "cuda/device/barrier.cuh"
 #include "cuda/solvers/knapsack/table.cuh"
 
@@ -12,15 +12,15 @@ namespace mmp {
 constexpr int kThreads = 1024;
 constexpr int kWarps = kThreads / 32;
 constexpr int kEach = 4;          // words of 32 states that a warp computes at a time
-constexpr int kCounterStep = 32;  // puts the counters of teams into different cache lines
+constexpr int kCounterStep = 32;  // pads the counters of teams to different cache lines
 constexpr int kSleep = 20;        // nanoseconds between two reads of a counter
 
-// The part of a row that a block computes: groups first to last - 1, each of kEach words.
+// The part of a row that a block computes: groups first to last - 1 of kEach words each.
 struct Part {
     int64_t first, last;
 };
 
-// Waits for all blocks of the team; afterwards each block sees what the others have written.
+// Team barrier; afterwards each block sees what the others have written.
 __device__ inline void wait_for_team(uint32_t* arrived, uint32_t blocks, uint32_t& expected) {
     __syncthreads();
     if (blocks == 1) return;
@@ -29,7 +29,7 @@ __device__ inline void wait_for_team(uint32_t* arrived, uint32_t blocks, uint32_
     __syncthreads();
 }
 
-// Writes a part of the row before the first stage.
+// Writes a block's part of the row before the first stage.
 __device__ inline void fill_start(const Table& table, bool exact_fill, const Part& part, Value* row) {
     const int64_t last = min(part.last * kEach * 32, table.states);
     for (int64_t state = part.first * kEach * 32 + threadIdx.x; state < last; state += kThreads)
@@ -47,7 +47,8 @@ __device__ inline void sweep_two(const Table& table, const Option* options, cons
 #pragma unroll
     for (int i = 0; i < kBudgets; ++i) both[i] = take[0].weights[i] + take[1].weights[i];
     for (int64_t group = part.first + warp; group < part.last; group += kWarps) {
-        // Values of the row before for none of the items, the first, the second, and both.
+        // Values in the row before both stages: at the predecessors for no item, one item, the
+        // other item, and both.
         Value none[kEach], one[kEach], two[kEach], all[kEach];
 #pragma unroll
         for (int i = 0; i < kEach; ++i) {
@@ -124,11 +125,11 @@ __device__ inline void sweep_one(const Table& table, const Option* options, int 
 
 using namespace mmp;
 
-// Sweeps all tables over all their passes; pass i has the stages passes[i] to passes[i + 1] - 1. A
-// null `before` stands for the start row of each table. Team t writes to the rows even + t * stride
-// and odd + t * stride in turn, `even` first; with a null `before`, the first row written is the
-// start row. `values` gets the value of the last state of each table. `decisions` and `values` may
-// be null.
+// Computes all passes of all tables; pass i has stages passes[i] to passes[i + 1] - 1. If `before`
+// is null, each table begins with its start row. Team t writes alternately to rows even + t *
+// stride and odd + t * stride (double buffering), `even` first; with a null `before`, the first row
+// written is the start row. `values` receives the value of the last state of each table.
+// `decisions` and `values` may be null.
 extern "C" __global__ void __launch_bounds__(kThreads, 1)
     sweep_tables(const Table* tables, int32_t count, int32_t team_blocks, int32_t exact_fill,
                  const int32_t* passes, const Stage* stages, const Option* options,

@@ -1,7 +1,7 @@
-// Tables of knapsacks on the device; mmpcodec/solvers/knapsack holds the definitions.
+// Knapsack tables on the device; mmpcodec/solvers/knapsack holds the definitions.
 //
-// Compiled for the type of values (-DMMP_VALUE), the type of state indices (-DMMP_INDEX, 32 bits if
-// all tables have fewer than 2^31 states) and the number of budgets (-DMMP_BUDGETS).
+// Compile-time parameters: type of values (-DMMP_VALUE), type of state indices (-DMMP_INDEX, 32
+// bits if every table has fewer than 2^31 states), number of budgets (-DMMP_BUDGETS).
 #pragma once
 
 #include "cuda/device/warp.cuh"
@@ -23,42 +23,43 @@ using Index = MMP_INDEX;
 
 constexpr int kBudgets = MMP_BUDGETS;
 
-// Exclusive limit of the magnitudes of all values and of the profits of all options that fit.
+// Exclusive limit of the magnitude of all values and of the profits of all options that fit.
 constexpr Value kMagnitude = Value{1} << (8 * sizeof(Value) - 3);
 // Mark of an infeasible state and of an option that does not fit; every value below half of it
-// marks one. If profits may add up to more than this half, all values are 0 or more.
+// counts as infeasible. If the sum of profits can exceed that half, all values are 0 or more.
 constexpr Value kNothing = -2 * kMagnitude;
 
 // An option that fits in no state has a weight above the capacity, shift 0 and profit 0.
 struct Option {
     Index weights[kBudgets];
-    Index shift;  // distance of a state to its predecessor, in states
+    Index shift;  // distance from a state to its predecessor, in states
     Value profit;
 };
 
 struct Stage {
-    int64_t plane;  // number of planes of decisions of the earlier stages of its table
+    int64_t plane;  // number of bit planes of decisions of earlier stages
     int32_t option, options;
 };
 
-// The table of a problem; a plane of its decisions has `words` words.
+// The table of a problem; one bit plane of its decisions has `words` words.
 struct Table {
     int64_t states, words;
     int64_t decisions;  // index of its first word of decisions
-    int64_t state;      // state whose choices are traced
+    int64_t state;      // state from which the choices are traced
     Index sizes[kBudgets];
-    uint32_t magics[kBudgets], shifts[kBudgets];  // for division by the sizes
+    uint32_t magics[kBudgets], shifts[kBudgets];  // to divide by the sizes
     int32_t first_pass, last_pass, first_stage, last_stage;
 };
 
-// T. Granlund and P. Montgomery, "Division by invariant integers using multiplication", 1994.
+// Division by multiplication. Source: T. Granlund and P. Montgomery, "Division by invariant
+// integers using multiplication", 1994.
 __device__ inline Index divided(Index state, const Table& table, int budget) {
     if (sizeof(Index) == 8) return state / table.sizes[budget];
     const uint32_t low = static_cast<uint32_t>(state);
     return (__umulhi(table.magics[budget], low) + low) >> table.shifts[budget];
 }
 
-// Computes the capacities of a state.
+// Converts a state index to the capacity in each budget.
 __device__ inline void locate(const Table& table, Index state, Index* capacities) {
 #pragma unroll
     for (int i = kBudgets - 1; i > 0; --i) {

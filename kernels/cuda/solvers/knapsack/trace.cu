@@ -1,11 +1,11 @@
-// Traces the choices that lead to a state of a knapsack's table from the recorded decisions.
+// Traces back the choices that lead to a state of a knapsack table, from the recorded decisions.
 #include "cuda/solvers/knapsack/table.cuh"
 
 using namespace mmp;
 
-// One block of one warp traces one table. If `values` is not null and the value of a table marks it
-// as infeasible, its choices and its state stay unchanged. `states` gets the state before the first
-// stage of each table.
+// One block of one warp traces one table. If `values` is not null and the value of a table is
+// infeasible, its choices and its state are not changed. `states` receives the state before the
+// first stage of each table.
 extern "C" __global__ void __launch_bounds__(32)
     trace_choices(const Table* tables, const Stage* stages, const Option* options,
                   const uint32_t* decisions, const Value* values, int64_t* choices,
@@ -16,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(32)
     const uint32_t* const planes = decisions + table.decisions;
     int64_t state = table.state;
     for (int last = table.last_stage; last > table.first_stage; last -= 32) {
-        // Each lane loads one stage in advance, so only the reads of decisions are sequential.
+        // Each lane prefetches one stage, so only the reads of decisions are sequential.
         const int own = last - 1 - lane;
         Stage stage{};
         int64_t shifts[2] = {};

@@ -1,8 +1,9 @@
-// The maximum-sum interval of a sequence.
+// Maximum-sum interval of a sequence.
 //
-// Each thread reads a stretch of consecutive values, then the pieces of the threads are joined in
-// order. A warp copies one line of each lane's stretch to shared memory at a time, so global memory
-// is read in whole lines. The kernels are compiled for the type of the values (-DMMP_VALUE).
+// Each thread summarises a stretch of consecutive values as a piece; the pieces of the threads are
+// then joined in order (reduction). To make global reads coalesced, a warp stages one cache line of
+// each lane's stretch in shared memory at a time. Compile-time parameter: type of the values
+// (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_VALUE
@@ -16,16 +17,17 @@ using Value = MMP_VALUE;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kLine = 128;                       // bytes of a stretch that are staged at once
-constexpr int kValues = kLine / sizeof(Value);   // number of values in a line
+constexpr int kValues = kLine / sizeof(Value);   // values per line
 constexpr int kWord = 16;                        // bytes that a thread copies at once
 constexpr int kPack = kWord / sizeof(Value);
-constexpr int kRow = kLine + kWord;              // padded, so that lanes read different banks
+constexpr int kRow = kLine + kWord;              // padded to avoid bank conflicts
 
 struct alignas(kWord) Pack {
     Value of[kPack];
 };
 
-// Copies a line of each lane's stretch, `stretch` values apart, to the warp's rows.
+// Copies a line of each lane's stretch, `stretch` values apart, to the warp's rows in shared
+// memory.
 __device__ inline void stage_lines(const Value* values, int64_t count, int64_t first, int stretch,
                                    uint8_t* rows) {
     constexpr int kLanesOfLine = kLine / kWord, kLines = 32 / kLanesOfLine;
@@ -33,7 +35,7 @@ __device__ inline void stage_lines(const Value* values, int64_t count, int64_t f
     const int64_t from = first + int64_t{row} * stretch + word * kPack;
     uint8_t* const to = rows + row * kRow + word * kWord;
     if (first + int64_t{31} * stretch + kValues <= count) {
-        // All loads are issued before the first store waits for its load.
+        // All loads are issued before the first store, so their latencies overlap.
         Pack packs[kLanesOfLine];
 #pragma unroll
         for (int i = 0; i < kLanesOfLine; ++i)
@@ -51,7 +53,7 @@ __device__ inline void stage_lines(const Value* values, int64_t count, int64_t f
     }
 }
 
-// If all values of a line are small, one 32-bit integer holds a sum and an index.
+// If all values of a line are small, one 32-bit integer holds both a sum and an index.
 constexpr int kPlaceBits = 8;
 constexpr int kSmallBits = 17;
 static_assert((kValues << kSmallBits << kPlaceBits) <= 1 << 30 || sizeof(Value) < 4);
@@ -70,7 +72,8 @@ __device__ inline bool is_small(const Pack* line) {
 }
 
 __device__ inline Piece piece_of_small(const Pack* line, int64_t base) {
-    // Keys are 256 times a sum, plus a start or minus a stop: of equal sums, the first wins.
+    // Keys are 256 * sum plus a start index or minus a stop index, so that among equal sums the
+    // first one wins.
     int sum = 0, least = 0x7FFFFFFF, most = -0x7FFFFFFF, best = -0x7FFFFFFF, stop = 0;
 #pragma unroll 16
     for (int i = 0; i < kValues; ++i) {
@@ -99,7 +102,7 @@ __device__ inline Piece piece_of(const Pack* line, int count, int64_t base) {
     return piece_at(piece, base);
 }
 
-// Joins the pieces of all threads in order; thread 0 returns the result.
+// Reduces the pieces of all threads in order; thread 0 returns the result.
 __device__ inline Piece join_block(Piece mine, Piece* warps) {
     mine = join_warp(mine);
     if (threadIdx.x % 32 == 0) warps[threadIdx.x / 32] = mine;
@@ -113,8 +116,8 @@ __device__ inline Piece join_block(Piece mine, Piece* warps) {
 
 using namespace mmp;
 
-// Sets pieces[block] to the piece of the block's values. The address of `values` is a multiple of
-// 16 bytes. `stretch` is the number of values of a thread, a multiple of kValues.
+// Sets pieces[block] to the piece of the block's values. `values` must be aligned to 16 bytes.
+// `stretch` is the number of values per thread, a multiple of kValues.
 extern "C" __global__ void __launch_bounds__(kThreads, 4)
     pieces_of_blocks(const Value* values, int64_t count, int stretch, Piece* pieces) {
     __shared__ __align__(kWord) uint8_t staged[kWarps][32 * kRow];

@@ -1,9 +1,9 @@
-// Largest sum and its place for intervals of limited length, in strips of a matrix.
+// Largest sum, and its place, of intervals of limited length in strips of a matrix.
 //
-// `corners` holds the sums of all rectangles from the upper left corner, in rows + 1 rows and
-// columns + 1 columns, so the running sums of a strip are the difference of two rows. The minimum
-// of each window of running sums is found by doubling: windows of 1, 2, 4, ... sums, finally two
-// overlapping windows.
+// `corners` is the summed-area table: sums of all rectangles from the upper left corner, in rows +
+// 1 rows and columns + 1 columns. So the prefix sums of a strip are the difference of two rows. The
+// minimum of each window of prefix sums is found by doubling: windows of 1, 2, 4, ... sums, and
+// finally two overlapping windows.
 #include "cuda/device/warp.cuh"
 
 namespace mmp {
@@ -15,7 +15,7 @@ struct Limits {
 };
 
 // Returns an array whose element i is the minimum of lows[i] to lows[i + window - 1], for i from 0
-// to count - window. The array is `lows` or `spare`; both are overwritten.
+// to count - window. The result is in `lows` or `spare`; both are overwritten.
 __device__ inline int64_t* least_of_windows(int64_t* lows, int64_t* spare, int count, int window) {
     for (int width = 1; width < window;) {
         const int step = min(width, window - width);
@@ -34,9 +34,9 @@ __device__ inline int64_t* least_of_windows(int64_t* lows, int64_t* spare, int c
 
 using namespace mmp;
 
-// Sets best[strip] to the largest sum of each strip (top, bottom), and places[strip], unless null,
-// to the first interval of this sum, as start << 32 | stop. `scratch` has `needed` numbers for each
-// block; null means that they are in shared memory. Grid: any number of blocks.
+// Sets best[strip] to the largest sum of each strip (top, bottom), and places[strip], unless
+// `places` is null, to the first interval with this sum, as start << 32 | stop. `scratch` has
+// `needed` numbers per block; null: use shared memory. Grid: any number of blocks.
 extern "C" __global__ void __launch_bounds__(kThreads)
     best_of_limited(const int64_t* corners, Limits limits, const int2* strips, int count,
                     int64_t* best, uint64_t* places, int64_t* scratch, int needed) {
@@ -47,7 +47,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     const int size = limits.columns + 1, pitch = limits.columns + 1;
     const int most = min(limits.max_columns, limits.columns);
     const int window = most - limits.min_columns + 1;
-    // Padding with the largest int64, which is never a minimum, makes every window whole.
+    // Padding with the largest int64, which never is the minimum, makes every window complete.
     const int padding = window - 1;
     for (int strip = blockIdx.x; strip < count; strip += gridDim.x) {
         const int64_t* above = corners + int64_t{strips[strip].x} * pitch;
@@ -64,7 +64,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
         }
         __syncthreads();
         const int64_t* least = least_of_windows(lows, spare, size + padding, window);
-        // In the padded array, the window of the allowed starts of `stop` begins at stop - min.
+        // In the padded array, the window of allowed starts of `stop` begins at stop - min.
         int64_t mine = -static_cast<int64_t>(0x7FFFFFFFFFFFFFFFll) - 1;
         for (int stop = limits.min_columns + threadIdx.x; stop < size; stop += kThreads) {
             const int64_t gain = sums[stop] - least[stop - limits.min_columns];

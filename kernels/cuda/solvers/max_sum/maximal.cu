@@ -1,13 +1,13 @@
-// Maximal intervals: how far the best interval that begins at a place reaches.
+// Maximal intervals: for each start, how far the best interval reaches.
 //
-// Let p be the running sums. An interval from start to stop - 1 may be maximal only if p[start] is
-// below and p[stop] above all sums between them. So it ends before the first later sum that is at most
-// p[start], and at the first of the largest sums up to there. Two such intervals are nested or
-// disjoint, so those that lie in no other one are the maximal intervals of W. Ruzzo and M. Tompa, "A
-// linear time algorithm for finding all maximal scoring subsequences", ISMB 1999.
+// Let p be the prefix sums. An interval from start to stop - 1 can be maximal only if p[start] is
+// below and p[stop] above all prefix sums between them. So it ends before the first later prefix
+// sum that is at most p[start], at the first maximum of p up to there. Two such intervals are
+// nested or disjoint; those that no other one contains are the maximal intervals of W. Ruzzo and M.
+// Tompa, "A linear time algorithm for finding all maximal scoring subsequences", ISMB 1999.
 //
-// The search climbs a tree: a node of level h has the least and the largest of kChildren nodes of
-// level h - 1; the nodes of level 0 are the running sums.
+// The search climbs a tree of minima and maxima: a node of level h covers kChildren nodes of level
+// h - 1; the nodes of level 0 are the prefix sums.
 #include "shared/integers.h"
 
 namespace mmp {
@@ -19,11 +19,12 @@ constexpr int kLevels = 12;  // enough for 2^48 sums
 struct Tree {
     const int64_t* lows[kLevels];
     const int64_t* highs[kLevels];
-    int64_t count[kLevels];  // number of nodes
-    int64_t top;             // the level with one node
+    int64_t count[kLevels];  // nodes per level
+    int64_t top;             // level with one node
 };
 
-// Returns the stop of the longest interval that begins at `start`, where the next value is positive.
+// Returns the stop of the longest interval that begins at `start`, where the next value must be
+// positive.
 __device__ inline int64_t reach(const Tree& tree, int64_t start) {
     const int64_t low = tree.lows[0][start];
     int64_t most = low, level_of_most = 0, most_at = start;
@@ -60,7 +61,8 @@ __device__ inline int64_t reach(const Tree& tree, int64_t start) {
 
 using namespace mmp;
 
-// Computes the nodes of a level from the `count` nodes of the level below it. Grid: one thread a node.
+// Computes the nodes of a level from the `count` nodes of the level below. Grid: one thread per
+// node.
 extern "C" __global__ void __launch_bounds__(kThreads)
     join_nodes(const int64_t* lows, const int64_t* highs, int64_t count, int64_t* joined_lows,
                int64_t* joined_highs) {

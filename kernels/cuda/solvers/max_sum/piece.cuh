@@ -1,7 +1,7 @@
-// Pieces of a sequence, and the join of two adjacent pieces. A piece holds the sums that determine
-// the best interval of a join.
-// Source: K. Perumalla and N. Deo, "Parallel algorithms for maximum subsequence and maximum
-// subarray", Parallel Processing Letters 1995.
+// Summary (piece) of a part of a sequence, and the join of two adjacent pieces, which is
+// associative: a piece holds the sums that determine the best interval of a join. Source: K.
+// Perumalla and N. Deo, "Parallel algorithms for maximum subsequence and maximum subarray",
+// Parallel Processing Letters 1995.
 #pragma once
 
 #include "cuda/device/warp.cuh"
@@ -11,17 +11,17 @@ namespace mmp {
 constexpr int64_t kLowestSum = -static_cast<int64_t>(0x7FFFFFFFFFFFFFFFll) - 1;
 constexpr int64_t kHighestSum = 0x7FFFFFFFFFFFFFFFll;
 
-// The running sum before the first value is 0. Of equal running sums, the first place is kept.
+// The prefix sum before the first value is 0. Among equal prefix sums, the first place is kept.
 struct Piece {
     int64_t sum;
-    int64_t least, least_at;  // smallest running sum before a value, index of the value; -1: empty
-    int64_t most, most_at;    // largest running sum after a value, index of the next value
+    int64_t least, least_at;  // least prefix sum before a value, index of the value; -1: empty
+    int64_t most, most_at;    // largest prefix sum after a value, index of the next value
     int64_t best, start, stop;
 };
 
 __device__ inline Piece no_values() { return {0, 0, -1, 0, 0, 0, 0, 0}; }
 
-// A piece that grows by one value at a time; indices count from the beginning of the piece.
+// A piece that grows by one value at a time; indices are relative to its beginning.
 struct GrowingPiece {
     int64_t sum, least, most, best;
     int least_at, most_at, start, stop;
@@ -82,7 +82,7 @@ __device__ inline Piece join(const Piece& a, const Piece& b) {
     return joined;
 }
 
-// Joins the pieces of all lanes in order; lane 0 returns the result.
+// Warp reduction: joins the pieces of all lanes in order; lane 0 returns the result.
 __device__ inline Piece join_warp(Piece mine) {
     const int lane = threadIdx.x % 32;
 #pragma unroll 1

@@ -1,12 +1,12 @@
-// Maximum-sum rectangles and boxes: each range of planes and rows is a strip, and the best interval
-// of columns of each strip is searched by Kadane's algorithm.
+// Maximum-sum rectangles and boxes: each range of planes and rows is a strip; Kadane's algorithm
+// finds the best interval of columns of each strip.
 //
-// A matrix has one plane. `sums` holds running sums over planes and rows: for each plane and all
-// planes before it, a matrix of padded columns x pitch. The sum of the first r rows of column c is
-// at c * pitch + r, so rows are contiguous, with room for the sum of all rows. A block of 256 threads
-// takes 64 tops and 64 bottoms of one range of planes, a thread 4 tops and 4 bottoms. Bottoms start at
-// 1, since a strip has a row. The kernels are compiled for sums of int or long long (-DMMP_SUM) and
-// for the type of the values (-DMMP_VALUE).
+// A matrix has one plane. `sums` holds prefix sums over planes and rows: for each plane, a matrix
+// of padded columns x pitch. The sum of the first r rows of column c is at c * pitch + r, so rows
+// are contiguous, with room for the sum of all rows. A block of 256 threads computes 64 tops x 64
+// bottoms of one range of planes, a thread 4 x 4. Bottoms begin at 1, because a strip has at least
+// one row. Compile-time parameters: type of sums, int or long long (-DMMP_SUM), and type of the
+// values (-DMMP_VALUE).
 #include "cuda/solvers/max_sum/piece.cuh"
 
 #ifndef MMP_SUM
@@ -24,8 +24,8 @@ using Value = MMP_VALUE;
 constexpr int kThreads = 256;
 constexpr int kWarps = kThreads / 32;
 constexpr int kTile = 64;
-constexpr int kEach = 4;       // number of tops, and of bottoms, of a thread
-constexpr int kColumns = 32;  // number of columns that are staged at once
+constexpr int kEach = 4;       // tops per thread, and bottoms per thread
+constexpr int kColumns = 32;  // columns that are staged at once
 constexpr int kQuads = 2 * kTile / kEach;
 constexpr int kRowsOfWarp = kTile / kWarps;
 
@@ -38,37 +38,37 @@ struct Places {
     int of[6];
 };
 
-// Results of the search.
 struct Found {
     int64_t magnitudes;  // sum of the magnitudes of all values
     int64_t best;        // largest sum
     int64_t count;       // number of places written
 };
 
-// Sums of four neighbouring rows.
+// Prefix sums of four adjacent rows.
 struct alignas(4 * sizeof(Sum)) Four {
     Sum of[kEach];
 };
 
-// Reads the sums of four rows, the first of which is a multiple of four (tops) or follows one.
+// Reads the prefix sums of four rows. For tops, the first row is a multiple of four; for bottoms,
+// it is one more, so the load is not aligned.
 __device__ inline Four four_at(const Sum* sums, bool is_top) {
     if (is_top) return *reinterpret_cast<const Four*>(sums);
     return {sums[0], sums[1], sums[2], sums[3]};
 }
 
-// Running sums at the block's tops and bottoms, for kColumns columns.
+// Stage in shared memory: prefix sums at the block's tops and bottoms, for kColumns columns.
 struct Stage {
     Four of[kColumns][kQuads];
 };
 
-// The range of planes and the first top and bottom that a block searches.
+// Range of planes, and first top and bottom, that a block searches.
 struct Task {
     int front, back, first_top, first_bottom;
 };
 
-// Finds pair number t of the pairs first <= last below `size`, ordered by first, then last.
+// Returns pair number t of the pairs first <= last below `size`, ordered by first, then last.
 __device__ inline void pair_at(int64_t t, int size, int& first, int& last) {
-    // Counted from the end, the values of `first` have 1, 2, ... pairs.
+    // Counted from the end, the values of `first` have 1, 2, ... pairs (triangular numbers).
     const int64_t back = int64_t{size} * (size + 1) / 2 - 1 - t;
     int row = static_cast<int>((sqrt(8.0 * static_cast<double>(back) + 1) - 1) / 2);
     while (int64_t{row} * (row + 1) / 2 > back) --row;
@@ -77,7 +77,7 @@ __device__ inline void pair_at(int64_t t, int size, int& first, int& last) {
     last = size - 1 - static_cast<int>(back - int64_t{row} * (row + 1) / 2);
 }
 
-// Returns the task of a block. Blocks are ordered by ranges of planes, then by pairs of tiles.
+// Returns the task of a block. Blocks are ordered by range of planes, then by pair of tiles.
 __device__ inline Task task_of(int64_t block, const Shape& shape) {
     const int tiles = (shape.rows + kTile - 1) / kTile, pairs = tiles * (tiles + 1) / 2;
     int front, last_plane, top, bottom;
@@ -96,7 +96,7 @@ __device__ inline const Sum* sums_before(const Sum* sums, const Shape& shape, in
 
 __device__ inline Sum larger_sum(Sum a, Sum b) { return a > b ? a : b; }
 
-// Returns max(sum, 0) + value, in one instruction if the architecture has it.
+// Returns max(sum, 0) + value, as one instruction if the architecture has it.
 __device__ inline Sum extend(Sum sum, Sum value) {
 #if __CUDA_ARCH__ >= 900
     if constexpr (sizeof(Sum) == 4) return __viaddmax_s32(sum, value, value);
@@ -119,7 +119,7 @@ __device__ inline bool strip_allowed(const Shape& shape, int top, int bottom) {
     return bottom <= shape.rows && height >= shape.min_rows && height <= shape.max_rows;
 }
 
-// Sets most[i][j] to the largest sum of the strip from the thread's top i to its bottom j.
+// Sets most[i][j] to the largest sum in the strip from the thread's top i to its bottom j.
 __device__ inline void search_strips(const Sum* sums, const Shape& shape, const Task& task,
                                      Stage& stage, Sum (&most)[kEach][kEach]) {
     const int quad = threadIdx.x % kQuads, first_column = threadIdx.x / kQuads;
@@ -223,8 +223,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     tile_sums[(int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * shape.columns + column] = sum;
 }
 
-// Computes the running sums over the rows of each plane, without other planes. The grid is the grid
-// of sum_tiles.
+// Computes the prefix sums over the rows of each plane separately. Grid: as for sum_tiles.
 extern "C" __global__ void __launch_bounds__(kThreads)
     sum_rows(const Value* values, Shape shape, const int64_t* tile_sums, Sum* sums) {
     __shared__ Sum turned[32][kTile + 1];
@@ -268,7 +267,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// Adds each plane to all planes after it. Grid: one thread for each element of a plane.
+// Prefix sum over planes. Grid: one thread per element of a plane.
 extern "C" __global__ void __launch_bounds__(kThreads) sum_planes(Shape shape, Sum* sums) {
     const int64_t size = plane_size(shape);
     const int64_t i = int64_t{blockIdx.x} * kThreads + threadIdx.x;
@@ -282,8 +281,8 @@ extern "C" __global__ void __launch_bounds__(kThreads) sum_planes(Shape shape, S
 }
 
 // Sets best[block] to the largest sum of a block's strips, and found->best to the largest of all
-// blocks. `strips`, unless null, receives the largest sum of each range of rows, first to last:
-// (0, 0), (0, 1), ..., (1, 1), ...
+// blocks. `strips`, unless null, receives the largest sum of each range of rows first to last, in
+// the order (0, 0), (0, 1), ..., (1, 1), ...
 extern "C" __global__ void __launch_bounds__(kThreads)
     best_of_tiles(const Sum* sums, Shape shape, Sum* best, Found* found, int64_t* strips) {
     __shared__ Stage stage;
@@ -310,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     atomicMax(reinterpret_cast<long long*>(&found->best), static_cast<long long>(mine));
 }
 
-// Finds the places of the sum found->best. Each block that has this sum writes the strip and
+// Finds the places with the sum found->best. Each block that reaches this sum writes the strip and
 // interval that come first by `order`, a permutation of the six indices of Places. found->count
 // counts the places written.
 extern "C" __global__ void __launch_bounds__(kThreads)

@@ -1,5 +1,5 @@
-// Running minima of a sequence: the smallest of all sums up to each place, the number of its
-// occurrences, and its first and last place.
+// Running minimum of a sequence (prefix scan): the smallest of all sums up to each place, the
+// number of its occurrences, and its first and last place.
 //
 // Three launches compute the minimum of each tile, of all tiles before each tile, and of all sums
 // up to each place.
@@ -8,7 +8,7 @@
 namespace mmp {
 
 constexpr int kThreads = 256;
-constexpr int kEach = 8;  // number of neighbouring sums of a thread
+constexpr int kEach = 8;  // adjacent sums per thread
 constexpr int kTile = kThreads * kEach;
 
 struct Lowest {
@@ -30,7 +30,8 @@ __device__ inline Lowest from_before(const Lowest& mine, int step) {
     return other;
 }
 
-// Returns the lowest of all threads before this one; sets `whole` to the lowest of the block.
+// Exclusive scan over the block: returns the minimum over all threads before this one; sets `whole`
+// to the minimum over the block.
 __device__ inline Lowest lowest_before(Lowest mine, Lowest* warps, Lowest& whole) {
     const int lane = threadIdx.x % 32, warp = threadIdx.x / 32;
     for (int step = 1; step < 32; step *= 2) {
@@ -59,7 +60,7 @@ __device__ inline Lowest lowest_of_own(const int64_t* sums, int64_t first, int64
 
 using namespace mmp;
 
-// Sets lowest[tile] to the lowest of the tile's sums. Grid: one block a tile.
+// Sets lowest[tile] to the minimum of each tile. Grid: one block per tile.
 extern "C" __global__ void __launch_bounds__(kThreads)
     lowest_of_tiles(const int64_t* sums, int64_t count, Lowest* lowest) {
     __shared__ Lowest warps[kThreads / 32];
@@ -69,7 +70,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (threadIdx.x == 0) lowest[blockIdx.x] = whole;
 }
 
-// Replaces the lowest of each tile by the lowest of all tiles before it. Grid: one block.
+// Replaces the minimum of each tile by the minimum of all tiles before it. Grid: one block.
 extern "C" __global__ void __launch_bounds__(kThreads)
     lowest_before_tiles(Lowest* lowest, int64_t tiles) {
     __shared__ Lowest warps[kThreads / 32];
@@ -85,8 +86,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// Writes the lowest of all sums up to each place; each of the four outputs may be null. Grid: one
-// block a tile.
+// Writes the minimum of all sums up to each place; each of the four outputs may be null. Grid: one
+// block per tile.
 extern "C" __global__ void __launch_bounds__(kThreads)
     running_lowest(const int64_t* sums, int64_t count, const Lowest* before, int64_t* value,
                    int64_t* number, int64_t* first_at, int64_t* last_at) {

@@ -1,8 +1,9 @@
-// Rank filters: finds each result from its bin and its place in the bin.
+// Rank filters, second step: finds each result from its bin and its rank within the bin.
 //
-// The samples of a region are sorted and divided into 256 bins of equal size, and the row and
-// column of each sample are known. A warp counts the samples of the bin that lie in a pixel's
-// window, up to the place. The kernel is compiled for the type of the samples (-DMMP_VALUE).
+// The samples of a region are sorted and divided into 256 bins of equal size; row and column of
+// each sample are known. A warp scans the samples of the bin in order and counts those inside the
+// pixel's window until it reaches the rank. Compile-time parameter: type of the samples
+// (-DMMP_VALUE).
 #include "cuda/solvers/rank_filter/rank.cuh"
 #include "cuda/device/warp.cuh"
 
@@ -23,9 +24,10 @@ constexpr int kNothing = 0xFFFF;
 using namespace mmp;
 
 // Sets out[y][x] for the rows of `bands` bands from `first_band` on; 0 if the window has no valid
-// sample. `found`, unless null, becomes 1 if the window has one, else 0. `values` and `positions`
-// (row << 16 | column) are sorted in each region; regions have `in_region` samples, of which the
-// first counts[region] are valid. Grid: any number of blocks; a warp takes one pixel at a time.
+// sample. `found`, unless null, is set to 1 if the window has a valid sample, else to 0. `values`
+// and `positions` (row << 16 | column) are sorted within each region; regions have `in_region`
+// samples, of which the first counts[region] are valid. Grid: any number of blocks; a warp
+// processes one pixel at a time.
 extern "C" __global__ void __launch_bounds__(kThreads)
     values_at_places(const Value* values, const uint32_t* positions, const int64_t* counts,
                      int64_t in_region, const uint8_t* bins, const uint16_t* places, Shape shape,

@@ -5,7 +5,7 @@ namespace mmp {
 
 struct Shape {
     int rows, columns;  // size of the result
-    int pitch;          // number of columns of the samples
+    int pitch;          // columns of the samples
     int height, width;  // size of the window
 };
 

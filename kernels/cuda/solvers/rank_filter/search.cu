@@ -1,10 +1,9 @@
-// Rank filters by counting: one thread a window reads its values once for each two bits of the
-// answer. The time is proportional to the window's area. The sides of small windows are known to
-// the compiler, which keeps their values in registers.
+// Rank filters by radix selection: one thread per window reads the window's values once for every
+// two bits of the result. The time is proportional to the window's area. The sides of small windows
+// are compile-time constants, so that their values stay in registers.
 //
-// The kernel is compiled for the type of the samples (-DMMP_VALUE), for the sides of the window
-// (-DMMP_HEIGHT, -DMMP_WIDTH; 0 if the sides are arguments) and for whether there is a mask
-// (-DMMP_MASKED).
+// Compile-time parameters: type of the samples (-DMMP_VALUE), sides of the window (-DMMP_HEIGHT,
+// -DMMP_WIDTH; 0: given as arguments), and whether there is a mask (-DMMP_MASKED).
 #include "shared/integers.h"
 #include "cuda/solvers/rank_filter/rank.cuh"
 
@@ -27,7 +26,7 @@ using Value = MMP_VALUE;
 
 constexpr int kBits = 8 * sizeof(Value);
 constexpr bool kSmall = MMP_HEIGHT > 0;
-constexpr int kNetwork = 25;  // largest area of windows whose median a comparison network finds
+constexpr int kNetwork = 25;  // largest window whose median a comparison network finds
 
 __device__ inline void order(uint32_t& a, uint32_t& b) {
     const uint32_t lower = a < b ? a : b;
@@ -35,8 +34,9 @@ __device__ inline void order(uint32_t& a, uint32_t& b) {
     a = lower;
 }
 
-// Returns the median of an odd number of values. Minimum and maximum of the first kCount / 2 + 2
-// values cannot be the median, so one further value replaces both, until three values are left.
+// Returns the median of an odd number of values. Neither the minimum nor the maximum of the first
+// kCount / 2 + 2 values can be the median, so one further value replaces both, until three values
+// are left.
 template <int kCount>
 __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
     constexpr int kFirst = kCount / 2 + 2;
@@ -60,9 +60,9 @@ __device__ inline uint32_t median_of(const Value (&values)[kCount]) {
 
 using namespace mmp;
 
-// Sets out[y][x] to the value of rank ranks[n] among the n valid samples in the window whose upper
-// left corner is (y, x) of samples[border_rows][border_columns], and to 0 if n is 0. With a mask,
-// `found` becomes 1 if n is above 0, else 0. Grid: rows x columns of blocks of 8 x 32 threads.
+// Sets out[y][x] to the value of rank ranks[n] among the n valid samples of the window whose upper
+// left corner is (y, x) in samples[border_rows][border_columns]; 0 if n is 0. With a mask, `found`
+// is set to 1 if n is above 0, else to 0. Grid: rows x columns of blocks of 8 x 32 threads.
 extern "C" __global__ void __launch_bounds__(256)
     search_ranks(const Value* samples, const unsigned char* valid, const int* border_rows,
                  const int* border_columns, Shape shape, const int* ranks, Value* out,
@@ -107,7 +107,7 @@ extern "C" __global__ void __launch_bounds__(256)
     }
 #pragma unroll 1
     for (int shift = kBits - 2; shift >= 0; shift -= 2) {
-        // Four counts of 16 bits, because a window has fewer than 2^16 values.
+        // Four packed 16-bit counts; a window has fewer than 2^16 values.
         uint64_t counts = 0;
         const auto add = [&](uint32_t value, bool is_valid) {
             const uint32_t from = value >> shift;

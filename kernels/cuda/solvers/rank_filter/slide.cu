@@ -1,11 +1,11 @@
-// Rank filters of 8-bit samples by sliding histograms, in a time that does not depend on the
-// window.
+// Rank filters of 8-bit samples by sliding histograms, in constant time per pixel for any window
+// size.
 //
-// The kernel is compiled for samples of a picture, or (-DMMP_ORDERED=1) for regions whose sorted
-// samples are replaced by one of 256 bins; the answers are then bins and places in bins. A block
-// moves down a strip of columns. It keeps a histogram of the window's rows for each column and for
-// each group of 16 columns. A warp moves along a part of the row and keeps the histogram of its
-// window in registers, 8 bins a lane; for each pixel it adds one column and removes one.
+// Compiled for the samples of a picture or, with -DMMP_ORDERED=1, for regions whose sorted samples
+// are replaced by one of 256 bins; the results are then bins and ranks within bins. A block moves
+// down a strip of columns. It keeps a histogram of the rows inside the window for each column and
+// for each group of 16 columns. A warp moves along a part of the row and keeps its window's
+// histogram in registers, 8 bins per lane; for each pixel it adds one column and removes one.
 // Source: S. Perreault and P. Hebert, "Median filtering in constant time", 2007; groups and warps
 // are not in the source.
 #include "cuda/solvers/rank_filter/rank.cuh"
@@ -22,8 +22,8 @@ constexpr int kWarps = kThreads / 32;
 constexpr int kBins = 256;
 constexpr int kGroup = 16;
 
-// Bins 8 * lane to 8 * lane + 7, two counts of 16 bits in each number. Of each four bins, the first
-// and third share one number, the second and fourth the next.
+// Bins 8 * lane to 8 * lane + 7, as two packed 16-bit counts per word. Of every four bins, the
+// first and third share one word, the second and fourth the next.
 struct Histogram {
     uint32_t pairs[4];
 
@@ -100,14 +100,14 @@ constexpr bool kOrdered = false;
 
 #endif
 
-// Sets out[y][x] to the value of a rank in the window whose upper left corner is (y, x) of
-// samples[border_rows][border_columns]. The rank is `rank`, or ranks[n] among n valid samples if
-// `ranks` is not null. Samples are valid where `valid` is nonzero; null means that all are.
-// places[y][x], unless null, becomes 1 if the window has a valid sample, else 0.
+// Sets out[y][x] to the value of a rank in the window whose upper left corner is (y, x) in
+// samples[border_rows][border_columns]. The rank is `rank`, or ranks[n] for n valid samples if
+// `ranks` is not null. Samples are valid where `valid` is nonzero; null: all are valid.
+// places[y][x], unless null, is set to 1 if the window has a valid sample, else to 0.
 //
-// With MMP_ORDERED, `samples` holds the bins of the regions of the grid's blocks, one region after
-// the other; negative bins are invalid. out[y][x] is then a bin, and places[y][x] the place in the
-// bin, a uint16_t, 65535 if the window has no valid sample.
+// With MMP_ORDERED, `samples` holds the bins of the regions of the grid's blocks, region after
+// region; negative bins are invalid. out[y][x] is then a bin, and places[y][x] the rank within the
+// bin as uint16_t, 65535 if the window has no valid sample.
 //
 // Grid: strips of `strip` columns x bands of `band` rows of the result, from band `first_band` on.
 // Shared memory: 256 bytes for each of strip + width - 1 columns, rounded up to whole groups, and

@@ -1,14 +1,14 @@
-// Order statistics: the key that has a given rank in an array.
+// Order statistics: the key with a given rank in an array.
 //
-// Values are compared by keys, unsigned integers in the order of the values; every NaN has the
-// largest key. Small arrays are searched digit by digit, highest digit first: blocks count the
+// Values are compared by keys, unsigned integers that sort like the values; every NaN has the
+// largest key. Small arrays are searched by radix selection, highest digit first: blocks count the
 // digits, and the last block to finish chooses the digit that contains the rank. For large arrays,
-// a sample gives a bracket of keys around the rank. One pass counts the keys below the bracket and
-// keeps the keys inside, which are then searched digit by digit. All blocks run at once and wait
-// for each other between the steps, so one launch is enough. The kernels are compiled for the
-// unsigned type of the keys (-DMMP_KEY), for the kind of the values, unsigned 0, signed 1 or
-// floating-point 2 (-DMMP_KIND), and for a number of brackets (-DMMP_BRACKETS).
-// Source: R. Floyd and R. Rivest, "Expected time bounds for selection", 1975.
+// a sample gives a bracket of keys around the rank; one pass counts the keys below the bracket and
+// keeps the keys inside, which are then searched by radix selection. All blocks are resident and
+// synchronise by grid barriers, so one launch is enough. Compile-time parameters: unsigned type of
+// the keys (-DMMP_KEY); kind of the values, 0 unsigned, 1 signed, 2 floating-point (-DMMP_KIND);
+// number of brackets (-DMMP_BRACKETS). Source: R. Floyd and R. Rivest, "Expected time bounds for
+// selection", 1975.
 #include "cuda/device/barrier.cuh"
 #include "cuda/device/warp.cuh"
 
@@ -27,15 +27,15 @@ namespace mmp {
 using Key = MMP_KEY;
 
 constexpr int kThreads = 256;
-constexpr int kBlocks = 4;  // smallest number of resident blocks of a multiprocessor
+constexpr int kBlocks = 4;  // least number of resident blocks per multiprocessor
 constexpr int kDigits = 2048;
 constexpr int kDigitBits = 11;
 constexpr int kBits = 8 * sizeof(Key);
 constexpr int kBrackets = MMP_BRACKETS;
 constexpr int kPack = 16 / sizeof(Key);
-constexpr int kPacks = sizeof(Key) == 1 ? 2 : 4;  // number of packs that a thread reads at once
-constexpr int kKeys = kPacks * kPack;             // at most 32, so that a mask has 32 bits
-constexpr int kMany = 2;  // smallest number of a thread's keys that are compared with the bounds
+constexpr int kPacks = sizeof(Key) == 1 ? 2 : 4;  // packs that a thread reads at once
+constexpr int kKeys = kPacks * kPack;             // at most 32, so that a mask fits 32 bits
+constexpr int kMany = 2;  // keys per thread from which keys are compared with the bounds
 constexpr int kTile = kThreads * kKeys;
 constexpr Key kTop = Key(Key(1) << (kBits - 1));
 constexpr Key kNan = Key(~Key(0));
@@ -43,7 +43,7 @@ constexpr Key kInfinity = sizeof(Key) == 2   ? Key(0x7C00)
                           : sizeof(Key) == 4 ? Key(0x7F800000u)
                                              : Key(0x7FF0000000000000ull);
 
-// A rank to find. `key` has the digits that are known, and 0 below them.
+// A rank to find. `key` holds the digits found so far, and 0 below them.
 struct Query {
     uint64_t key;
     int64_t rank;
@@ -51,7 +51,7 @@ struct Query {
     int64_t bracket;
 };
 
-// Indices of the queries for the bounds of a bracket; -1 if the bracket is open.
+// Indices of the queries for the bounds of a bracket; -1: the bracket is open at that end.
 struct Ends {
     int64_t low, high;
 };
@@ -67,7 +67,8 @@ struct alignas(16) Pack {
     Key of[kPack];
 };
 
-// Keys to search: `count` values, or the keys that blocks kept of brackets, `capacity` apart.
+// Keys to search: `count` values, or the keys of brackets that blocks kept, `capacity` apart per
+// block.
 struct Source {
     const Key* values;
     int64_t count;
@@ -75,8 +76,8 @@ struct Source {
     int64_t capacity;
 };
 
-// Memory that all blocks write to: for each query, the counts of a digit and the number of blocks
-// that have counted; the number of arrivals at barriers; and the number of NaN.
+// Global memory that all blocks update: per query, the counts of a digit and the number of blocks
+// that have finished; the arrivals at grid barriers; and the number of NaN.
 struct Board {
     unsigned long long* counts;
     unsigned int* counted;
@@ -97,7 +98,7 @@ struct Shared {
     bool last;
 };
 
-// Returns the key of a value that is not NaN.
+// Returns the key of a value other than NaN.
 __device__ inline Key order_of(Key bits) {
     if (MMP_KIND == 0) return bits;
     if (MMP_KIND == 1) return bits ^ kTop;
@@ -110,14 +111,14 @@ __device__ inline bool is_nan(Key bits) {
 
 __device__ inline Key key_of(Key bits) { return is_nan(bits) ? kNan : order_of(bits); }
 
-// Waits until all blocks have called this function n times, n from 1.
+// Grid barrier number n, from 1.
 __device__ inline void wait_for_all(const Board& board, unsigned int n) {
     __syncthreads();
     if (threadIdx.x == 0) arrive_and_wait(board.waiting, n * gridDim.x);
     __syncthreads();
 }
 
-// Returns the sum of the values of all threads to each thread.
+// Block reduction: returns the sum over all threads to each thread.
 __device__ inline int64_t block_sum(int64_t value, int64_t* warps) {
     for (int step = 16; step > 0; step /= 2) value += __shfl_xor_sync(kAllLanes, value, step);
     __syncthreads();
@@ -129,8 +130,8 @@ __device__ inline int64_t block_sum(int64_t value, int64_t* warps) {
 }
 
 // Counts a digit of the keys that begin with `prefix` in the block's table, and the thread's NaN in
-// `nans`. `values` are keys if kRaw is false. All threads call, and the caller synchronises after
-// the call.
+// `nans`. `values` are keys if kRaw is false. All threads call it; the caller must synchronise
+// afterwards.
 template <bool kRaw>
 __device__ inline void count_digits(const Key* values, int64_t first, int64_t count, int64_t step,
                                     uint64_t prefix, int shift, int bits, uint32_t* table,
@@ -149,7 +150,7 @@ __device__ inline void count_digits(const Key* values, int64_t first, int64_t co
             const uint64_t from = static_cast<uint64_t>(kRaw ? key_of(value) : value) >> shift;
             if (from >> bits == start) digit = static_cast<uint32_t>(from) & mask;
         }
-        // If all lanes have one digit, one atomic addition replaces 32 that would be serialised.
+        // If all lanes have the same digit, one atomic addition replaces 32 serialised ones.
         if (__all_sync(kAllLanes, digit == __shfl_sync(kAllLanes, digit, 0))) {
             if (threadIdx.x % 32 == 0 && digit != kAllLanes) atomicAdd(&table[digit], 32);
         } else if (digit != kAllLanes) {
@@ -158,7 +159,7 @@ __device__ inline void count_digits(const Key* values, int64_t first, int64_t co
     }
 }
 
-// Finds the digit that contains a rank: the first at which the running sum of counts exceeds it.
+// Finds the digit that contains a rank: the first one at which the prefix sum of counts exceeds it.
 __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digits, int64_t rank,
                                       Shared& shared) {
     constexpr int kEach = kDigits / kThreads;
@@ -185,9 +186,9 @@ __device__ inline Digit digit_of_rank(const unsigned long long* counts, int digi
     return shared.found;
 }
 
-// Finds the next digit of each query, with `blocks` blocks a query; the last block of a query
-// chooses the digit. Counts are zero before and after. With `tallies`, the keys in the query's
-// bracket are searched.
+// Finds the next digit of each query, with `blocks` blocks per query; the last block of a query to
+// finish chooses the digit. Counts are zero before and after. With `tallies`, it searches the keys
+// in the query's bracket.
 template <bool kRaw>
 __device__ inline void find_digit(const Source& from, Query* queries, int number, int blocks,
                                   int shift, int bits, bool with_nans, const Board& board,
@@ -237,7 +238,7 @@ __device__ inline void find_digit(const Source& from, Query* queries, int number
     }
 }
 
-// Finds all digits of the queries. `waits` is the number of earlier barriers.
+// Finds all digits of the queries. `waits` is the number of grid barriers passed before.
 template <bool kRaw>
 __device__ inline void find_digits(const Source& from, Query* queries, int number, int blocks,
                                    const Board& board, unsigned int& waits, Shared& shared) {
@@ -250,7 +251,7 @@ __device__ inline void find_digits(const Source& from, Query* queries, int numbe
     }
 }
 
-// Sets `sample` to the keys of values from the whole array, one random value in each step.
+// Stratified sample: sets `sample` to the keys of one random value from each step of the array.
 __device__ inline void take_sample(const Key* values, int64_t count, int size, Key* sample) {
     const int64_t step = count / size;
     for (int i = blockIdx.x * kThreads + threadIdx.x; i < size; i += gridDim.x * kThreads) {
@@ -260,14 +261,14 @@ __device__ inline void take_sample(const Key* values, int64_t count, int size, K
     }
 }
 
-// Disjoint ascending brackets, and a thread's counts for each.
+// Disjoint ascending brackets, and this thread's counts for each.
 struct Split {
     Key low[kBrackets], high[kBrackets], span[kBrackets];  // high - low
     uint32_t below[kBrackets], at_low[kBrackets], at_high[kBrackets];
 };
 
-// Sets `within` to the mask of a thread's values in each bracket, `fewer` to the number of values
-// below it. With kNans, returns the number of NaN; else `most` becomes the largest magnitude.
+// Sets `within` to the mask of the thread's values inside each bracket, and `fewer` to the number
+// below it. With kNans, returns the number of NaN; otherwise updates `most`, the largest magnitude.
 template <bool kNans>
 __device__ inline int look(const Pack (&packs)[kPacks], const Split& split, uint32_t (&fewer)[kBrackets],
                            uint32_t (&within)[kBrackets], Key& most) {
@@ -289,7 +290,7 @@ __device__ inline int look(const Pack (&packs)[kPacks], const Split& split, uint
     return nans;
 }
 
-// Splits all values at bracket `first` and the brackets after it, kBrackets in all.
+// Splits all values at kBrackets brackets, from bracket `first` on.
 __device__ inline void split_values(const Key* values, int64_t count, const Query* bounds,
                                     const Ends* ends, int brackets, int first, int64_t capacity,
                                     Key* inside, Tally* tallies, const Board& board,
@@ -309,7 +310,7 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
     }
     __syncthreads();
     inside += (int64_t{first} * gridDim.x + blockIdx.x) * capacity;
-    // The loop over tiles leaves out values before the first aligned pack and after the last tile.
+    // The loop over tiles omits the values before the first aligned pack and after the last tile.
     const int64_t before = -reinterpret_cast<uint64_t>(values) % 16 / sizeof(Key);
     const int64_t head = before < count ? before : count;
     const int64_t whole = (count - head) / kTile;
@@ -327,8 +328,8 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
 #pragma unroll
         for (int b = 0; b < kBrackets; ++b) {
             split.below[b] += fewer[b];
-            // Many equal keys may not fit into the block's memory, so keys at the bounds are
-            // counted.
+            // Many equal keys might overflow the block's memory, so keys equal to a bound are
+            // counted instead of kept.
             if (__popc(within[b]) >= kMany) {
                 uint32_t at_low = 0, at_high = 0;
 #pragma unroll
@@ -384,7 +385,7 @@ __device__ inline void split_values(const Key* values, int64_t count, const Quer
     }
 }
 
-// Changes a query's rank among all values into its rank among the keys in its bracket. One block a
+// Converts a query's rank among all values to its rank among the keys in its bracket. One block per
 // query.
 __device__ inline void enter_bracket(const Tally* tallies, int64_t capacity, const Query* bounds,
                                      const Ends* ends, Query& query, Shared& shared) {
@@ -438,10 +439,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
 }
 
 // Finds the keys of `number` ranks, with `blocks` blocks for the digits of each. If `brackets` is
-// not 0, a sample of `size` keys gives `bound_number` bounds, searched with `sample_blocks` blocks
-// each, and `inside` receives the keys of each bracket, at most `capacity` a block. `counts` and
-// `counted` have room for max(number, bound_number) queries; `waiting` and `nans` are zero. All
-// blocks must run at once.
+// not 0, a sample of `size` keys gives `bound_number` bounds, each searched with `sample_blocks`
+// blocks, and `inside` receives the keys of each bracket, at most `capacity` per block. `counts`
+// and `counted` have room for max(number, bound_number) queries; `waiting` and `nans` must be zero.
+// All blocks must be resident.
 extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     find_keys(const Key* values, int64_t count, Query* queries, int number, int blocks,
               Query* bounds, int bound_number, int sample_blocks, Key* sample, int size,
@@ -478,7 +479,7 @@ extern "C" __global__ void __launch_bounds__(kThreads, kBlocks)
     find_digits<false>(kept, queries, number, blocks, board, waits, shared);
 }
 
-// Finds the keys of `each` ranks of each row, and its number of NaN. Grid: one block a row.
+// Finds the keys of `each` ranks of each row, and its number of NaN. Grid: one block per row.
 extern "C" __global__ void __launch_bounds__(kThreads)
     select_rows(const Key* values, int64_t length, const int64_t* ranks, int each, uint64_t* keys,
                 int64_t* nans) {

@@ -1,10 +1,10 @@
-// Subset sum by a row of bits, one for each sum. An item is added by row |= row << weight.
+// Subset sum by a bit set with one bit per sum. An item is added by row |= row << weight.
 //
-// A pass reads one of two rows, adds some items and writes the other row. If items are light, a
-// block copies a span (a tile and the halo below it) of the row into shared memory and adds many
-// items. Else it adds two or four items word by word, and each subset of them reads one word of the
-// row before. All blocks wait for each other between passes. Compiled for the type of item numbers
-// (-DMMP_MAKER) and the words of a span for each thread (-DMMP_EACH).
+// A pass reads one of two rows, adds some items and writes the other row (double buffering). If the
+// items are light, a block copies a span (a tile and the halo below it) of the row to shared memory
+// and adds many items. Otherwise it adds two or four items word by word, and each subset of these
+// items reads one word of the row before. Passes are separated by grid barriers. Compile-time
+// parameters: type of item numbers (-DMMP_MAKER) and words of a span per thread (-DMMP_EACH).
 // mmpcodec/solvers/subset_sum/passes.py plans the passes. Sources: R. Bellman, "Dynamic
 // programming", 1957; V. V. Curtis, "Algoritmos para o problema Subset-Sum em GPU", ITA 2013.
 #include "cuda/device/barrier.cuh"
@@ -28,9 +28,9 @@ constexpr int kEach = MMP_EACH;
 constexpr int kMostItems = 256;  // most items of a pass by tiles
 constexpr int kFew = 4;
 
-// A pass adds the items first to first + count - 1 to the words low to high - 1. `halo` is the
-// number of words below a tile that these items read. If it is positive, the pass works by tiles;
-// else it works word by word and `weights` has the weights of its items, padded with zeros.
+// A pass adds items first to first + count - 1 to words low to high - 1. `halo` is the number of
+// words below a tile that these items read. If it is positive, the pass works by tiles; otherwise
+// it works word by word, and `weights` holds the weights of its items, padded with zeros.
 struct Pass {
     int64_t first, count, low, high, halo, weights[kFew];
 };
@@ -38,12 +38,12 @@ struct Pass {
 constexpr int kPassWords = sizeof(Pass) / sizeof(int64_t);
 
 // The answer. `above` is the least sum from the target to the limit, `below` the bitwise complement
-// of the largest sum below the target; without such a sum, all bits are set.
+// of the largest sum below the target; all bits are set if there is none.
 struct Found {
     uint64_t above, below;
-    int64_t passes;    // number of passes done
+    int64_t passes;    // passes done
     int64_t count;     // number of items of the wanted sum
-    uint64_t arrived;  // counter of the barrier, in the lower 32 bits
+    uint64_t arrived;  // arrivals at the grid barrier, in the lower 32 bits
 };
 
 struct Memory {
@@ -58,7 +58,7 @@ __device__ inline uint64_t word_at(const uint64_t* words, Index at) {
     return at < 0 ? 0 : words[at];
 }
 
-// Returns word `at` of `words` << weight.
+// Returns word `at` of the bit set `words` << weight.
 template <class Index>
 __device__ inline uint64_t moved(const uint64_t* words, Index at, uint64_t weight) {
     const Index from = at - static_cast<Index>(weight / 64);
@@ -67,15 +67,15 @@ __device__ inline uint64_t moved(const uint64_t* words, Index at, uint64_t weigh
     return word_at(words, from) << shift | word_at(words, from - 1) >> 1 >> (63 - shift);
 }
 
-// Stores the item as the maker of the gained bits of a word.
+// Stores the item as the maker of the newly set bits of a word.
 __device__ inline void note(Maker* makers, int64_t word, uint64_t gained, int64_t item) {
     if (!makers) return;
     for (; gained; gained &= gained - 1)
         makers[word * 64 + __ffsll(static_cast<long long>(gained)) - 1] = static_cast<Maker>(item);
 }
 
-// Adds many items, tile by tile. Bits from below the span are missing, but only in the halo, which
-// is not written.
+// Adds many items, tile by tile. Bits from below the span are missing, but this affects only the
+// halo, which is not written.
 __device__ inline void add_in_tiles(const uint64_t* before, uint64_t* after, Maker* makers,
                                     const Pass& pass, const int64_t* weights, int span,
                                     Memory& memory) {
@@ -164,10 +164,10 @@ using namespace mmp;
 extern "C" __device__ uint32_t shared_bytes = sizeof(Memory);
 
 // Adds the items to the first of two rows of `words` words each, in `count` passes or until the
-// target is a sum; with the target -1, it does all passes. The last bit of found->passes is the
+// target is reached; with target -1, it does all passes. The lowest bit of found->passes is the
 // index of the row with the result. Unless `makers` is null, makers[sum] is the first item that
-// reaches the sum. A tile and its halo have `span` words, a multiple of kThreads. All blocks are
-// resident at once.
+// reaches the sum. A tile and its halo have `span` words, a multiple of kThreads. All blocks must
+// be resident.
 extern "C" __global__ void __launch_bounds__(kThreads)
     add_items(uint64_t* rows, int64_t words, Maker* makers, const Pass* passes, int64_t count,
               const int64_t* weights, int64_t target, int span, Found* found) {
@@ -198,7 +198,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
             arrive_and_wait(reinterpret_cast<uint32_t*>(&found->arrived),
                             static_cast<uint32_t>(done * gridDim.x));
         if (thread == 0 && target >= 0) {
-            // No block writes this row before all blocks reach the next barrier.
+            // No block writes this row before all blocks have passed the next barrier, so the read
+            // is not a race.
             const uint64_t word = *const_cast<volatile uint64_t*>(after + target / 64);
             memory.reached = static_cast<int64_t>(word >> target % 64 & 1);
         }
@@ -208,7 +209,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (blockIdx.x == 0 && thread == 0) found->passes = done;
 }
 
-// Finds found->above and found->below among the sums from `floor` to `limit`; `floor` is rounded
+// Sets found->above and found->below from the sums between `floor` and `limit`; `floor` is rounded
 // down to a multiple of 64.
 extern "C" __global__ void __launch_bounds__(kThreads)
     find_wanted(const uint64_t* rows, int64_t words, int64_t target, int64_t limit, int64_t floor,
@@ -232,7 +233,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (below != ~uint64_t{0}) lower_to(&found->below, below);
 }
 
-// Lists the items of the wanted sum, the last item first. It runs in one thread.
+// Lists the items of the wanted sum, the last item first. Runs in one thread.
 extern "C" __global__ void trace_items(const Maker* makers, const int64_t* weights, int64_t* items,
                                        Found* found) {
     int64_t count = 0;

@@ -1,10 +1,10 @@
-// Subset sum from the sums of both halves of the items.
+// Subset sum by meet in the middle.
 //
-// Each half has a list of its different sums, ascending, each with the bit mask of the first set
-// with this sum. An item merges a list with the same sums plus its weight; each thread finds the
-// places of two sums by binary search. Then each sum of one half searches its partners in the other
-// list. Source: E. Horowitz and S. Sahni, "Computing partitions with applications to the knapsack
-// problem", Journal of the ACM 1974.
+// Each half of the items has a list of its distinct sums, ascending, each with the bit mask of the
+// first set that has it. Adding an item merges the list with a copy raised by the item's weight;
+// each thread finds the positions of two sums by binary search. Finally, each sum of one half
+// searches its partners in the other list. Source: E. Horowitz and S. Sahni, "Computing partitions
+// with applications to the knapsack problem", Journal of the ACM 1974.
 #include "shared/integers.h"
 
 #ifndef MMP_THREADS
@@ -17,13 +17,13 @@ constexpr int kThreads = MMP_THREADS;
 constexpr uint64_t kNone = ~uint64_t{0};
 
 // The answer. `above` is the least sum from the target to the limit, `below` the bitwise complement
-// of the largest sum below the target; without such a sum, it is kNone. `set` is the bit mask of
-// the first set with the wanted sum.
+// of the largest sum below the target; kNone if there is none. `set` is the bit mask of the first
+// set with the wanted sum.
 struct Found {
     uint64_t above, below, set;
 };
 
-// Returns how many of the ascending sums are below `value`.
+// Returns the number of ascending sums below `value`.
 __device__ inline int64_t count_below(const int64_t* sums, int64_t count, int64_t value) {
     int64_t low = 0, high = count;
     while (low < high) {
@@ -52,7 +52,7 @@ __device__ inline int64_t step() { return int64_t{gridDim.x} * kThreads; }
 
 using namespace mmp;
 
-// Sets fresh[i] to 1 if sums[i] + weight is at most the limit and not in the list, else to 0.
+// Sets fresh[i] to 1 if sums[i] + weight is at most the limit and not yet in the list, else to 0.
 extern "C" __global__ void __launch_bounds__(kThreads)
     mark_new(const int64_t* sums, int64_t count, int64_t weight, int64_t limit, int32_t* fresh) {
     for (int64_t i = first_of_thread(); i < count; i += step()) {
@@ -62,8 +62,8 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// Merges the sums with the new sums, which add the weight and the bit of an item. ranks[i] is the
-// number of new sums that come from the first i + 1 sums.
+// Merges the list with the new sums, each raised by the weight of an item and marked with its bit.
+// ranks[i] is the number of new sums that come from the first i + 1 sums.
 extern "C" __global__ void __launch_bounds__(kThreads)
     merge_new(const int64_t* sums, const uint32_t* masks, int64_t count, int64_t weight, uint32_t bit,
               const int32_t* ranks, int64_t* merged_sums, uint32_t* merged_masks) {
@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     }
 }
 
-// Finds found->above and found->below among all pairs of sums.
+// Sets found->above and found->below from all pairs of sums.
 extern "C" __global__ void __launch_bounds__(kThreads)
     find_sums(const int64_t* low, int64_t low_count, const int64_t* high, int64_t high_count,
               int64_t target, int64_t limit, Found* found) {
@@ -95,7 +95,7 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     if (below != kNone) lower_to(&found->below, below);
 }
 
-// Finds found->set among the pairs with the wanted sum; the low half has `low_items` items.
+// Sets found->set from the pairs with the wanted sum; the low half has `low_items` items.
 extern "C" __global__ void __launch_bounds__(kThreads)
     find_set(const int64_t* low, const uint32_t* low_masks, int64_t low_count, const int64_t* high,
              const uint32_t* high_masks, int64_t high_count, int low_items, Found* found) {

@@ -1,4 +1,4 @@
-// The whole cost map of a scale: the cost of each segment with each element. The search loop keeps
+// Complete cost map of a scale: the cost of each segment with each element. The search loop keeps
 // only the least costs, see search.cu.
 #include "cuda/trees/state.cuh"
 

@@ -1,4 +1,5 @@
-// Kernels of learning alone: insertion of elements, learning of a fragment, the hash tables.
+// Kernels for single steps of learning: insertion of elements, learning from a fragment, hash
+// tables.
 #include "cuda/trees/learn.cuh"
 
 namespace mmp {
@@ -16,8 +17,8 @@ using namespace mmp;
 extern "C" __device__ uint32_t shared_bytes = sizeof(LearnOperation);
 
 // Inserts `count` elements of one scale in order, each a row of `elements`, unless they are
-// redundant or the dictionary has no place; `origins` are the classes that they start in. One block
-// of 1024 threads.
+// redundant or the dictionary is full; `origins` are their initial classes. One block of 1024
+// threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     insert_elements(State* state, int scale, const uint8_t* elements, const uint8_t* origins,
                     uint32_t count) {
@@ -49,9 +50,9 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     state->learnt[scale] = state->learnt[scale] >> 32 << 32 | insertions;
 }
 
-// Counts the leaves of a fragment's tree, learns its split segments and, if `displaced`, the
-// displaced blocks that end in it, and prices the classes. `row`, `column`: first sample of the
-// fragment, decoded in the picture. Grid: 25 blocks of 1024 threads.
+// Learns from a fragment's tree: counts the leaves, inserts its split segments and, if `displaced`,
+// the displaced blocks that end in it, and computes the costs of the classes. `row`, `column`:
+// first sample of the fragment, which is decoded in the picture. Grid: 25 blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* coded,
                    int row, int column, int displaced) {

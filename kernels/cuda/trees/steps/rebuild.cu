@@ -1,4 +1,4 @@
-// The samples of one fragment, from its tree.
+// Kernel that reconstructs the samples of one fragment from its tree.
 #include "cuda/trees/rebuild.cuh"
 
 using namespace mmp;

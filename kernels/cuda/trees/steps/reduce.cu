@@ -1,11 +1,11 @@
-// The least of many costs and its element.
+// Reduction of costs: the least one and its element.
 #include "cuda/device/warp.cuh"
 
 using namespace mmp;
 
-// Writes keys[segment] from costs[segment * size + element]: in the upper 32 bits the least cost
-// with its sign bit flipped, in the lower 32 bits the lowest element that has this cost. Grid: one
-// block of whole warps per segment.
+// Computes keys[segment] from costs[segment * size + element]: upper 32 bits: the least cost with
+// its sign bit flipped; lower 32 bits: the lowest element that has this cost. Grid: one block of
+// whole warps per segment.
 extern "C" __global__ void reduce_costs(const int32_t* costs, uint32_t size, uint64_t* keys) {
     __shared__ uint64_t smallest[32];
     const int32_t* mine = costs + uint64_t{blockIdx.x} * size;

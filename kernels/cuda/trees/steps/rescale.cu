@@ -1,4 +1,4 @@
-// A block resized to every scale.
+// Kernel that resizes a block to every scale.
 #include "cuda/trees/learn.cuh"
 
 using namespace mmp;

@@ -1,4 +1,4 @@
-// The search of one fragment in a kernel of its own: cost map and reduction in one.
+// Search of one fragment as a kernel of its own: cost map and reduction.
 #include "cuda/trees/search.cuh"
 
 namespace mmp {
@@ -14,8 +14,8 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(SearchOperation);
 
-// Lowers the keys of all segments, by place in the cost map. The costs in the keys exclude the
-// squared norms of the segments. Grid: any number of blocks of 1024 threads.
+// Lowers the keys of all segments, indexed by position in the cost map. The costs in the keys
+// exclude the squared norms of the segments. Grid: any number of blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     search_segments(const State* state, const uint8_t* source, uint64_t* keys) {
     extern __shared__ __align__(16) uint8_t shared[];

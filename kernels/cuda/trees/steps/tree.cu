@@ -1,4 +1,4 @@
-// The optimal segmentation tree of one fragment from its cost map.
+// Kernel that finds the optimal segmentation tree of one fragment from its cost map.
 #include "cuda/trees/search.cuh"
 #include "cuda/trees/tree.cuh"
 
@@ -17,9 +17,9 @@ using namespace mmp;
 
 extern "C" __device__ uint32_t shared_bytes = sizeof(TreeOperation);
 
-// Writes the nodes in coding order, and their number, from the keys of the search. `row`, `column`:
-// first sample of the fragment, whose neighbours lie in the picture's leaf scales. One block of
-// 1024 threads.
+// Writes the number of nodes, and the nodes in coding order, from the keys of the search. `row`,
+// `column`: first sample of the fragment; its neighbours are in the picture's leaf scales. One
+// block of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
     choose_tree(const State* state, const uint8_t* source, const uint64_t* keys, int row,
                 int column, Node* nodes, uint32_t* node_count) {

@@ -1,4 +1,4 @@
-// A bounded dual simplex: a linear programme whose variables all have a lower and an upper bound.
+// Dual simplex for linear programmes whose variables all have a lower and an upper bound.
 //
 // maximise profit * x, with activity = constant + matrix * x for each row, and bounds for x and for
 // the activities. The tableau is dense, because branch and bound has few rows and changes few
