@@ -132,11 +132,11 @@ fuzz: $(FUZZ) ## Feed broken input to readers, decoders and encoders, each entry
 train: $(PACKAGE) ## Train the tables of the format on PICTURES, and build the package with them
 	$(BIN)/python -W ignore scripts/train/trained_transforms.py --side 384 $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
-	$(BIN)/python -W ignore scripts/train/start_states.py $(PICTURES)
+	$(BIN)/python -W ignore scripts/train/initial_states.py $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
-	$(BIN)/python -W ignore scripts/train/start_states.py --trained $(PICTURES)
+	$(BIN)/python -W ignore scripts/train/initial_states.py --trained $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
-	$(BIN)/python -W ignore scripts/train/filter_bank.py $(PICTURES)
+	$(BIN)/python -W ignore scripts/train/fixed_filters.py $(PICTURES)
 	$(MAKE) --no-print-directory $(PACKAGE)
 
 .PHONY: bench

@@ -22,7 +22,7 @@ def extra_bits(depth: int) -> int:
 
 
 def coded_depth(depth: int) -> int:
-    """Return the bits of a sample in a layer, for all layers but exact samples of all planes."""
+    """Return the bits of a sample in a layer, for all layers but lossless samples of all planes."""
     return max(depth, BYTE)
 
 

@@ -34,10 +34,10 @@ from mmpcodec.tools import (
 )
 
 AUTO, BEST = "auto", "best"
-TRIED = ("photo", "text", "mixed", "exact")
-"""Presets that "best" tries, and from which "auto" chooses by a look at the samples. For lossless
-coding both skip those with prediction."""
-SWITCHES = {"prediction", "dictionary", "exact"}
+TRIED = ("photo", "text", "mixed", "lossless")
+"""Presets that "best" tries, and from which "auto" chooses by a classification of the samples. For
+lossless coding both skip those with prediction."""
+SWITCHES = {"prediction", "dictionary", "lossless"}
 """Tools that choose the codings of a layer."""
 
 RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
@@ -195,8 +195,9 @@ class EncodeParams:
     candidates : tuple of Tools
         Other sets of tools to try. The encoder keeps the file of least rate-distortion cost;
         among equals the smallest, then the first.
-    looks : bool
-        Whether a look at each layer chooses which sets of tools are tried on it, instead of all.
+    classifies : bool
+        Whether a classification of each layer chooses which sets of tools are tried on it, instead
+        of all.
     palette : bool
         Whether tiles may have palettes, where these lower the rate-distortion cost. With a maximal
         error, a tile with a palette is lossless.
@@ -233,7 +234,7 @@ class EncodeParams:
     rate_model: str = "adaptive"
     effort: int = DEFAULT_EFFORT
     candidates: tuple[Tools, ...] = ()
-    looks: bool = False
+    classifies: bool = False
     palette: bool = False
     tune: str = PSNR
     quality: float | None = None
@@ -348,7 +349,7 @@ class EncodeParams:
             rate_model,
             effort,
             tuple(others),
-            looks=preset == AUTO,
+            classifies=preset == AUTO,
             palette=palette,
             tune=tune,
             quality=quality if lam else None,
@@ -361,7 +362,7 @@ class EncodeParams:
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 
-        An open filter bank is off here: its scales follow from the decoded samples.
+        Open fixed filters are off here: its scales follow from the decoded samples.
         The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
         dependent levels, computed in integers; the factors gave the least cost in measurements.
         """
@@ -369,8 +370,8 @@ class EncodeParams:
         if tools.redundancy_radius is None:
             radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
             tools = replace(tools, redundancy_radius=min(radius, TABLE["redundancy_radius"].high))
-        if tools.filter_bank is None:
-            tools = replace(tools, filter_bank=0)
+        if tools.fixed_filters is None:
+            tools = replace(tools, fixed_filters=0)
         if tools.prediction and not tools.step:
             squared = DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED
             step = math.isqrt((self.lambda_fixed * squared) >> LAMBDA_FRACTION_BITS)
@@ -393,7 +394,7 @@ class EncodeParams:
             spared="",
         )
 
-    def aiming(self, *, measured: bool) -> "EncodeParams":
+    def tuned(self, *, measured: bool) -> "EncodeParams":
         """Return parameters whose aim is not "auto".
 
         Parameters
@@ -469,7 +470,7 @@ class EncodeOptions(ToolOptions, total=False):
     threads: int | None
     progress: Callable[[int, int], bool] | None
     on_pass: Callable[[Any], Any] | None
-    importance: Any
+    roi: Any
 
 
 @dataclass(frozen=True)
@@ -521,7 +522,7 @@ class DecodeLimits:
         return f"{value} {unit}, the limit is {limit}; {name} ({option}) raises it"
 
     def seconds_for(self, file_size: int) -> float:
-        """Return the seconds that decoding a file of so many bytes may take."""
+        """Return the seconds that decoding a file of ``file_size`` bytes may take."""
         if self.max_seconds is not None:
             return self.max_seconds
         return 1 + max(0, file_size - 1000) / 100

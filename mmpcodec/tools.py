@@ -14,7 +14,7 @@ from typing import Any, TypedDict
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
 
-TREES, BLOCKS, EXACT = CODINGS = ("trees", "predicted blocks", "exact samples")
+TREES, BLOCKS, LOSSLESS = CODINGS = ("trees", "predicted blocks", "lossless samples")
 """The codings of a layer, by their number in its header."""
 
 
@@ -191,13 +191,13 @@ class Tools:
     pdpc : bool
         Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
         them: position-dependent prediction combination.
-    trained_start : bool
+    initial_states : bool
         Start the models of predicted blocks from states that were trained on photographs.
-    earlier_planes : int
+    cross_component : int
         Most planes of the same picture, coded earlier, that predict a block of a plane, 0 to 2. A
         file says how many a layer has.
-    filter_bank : int or None
-        Scale of the filter bank for each activity of the decoded samples, 0 to 3 halves: two bits
+    fixed_filters : int or None
+        Scale of the fixed filters for each activity of the decoded samples, 0 to 3 halves: two bits
         for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
         choose.
     dependent : bool
@@ -209,7 +209,7 @@ class Tools:
     fine_contexts : bool
         Choose the models of a level by finer classes of its frequency and of the levels around it,
         and code whether it is 0 by the mean of two models.
-    step_changes : bool
+    delta_step : bool
         Let each fragment have a step of its own. Encoders use it for regions of interest, and if
         they are tuned for the eye.
     trained_transforms : bool
@@ -221,20 +221,20 @@ class Tools:
     border_sines : bool
         Let the sine transform of a block at the upper or left border have cosines along the side
         that has no decoded samples before it.
-    planes_filter : bool
+    cross_component_filter : bool
         Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
         so only if it does.
-    frequency_weights : int
+    quantisation_matrix : int
         How much coarser the quantisation step is for the highest frequency of a row or a column:
         1 plus half of this number of times, 0 to 15; in between in proportion. Encoders use it if
         they are tuned for the eye.
-    exact : bool
-        Code exact samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only the
-        tools below then have an effect, and ``prediction`` must be False.
+    lossless : bool
+        Code lossless samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only
+        the tools below then have an effect, and ``prediction`` must be False.
     predictors : int
         Predictors whose predictions of a sample are blended, 1 to 3; 1 with 2 models.
     models : int
-        Models that predict a bit: 8 or 16, or 2, which is the fast form.
+        Models that predict a bit: 8 or 16, or 2, which is the fast mode.
     weight_sets : int
         Sets of weights that mix the models, 1 or 4; 1 with 2 models.
     last_stage : bool
@@ -266,30 +266,30 @@ class Tools:
     )
     dictionary: bool = _tool(False, BLOCKS, needs="prediction")
     pdpc: bool = _tool(False, BLOCKS, needs="prediction")
-    trained_start: bool = _tool(False, BLOCKS, needs="prediction")
-    earlier_planes: int = _tool(0, BLOCKS, high=2, needs="prediction")
-    filter_bank: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction")
+    initial_states: bool = _tool(False, BLOCKS, needs="prediction")
+    cross_component: int = _tool(0, BLOCKS, high=2, needs="prediction")
+    fixed_filters: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction")
     dependent: bool = _tool(False, BLOCKS, needs="prediction")
     ternary: bool = _tool(False, BLOCKS, needs="prediction")
     fine_contexts: bool = _tool(False, BLOCKS, needs="prediction")
-    step_changes: bool = _tool(False, BLOCKS, needs="prediction")
+    delta_step: bool = _tool(False, BLOCKS, needs="prediction")
     trained_transforms: bool = _tool(False, BLOCKS, needs="prediction")
     derived_modes: bool = _tool(False, BLOCKS, needs="prediction")
     border_sines: bool = _tool(False, BLOCKS, needs="prediction")
-    planes_filter: bool = _tool(False, BLOCKS, needs="prediction")
-    frequency_weights: int = _tool(0, BLOCKS, high=15, needs="prediction")
-    exact: bool = _tool(False, EXACT)
-    predictors: int = _tool(1, EXACT, low=1, high=3, needs="exact")
-    models: int = _tool(8, EXACT, values=(2, 8, 16), needs="exact")
-    weight_sets: int = _tool(1, EXACT, values=(1, 4), needs="exact")
-    last_stage: bool = _tool(False, EXACT, needs="exact")
-    max_error: int = _tool(0, EXACT, high=32767, needs="exact")
+    cross_component_filter: bool = _tool(False, BLOCKS, needs="prediction")
+    quantisation_matrix: int = _tool(0, BLOCKS, high=15, needs="prediction")
+    lossless: bool = _tool(False, LOSSLESS)
+    predictors: int = _tool(1, LOSSLESS, low=1, high=3, needs="lossless")
+    models: int = _tool(8, LOSSLESS, values=(2, 8, 16), needs="lossless")
+    weight_sets: int = _tool(1, LOSSLESS, values=(1, 4), needs="lossless")
+    last_stage: bool = _tool(False, LOSSLESS, needs="lossless")
+    max_error: int = _tool(0, LOSSLESS, high=32767, needs="lossless")
 
     def __post_init__(self):
         for tool in TABLE.values():
             object.__setattr__(self, tool.name, tool.checked(getattr(self, tool.name)))
-        if self.exact and self.prediction:
-            raise ParameterError("prediction = True: must be False with exact")
+        if self.lossless and self.prediction:
+            raise ParameterError("prediction = True: must be False with lossless")
         for tool in TABLE.values():
             if tool.needs:
                 value = getattr(self, tool.name)
@@ -302,7 +302,7 @@ class Tools:
 
     @property
     def fault_of_models(self) -> str | None:
-        """What is wrong with the tools of exact samples together, or None."""
+        """What is wrong with the tools of lossless samples together, or None."""
         if self.models == FEWEST_MODELS:
             for name, only in ONLY_WITH_FEWEST.items():
                 if (value := getattr(self, name)) != only:
@@ -310,15 +310,15 @@ class Tools:
         return None
 
     @property
-    def lossless(self) -> bool:
+    def without_loss(self) -> bool:
         """Whether the coding is lossless whatever lambda is."""
-        return self.exact and self.max_error == 0
+        return self.lossless and self.max_error == 0
 
     @property
     def codings(self) -> tuple[str, ...]:
         """The coding of a layer, one of ``CODINGS``, then the coding used inside it, if any."""
-        if self.exact:
-            return (EXACT,)
+        if self.lossless:
+            return (LOSSLESS,)
         if not self.prediction:
             return (TREES,)
         return (BLOCKS, TREES) if self.dictionary else (BLOCKS,)
@@ -357,19 +357,19 @@ class ToolOptions(TypedDict, total=False):
     step: int | None
     dictionary: bool | None
     pdpc: bool | None
-    trained_start: bool | None
-    earlier_planes: int | None
-    filter_bank: int | None
+    initial_states: bool | None
+    cross_component: int | None
+    fixed_filters: int | None
     dependent: bool | None
     ternary: bool | None
     fine_contexts: bool | None
-    step_changes: bool | None
+    delta_step: bool | None
     trained_transforms: bool | None
     derived_modes: bool | None
     border_sines: bool | None
-    planes_filter: bool | None
-    frequency_weights: int | None
-    exact: bool | None
+    cross_component_filter: bool | None
+    quantisation_matrix: int | None
+    lossless: bool | None
     predictors: int | None
     models: int | None
     weight_sets: int | None
@@ -391,27 +391,27 @@ BLOCK_TOOLS = tuple(
 The number of the coding stands for prediction.
 """
 
-EXACT_TOOLS = tuple(
-    name for name, row in TABLE.items() if row.codings == (EXACT,) and name != "exact"
+LOSSLESS_TOOLS = tuple(
+    name for name, row in TABLE.items() if row.codings == (LOSSLESS,) and name != "lossless"
 )
-"""Names of the tools of exact samples, in the order of the format."""
+"""Names of the tools of lossless samples, in the order of the format."""
 FEWEST_MODELS = 2
-"""Number of models of the fast form, which has no choice of other tools."""
+"""Number of models of the fast mode, which has no choice of other tools."""
 ONLY_WITH_FEWEST = {"predictors": 1, "weight_sets": 1, "last_stage": False}
-"""The only values of other tools in the fast form."""
+"""The only values of other tools in the fast mode."""
 
 DEFAULT_EFFORT = 2
 """Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
 20 has rates and times."""
 SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
 """Tools that take long to search, and the effort from which presets have them."""
-EXACT_FORMS: dict[int, dict[str, Any]] = {
+LOSSLESS_FORMS: dict[int, dict[str, Any]] = {
     1: {"predictors": 1, "models": 2},
     2: {"predictors": 1, "models": 8, "weight_sets": 4, "last_stage": True},
     4: {"predictors": 1, "models": 16, "weight_sets": 4, "last_stage": True},
     6: {"predictors": 3, "models": 16, "weight_sets": 4, "last_stage": True},
 }
-"""Tools of exact samples, and the effort from which presets have them; decision 38 has times."""
+"""Tools of lossless samples, and the effort from which presets have them; decision 38 has times."""
 
 _PREDICTION: dict[str, Any] = {
     **{name: TABLE[name].fullest for name in BLOCK_TOOLS},
@@ -421,8 +421,8 @@ _PREDICTION: dict[str, Any] = {
     "step": 0,
     "dictionary": False,
     # They need to know what matters, and do not serve squared error.
-    "step_changes": False,
-    "frequency_weights": 0,
+    "delta_step": False,
+    "quantisation_matrix": 0,
 }
 _TEXT: dict[str, Any] = {
     "dictionary_limit": 65536,
@@ -434,7 +434,7 @@ _PRESETS: dict[str, Tools] = {
     "photo": Tools(**_PREDICTION),
     "text": Tools(**_TEXT),
     "mixed": Tools(**{**_PREDICTION, **_TEXT, "dictionary": True, "fragment_size": 32}),
-    "exact": Tools(post_filter=False, exact=True),
+    "lossless": Tools(post_filter=False, lossless=True),
     "plain": Tools(),
     "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
 }
@@ -446,8 +446,10 @@ def preset_tools(name: str, effort: int = DEFAULT_EFFORT) -> Tools:
     Tools whose search takes too long at the effort are left out.
     """
     tools = _PRESETS[name]
-    if tools.exact:
-        return replace(tools, **EXACT_FORMS[max(least for least in EXACT_FORMS if least <= effort)])
+    if tools.lossless:
+        return replace(
+            tools, **LOSSLESS_FORMS[max(least for least in LOSSLESS_FORMS if least <= effort)]
+        )
     if not tools.prediction:
         return tools
     slow: dict[str, Any] = {each: effort >= least for each, least in SLOW_TOOLS.items()}
@@ -459,7 +461,7 @@ PRESETS: dict[str, Tools] = {name: preset_tools(name) for name in _PRESETS}
 
 
 def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
-    """Return tools with given values; of exact samples, others give way to what is given.
+    """Return tools with given values; of lossless samples, others give way to what is given.
 
     Raises
     ------
@@ -467,7 +469,7 @@ def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
         If a given value is out of its range, or given values exclude each other.
     """
     fitting: dict[str, Any] = {}
-    if tools.exact and given.get("models") == FEWEST_MODELS:
+    if tools.lossless and given.get("models") == FEWEST_MODELS:
         fitting = ONLY_WITH_FEWEST
     elif tools.models == FEWEST_MODELS and any(
         given.get(name, only) != only for name, only in ONLY_WITH_FEWEST.items()
@@ -479,10 +481,10 @@ def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
 EYE_FRAGMENT = 32
 """Size of fragments that is tuned for the eye: an area of one importance."""
 EYE_WEIGHTS = 6
-"""Frequency weights that are tuned for the eye, on photographs."""
+"""Quantisation matrix that are tuned for the eye, on photographs."""
 
 
-EYE_TOOLS = frozenset({"step_changes", "frequency_weights"})
+EYE_TOOLS = frozenset({"delta_step", "quantisation_matrix"})
 """Tools that an encoder needs to be tuned for the eye."""
 
 
@@ -494,7 +496,7 @@ def for_eye(tools: Tools) -> Tools:
     if not tools.prediction:
         return tools
     strength = 0 if tools.dictionary else EYE_WEIGHTS
-    return replace(tools, fragment_size=EYE_FRAGMENT, step_changes=True, frequency_weights=strength)
+    return replace(tools, fragment_size=EYE_FRAGMENT, delta_step=True, quantisation_matrix=strength)
 
 
 def preset_of(tools: Tools) -> str | None:
@@ -506,7 +508,7 @@ def preset_of(tools: Tools) -> str | None:
     >>> preset_of(PRESETS["text"])
     'text'
     """
-    efforts = {1, *SLOW_TOOLS.values(), *EXACT_FORMS}
+    efforts = {1, *SLOW_TOOLS.values(), *LOSSLESS_FORMS}
     alike = (name for name in PRESETS if any(preset_tools(name, each) == tools for each in efforts))
     return next(alike, None)
 

@@ -103,14 +103,14 @@ class Trace:
         kind of the block that covers the unit; None if the plane was coded without blocks.
     changes : (R, C) int8 array or None
         Step change of each fragment, in quarters of a doubling of the step; None without the tool
-        *step changes*.
+        *delta step*.
     drawn : (H, W) bool array or None
         Whether a palette draws the pixel, or shows the layers below; None if this is no palette.
     cell_rates : (ceil(H / 16), ceil(W / 16)) int64 array or None
         Ideal code length of what codes the samples of each cell of 16x16 samples, in 1/4096 bit.
         The rate of a block is spread over the cells that it overlaps, in proportion to area. The
-        planes of exact samples share the cells; the values that are named at the start of a
-        plane belong to none. None for exact samples of format 1.
+        planes of lossless samples share the cells; the values that are named at the start of a
+        plane belong to none. None for lossless samples of format 1.
     """
 
     bits: dict[str, float]
@@ -170,7 +170,7 @@ class Trace:
         -------
         (top, left) : two (H', W') bool arrays, or None
             Whether a sample of the padded picture is in the first row, and in the first column,
-            of its leaf or block. None for exact samples, which have neither leaves nor blocks.
+            of its leaf or block. None for lossless samples, which have neither leaves nor blocks.
         """
         if self.units is None:
             return None if self.leaf_scales is None else leaf_edges(self.leaf_scales)

@@ -28,17 +28,17 @@
 #define MMP_BLOCK_TOOLS(TOOL)      \
     MMP_CUDA_BLOCK_TOOLS(TOOL)     \
     TOOL(pdpc, 0, 1)               \
-    TOOL(trained_start, 0, 1)      \
-    TOOL(earlier_planes, 0, 2)     \
-    TOOL(filter_bank, 0, 16383)    \
+    TOOL(initial_states, 0, 1)      \
+    TOOL(cross_component, 0, 2)     \
+    TOOL(fixed_filters, 0, 16383)    \
     TOOL(dependent, 0, 1)          \
     TOOL(ternary, 0, 1)            \
     TOOL(fine_contexts, 0, 1)      \
-    TOOL(step_changes, 0, 1)       \
+    TOOL(delta_step, 0, 1)       \
     TOOL(trained_transforms, 0, 1) \
     TOOL(derived_modes, 0, 1)      \
     TOOL(border_sines, 0, 1)       \
-    TOOL(frequency_weights, 0, 15)
+    TOOL(quantisation_matrix, 0, 15)
 
 #define MMP_TOOL_MEMBER(name, low, high) int32_t name;
 

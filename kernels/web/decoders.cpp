@@ -1,7 +1,8 @@
 // The functions that mmpcodec/web/mmp.wasm exports: one for each coding of the format.
 //
 // Pointers are to arrays in the module's memory, from mmp_take, which the caller fills and frees.
-// Samples are uint8_t at a depth of 8, else uint16_t, except that exact samples are uint16_t always.
+// Samples are uint8_t at a depth of 8, else uint16_t, except that lossless samples are uint16_t
+// always.
 #include <stdlib.h>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ struct Job {
 template <class Sample>
 void blocks(const Job& job, Depth<Sample> depth, Sample* out, int8_t* changes) {
     EarlierSamples<Sample> earlier;
-    for (int i = 0; i < job.tools.earlier_planes; ++i)
+    for (int i = 0; i < job.tools.cross_component; ++i)
         earlier.push_back(static_cast<const Sample*>(job.earlier[i]));
     const auto coded = decode_blocks(job.payload, job.size, job.plane, depth, job.tools, job.trees,
                                      earlier, 1, kNoProgress);
@@ -51,7 +52,7 @@ void blocks(const Job& job, Depth<Sample> depth, Sample* out, int8_t* changes) {
 
 }  // namespace
 
-// Returns memory for so many bytes, aligned to 16.
+// Returns `size` bytes of memory, aligned to 16.
 MMP_EXPORT(mmp_take) void* mmp_take(size_t size) {
     return ::operator new(size, std::align_val_t{16});
 }
@@ -79,10 +80,10 @@ void mmp_blocks(const uint8_t* payload, size_t size, int height, int width, int 
 }
 
 // The tools are predictors, models, weight sets, last stage and max error.
-MMP_EXPORT(mmp_exact)
-void mmp_exact(const uint8_t* payload, size_t size, int planes, int height, int width, int depth,
+MMP_EXPORT(mmp_lossless)
+void mmp_lossless(const uint8_t* payload, size_t size, int planes, int height, int width, int depth,
                const int32_t* tools, uint16_t* out) {
-    const ExactTools own{tools[0], tools[1], tools[2], tools[3] != 0, tools[4]};
-    ExactRates rates;
-    decode_exact(payload, size, {planes, height, width, depth}, own, 1, out, kNoProgress, rates);
+    const LosslessTools own{tools[0], tools[1], tools[2], tools[3] != 0, tools[4]};
+    LosslessRates rates;
+    decode_lossless(payload, size, {planes, height, width, depth}, own, 1, out, kNoProgress, rates);
 }

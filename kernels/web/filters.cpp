@@ -20,25 +20,26 @@ void by_planes(const void* samples, int height, int width, int depth, const void
                int count, const int16_t* weights, void* out) {
     FilterPlanes<Sample> read{{}, count};
     for (int i = 0; i < count; ++i) read.samples[i] = static_cast<const Sample*>(planes[i]);
-    planes_filter(picture<Sample>(samples, height, width, depth), read, weights, {0, height},
+    cross_component_filter(picture<Sample>(samples, height, width, depth), read, weights, {0, height},
                   static_cast<Sample*>(out));
 }
 
 }  // namespace
 
-// `numbers` has for each fragment the number of its step among `steps`; `size` is a fragment's side.
-MMP_EXPORT(mmp_filter_bank)
-void mmp_filter_bank(const void* samples, int height, int width, int depth, int size,
+// `numbers` has for each fragment the number of its step among `steps`; `size` is a fragment's
+// side.
+MMP_EXPORT(mmp_fixed_filters)
+void mmp_fixed_filters(const void* samples, int height, int width, int depth, int size,
                      const uint8_t* numbers, const int32_t* steps, int count, const int32_t* scales,
                      void* out) {
     const PlaneSteps own{size, (width + size - 1) / size, numbers, {steps, steps + count}};
     BankScaling scaling;
     std::copy_n(scales, kBankActivities, scaling.begin());
     if (depth == 8)
-        filter_bank(picture<uint8_t>(samples, height, width, depth), own, scaling, {0, height},
+        fixed_filters(picture<uint8_t>(samples, height, width, depth), own, scaling, {0, height},
                     static_cast<uint8_t*>(out));
     else
-        filter_bank(picture<uint16_t>(samples, height, width, depth), own, scaling, {0, height},
+        fixed_filters(picture<uint16_t>(samples, height, width, depth), own, scaling, {0, height},
                     static_cast<uint16_t*>(out));
 }
 
@@ -56,8 +57,8 @@ void mmp_post_filter(const void* samples, int height, int width, int depth, cons
 }
 
 // Only the planes that the filter reads are given, with the weights of each.
-MMP_EXPORT(mmp_planes_filter)
-void mmp_planes_filter(const void* samples, int height, int width, int depth,
+MMP_EXPORT(mmp_cross_component_filter)
+void mmp_cross_component_filter(const void* samples, int height, int width, int depth,
                        const void* const* planes, int count, const int16_t* weights, void* out) {
     if (depth == 8)
         by_planes<uint8_t>(samples, height, width, depth, planes, count, weights, out);

@@ -11,7 +11,7 @@ A backend
 
 - states in ``unavailable`` why it cannot run here;
 - states in ``lacks`` which tools and depths it cannot code, and codes all others: 8-bit samples by
-  trees, samples of 8 to 16 bits by predicted blocks, exact samples of 1 to 16 bits;
+  trees, samples of 8 to 16 bits by predicted blocks, lossless samples of 1 to 16 bits;
 - states in ``missing`` which tools of presets an encoder leaves out for it;
 - states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
   ``batches``, ``releases_gil``, ``weighs_fragments``;
@@ -39,8 +39,8 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.filters.cross_component import PlanesFilter
-from mmpcodec.reference.filters.fixed import FilterBank
+from mmpcodec.reference.filters.cross_component import CrossComponentFilter
+from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
@@ -53,7 +53,7 @@ class Backend(ABC):
 
     name: str
     decodes = True
-    """Whether ``decode`` and ``decode_exact`` work."""
+    """Whether ``decode`` and ``decode_lossless`` work."""
     reads_device_arrays = False
     """Whether ``encode`` and ``encode_batch`` take CuPy arrays without a copy to the host."""
     batches = False
@@ -67,9 +67,9 @@ class Backend(ABC):
     """Tools of presets that the backend lacks, and that an encoder leaves out of presets."""
     weighs_fragments = True
     """Whether ``encode`` takes ``fragments``."""
-    filter_bank = FilterBank()
+    fixed_filters = FixedFilters()
     post_filter = PostFilter()
-    planes_filter = PlanesFilter()
+    cross_component_filter = CrossComponentFilter()
     """The three filters, on the host. ``encode`` and ``decode`` do not apply them."""
 
     @abstractmethod
@@ -79,7 +79,7 @@ class Backend(ABC):
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Return the tools or depth that this backend cannot code, in words, or None."""
         has_trees = tools.dictionary or not tools.prediction
-        if tools.exact or depth == BYTE or (depth > BYTE and not has_trees):
+        if tools.lossless or depth == BYTE or (depth > BYTE and not has_trees):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
@@ -119,9 +119,9 @@ class Backend(ABC):
             If not.
         """
         found = [plane.shape for plane in earlier]
-        if found != [shape] * tools.earlier_planes:
+        if found != [shape] * tools.cross_component:
             raise ParameterError(
-                f"earlier has planes of shapes {found}: must be {tools.earlier_planes} of {shape}"
+                f"earlier has planes of shapes {found}: must be {tools.cross_component} of {shape}"
             )
 
     @abstractmethod
@@ -169,7 +169,7 @@ class Backend(ABC):
         depth : int
             Bits per sample, 8 to 16.
         earlier : sequence of arrays
-            The decoded planes that predict this one, as many as the tool *earlier planes* says, of
+            The decoded planes that predict this one, as many as the tool *cross component* says, of
             its shape and type.
         fragments : FragmentMap or None
             How much each fragment counts; None if all count alike.
@@ -190,11 +190,11 @@ class Backend(ABC):
             When ``progress`` returned False.
         """
 
-    def encode_exact(
+    def encode_lossless(
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -208,9 +208,9 @@ class Backend(ABC):
         depth : int
             Bits per sample, 1 to 16.
         tools : Tools
-            Tools of exact samples.
+            Tools of lossless samples.
         threads : int or None
-            Most threads; exact samples use one for each plane.
+            Most threads; lossless samples use one for each plane.
         progress : callable or None
             See ``encode``.
 
@@ -218,23 +218,23 @@ class Backend(ABC):
         -------
         payload : bytes
         decoded : (C, H, W) uint16 array
-            The samples that ``decode_exact`` returns: ``planes`` unless ``tools.max_error`` is
+            The samples that ``decode_lossless`` returns: ``planes`` unless ``tools.max_error`` is
             above 0.
         trace : Trace
         """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
 
-    def decode_exact(
+    def decode_lossless(
         self,
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload of ``encode_exact`` into a (C, H, W) uint16 array and a trace.
+        """Decode a payload of ``encode_lossless`` into a (C, H, W) uint16 array and a trace.
 
         Raises
         ------
@@ -243,7 +243,7 @@ class Backend(ABC):
             threads. With one plane type and message of the error are the same too; with several
             they depend on the order in which a backend decodes planes.
         """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no exact samples")
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
 
     def encode_batch(
         self,

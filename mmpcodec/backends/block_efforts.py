@@ -14,9 +14,9 @@ ALWAYS = 1 << 20
 class BlockEffort:
     """Limits and early-termination thresholds of the search at one effort.
 
-    The survey (rough mode decision) estimates the cost of every block of a fragment from a coarsely
-    quantised source. The search then codes the promising blocks and modes in full. Where two
-    candidates compete, the *bound* is the least rate-distortion cost found so far.
+    The rough search (rough mode decision) estimates the cost of every block of a fragment from a
+    coarsely quantised source. The search then codes the promising blocks and modes in full. Where
+    two candidates compete, the *bound* is the least rate-distortion cost found so far.
 
     A *factor* is a threshold of the SATD (sum of absolute Hadamard differences) of a block: the
     block passes if factor * SATD is at least step * number of samples, where the quantisation step
@@ -24,30 +24,30 @@ class BlockEffort:
 
     Parameters
     ----------
-    surveyed, tried, rough, slack
+    kept, tried, rough, slack
         As in ``mmpcodec.reference.blocks.search.effort.Effort``.
     split_bits : int
-        Number of bits that the survey adds to the estimated cost of a split, because the minimum of
-        many noisy estimates is too low.
+        Number of bits that the rough search adds to the estimated cost of a split, because the
+        minimum of many noisy estimates is too low.
     elongation : int
-        Largest log2 of the ratio of the longer to the shorter side of a block that the survey
+        Largest log2 of the ratio of the longer to the shorter side of a block that the rough search
         estimates; more oblong blocks are skipped.
     every_angle : bool
-        Whether the survey tests every angle. Otherwise square blocks test every fourth angle and
-        then refine around the best one. Oblong blocks test the angles found for their parent and
-        their halves. Blocks that only a ternary split creates test the angles found for
-        overlapping blocks of equal shape. If false, the survey also skips all angles where the
-        modes from earlier planes reduce the SATD of average and planar below two thirds.
+        Whether the rough search tests every angle. Otherwise square blocks test every fourth angle
+        and then refine around the best one. Oblong blocks test the angles found for their parent
+        and their halves. Blocks that only a ternary split creates test the angles found for
+        overlapping blocks of equal shape. If false, the rough search also skips all angles where
+        the modes from earlier planes reduce the SATD of average and planar below two thirds.
     angles : int
-        Factor for angles: the survey tests them only if the least SATD of average and planar
+        Factor for angles: the rough search tests them only if the least SATD of average and planar
         passes.
     fitting : int
-        Factor for least squares: the survey tests the mode only if the least SATD of the other
-        modes passes.
+        Factor for least squares: the rough search tests the mode only if the least SATD of the
+        other modes passes.
     matching : int
         Factor for template matching, as ``fitting``.
     rounded : bool
-        Whether the survey estimates the rate of rounded levels, instead of choosing levels by
+        Whether the rough search estimates the rate of rounded levels, instead of choosing levels by
         rate-distortion optimisation.
     hopeless : int
         Early termination of residuals: a residual is skipped if its estimated cost exceeds the
@@ -74,8 +74,8 @@ class BlockEffort:
         0 always tries it. Above 0, ``reserve`` uses this percentage of the latest cost instead of
         the estimate.
     settled : int
-        Early termination of the survey: the parts of an aligned square are not estimated, and the
-        square is not split, if its estimated cost as a leaf is below the cost of this number of
+        Early termination of the rough search: the parts of an aligned square are not estimated, and
+        the square is not split, if its estimated cost as a leaf is below the cost of this number of
         bits of probability 1/2; 0 estimates all parts. It has no effect with a dictionary.
         Not together with ``every_angle``.
     patience : int
@@ -83,7 +83,7 @@ class BlockEffort:
         one percentage point, by 12 at most; ``again`` stays at most 100. 0 keeps both constant.
     """
 
-    surveyed: int
+    kept: int
     tried: int
     rough: int
     slack: int
@@ -150,7 +150,7 @@ Much of a small plane lies at its borders. The last entry that fits counts.
 
 PLAIN_EFFORTS = {
     number: BlockEffort(
-        effort.surveyed,
+        effort.kept,
         effort.tried,
         effort.rough,
         effort.slack,

@@ -10,11 +10,11 @@ from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
-from mmpcodec.reference.filters.cross_component import PlanesFilter
-from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FilterBank
+from mmpcodec.reference.filters.cross_component import CrossComponentFilter
+from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
 from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
@@ -62,8 +62,8 @@ class _OnThreads(InBands):
         return shown
 
 
-class NativeFilterBank(_OnThreads, FilterBank):
-    """The filter bank in C++."""
+class NativeFixedFilters(_OnThreads, FixedFilters):
+    """The fixed filters in C++."""
 
     def _filtered(
         self,
@@ -74,7 +74,7 @@ class NativeFilterBank(_OnThreads, FilterBank):
         threads: int | None,
     ) -> np.ndarray:
         own = steps.size, steps.numbers, steps.steps
-        return self._shown(_cpu.filter_bank, samples, depth, own, tuple(scales), threads=threads)
+        return self._shown(_cpu.fixed_filters, samples, depth, own, tuple(scales), threads=threads)
 
     def _errors(
         self,
@@ -120,8 +120,8 @@ class NativePostFilter(_OnThreads, PostFilter):
         return errors
 
 
-class NativePlanesFilter(_OnThreads, PlanesFilter):
-    """The planes filter in C++."""
+class NativeCrossComponentFilter(_OnThreads, CrossComponentFilter):
+    """The cross-component filter in C++."""
 
     def _filtered(
         self,
@@ -131,7 +131,9 @@ class NativePlanesFilter(_OnThreads, PlanesFilter):
         depth: int,
         threads: int | None,
     ) -> np.ndarray:
-        return self._shown(_cpu.planes_filter, samples, depth, planes, table, threads=threads)
+        return self._shown(
+            _cpu.cross_component_filter, samples, depth, planes, table, threads=threads
+        )
 
     def _gram(
         self,
@@ -162,9 +164,9 @@ class CpuBackend(Backend):
 
     name = "cpu"
     releases_gil = True
-    filter_bank = NativeFilterBank()
+    fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
-    planes_filter = NativePlanesFilter()
+    cross_component_filter = NativeCrossComponentFilter()
 
     def __init__(
         self, simd: str | None = None, *, efforts: Mapping[int, BlockEffort] | None = None
@@ -263,36 +265,36 @@ class CpuBackend(Backend):
         """
         return _cpu.block_counts(payload, *shape, tools, [], most)
 
-    def encode_exact(
+    def encode_lossless(
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
         threads = threads or processors()
-        payload, decoded, *rates = _cpu.encode_exact(planes, depth, tools, threads, progress)
-        return payload, decoded, _exact_trace(*rates)
+        payload, decoded, *rates = _cpu.encode_lossless(planes, depth, tools, threads, progress)
+        return payload, decoded, _lossless_trace(*rates)
 
-    def decode_exact(
+    def decode_lossless(
         self,
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         threads = threads or processors()
-        planes, *rates = _cpu.decode_exact(payload, shape, depth, tools, threads, progress)
-        return planes, _exact_trace(*rates)
+        planes, *rates = _cpu.decode_lossless(payload, shape, depth, tools, threads, progress)
+        return planes, _lossless_trace(*rates)
 
 
-def _exact_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
-    bits = {name: rate / 4096 for name, rate in zip(EXACT_SYNTAX, rates, strict=True)}
+def _lossless_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
+    bits = {name: rate / 4096 for name, rate in zip(LOSSLESS_SYNTAX, rates, strict=True)}
     return Trace(bits, cell_rates=cell_rates)
 
 
@@ -306,7 +308,7 @@ def _coded_blocks(
 ) -> Coded:
     bits = bits_of(rates, block_syntax(leaf_scales is not None))
     sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
-    changes = changes if tools.step_changes else None
+    changes = changes if tools.delta_step else None
     trace = Trace(bits, leaf_scales, sizes, units, changes, cell_rates=cell_rates)
     return Coded(payload, samples, trace)
 

@@ -89,11 +89,11 @@ class ReferenceBackend(Backend):
             return _coded_blocks(payload, *found)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
-    def encode_exact(
+    def encode_lossless(
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -102,12 +102,12 @@ class ReferenceBackend(Backend):
         payload, decoded, bits, rates = coder.encode_planes(planes, depth, tools, report)
         return payload, decoded, Trace(bits, cell_rates=rates)
 
-    def decode_exact(
+    def decode_lossless(
         self,
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["exact"],
+        tools: Tools = PRESETS["lossless"],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -124,7 +124,7 @@ def _coded_trees(payload: bytes, bits, cell_rates, state: PictureState) -> Coded
 
 
 def _coded_blocks(payload: bytes, samples, bits, cell_rates, picture: BlockPicture) -> Coded:
-    changes = picture.changes if picture.tools.step_changes else None
+    changes = picture.changes if picture.tools.delta_step else None
     trace = Trace(bits, units=picture.units.known, changes=changes, cell_rates=cell_rates)
     if picture.trees:
         sizes = dictionary_sizes(picture.trees.dictionaries)

@@ -29,7 +29,7 @@ class Job(NamedTuple):
     resumed : bool
         Whether it is left out because an earlier run has done it.
     stored : Stored or None
-        Size and state of the input, if the listing of a folder at a URL has told them.
+        Size and state of the input, if the listing of a folder at a URL has them.
     partner : str or None
         Second input of the job.
     left_out : Reason or None

@@ -440,7 +440,7 @@ Fast = Annotated[
     bool,
     typer.Option(
         "--fast",
-        help="Encode quickly: --effort 1, or --preset exact if the file is lossless.",
+        help="Encode quickly: --effort 1, or --preset lossless if the file is lossless.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -458,7 +458,7 @@ Preset = Annotated[
         metavar="NAME",
         help=f"Set of coding tools: auto (default), {registry.listed(PRESET_NAMES[1:], 'or')}. "
         f"best keeps the best of {registry.listed(TRIED)}; auto tries those of them that a look at "
-        "the samples recommends. exact is lossless with any lambda, quality or target.",
+        "the samples recommends. lossless codes without loss with any lambda, quality or target.",
         rich_help_panel=SEARCH,
         autocompletion=words(PRESET_NAMES),
     ),
@@ -468,8 +468,8 @@ Effort = Annotated[
     typer.Option(
         metavar="N",
         help="Search effort of photo and mixed, from 1 (fastest) to 9 (smallest files); "
-        f"{DEFAULT_EFFORT} by default. It also chooses the form of exact samples, which lossless "
-        "files have: higher ones are slower to decode too.",
+        f"{DEFAULT_EFFORT} by default. It also chooses the form of lossless samples: "
+        "higher ones are slower to decode too.",
         rich_help_panel=SEARCH,
         autocompletion=words("123456789"),
     ),
@@ -521,7 +521,7 @@ MaxError = Annotated[
         "--max-error",
         metavar="N",
         help="Let no sample differ from its source by more than N samples, 0 to 32767, or by a "
-        "number in the unit of the picture, such as 2HU. It needs --preset exact, auto or best, "
+        "number in the unit of the picture, such as 2HU. It needs --preset lossless, auto or best, "
         "and excludes --lossless and targets.",
         rich_help_panel=RATE,
     ),
@@ -531,7 +531,7 @@ PartitionName = Annotated[
     typer.Option(
         "--partition",
         metavar="KIND",
-        help="Allowed splits of a segment, flexible or dyadic; not for photo and exact.",
+        help="Allowed splits of a segment, flexible or dyadic; not for photo and lossless.",
         rich_help_panel=SEARCH,
         autocompletion=words(PARTITIONS),
     ),
@@ -540,7 +540,8 @@ DictionaryLimit = Annotated[
     int | None,
     typer.Option(
         metavar="N",
-        help="Most elements of the dictionary of a scale, 256 to 65536; not for photo and exact.",
+        help="Most elements of the dictionary of a scale, 256 to 65536; not for photo and "
+        "lossless.",
         rich_help_panel=SEARCH,
     ),
 ]
@@ -549,7 +550,7 @@ RateModel = Annotated[
     typer.Option(
         metavar="MODEL",
         help="Rate of an index that the search assumes, adaptive (default) or log2; not for photo "
-        "and exact.",
+        "and lossless.",
         rich_help_panel=SEARCH,
         autocompletion=words(RATE_MODELS),
     ),

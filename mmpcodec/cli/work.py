@@ -65,7 +65,7 @@ class Left(NamedTuple):
             printer.show(self)
         if self.job.fault is not None:
             show_error(self.text(False))
-        elif not self.job.resumed:  # those are too many to list; their number is told
+        elif not self.job.resumed:  # those are too many to list; their number is printed
             printer.note(self.text(False))
 
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import EXACT
+from mmpcodec.codec.layer_choice import LOSSLESS
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.layers import fault_of_depth
@@ -76,11 +76,11 @@ def candidates_at(
 def backends_of(
     candidates: Sequence[EncodeParams], backend: str, depth: int, fragments: int
 ) -> dict[Tools, Backend]:
-    """Return the backend for each set of tools, and for exact samples, which code alpha."""
+    """Return the backend for each set of tools, and for lossless samples, which code alpha."""
     tools = [candidate.tools for candidate in candidates]
     named = backends.get(backend)
     found = {}
-    for each in dict.fromkeys([*tools, EXACT]):
+    for each in dict.fromkeys([*tools, LOSSLESS]):
         aside = len(tools) > 1 or each not in tools
         name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
         found[each] = backends.get(name, fragments, each, coded_depth(depth))

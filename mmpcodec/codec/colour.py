@@ -14,8 +14,8 @@ from mmpcodec.depth import BYTE, coded_depth, extra_bits, middle, most, sample_t
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.format.layouts import ALPHA, WEIGHTS, Layout
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference import turned_colours
-from mmpcodec.reference.turned_colours import NO_TURN, Turn
+from mmpcodec.reference import colour_rotation
+from mmpcodec.reference.colour_rotation import NO_ROTATION, Rotation
 from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
@@ -28,7 +28,7 @@ MOST_FINE_LAMBDA = 1024
 
 
 def layout_of(samples: Any, lam: float) -> Layout:
-    """Return the layout of an encoder for planes that are not all coded as exact samples."""
+    """Return the layout of an encoder for planes that are not all coded as lossless samples."""
     return layout_of_form(form_of(samples), lam)
 
 
@@ -94,7 +94,7 @@ def split(
     samples: Any,
     depth: int,
     layout: Layout,
-    turn: Turn = NO_TURN,
+    rotation: Rotation = NO_ROTATION,
     *,
     threads: int | None = 1,
 ) -> list[LayerPlane]:
@@ -107,7 +107,7 @@ def split(
     depth : int
         Bits per sample.
     layout : Layout
-    turn : Turn
+    rotation : Rotation
         Of the colours, for the fine layout.
     threads : int or None
         Number of threads; None takes all processors.
@@ -122,7 +122,7 @@ def split(
         if layout is not Layout.APART:
             convert = to_luma
             if layout is Layout.FINE_LUMA:
-                convert = partial(turned_colours.to_planes, turn=turn)
+                convert = partial(colour_rotation.to_planes, rotation=rotation)
             planes = _in_bands(convert, planes, coded_depth(depth), depths[0], threads)
     if form.has_alpha:
         planes, weights = [*planes, samples[..., form.colours]], [*weights, 1.0]
@@ -139,7 +139,7 @@ def joined(
     form: Form,
     depth: int,
     layout: Layout,
-    turn: Turn = NO_TURN,
+    rotation: Rotation = NO_ROTATION,
     *,
     threads: int | None = 1,
 ) -> np.ndarray:
@@ -153,7 +153,7 @@ def joined(
     depth : int
         Bits per sample of the picture.
     layout : Layout
-    turn : Turn
+    rotation : Rotation
         Of the colours, for the fine layout.
     threads : int or None
         Number of threads; None takes all processors.
@@ -161,7 +161,7 @@ def joined(
     if layout >= Layout.LUMA:
         of_layer, convert = layout.depth_of("", depth), from_luma
         if layout is Layout.FINE_LUMA:
-            convert = partial(turned_colours.from_planes, turn=turn)
+            convert = partial(colour_rotation.from_planes, rotation=rotation)
         colours = _in_bands(convert, planes[:3], of_layer, coded_depth(depth), threads)
         planes = [*colours, *planes[3:]]
     samples = planes[0] if form is Form.GRAY else np.stack(planes, axis=2)
@@ -191,7 +191,7 @@ def _in_bands(
 
 
 def to_luma(colours: Sequence[Any], depth: int, wanted: int) -> list[Any]:
-    """Convert colours to luma, chroma orange (red minus blue), chroma green (green minus both).
+    """Convert colours to luma, Co (red minus blue), Cg (green minus both).
 
     Source: H. S. Malvar, G. J. Sullivan, "YCoCg-R: a color space with RGB reversibility", 2003,
     here with chroma halved to the bits of luma.
@@ -206,15 +206,15 @@ def to_luma(colours: Sequence[Any], depth: int, wanted: int) -> list[Any]:
     red, green, blue = (plane.astype(np.int32) for plane in colours)
     mid, white = middle(depth), most(depth)
     luma = (red + 2 * green + blue + 2) >> 2
-    orange = ((red - blue + 1) >> 1) + mid
-    greens = ((2 * green - red - blue + 2) >> 2) + mid
-    return [plane.clip(0, white).astype(sample_type(wanted)) for plane in (luma, orange, greens)]
+    co = ((red - blue + 1) >> 1) + mid
+    cg = ((2 * green - red - blue + 2) >> 2) + mid
+    return [plane.clip(0, white).astype(sample_type(wanted)) for plane in (luma, co, cg)]
 
 
 def from_luma(planes: Sequence[np.ndarray], depth: int, wanted: int) -> list[np.ndarray]:
     """Convert luma and both chromas to red, green and blue; the inverse of ``to_luma``."""
     mid, white = middle(depth), most(depth)
-    luma, orange, greens = (plane.astype(np.int32) for plane in planes)
-    mean = luma - (greens - mid)
-    colours = mean + (orange - mid), luma + (greens - mid), mean - (orange - mid)
+    luma, co, cg = (plane.astype(np.int32) for plane in planes)
+    mean = luma - (cg - mid)
+    colours = mean + (co - mid), luma + (cg - mid), mean - (co - mid)
     return [plane.clip(0, white).astype(sample_type(wanted)) for plane in colours]

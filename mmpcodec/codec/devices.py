@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import KnownExact, encode_tiles
+from mmpcodec.codec.layer_choice import KnownLossless, encode_tiles
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import beside, on_device
@@ -129,7 +129,7 @@ def encode_on(
     progress: Progress | None,
     *,
     most: int,
-    known: KnownExact | None = None,
+    known: KnownLossless | None = None,
 ) -> list[TileEncoding]:
     """Encode tiles, each on one device; each device has threads of its own.
 

@@ -13,12 +13,12 @@ from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.candidates import backends_of, candidates_at, fitted
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.importance.maps import check_maps, check_palette
-from mmpcodec.codec.layer_choice import KnownExact
+from mmpcodec.codec.layer_choice import KnownLossless
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, rate_of
 from mmpcodec.codec.sources import Source, checked_pictures, restored
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
+from mmpcodec.codec.weighting.maps import check_maps, check_palette
 from mmpcodec.errors import Infeasible
 from mmpcodec.format import container
 from mmpcodec.format.tiles import grouped
@@ -60,7 +60,7 @@ def encode_pictures(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    importance: Sequence[Any] | None = None,
+    roi: Sequence[Any] | None = None,
 ) -> list[Encoding]:
     """Encode several pictures and return files, decoded samples and statistics.
 
@@ -76,7 +76,7 @@ def encode_pictures(
         With a target, their lambda is ignored.
     target : Target or None
         Limit that each file keeps.
-    depth, metadata, tile_size, backend, device, threads, progress, on_pass, importance
+    depth, metadata, tile_size, backend, device, threads, progress, on_pass, roi
         See ``encode_batch``.
 
     Returns
@@ -103,7 +103,7 @@ def encode_pictures(
     pictures = checked_pictures(arrays, depth, metadata)
     if not pictures:
         return []
-    maps = check_maps(importance, [samples.shape for samples, *_ in pictures])
+    maps = check_maps(roi, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
     prepared = [
         Source.of(samples, devices, bits, own, tile_size, of_pixels).prepared(
@@ -116,12 +116,12 @@ def encode_pictures(
     def openable(number: int, encoding: Encoding) -> Encoding:
         """Return the encoding, in tiles if decoders would refuse so large a picture in few bytes.
 
-        Flat tiles take little time; a nearly flat picture of exact samples in one tile does not.
+        Flat tiles take little time; a nearly flat picture of lossless samples in one tile does not.
         """
         if tile_size or len(encoding.header.tile_bytes) > 1 or opens_by_default(encoding.data):
             return encoding
         samples, bits, own = pictures[number]
-        weights = None if importance is None else [importance[number]]
+        weights = None if roi is None else [roi[number]]
         with suppress(Infeasible):
             return encode_pictures(
                 [samples],
@@ -133,13 +133,13 @@ def encode_pictures(
                 backend=backend,
                 device=device,
                 threads=threads,
-                importance=weights,
+                roi=weights,
             )[0]
         return encoding
 
     if target is not None:
-        told = on_pass and one_at_a_time(on_pass)
-        to_target = partial(_encode_to, target, own_params, backend, told)
+        reported = on_pass and one_at_a_time(on_pass)
+        to_target = partial(_encode_to, target, own_params, backend, reported)
         in_one = each_on(devices, sources, to_target, threads, progress)
         return [openable(*each) for each in enumerate(restored(sources, in_one))]
     alike: dict[tuple[int, EncodeParams], list[int]] = {}
@@ -229,7 +229,7 @@ def _encode_to(
     candidates = candidates_at(params, source.depth, backend)
     chosen = backends_of(candidates, backend, source.depth, source.fragments)
     tiles = list(source.tiles())
-    known = KnownExact()
+    known = KnownLossless()
     scores: Scores | None = None
 
     def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
@@ -291,7 +291,7 @@ def encode_batch(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    importance: Sequence[Any] | None = None,
+    roi: Sequence[Any] | None = None,
     **tools: Unpack[ToolOptions],
 ) -> list[bytes]:
     """Encode several pictures; each file equals the one that ``encode`` returns.
@@ -329,9 +329,9 @@ def encode_batch(
         each pass. Returning False cancels.
     on_pass : callable or None
         ``on_pass(Pass)`` is called after each lambda that is tried for a target.
-    importance : sequence of arrays and None, or None
+    roi : sequence of arrays and None, or None
         For each picture, an (H, W) array of integers or bool: by how many quarters of a doubling
-        the quantisation step is finer at a pixel, -24 to 24; see ``codec.importance.maps``. It
+        the quantisation step is finer at a pixel, -24 to 24; see ``codec.weighting.maps``. It
         leaves out sets of tools without predicted blocks.
     **tools
         As in ``encode``.
@@ -360,8 +360,8 @@ def encode_batch(
     """
     targets = target_size, target_bpp, target_psnr, target_ssimulacra2
     rate = rate_of(lam, quality, *targets, tools.get("max_error"))
-    check_palette(tools.get("palette"), importance)
-    tools["tune"] = rate.aim(tools.get("tune"))
+    check_palette(tools.get("palette"), roi)
+    tools["tune"] = rate.tuned(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     encodings = encode_pictures(
@@ -376,7 +376,7 @@ def encode_batch(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
-        importance=importance,
+        roi=roi,
     )
     return [encoding.data for encoding in encodings]
 
@@ -394,7 +394,7 @@ def encode_picture(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    importance: Any = None,
+    roi: Any = None,
 ) -> Encoding:
     """Encode a picture and return the file, decoded samples and statistics.
 
@@ -405,7 +405,7 @@ def encode_picture(
     params : EncodeParams
     target, depth, metadata, tile_size, backend, device, threads, progress, on_pass
         See ``encode_pictures``.
-    importance
+    roi
         See ``encode_batch``, of this picture.
 
     Returns
@@ -420,7 +420,7 @@ def encode_picture(
     Examples
     --------
     >>> import numpy as np, mmpcodec
-    >>> params = mmpcodec.EncodeParams.from_options(0, preset="exact")
+    >>> params = mmpcodec.EncodeParams.from_options(0, preset="lossless")
     >>> found = mmpcodec.encode_picture(np.full((20, 30), 7, np.uint8), params)
     >>> found.header.width, int(found.samples.max()), len(found.data) < 100
     (30, 7, True)
@@ -437,7 +437,7 @@ def encode_picture(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
-        importance=None if importance is None else [importance],
+        roi=None if roi is None else [roi],
     )[0]
 
 
@@ -462,7 +462,7 @@ def encode(
     threads: int | None = None,
     progress: Progress | None = None,
     on_pass: Callable[[Pass], Any] | None = None,
-    importance: Any = None,
+    roi: Any = None,
     **tools: Unpack[ToolOptions],
 ) -> bytes:
     """Encode a picture.
@@ -488,9 +488,9 @@ def encode(
         picture without alpha, with the width of its range as peak.
     target_ssimulacra2 : float
         -100 to 100: the smallest file found whose SSIMULACRA2 is not lower; see ``Target``.
-    preset : {"auto", "best", "photo", "text", "mixed", "exact", "plain", "classic"}
-        Set of tools. "auto" tries those that a look at the samples recommends, "best" all. Only
-        "photo" codes samples of more than 8 bits with loss.
+    preset : {"auto", "best", "photo", "text", "mixed", "lossless", "plain", "classic"}
+        Set of tools. "auto" tries those that a classification of the samples recommends, "best"
+        all. Only "photo" codes samples of more than 8 bits with loss.
     effort, rate_model
         See ``EncodeParams``.
     depth : int or None
@@ -504,7 +504,7 @@ def encode(
         own way. "auto" takes cuda where that codes all tools and is predicted to be faster. A named
         backend leaves out tools of presets that it lacks. Candidates of preset "auto" that it
         cannot code at all, and alpha, run on another backend.
-    device, threads, progress, on_pass, importance
+    device, threads, progress, on_pass, roi
         As in ``encode_batch``, of this picture; several devices share the tiles.
     **tools
         Fields of ``Tools`` that override the preset; ``palette``, whether tiles may have palettes;
@@ -553,6 +553,6 @@ def encode(
         threads=threads,
         progress=progress,
         on_pass=on_pass,
-        importance=None if importance is None else [importance],
+        roi=None if roi is None else [roi],
         **tools,
     )[0]

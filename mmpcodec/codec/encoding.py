@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
-from mmpcodec.reference.filters.cross_component import NO_PLANES
+from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
@@ -23,8 +23,8 @@ class LayerCoding:
     payload_bytes : int
     coefficients : tuple of tuple of int
         Coefficients of the post filter, by class.
-    planes_coefficients : tuple of tuple of int
-        Coefficients of the planes filter, by earlier plane.
+    cross_component_coefficients : tuple of tuple of int
+        Coefficients of the cross-component filter, by earlier plane.
     trace : Trace or None
         None if only the header was read.
     tile : int
@@ -35,7 +35,7 @@ class LayerCoding:
         Bits per sample of the layer, or bits of a number of the palette.
     entries : int
         Colours of the palette; 0 for a layer.
-    clear : bool
+    transparent : bool
         Whether pixels can show the layers below the palette.
     """
 
@@ -43,13 +43,13 @@ class LayerCoding:
     tools: Tools
     payload_bytes: int
     coefficients: tuple[tuple[int, ...], ...] = OFF
-    planes_coefficients: tuple[tuple[int, ...], ...] = NO_PLANES
+    cross_component_coefficients: tuple[tuple[int, ...], ...] = NO_CROSS_COMPONENT
     trace: Trace | None = None
     tile: int = 0
     backend: str = ""
     depth: int = BYTE
     entries: int = 0
-    clear: bool = False
+    transparent: bool = False
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec import look
+from mmpcodec.codec import classification
 from mmpcodec.codec.colour import (
     LayerPlane,
     can_be_fine,
@@ -24,9 +24,6 @@ from mmpcodec.codec.colour import (
 )
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.importance.filling import filled
-from mmpcodec.codec.importance.maps import Importance
-from mmpcodec.codec.importance.masking import masked
 from mmpcodec.codec.palettes.cells import looks_drawn
 from mmpcodec.codec.palettes.choice import may_have_palette, with_palette
 from mmpcodec.codec.tile_coding import (
@@ -36,6 +33,9 @@ from mmpcodec.codec.tile_coding import (
     params_of_layer,
     weight_of_layer,
 )
+from mmpcodec.codec.weighting.filling import filled
+from mmpcodec.codec.weighting.maps import Weighting
+from mmpcodec.codec.weighting.masking import masked
 from mmpcodec.depth import BYTE, coded_depth, extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -44,12 +44,12 @@ from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
-from mmpcodec.reference.filters.cross_component import NO_PLANES
+from mmpcodec.reference.colour_rotation import NO_ROTATION, Rotation, chosen_rotation
+from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.lossless.values import used_values
 from mmpcodec.reference.trees.fragments import fragments_in
-from mmpcodec.reference.turned_colours import NO_TURN, Turn, chosen_turn
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
@@ -57,18 +57,20 @@ from mmpcodec.samples import form_of
 from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, preset_tools
 from mmpcodec.trace import Coded, Trace
 
-EXACT = PRESETS["exact"]
+LOSSLESS = PRESETS["lossless"]
 MOST_SMALL = 1 << 14
-"""Largest number of pixels of a picture, not in tiles, on which exact samples are always tried."""
+"""Largest number of pixels of a picture, not in tiles, on which lossless samples are always
+tried."""
 FEW_VALUES = 2
-"""A plane has few values if it has fewer than so many for each step of the maximal error from its
-least to its largest value."""
+"""Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
+is also tried without loss."""
 
 _Parts = dict[tuple[int, Layout, int], dict[int | None, "_Part"]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
-KnownExact = dict[tuple[int, int], tuple[Tools, bytes, np.ndarray, Trace, str]]
-"""Payload, decoded samples, trace and backend of exact samples by tile and layer, at any lambda."""
+KnownLossless = dict[tuple[int, int], tuple[Tools, bytes, np.ndarray, Trace, str]]
+"""Payload, decoded samples, trace and backend of lossless samples by tile and layer, at any
+lambda."""
 
 
 @dataclass(frozen=True)
@@ -89,7 +91,7 @@ def encode_tiles(
     chosen: Mapping[Tools, Backend],
     threads: int | None,
     progress: Progress | None,
-    known: KnownExact | None = None,
+    known: KnownLossless | None = None,
     numbers: Sequence[int] | None = None,
 ) -> list[TileEncoding]:
     """Encode tiles of one or several pictures.
@@ -100,11 +102,11 @@ def encode_tiles(
     candidates : sequence of EncodeParams
         One set of tools each, all with one lambda.
     chosen : mapping of Tools to Backend
-        The backend for each set of tools, and for exact samples, which code alpha.
+        The backend for each set of tools, and for lossless samples, which code alpha.
     threads, progress
         See ``encode``.
-    known : KnownExact or None
-        Exact samples of these tiles from earlier calls; this call adds its own.
+    known : KnownLossless or None
+        Lossless samples of these tiles from earlier calls; this call adds its own.
     numbers : sequence of int or None
         Numbers of the tiles in ``known``; None counts them from 0.
     """
@@ -124,25 +126,25 @@ def encode_tiles(
     others = SharedProgress(of_others, of_tiles)
     for own, part in zip(rounds, of_rounds, strict=True):
         _code_all(own, chosen, parts, known, threads, part)
-    turns = {job.tile: job.turn for job in jobs if job.turn is not None}
+    rotations = {job.tile: job.rotation for job in jobs if job.rotation is not None}
     each = threads_of_each(threads, len(tiles))
-    lossy = [candidate for candidate in candidates if not candidate.tools.exact]
+    lossy = [candidate for candidate in candidates if not candidate.tools.lossless]
 
     def cheapest(place: int) -> TileEncoding:
         number, tile = numbered[place]
-        found = _cheapest(number, tile, candidates, parts, turns.get(number, NO_TURN), each)
+        found = _cheapest(number, tile, candidates, parts, rotations.get(number, NO_ROTATION), each)
         if not again[place]:
             return found
         advance = others.of(place)
         if bound:
             return without_loss(tile, found, advance)
-        return with_palette(tile, found, candidates, chosen[EXACT], each, below, advance)
+        return with_palette(tile, found, candidates, chosen[LOSSLESS], each, below, advance)
 
     def without_loss(tile: TileSource, found: TileEncoding, part: Progress) -> TileEncoding:
         near = next(candidate for candidate in candidates if candidate.tools.max_error)
-        exact = replace(near, tools=replace(near.tools, max_error=0))
-        able = {**chosen, exact.tools: chosen[near.tools]}
-        made = encode_tiles([tile], [exact], able, each, part)[0]
+        lossless = replace(near, tools=replace(near.tools, max_error=0))
+        able = {**chosen, lossless.tools: chosen[near.tools]}
+        made = encode_tiles([tile], [lossless], able, each, part)[0]
         if len(made.data) > len(found.data):
             return found
         return replace(made, costs=found.costs, used=found.used)
@@ -168,10 +170,10 @@ def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
     return looks_drawn(tile.on_host, tile.depth)
 
 
-ALL_ALIKE = Importance()
+ALL_ALIKE = Weighting()
 """The importance of pixels that all count alike."""
 ALL_PLANES = -1
-"""Number of the layer that holds all planes as exact samples."""
+"""Number of the layer that holds all planes as lossless samples."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +185,7 @@ class _Job:
     that of an error in it, and ``lam`` lambda of the picture. ``asked`` are
     the tools of the candidate; those of ``params`` have only the earlier planes that there are.
     Colours of pixels that are not seen are filled already. ``header`` is that of the file without
-    the sizes of the tiles. ``turn`` is that of the colours of a fine layout.
+    the sizes of the tiles. ``rotation`` is that of the colours of a fine layout.
     """
 
     tile: int
@@ -199,8 +201,8 @@ class _Job:
     asked: Tools
     header: Header
     lam: float
-    importance: Importance = ALL_ALIKE
-    turn: Turn | None = None
+    weighting: Weighting = ALL_ALIKE
+    rotation: Rotation | None = None
 
     @property
     def fragments(self) -> int:
@@ -217,28 +219,28 @@ def _jobs(
     seen = seen_pixels(tile.on_host) if lam > 0 else None
     if tile.hidden is not None:
         seen = ~tile.hidden if seen is None else seen & ~tile.hidden
-    importance = Importance(tile.importance, seen)
-    if importance.seen is not None:
-        samples = filled(tile.on_host, importance.seen)
+    weighting = Weighting(tile.roi, seen)
+    if weighting.seen is not None:
+        samples = filled(tile.on_host, weighting.seen)
     if candidates[0].tune == EYE:
-        found = masked(tile.importance, _on_host(samples), depth)
-        importance = Importance(found, seen, EYE_WEIGHTS)
+        found = masked(tile.roi, _on_host(samples), depth)
+        weighting = Weighting(found, seen, EYE_WEIGHTS)
     form, compared = form_of(samples), len(candidates) > 1
     header = header_of_tile(tile, candidates)
 
     @cache
-    def turn_of(layout: Layout) -> Turn | None:
+    def rotation_of(layout: Layout) -> Rotation | None:
         if layout is not Layout.FINE_LUMA:
             return None
-        return chosen_turn(widened(samples, depth), coded_depth(depth))
+        return chosen_rotation(widened(samples, depth), coded_depth(depth))
 
     @cache
     def planes_of(layout: Layout) -> list[LayerPlane]:
-        return split(samples, depth, layout, turn_of(layout) or NO_TURN, threads=threads)
+        return split(samples, depth, layout, rotation_of(layout) or NO_ROTATION, threads=threads)
 
     tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
-        if candidate.tools.exact and all(index in each for each in tried):
+        if candidate.tools.lossless and all(index in each for each in tried):
             together = candidate
             if candidate.tools.max_error and form.has_alpha:
                 yield from _beside_alpha(number, tile, index, candidate, header)
@@ -252,26 +254,26 @@ def _jobs(
             at = number, layout, layer, name
             if name == ALPHA:
                 first = candidates[own[0][0]]
-                params = replace(first, tools=preset_tools("exact", first.effort))
+                params = replace(first, tools=preset_tools("lossless", first.effort))
                 of_alpha = _on_host(plane.samples), plane.depth, plane.weight, False
-                yield _Job(*at, None, params, *of_alpha, EXACT, header, lam)
+                yield _Job(*at, None, params, *of_alpha, LOSSLESS, header, lam)
                 continue
             weight = weight_of_layer(form, layout, layer, candidates[0].tune, weighs=True)
             of_plane = plane.samples, plane.depth, weight, compared
             for index in own[layer]:
                 params = params_of_layer(candidates[index], form, layout, layer)
                 asked = candidates[index].tools
-                tools = importance.without_idle_changes(params.tools, tile.on_host.shape[:2])
+                tools = weighting.without_idle_changes(params.tools, tile.on_host.shape[:2])
                 if tools is not params.tools:
                     params = replace(params, tools=tools)
-                turn = turn_of(layout)
-                yield _Job(*at, index, params, *of_plane, asked, header, lam, importance, turn)
+                rotation = rotation_of(layout)
+                yield _Job(*at, index, params, *of_plane, asked, header, lam, weighting, rotation)
 
 
 def _beside_alpha(
     number: int, tile: TileSource, index: int, candidate: EncodeParams, header: Header
 ) -> Iterator[_Job]:
-    """Yield the jobs of exact samples with a maximal error: planes apart, alpha without loss."""
+    """Yield the jobs of lossless samples with a maximal error: planes apart, alpha without loss."""
     layout, asked, lam = Layout.APART, candidate.tools, candidate.lam
     names = layer_names(form_of(tile.on_host), layout)
     for layer, plane in enumerate(split(tile.on_host, tile.depth, layout)):
@@ -295,12 +297,12 @@ def _layouts(
     one, so that a tile can mix them; an encoder that does not look first also tries the fine layout
     with the candidates that can.
     """
-    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.exact]
+    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.lossless]
     wanted = [[index for index in lossy if index in each] for each in tried]
     if not any(wanted):
         return []
     wanted = [each or lossy for each in wanted]
-    lam, looks = candidates[0].lam, candidates[0].looks
+    lam, classifies = candidates[0].lam, candidates[0].classifies
     usual = layout_of(samples, lam)
     if usual is not Layout.LUMA:
         return [(usual, wanted)]
@@ -308,7 +310,7 @@ def _layouts(
     fine = [[index for index in each if index in able] for each in wanted]
     if fine == wanted:
         return [(Layout.FINE_LUMA, fine)]
-    return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not looks else [])]
+    return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if all(fine) and not classifies else [])]
 
 
 def _tried(
@@ -321,25 +323,25 @@ def _tried(
 ) -> Sequence[Collection[int]]:
     """Return the numbers of the candidates that are tried on each layer but alpha.
 
-    A look takes the planes of the usual layout, widened to 8 bits, so it does not see how small
-    samples of fewer bits are without loss: exact samples are tried on them too. They are also tried
-    on small pictures, whose features say little.
+    The classification takes the planes of the usual layout, widened to 8 bits, so it does not see
+    how small samples of fewer bits are without loss: lossless samples are tried on them too. They
+    are also tried on small pictures, whose features say little.
     """
     colours, lam = form_of(samples).colours, candidates[0].lam
-    if not candidates[0].looks or len(candidates) == 1:
+    if not candidates[0].classifies or len(candidates) == 1:
         return [range(len(candidates))] * colours
     on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
-    exact = {number for number, each in enumerate(candidates) if each.tools.exact}
-    found = look.tried(on_host, coded_depth(depth), lam, candidates)
+    lossless = {number for number, each in enumerate(candidates) if each.tools.lossless}
+    found = classification.tried(on_host, coded_depth(depth), lam, candidates)
     whole = depth < BYTE or (not tiled and math.prod(samples.shape[:2]) <= MOST_SMALL)
-    return [each | exact for each in found] if whole else found
+    return [each | lossless for each in found] if whole else found
 
 
 def _rounds(jobs: Sequence[_Job]) -> list[list[_Job]]:
     """Return the jobs in rounds: those that need earlier planes come after those of the planes."""
     rounds: list[list[_Job]] = [[]]
     for job in jobs:
-        needs = job.params.tools.earlier_planes
+        needs = job.params.tools.cross_component
         while len(rounds) <= needs:
             rounds.append([])
         rounds[needs].append(job)
@@ -350,7 +352,7 @@ def _code_all(
     jobs: Sequence[_Job],
     chosen: Mapping[Tools, Backend],
     parts: _Parts,
-    known: KnownExact,
+    known: KnownLossless,
     threads: int | None,
     progress: Progress,
 ) -> None:
@@ -371,7 +373,7 @@ def _code_all(
 
 def _earlier(job: _Job, parts: _Parts) -> list[np.ndarray]:
     """Return the decoded planes that predict the layer of a job."""
-    numbers = range(job.params.tools.earlier_planes)
+    numbers = range(job.params.tools.cross_component)
     of_layers = [parts[job.tile, job.layout, layer] for layer in numbers]
     return [own[_best(own)].samples for own in of_layers]
 
@@ -401,22 +403,22 @@ def _code(
     params: EncodeParams,
     batch: Sequence[_Job],
     earlier: Sequence[Sequence[np.ndarray]],
-    known: KnownExact,
+    known: KnownLossless,
     threads: int | None,
     progress: Progress,
 ) -> list[_Part]:
     """Code layers of one depth with equal parameters; ``earlier`` are the planes of each."""
-    if params.tools.exact:
-        return [_exact_part(job, backend, known, threads, progress) for job in batch]
+    if params.tools.lossless:
+        return [_lossless_part(job, backend, known, threads, progress) for job in batch]
     stays = backend.reads_device_arrays
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
     depth = batch[0].depth
     options: dict[str, Any] = {"depth": depth, "threads": threads, "progress": progress}
     fragments = None
     if backend.weighs_fragments:
-        fragments = batch[0].importance.fragments(params.coded_tools, planes[0].shape)
+        fragments = batch[0].weighting.fragments(params.coded_tools, planes[0].shape)
     # A batch has one layer if earlier planes predict it, or if it has a map of fragments.
-    if params.tools.earlier_planes or fragments is not None:
+    if params.tools.cross_component or fragments is not None:
         options["fragments"] = fragments
         coded = [backend.encode(planes[0], params, earlier=earlier[0], **options)]
     else:
@@ -428,24 +430,24 @@ def _code(
     )
 
 
-def _exact_part(
-    job: _Job, backend: Backend, known: KnownExact, threads: int | None, progress: Progress
+def _lossless_part(
+    job: _Job, backend: Backend, known: KnownLossless, threads: int | None, progress: Progress
 ) -> _Part:
     if (job.tile, job.layer) not in known:
-        known[job.tile, job.layer] = _coded_exactly(job, backend, threads, progress)
+        known[job.tile, job.layer] = _coded_lossless(job, backend, threads, progress)
     tools, payload, samples, trace, name = known[job.tile, job.layer]
     return _part(job, Layer(job.name, tools, payload), samples, trace.with_filter(0), name)
 
 
-def _coded_exactly(
+def _coded_lossless(
     job: _Job, backend: Backend, threads: int | None, progress: Progress
 ) -> tuple[Tools, bytes, np.ndarray, Trace, str]:
-    """Code a layer of exact samples."""
+    """Code a layer of lossless samples."""
     tools = job.params.tools
-    payload, decoded, trace = backend.encode_exact(
+    payload, decoded, trace = backend.encode_lossless(
         to_planes(job.samples), job.depth, tools, threads=threads, progress=progress
     )
-    samples = job.samples if tools.lossless else from_planes(decoded, job.depth)
+    samples = job.samples if tools.without_loss else from_planes(decoded, job.depth)
     return tools, payload, samples, trace, backend.name
 
 
@@ -457,49 +459,49 @@ def _finished(
     backend: Backend,
     threads: int | None,
 ) -> _Part:
-    """Filter a coded layer: by filter bank, post filter and planes filter."""
+    """Filter a coded layer: by fixed filters, post filter and cross-component filter."""
     tools, samples = params.coded_tools, coded.samples
     # The coefficients of a post filter pay in few small tiles, and take long to fit.
     fits = tools.post_filter and not (job.header.tool_sets and is_small(samples.shape))
     depth, steps = job.depth, steps_of(tools, coded.trace.changes)
     # What is not seen is as good as it is decoded.
-    source = job.importance.shown(samples, _on_host(job.samples))
-    bank = backend.filter_bank
+    source = job.weighting.shown(samples, _on_host(job.samples))
+    bank = backend.fixed_filters
 
     def finished(scales: int, *, only_bank: bool = False) -> _Part:
         shown = bank.apply(samples, scales, steps, depth, threads=threads)
-        own, of_planes = OFF, NO_PLANES
+        own, of_planes = OFF, NO_CROSS_COMPONENT
         if fits and not only_bank:
             own, shown = backend.post_filter.fit_and_apply(
                 source, shown, params.lambda_fixed, depth, threads=threads
             )
-        if tools.planes_filter and not only_bank:
-            of_planes, shown = backend.planes_filter.fit_and_apply(
+        if tools.cross_component_filter and not only_bank:
+            of_planes, shown = backend.cross_component_filter.fit_and_apply(
                 source, shown, earlier, params.lambda_fixed, depth, threads=threads
             )
-        used = replace(tools, filter_bank=scales)
+        used = replace(tools, fixed_filters=scales)
         layer = Layer(job.name, used, coded.payload, own, of_planes)
         trace = coded.trace.with_filter(layer.filter_bits)
         return _part(job, layer, shown, trace, backend.name)
 
-    if params.tools.filter_bank is not None:
-        return finished(params.tools.filter_bank)
+    if params.tools.fixed_filters is not None:
+        return finished(params.tools.fixed_filters)
     scales = bank.choose(source, samples, steps, depth, threads=threads)
     if not job.header.tool_sets:
         return finished(scales)
-    # A tile writes no filter bank if it has that of the tool set.
-    tried = sorted({0, job.header.tool_sets[0].filter_bank or 0, scales})
+    # A tile writes no fixed filters if it has that of the tool set.
+    tried = sorted({0, job.header.tool_sets[0].fixed_filters or 0, scales})
     # A post filter takes too long to fit it to each.
     best = min((finished(each, only_bank=True) for each in tried), key=lambda part: part.cost)
-    more = fits or (tools.planes_filter and len(earlier) > 0)
-    return finished(best.layer.tools.filter_bank or 0) if more else best
+    more = fits or (tools.cross_component_filter and len(earlier) > 0)
+    return finished(best.layer.tools.fixed_filters or 0) if more else best
 
 
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer, job.header))
     error = 0.0
-    if (job.compared or job.header.tool_sets) and not layer.tools.lossless:
-        error = job.importance.squared_error(_on_host(job.samples), samples)
+    if (job.compared or job.header.tool_sets) and not layer.tools.without_loss:
+        error = job.weighting.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * error + job.lam * 8 * size
     return _Part(layer, samples, trace, backend, cost, size)
@@ -514,7 +516,7 @@ def _cheapest(
     tile: TileSource,
     candidates: Sequence[EncodeParams],
     parts: _Parts,
-    turn: Turn,
+    rotation: Rotation,
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
@@ -524,7 +526,7 @@ def _cheapest(
     costs = [0.0] * len(candidates)
     layouts = [layout for layout in Layout if (number, layout, 0) in parts]
     if layouts:
-        costs = [0.0 if candidate.tools.exact else math.inf for candidate in candidates]
+        costs = [0.0 if candidate.tools.lossless else math.inf for candidate in candidates]
     for layout in layouts:
         coded = [parts[number, layout, layer] for layer in range(len(layer_names(form, layout)))]
         bests = [_best(own) for own in coded]
@@ -540,7 +542,7 @@ def _cheapest(
         found.append((Layout.TOGETHER, [part], {candidate}))
     header = header_of_tile(tile, candidates)
     made = [
-        _tile(source, header, layout, chosen, tuple(costs), used, turn, threads)
+        _tile(source, header, layout, chosen, tuple(costs), used, rotation, threads)
         for layout, chosen, used in found
     ]
     if len(made) == 1:
@@ -563,28 +565,28 @@ def _tile(
     parts: Sequence[_Part],
     costs: tuple[float, ...],
     used: Iterable[int],
-    turn: Turn,
+    rotation: Rotation,
     threads: int | None,
 ) -> TileEncoding:
-    if layout is Layout.TOGETHER and parts[0].layer.tools.exact:
+    if layout is Layout.TOGETHER and parts[0].layer.tools.lossless:
         samples = parts[0].samples
     else:
         planes = [part.samples for part in parts]
-        samples = joined(planes, header.form, header.depth, layout, turn, threads=threads)
+        samples = joined(planes, header.form, header.depth, layout, rotation, threads=threads)
     crc = layers.samples_crc(samples)
-    data = layers.write(header, layout, [part.layer for part in parts], crc, turn)
+    data = layers.write(header, layout, [part.layer for part in parts], crc, rotation)
     coded = tuple(
         LayerCoding(
             part.layer.name,
             part.layer.tools,
             len(part.layer.payload),
             part.layer.coefficients,
-            part.layer.planes_coefficients,
+            part.layer.cross_component_coefficients,
             part.trace,
             backend=part.backend,
             depth=layers.depth_of(part.layer, layout, header.depth),
         )
         for part in parts
     )
-    stream = TileStream(layout, tuple(part.layer for part in parts), crc, turn)
+    stream = TileStream(layout, tuple(part.layer for part in parts), crc, rotation)
     return TileEncoding(data, samples, coded, costs, frozenset(used), stream)

@@ -12,7 +12,7 @@ import numpy as np
 
 from mmpcodec.checks import check_range
 from mmpcodec.codec.distortion import distortion, white_in_bytes
-from mmpcodec.codec.importance.areas import areas_in
+from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Calibration, Metadata
@@ -164,13 +164,13 @@ class Levels:
 
 def scales(params: EncodeParams) -> bool:
     """Return whether the lambda of parameters decides about the error of the samples."""
-    return params.lam > 0 and any(not one.tools.exact for one in params.each_alone())
+    return params.lam > 0 and any(not one.tools.lossless for one in params.each_alone())
 
 
 def is_lossy(params: EncodeParams) -> bool:
     """Return whether samples can differ from their source."""
     tools = [one.tools for one in params.each_alone()]
-    return params.lam > 0 and not all(each.lossless for each in tools)
+    return params.lam > 0 and not all(each.without_loss for each in tools)
 
 
 def range_of(samples: np.ndarray, depth: int, metadata: Metadata) -> tuple[int, int]:

@@ -35,7 +35,7 @@ class PaletteSamples(NamedTuple):
     colours : (n, C) uint16 array
         C is 1 for gray, 3 for red, green and blue.
     numbers : (H, W) uint16 array
-        Number of the colour of each pixel; n is clear.
+        Number of the colour of each pixel; n is transparent.
     """
 
     colours: NDArray[np.uint16]
@@ -46,7 +46,7 @@ def encode_palette(
     backend: Backend,
     colours: NDArray[np.uint16],
     numbers: NDArray[np.uint16],
-    clear: bool,
+    transparent: bool,
     depth: int,
     tools: Tools,
     threads: int | None = None,
@@ -61,12 +61,12 @@ def encode_palette(
     backend : Backend
     colours, numbers : arrays
         See ``PaletteSamples``.
-    clear : bool
+    transparent : bool
         Whether pixels can have the number n.
     depth : int
         Bits per sample of the colours.
     tools : Tools
-        Tools of lossless exact samples, for the numbers.
+        Tools of lossless lossless samples, for the numbers.
     threads, progress
         See ``Backend.encode``.
     of_colours : bool
@@ -75,11 +75,11 @@ def encode_palette(
     row = to_planes(colours[None, :, 0] if colours.shape[1] == 1 else colours[None])
     stream, trace = b"", Trace({})
     if of_colours:
-        stream, _, trace = backend.encode_exact(row, depth, COLOUR_TOOLS, threads=threads)
+        stream, _, trace = backend.encode_lossless(row, depth, COLOUR_TOOLS, threads=threads)
     tools = replace(tools, post_filter=False)
-    palette = Palette(tools, len(colours), clear, b"")
+    palette = Palette(tools, len(colours), transparent, b"")
     own = to_planes(numbers)
-    of_numbers, _, own_trace = backend.encode_exact(
+    of_numbers, _, own_trace = backend.encode_lossless(
         own, palette.depth, tools, threads=threads, progress=progress
     )
     palette = replace(palette, payload=joined(Streams(stream, of_numbers)))
@@ -117,7 +117,7 @@ def decode_palette(
     """
     streams = palette.streams()
     with _named("colours"):
-        row, trace = backend.decode_exact(
+        row, trace = backend.decode_lossless(
             streams.colours,
             (colours_count, 1, palette.entries),
             depth,
@@ -125,7 +125,7 @@ def decode_palette(
             threads=threads,
         )
     with _named("numbers"):
-        (numbers,), own_trace = backend.decode_exact(
+        (numbers,), own_trace = backend.decode_lossless(
             streams.numbers,
             (1, *shape),
             palette.depth,
@@ -156,20 +156,22 @@ def coding_of(
         backend=backend,
         depth=palette.depth,
         entries=palette.entries,
-        clear=palette.clear,
+        transparent=palette.transparent,
     )
 
 
-def drawn_over(samples: Samples | None, found: PaletteSamples, clear: bool, depth: int) -> Samples:
+def drawn_over(
+    samples: Samples | None, found: PaletteSamples, transparent: bool, depth: int
+) -> Samples:
     """Draw a palette over the samples that the layers of its tile decode to.
 
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16, or None
-        With clear, the samples of all planes. Without clear, the samples of alpha, or None if there
-        are no layers.
+        With transparent, the samples of all planes. Without transparent, the samples of alpha, or
+        None if there are no layers.
     found : PaletteSamples
-    clear : bool
+    transparent : bool
         Whether pixels can have the number n.
     depth : int
         Bits per sample of the picture.
@@ -180,7 +182,7 @@ def drawn_over(samples: Samples | None, found: PaletteSamples, clear: bool, dept
     """
     colours = found.colours.astype(sample_type(depth))
     count = colours.shape[1]
-    if not clear:
+    if not transparent:
         planes = colours[found.numbers]
         if samples is not None:
             return np.dstack([planes, samples])

@@ -10,11 +10,11 @@ import numpy as np
 from mmpcodec.checks import Bound
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.encoding import Encoding
-from mmpcodec.codec.importance.areas import areas_in
-from mmpcodec.codec.importance.maps import with_importance
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
+from mmpcodec.codec.weighting.areas import areas_in
+from mmpcodec.codec.weighting.maps import with_roi
 from mmpcodec.depth import BYTE, most
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
@@ -88,7 +88,7 @@ class Kind(NamedTuple):
         Bits per sample.
     metadata : Metadata
     has_map : bool
-        Whether pixels may differ in importance.
+        Whether pixels may differ in roi.
     """
 
     shape: tuple[int, ...]
@@ -128,12 +128,12 @@ def params_of(
         picture has no more than 8 bits, or the unit of a maximal error is not that of the picture.
     """
     calibration, whole = kind.metadata.calibration, (0, most(kind.depth))
-    own = params.aiming(measured=kind.is_deep or calibration is not None)
+    own = params.tuned(measured=kind.is_deep or calibration is not None)
     spared = own.spared and (calibration is not None or (own.spared == DEEP and kind.is_deep))
     own = own.without_loss() if spared and not kind.has_map else own
     if own.bound is not None:
         own = own.within(samples_of(own.bound, calibration))
-    own = with_importance(own) if kind.has_map else own
+    own = with_roi(own) if kind.has_map else own
     if own.range is not None and not kind.is_deep:
         raise ParameterError(
             f"range = {own.range}: pictures of {kind.depth} bits always have the range 0 to "
@@ -214,7 +214,7 @@ class Source:
     metadata : Metadata
     tile_size : int
         0 for one tile.
-    importance : (H, W) int8 array or None
+    roi : (H, W) int8 array or None
         Importance of the pixels; None if all count alike.
     own_levels : Levels or None
         Levels of the picture whose coded levels the samples are; None before they are known.
@@ -225,7 +225,7 @@ class Source:
     depth: int
     metadata: Metadata
     tile_size: int
-    importance: np.ndarray | None = None
+    roi: np.ndarray | None = None
     own_levels: Levels | None = None
 
     @property
@@ -241,17 +241,17 @@ class Source:
         depth: int,
         metadata: Metadata,
         tile_size: int,
-        importance: np.ndarray | None = None,
+        roi: np.ndarray | None = None,
     ) -> "Source":
         """Return a source; samples stay on their device if it is one of those that encode."""
         on_host = host_copy(samples)
         stays = devices.home(samples) is not None
         on_device = samples if stays else on_host
-        return cls(on_device, on_host, depth, metadata, tile_size, importance)
+        return cls(on_device, on_host, depth, metadata, tile_size, roi)
 
     def prepared(self, params: EncodeParams) -> "tuple[Source, EncodeParams]":
         """Return the source of the levels to code, and the parameters; see ``params_of``."""
-        kind = Kind(self.on_host.shape, self.depth, self.metadata, self.importance is not None)
+        kind = Kind(self.on_host.shape, self.depth, self.metadata, self.roi is not None)
         own, levels = params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
         found, metadata = levels_of(
             own, kind, levels, None if self.tile_size else lambda: self.on_host
@@ -291,7 +291,7 @@ class Source:
         height, width = self.on_host.shape[:2]
         size = size_in_file(height, width, self.tile_size)
         for tile in tiles_of(height, width, self.tile_size):
-            own = None if self.importance is None else self.importance[tile.slices]
+            own = None if self.roi is None else self.roi[tile.slices]
             samples = self.samples[tile.slices], self.on_host[tile.slices]
             yield TileSource(*samples, self.depth, own, size)
 

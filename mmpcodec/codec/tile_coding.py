@@ -11,15 +11,15 @@ from mmpcodec.codec.colour import can_be_fine, layout_of_form
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
-from mmpcodec.format.layouts import WEIGHTS, Layout, earlier_planes
+from mmpcodec.format.layouts import WEIGHTS, Layout, planes_before
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import Tools
 
-USUAL_FILTER_BANK = value_of([2] * ACTIVITIES)
-"""The filter bank of tool sets if the encoder chooses it: scale 1 for all activities."""
+USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
+"""The fixed filters of tool sets if the encoder chooses it: scale 1 for all activities."""
 
 
 @dataclass(frozen=True)
@@ -34,8 +34,8 @@ class TileSource:
         The same samples in host memory.
     depth : int
         Bits per sample.
-    importance : (H, W) int8 array or None
-        Importance of its pixels, see ``maps.Importance``; None if all count alike.
+    roi : (H, W) int8 array or None
+        Importance of its pixels, see ``maps.Weighting``; None if all count alike.
     tile_size : int
         Tile size of the file; 0 for one tile.
     hidden : (H, W) bool array or None
@@ -45,7 +45,7 @@ class TileSource:
     samples: Any
     on_host: np.ndarray
     depth: int
-    importance: np.ndarray | None = None
+    roi: np.ndarray | None = None
     tile_size: int = 0
     hidden: np.ndarray | None = None
 
@@ -116,10 +116,10 @@ def params_of_layer(
     candidate: EncodeParams, form: Form, layout: Layout, layer: int
 ) -> EncodeParams:
     """Return the parameters of a candidate for a layer of colour of this number."""
-    weighs = candidate.tools.frequency_weights > 0
+    weighs = candidate.tools.quantisation_matrix > 0
     weight = weight_of_layer(form, layout, layer, candidate.tune, weighs=weighs)
-    planes = min(candidate.tools.earlier_planes, earlier_planes(form, layer))
-    tools = replace(candidate.tools, earlier_planes=planes)
+    planes = min(candidate.tools.cross_component, planes_before(form, layer))
+    tools = replace(candidate.tools, cross_component=planes)
     return replace(candidate, lam=candidate.lam / weight, tools=tools)
 
 
@@ -144,14 +144,14 @@ def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, 
     sets: dict[Tools, None] = {}
     for layer in range(form.colours):
         params = params_of_layer(candidate, form, layout, layer)
-        bank = params.tools.filter_bank
-        bank = USUAL_FILTER_BANK if bank is None else bank
+        bank = params.tools.fixed_filters
+        bank = USUAL_FIXED_FILTERS if bank is None else bank
         own = replace(
             params.coded_tools,
-            filter_bank=bank,
+            fixed_filters=bank,
             post_filter=False,
-            planes_filter=False,
-            step_changes=False,
+            cross_component_filter=False,
+            delta_step=False,
         )
         sets[own] = None
     return tuple(sets)

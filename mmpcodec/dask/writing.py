@@ -118,7 +118,7 @@ def to_mmp(
             "give lam or quality"
         )
     rate = rate_of(lam, quality, max_error=tools.get("max_error"))
-    tools["tune"] = rate.aim(tools.get("tune"))
+    tools["tune"] = rate.tuned(tools.get("tune"))
     how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
     params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
     params = params if rate.asked else replace(params, spared=DEEP)

@@ -56,9 +56,9 @@ def write(metadata: Metadata) -> bytes:
     if metadata.range is not None:
         chunks.append((RANGE, b"".join(map(number, metadata.range))))
     if metadata.colours is not None:
-        told = metadata.colours
-        fixed = told.primaries, told.transfer, int(told.full_range), told.gamma
-        chunks.append((COLOURS, b"".join(map(number, (*fixed, *told.chromaticities)))))
+        reported = metadata.colours
+        fixed = reported.primaries, reported.transfer, int(reported.full_range), reported.gamma
+        chunks.append((COLOURS, b"".join(map(number, (*fixed, *reported.chromaticities)))))
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(

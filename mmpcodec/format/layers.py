@@ -14,27 +14,31 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.format import palette as palettes
 from mmpcodec.format.container import Header
-from mmpcodec.format.layouts import Layout, earlier_planes, layer_names
+from mmpcodec.format.layouts import Layout, layer_names, planes_before
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tool_fields import read_tool, read_tools, write_tools
+from mmpcodec.reference.colour_rotation import LEAST_ROTATION, NO_ROTATION, Rotation
 from mmpcodec.reference.filters import cross_component
-from mmpcodec.reference.filters.cross_component import MOST_PLANES, NO_PLANES, PlanesCoefficients
+from mmpcodec.reference.filters.cross_component import (
+    MOST_PLANES,
+    NO_CROSS_COMPONENT,
+    CrossComponentCoefficients,
+)
 from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
-from mmpcodec.reference.turned_colours import LEAST_TURN, NO_TURN, Turn
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, EXACT, TABLE, Tools
+from mmpcodec.tools import CODINGS, LOSSLESS, TABLE, Tools
 
 SECTION = "Layers"
-FILTER_SECTION, PLANES_SECTION = "Post filter", "Planes filter"
+FILTER_SECTION, PLANES_SECTION = "Post filter", "Cross-component filter"
 
-FILTER_BANK = TABLE["filter_bank"]
-FILTERS = "filter_bank", "post_filter", "planes_filter"
+FIXED_FILTERS = TABLE["fixed_filters"]
+FILTERS = "fixed_filters", "post_filter", "cross_component_filter"
 """Tools that layers of one tool set can have of their own."""
 IN_SET = 8
 """First number of a coding that stands for a tool set of the header."""
 HAS_BANK, HAS_FILTER = 1, 2
-"""Bits of the number of a coding above ``IN_SET``: a filter bank and a post filter of its own."""
+"""Bits of the number of a coding above ``IN_SET``: fixed filters and a post filter of its own."""
 SET_SHIFT = 2
 """Number of these bits."""
 
@@ -51,8 +55,8 @@ class Layer:
     payload : bytes-like
     coefficients : Coefficients
         Coefficients of the post filter.
-    planes_coefficients : PlanesCoefficients
-        Coefficients of the planes filter.
+    cross_component_coefficients : CrossComponentCoefficients
+        Coefficients of the cross-component filter.
     offset : int
         Byte offset of the payload in its file.
     """
@@ -61,13 +65,13 @@ class Layer:
     tools: Tools
     payload: bytes | memoryview
     coefficients: Coefficients = OFF
-    planes_coefficients: PlanesCoefficients = NO_PLANES
+    cross_component_coefficients: CrossComponentCoefficients = NO_CROSS_COMPONENT
     offset: int = 0
 
     @property
     def filter_bits(self) -> int:
         """Number of bits of all coefficients in a file."""
-        return 8 * sum(map(len, (*self.coefficients, *self.planes_coefficients)))
+        return 8 * sum(map(len, (*self.coefficients, *self.cross_component_coefficients)))
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class TileStream:
     layers : tuple of Layer
     samples_crc : int
         CRC-32 of the decoded samples, cut to the bytes that the file has of a CRC.
-    turn : Turn
+    rotation : Rotation
         Of the colours; the fine layout has it.
     palette : Palette or None
         What draws over the layers. Without clear there are no layers of colour.
@@ -89,7 +93,7 @@ class TileStream:
     layout: Layout
     layers: tuple[Layer, ...]
     samples_crc: int
-    turn: Turn = NO_TURN
+    rotation: Rotation = NO_ROTATION
     palette: Palette | None = None
 
     @property
@@ -100,7 +104,7 @@ class TileStream:
 
 def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
     """Return the bits per sample that a layer codes, from ``depth``, those of the picture."""
-    if layer.tools.exact and layout is Layout.TOGETHER:
+    if layer.tools.lossless and layout is Layout.TOGETHER:
         return depth
     return layout.depth_of(layer.name, depth)
 
@@ -118,7 +122,7 @@ def write(
     layout: Layout,
     layers: Sequence[Layer],
     crc: int,
-    turn: Turn = NO_TURN,
+    rotation: Rotation = NO_ROTATION,
     palette: Palette | None = None,
 ) -> bytes:
     """Return the bytes of a tile.
@@ -129,10 +133,10 @@ def write(
         Of the file; the sizes of the tiles are ignored.
     layout : Layout
     layers : sequence of Layer
-        Empty, or alpha alone, with a palette without clear.
+        Empty, or alpha alone, with a palette without transparent pixels.
     crc : int
         CRC-32 of the decoded samples.
-    turn : Turn
+    rotation : Rotation
         Of the colours; only the fine layout has it.
     palette : Palette or None
     """
@@ -140,7 +144,7 @@ def write(
     if header.form is not Form.GRAY:
         parts.append(number(layout))
     if layout is Layout.FINE_LUMA:
-        parts.append(bytes(value - LEAST_TURN for value in turn))
+        parts.append(bytes(value - LEAST_ROTATION for value in rotation))
     if palette is not None:
         parts.append(palettes.write(palette, header.form))
     end = len(layers) - 1
@@ -169,11 +173,11 @@ def _without_filters(tools: Tools) -> list[Any]:
 def _in_set(layer: Layer, sets: Sequence[Tools]) -> bytes | None:
     """Return the head of a layer whose tools, but for filters, are one of the sets, or None."""
     for index, tools in enumerate(sets):
-        bank = layer.tools.filter_bank
+        bank = layer.tools.fixed_filters
         if _without_filters(layer.tools) != _without_filters(tools):
             continue
         flags, fields = 0, b""
-        if bank != tools.filter_bank:
+        if bank != tools.fixed_filters:
             flags, fields = HAS_BANK, number(bank or 0)
         if layer.filter_bits:
             flags, fields = flags | HAS_FILTER, fields + _filter(layer)
@@ -213,10 +217,10 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
     layout, at = Layout.TOGETHER, fields.offset
     if form is not Form.GRAY:
         layout = _read_layout(fields, header)
-    turn = NO_TURN
+    rotation = NO_ROTATION
     if layout is Layout.FINE_LUMA:
-        x, y, z = fields.bytes("turn", len(turn))
-        turn = x + LEAST_TURN, y + LEAST_TURN, z + LEAST_TURN
+        x, y, z = fields.bytes("rotation", len(rotation))
+        rotation = x + LEAST_ROTATION, y + LEAST_ROTATION, z + LEAST_ROTATION
     first, palette = fields.place, palettes.read(fields, form)
     if palette is not None:
         fault = palettes.fault_of_layout(palette, layout, form, header.depth)
@@ -233,10 +237,10 @@ def read(data: memoryview, start: int, header: Header) -> TileStream:
         )
     for place, layer in enumerate(layers):
         fault = _fault(layer, form, layout, header.depth)
-        fault = fault or _fault_of_planes(layer.tools, earlier_planes(form, place))
+        fault = fault or _fault_of_planes(layer.tools, planes_before(form, place))
         if fault:
             raise CorruptStream(SECTION, f"{layer.name}: {fault}", layer.offset)
-    return TileStream(layout, layers, crc, turn, palette)
+    return TileStream(layout, layers, crc, rotation, palette)
 
 
 def _read_layout(fields: Fields, header: Header) -> Layout:
@@ -253,30 +257,30 @@ def _read_layout(fields: Fields, header: Header) -> Layout:
 
 def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | None:
     """Say why tools, of this name, cannot code samples of ``depth`` bits, or return None."""
-    if tools.exact or depth <= BYTE or (tools.prediction and not tools.dictionary):
+    if tools.lossless or depth <= BYTE or (tools.prediction and not tools.dictionary):
         return None
     name = name or ("dictionary" if tools.prediction else "trees")
     return f"depth is {depth}, allowed with {name} is 1 to {BYTE}"
 
 
 def _fault(layer: Layer, form: Form, layout: Layout, depth: int) -> str | None:
-    if layout is Layout.TOGETHER and form is not Form.GRAY and not layer.tools.exact:
-        return f"coding is {layer.tools.codings[0]}, allowed for planes together is {EXACT}"
+    if layout is Layout.TOGETHER and form is not Form.GRAY and not layer.tools.lossless:
+        return f"coding is {layer.tools.codings[0]}, allowed for planes together is {LOSSLESS}"
     return fault_of_depth(layer.tools, depth_of(layer, layout, depth))
 
 
 def _fault_of_planes(tools: Tools, most: int) -> str | None:
-    if tools.earlier_planes <= most:
+    if tools.cross_component <= most:
         return None
     allowed = f"0 to {most}" if most else "0"
-    return f"earlier planes is {tools.earlier_planes}, allowed is {allowed}"
+    return f"cross component is {tools.cross_component}, allowed is {allowed}"
 
 
 def _filter(layer: Layer) -> bytes:
-    """Return the bytes of the field post filter and the coefficients; none for exact samples."""
-    if layer.tools.exact:
+    """Return the bytes of the field post filter and the coefficients; none for lossless samples."""
+    if layer.tools.lossless:
         return b""
-    coefficients = *layer.coefficients, *layer.planes_coefficients
+    coefficients = *layer.coefficients, *layer.cross_component_coefficients
     active = sum(bool(own) << index for index, own in enumerate(coefficients))
     return bytes([active, *(value - LEAST for own in coefficients for value in own)])
 
@@ -294,18 +298,18 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
         )
     if number < len(CODINGS):
         tools = Tools(**read_tools(fields, CODINGS[number]), post_filter=False)
-        filtered = not tools.exact
+        filtered = not tools.lossless
         least = 0
     else:
         tools = sets[number - IN_SET >> SET_SHIFT]
         flags = number - IN_SET
         if flags & HAS_BANK:
-            tools = replace(tools, filter_bank=read_tool(fields, FILTER_BANK, vars(tools)))
+            tools = replace(tools, fixed_filters=read_tool(fields, FIXED_FILTERS, vars(tools)))
         filtered = flags & HAS_FILTER > 0
         least = 1
-    coefficients, of_planes = OFF, NO_PLANES
+    coefficients, of_planes = OFF, NO_CROSS_COMPONENT
     if filtered:
-        most = (1 << CLASSES + tools.earlier_planes) - 1
+        most = (1 << CLASSES + tools.cross_component) - 1
         active = fields.number("post filter", least, most)
         coefficients = tuple(
             _read_coefficients(fields, FILTER_SECTION, f"activity class {index}", len(TAPS))
@@ -319,7 +323,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
             else ()
             for index in range(MOST_PLANES)
         )
-        tools = replace(tools, post_filter=any(coefficients), planes_filter=any(of_planes))
+        tools = replace(tools, post_filter=any(coefficients), cross_component_filter=any(of_planes))
     size = len(fields.data) - fields.place if last else fields.number("payload bytes")
     start = fields.offset
     return Layer(name, tools, fields.bytes("payload", size), coefficients, of_planes, start)

@@ -42,8 +42,8 @@ class Layout(IntEnum):
 
 _COLOURS = {
     Layout.APART: ("red", "green", "blue"),
-    Layout.LUMA: ("luma", "chroma orange", "chroma green"),
-    Layout.FINE_LUMA: ("luma", "chroma orange", "chroma green"),
+    Layout.LUMA: ("luma", "Co", "Cg"),
+    Layout.FINE_LUMA: ("luma", "Co", "Cg"),
 }
 
 
@@ -59,7 +59,7 @@ samples of 8 bits.
 """
 
 
-def earlier_planes(form: Form, number: int) -> int:
+def planes_before(form: Form, number: int) -> int:
     """Return how many planes can predict the layer of this number, if each plane has a layer.
 
     Alpha has none: it shares little with the colours.

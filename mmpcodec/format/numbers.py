@@ -130,7 +130,7 @@ class Fields:
         return value
 
     def remainders(self, name: str, count: int) -> list[int]:
-        """Read so many integers, as the function ``remainders`` writes them.
+        """Read ``count`` integers, as the function ``remainders`` writes them.
 
         Raises
         ------

@@ -10,19 +10,19 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.tool_fields import read_exact_switches, write_switches
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, EXACT, Tools
+from mmpcodec.tools import CODINGS, LOSSLESS, Tools
 
 SECTION = "Palette"
 CODING = len(CODINGS)
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-COLOUR_TOOLS = Tools(exact=True, post_filter=False)
+COLOUR_TOOLS = Tools(lossless=True, post_filter=False)
 """Tools of the stream of the colours."""
 
 
 class Streams(NamedTuple):
-    """The two parts of the payload, each a payload of exact samples."""
+    """The two parts of the payload, each a payload of lossless samples."""
 
     colours: bytes
     numbers: bytes
@@ -35,10 +35,10 @@ class Palette:
     Parameters
     ----------
     tools : Tools
-        Tools of the stream of the numbers: lossless exact samples.
+        Tools of the stream of the numbers: lossless lossless samples.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
-    clear : bool
+    transparent : bool
         Whether pixels can have the number ``entries`` and show the layers below.
     payload : bytes-like
     offset : int
@@ -47,14 +47,14 @@ class Palette:
 
     tools: Tools
     entries: int
-    clear: bool
+    transparent: bool
     payload: bytes | memoryview
     offset: int = 0
 
     @property
     def largest(self) -> int:
         """The largest number that a pixel can have."""
-        return self.entries - 1 + self.clear
+        return self.entries - 1 + self.transparent
 
     @property
     def depth(self) -> int:
@@ -81,9 +81,9 @@ def joined(streams: Streams) -> bytes:
 
 def write(palette: Palette, form: Form) -> bytes:
     """Return the bytes of a palette in a tile of a form."""
-    size = b"" if _is_last(palette.clear, form) else number(len(palette.payload))
-    entries = number(2 * (palette.entries - 1) + palette.clear)
-    head = number(CODING) + write_switches(palette.tools, EXACT) + entries
+    size = b"" if _is_last(palette.transparent, form) else number(len(palette.payload))
+    entries = number(2 * (palette.entries - 1) + palette.transparent)
+    head = number(CODING) + write_switches(palette.tools, LOSSLESS) + entries
     return head + size + palette.payload
 
 
@@ -103,15 +103,15 @@ def read(fields: Fields, form: Form) -> Palette | None:
     fields.number("coding", CODING, CODING)
     tools = Tools(**read_exact_switches(fields), post_filter=False)
     entries = fields.number("entries", 0, 2 * MOST_ENTRIES - 1)
-    clear = entries & 1 > 0
-    if _is_last(clear, form):
+    transparent = entries & 1 > 0
+    if _is_last(transparent, form):
         size = len(fields.data) - fields.place
     else:
         size = fields.number("payload bytes")
     start = fields.offset
     payload = fields.bytes("payload", size)
     fields.section = section
-    palette = Palette(tools, (entries >> 1) + 1, clear, payload, start)
+    palette = Palette(tools, (entries >> 1) + 1, transparent, payload, start)
     palette.streams()  # checks the number of bytes of the colours
     return palette
 
@@ -120,21 +120,21 @@ def fault_of_layout(palette: Palette, layout: Layout, form: Form, depth: int) ->
     """Say which layouts a tile with this palette can have, or return None."""
     if form is Form.GRAY:
         return None
-    with_clear, allowed = " without clear", [Layout.APART]
-    if palette.clear:
-        with_clear, allowed = "", [each for each in Layout if each.allowed(form)]
+    with_transparent, allowed = " without transparent pixels", [Layout.APART]
+    if palette.transparent:
+        with_transparent, allowed = "", [each for each in Layout if each.allowed(form)]
         allowed = [each for each in allowed[1:] if each.fits(depth)]
     if layout in allowed:
         return None
     which = " to ".join(f"{each:d}" for each in dict.fromkeys((allowed[0], allowed[-1])))
-    return f"layout is {layout:d}, allowed with a palette{with_clear} is {which}"
+    return f"layout is {layout:d}, allowed with a palette{with_transparent} is {which}"
 
 
 def names_below(names: tuple[str, ...], palette: Palette | None, form: Form) -> tuple[str, ...]:
     """Return the names of the layers that follow, of ``names`` that the layout has."""
-    return names if palette is None or palette.clear else names[form.colours :]
+    return names if palette is None or palette.transparent else names[form.colours :]
 
 
-def _is_last(clear: bool, form: Form) -> bool:
+def _is_last(transparent: bool, form: Form) -> bool:
     """Return whether no layer follows the palette."""
-    return not clear and not form.has_alpha
+    return not transparent and not form.has_alpha

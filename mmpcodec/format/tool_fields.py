@@ -10,8 +10,8 @@ from mmpcodec.format.numbers import Fields, number
 from mmpcodec.tools import (
     BLOCK_TOOLS,
     BLOCKS,
-    EXACT,
-    EXACT_TOOLS,
+    LOSSLESS,
+    LOSSLESS_TOOLS,
     TABLE,
     TREE_TOOLS,
     TREES,
@@ -19,11 +19,11 @@ from mmpcodec.tools import (
     Tools,
 )
 
-_IN_FILTERS = "planes_filter"  # the field post filter says whether a layer has it
+_IN_FILTERS = "cross_component_filter"  # the field post filter says whether a layer has it
 HEADER_TOOLS = {
     TREES: tuple(TABLE[name] for name in TREE_TOOLS),
     BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS if name != _IN_FILTERS),
-    EXACT: tuple(TABLE[name] for name in EXACT_TOOLS),
+    LOSSLESS: tuple(TABLE[name] for name in LOSSLESS_TOOLS),
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 SWITCHES = {
@@ -32,7 +32,7 @@ SWITCHES = {
         for tool in HEADER_TOOLS[coding]
         if tool.high < 100
     }
-    for coding in (BLOCKS, EXACT)
+    for coding in (BLOCKS, LOSSLESS)
 }
 """Tools of each coding that share one number, the lowest bits first: the bits of each."""
 
@@ -70,7 +70,7 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
         If a value is out of range.
     """
     values: dict[str, Any]
-    if coding == EXACT:
+    if coding == LOSSLESS:
         values = read_exact_switches(fields)
         return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
     values = {"prediction": coding != TREES}
@@ -86,9 +86,9 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
 
 
 def read_exact_switches(fields: Fields) -> dict[str, Any]:
-    """Read the switches of exact samples; raises as ``read_tools`` does."""
+    """Read the switches of lossless samples; raises as ``read_tools`` does."""
     at = fields.offset
-    values = {"exact": True, **_read_switches(fields, EXACT)}
+    values = {"lossless": True, **_read_switches(fields, LOSSLESS)}
     try:
         Tools(**values)
     except ParameterError as error:

@@ -53,7 +53,7 @@ class DecodedParts:
     limits : DecodeLimits
         Limits of each block.
     allow_partial : bool
-        Whether bad tiles are left 0, and told.
+        Whether bad tiles are left 0, and reported.
     backend, threads
         See ``decode``.
     """

@@ -173,7 +173,7 @@ def _is_wide(kind: np.dtype) -> bool:
 def _is_lossless(options: Mapping[str, Any]) -> bool:
     if options.get("max_error"):
         return False
-    if options.get("preset") == "exact" or options.get("exact"):
+    if options.get("preset") == "lossless" or options.get("lossless"):
         return True
     rate = rate_of(**{name: options.get(name) for name in RATES})
     return rate.target is None and rate.lam == LOSSLESS

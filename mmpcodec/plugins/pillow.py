@@ -41,8 +41,9 @@ MIME = "image/x-mmp"
 _FIRST_READ = 1 << 16
 _DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
-_OPTIONS = EncodeOptions.__optional_keys__ - {"exact"} | {"depth", "metadata"}
-"""Options of ``save``. ``exact`` is one of WebP, of another meaning; preset exact replaces it."""
+_OPTIONS = EncodeOptions.__optional_keys__ - {"lossless"} | {"depth", "metadata"}
+"""Options of ``save``. ``lossless`` is one of WebP, of another meaning; preset lossless replaces
+it."""
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
 
@@ -118,7 +119,7 @@ class MmpImageFile(ImageFile.ImageFile):
         if area is None:  # nothing of the box below lies on this pixel
             part, x, y = Image.new(self.mode, (1, 1)), right, bottom
         else:
-            with _told_as_pillow_does():
+            with _reported_as_pillow_does():
                 regions = self._regions or RegionDecoder(StreamBytes(self.fp), self.limits)
             self._regions = regions
             spent = max(regions.decoded, len(regions.tiles_of(area)))
@@ -126,7 +127,7 @@ class MmpImageFile(ImageFile.ImageFile):
                 self._may_load = regions.fault(whole) is None
                 if self._may_load and self._loaded():
                     return super().crop(box)
-            with _told_as_pillow_does():
+            with _reported_as_pillow_does():
                 samples = regions.decode(area)
             data = _shown(samples, self._header)
             size = area.width, area.height
@@ -228,7 +229,7 @@ def _dpi_of(resolution: Resolution | None) -> tuple[float, float] | None:
 
 
 def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
-    with _told_as_pillow_does():
+    with _reported_as_pillow_does():
         found = mmpcodec.inspect(
             data, decode=True, limits=limits, allow_partial=ImageFile.LOAD_TRUNCATED_IMAGES
         )
@@ -237,7 +238,7 @@ def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
 
 
 @contextlib.contextmanager
-def _told_as_pillow_does() -> Iterator[None]:
+def _reported_as_pillow_does() -> Iterator[None]:
     """Turn errors of the codec into those that Pillow's formats raise."""
     try:
         yield

@@ -17,7 +17,7 @@ _PIECE = 1 << 20
 
 
 def check_size(url: str, size: int, most: int | None) -> None:
-    """Check that so many bytes may be read to memory.
+    """Check that ``size`` bytes may be read to memory.
 
     Raises
     ------

@@ -49,8 +49,8 @@ MODE_COLOURS: dict[str, tuple[int, int, int]] = {
     "angle": (230, 159, 0),
     "least squares": (213, 94, 0),
     "templates": (204, 121, 167),
-    "planes": (240, 228, 66),
-    "wide planes": (0, 114, 178),
+    "cross-component": (240, 228, 66),
+    "wide cross-component": (0, 114, 178),
     "tree": (130, 60, 200),
 }
 """Colours of the modes, and of blocks that are trees. Most are of the palette of Okabe and Ito,
@@ -78,7 +78,7 @@ class RegionSearch(NamedTuple):
     offset : str
         See ``regions.offset_level``.
     seconds : float
-        The search stops after so many seconds.
+        Seconds after which the search stops.
     """
 
     most: int = 3

@@ -303,7 +303,7 @@ class _Handler(BaseHTTPRequestHandler):
                 status = HTTPStatus.REQUESTED_RANGE_NOT_SATISFIABLE
                 return self._text(status, f"{asked}: the file has {size} bytes", extra)
             start, stop = span or (0, size)
-            first = data[start : min(start + PIECE, stop)]  # an error can still be told
+            first = data[start : min(start + PIECE, stop)]  # an error can still be reported
             if isinstance(data, stores.UrlBytes) and data.is_whole:
                 span, start, stop, first = None, 0, size, data[:PIECE]
             extra = {"Accept-Ranges": "bytes", "ETag": _tag(data)}

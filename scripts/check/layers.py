@@ -84,7 +84,7 @@ WITHOUT_KERNEL = {
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",
     "lossless/coder": "cpu/lossless/codec goes through the planes, plane_coder codes one",
     "lossless/planes": "the bindings take the planes of a picture as one array",
-    "turned_colours": "codec/colour converts the planes of every backend with it",
+    "colour_rotation": "codec/colour converts the planes of every backend with it",
     "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
     "trees/fragments": "cpu/trees/picture pads the plane",
     "trees/segments": "shared/trees/scales.h numbers the segments of a fragment",

@@ -25,9 +25,9 @@ from mmpcodec import MmpError
 
 KINDS = ("small", "tiles", "large")
 _MOST = {"small": 40, "tiles": 300, "large": 1500}
-_PRESETS = ("auto", "photo", "text", "mixed", "exact", "plain", "classic")
-_DEEP = ("auto", "photo", "exact")
-_LARGE = ("photo", "exact")
+_PRESETS = ("auto", "photo", "text", "mixed", "lossless", "plain", "classic")
+_DEEP = ("auto", "photo", "lossless")
+_LARGE = ("photo", "lossless")
 _LOSSY = ("photo", "mixed")
 _LAMBDAS = (1, 8, 32, 100, 1000, 100_000)
 _MOST_SECONDS = 60.0
@@ -91,7 +91,7 @@ def coded(recipe: str) -> tuple[np.ndarray, dict[str, Any], bytes]:
     samples, depth = picture(choices, kind)
     options = options_of(choices, kind, depth)
     if options["preset"] in _LOSSY and choices.once_in(2):
-        options["importance"] = importance(choices, samples.shape[:2])
+        options["roi"] = importance(choices, samples.shape[:2])
     return samples, options, mmpcodec.encode(samples, threads=choices.randint(1, 4), **options)
 
 
@@ -104,7 +104,7 @@ def fault_of(recipe: str) -> str:
     found = mmpcodec.decode(data, threads=threads)
     if found.shape != samples.shape or found.dtype != samples.dtype:
         return f"decodes to {found.dtype} of shape {found.shape}"
-    lossless = options["lam"] == 0 or options["preset"] == "exact"
+    lossless = options["lam"] == 0 or options["preset"] == "lossless"
     if lossless and not np.array_equal(found, samples):
         return "lossless coding loses"
     planes = samples.shape[2] if samples.ndim == 3 else 1

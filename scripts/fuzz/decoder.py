@@ -19,7 +19,7 @@ with atheris.instrument_imports(include=["mmpcodec", "mutate", "independent"]):
     from mmpcodec import pictures
 
     # The package imports modules late, and modules imported after this block are not instrumented.
-    for preset in ("text", "mixed", "exact"):
+    for preset in ("text", "mixed", "lossless"):
         coded = mmpcodec.encode(np.zeros((4, 4), np.uint8), preset=preset, backend="cpu")
         pictures.to_bytes(mmpcodec.decode(coded), "png")
 

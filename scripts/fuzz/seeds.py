@@ -36,7 +36,7 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
 
 
 def exact_fields(tools: Tools, depth: int) -> bytes:
-    """Encode the tools of exact samples as the fuzzer's entry reads them."""
+    """Encode the tools of lossless samples as the fuzzer's entry reads them."""
     fewest, *_ = MODELS
     found = [tools.predictors - 1, MODELS.index(tools.models)]
     if tools.models > fewest:
@@ -49,10 +49,10 @@ def exact_fields(tools: Tools, depth: int) -> bytes:
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
     """Encode a layer as one input of the fuzzer."""
     tools = layer.tools
-    coding = 3 if tools.exact else 0 if not tools.prediction else 1 if depth == 8 else 2
+    coding = 3 if tools.lossless else 0 if not tools.prediction else 1 if depth == 8 else 2
     # One thread, no tiles, sides of at most 80 samples.
     head = bytes([coding, 15, 0, 48, height - 1, width - 1])
-    if tools.exact:
+    if tools.lossless:
         head += field(planes, 1, 4) + field(depth, 1, 16)
         return head + exact_fields(tools, depth) + layer.payload
     if not tools.prediction:

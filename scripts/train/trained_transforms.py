@@ -109,8 +109,8 @@ def blocks_of(source: np.ndarray, lam: float, effort: int) -> Blocks:
         lam,
         preset="photo",
         effort=effort,
-        earlier_planes=0,
-        filter_bank=0,
+        cross_component=0,
+        fixed_filters=0,
         trained_transforms=False,
     )
     payload = backends.get("cpu").encode(source, params, threads=1).payload
@@ -199,7 +199,9 @@ def main() -> None:
     parser.add_argument("--effort", type=int, default=4, help="least squares need 4 or more")
     parser.add_argument("--side", type=int, default=SIDE, help="side of the middle, in samples")
     parser.add_argument("--processes", type=int, help="default: one a processor")
-    parser.add_argument("--folds", type=int, default=0, help="only validate, with so many parts")
+    parser.add_argument(
+        "--folds", type=int, default=0, help="only validate, with this number of parts"
+    )
     args = parser.parse_args()
     chosen = [path for path in args.pictures if path.stem not in args.leave_out]
     samples = [middle(path, args.side) for path in chosen]

@@ -18,7 +18,7 @@ Case = tuple[str, np.ndarray, EncodeParams, dict[str, Any]]
 """Name, picture, parameters and further options of a vector."""
 
 parameters = partial(EncodeParams.from_options, tune="psnr")
-READ_ALIKE: dict[str, Any] = {"trained_start": False, "derived_modes": False}
+READ_ALIKE: dict[str, Any] = {"initial_states": False, "derived_modes": False}
 """With these tools, a payload has the same syntax at each step."""
 
 
@@ -89,7 +89,7 @@ def of_trees() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
 
 
 def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
-    """Yield the cases of predicted blocks, mixed blocks and exact samples of 8-bit gray."""
+    """Yield the cases of predicted blocks, mixed blocks and lossless samples of 8-bit gray."""
     camera = shipped("camera.pgm")[96:144, 208:256]
     coat = shipped("camera.pgm")[200:296, 60:172]
     noise = np.random.default_rng(1).integers(0, 256, (32, 32), np.uint8)
@@ -145,14 +145,14 @@ def of_blocks() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
             replacement=False,
         ),
     )
-    exact = parameters(0, preset="exact")
-    yield "exact-one-pixel", np.array([[77]], np.uint8), exact
-    yield "exact-noise", noise, exact
-    yield "exact-few-values", np.kron(noise[:9, :8] & 0xC0, np.ones((4, 5), np.uint8)), exact
+    exact = parameters(0, preset="lossless")
+    yield "lossless-one-pixel", np.array([[77]], np.uint8), exact
+    yield "lossless-noise", noise, exact
+    yield "lossless-few-values", np.kron(noise[:9, :8] & 0xC0, np.ones((4, 5), np.uint8)), exact
     dots = np.zeros((16, 40), np.uint8)
     dots[12, ::3] = 1
     dots[0, 0] = 3
-    yield "exact-dots", dots, exact
+    yield "lossless-dots", dots, exact
 
 
 def limits_of_trees() -> Iterator[tuple[str, np.ndarray, EncodeParams]]:
@@ -189,21 +189,21 @@ def of_planes() -> Iterator[Case]:
     colours, alpha, _, screen = parts()
     letters = screen[..., 0]
     photo = partial(parameters, preset="photo", effort=1)
-    exact = parameters(0, preset="exact")
+    exact = parameters(0, preset="lossless")
     yield "rgb-photo", colours, photo(30), {}
     yield "rgb-text", screen, parameters(30, preset="text"), {}
     yield "rgb-mixed", screen, parameters(60, preset="mixed", effort=1), {}
     yield "rgb-text-lossless", screen[:20, :20], parameters(0, preset="text"), {}
-    yield "rgb-exact", colours[:15, :20], exact, {}
+    yield "rgb-lossless", colours[:15, :20], exact, {}
     yield "rgb-saturated", 255 * (colours > 128).astype(np.uint8), photo(4), {}
     yield "rgba-photo", np.dstack([colours, alpha])[:40, :50], photo(60), {}
-    yield "rgba-exact", np.dstack([colours, alpha])[:15, :20], exact, {}
+    yield "rgba-lossless", np.dstack([colours, alpha])[:15, :20], exact, {}
     yield "gray-alpha-photo", np.dstack([colours[..., 0], alpha]), photo(60), {}
     yield "gray-alpha-text", np.dstack([letters, letters]), parameters(40, preset="text"), {}
-    yield "gray-alpha-exact", np.dstack([colours[..., 0], alpha])[:15, :40], exact, {}
+    yield "gray-alpha-lossless", np.dstack([colours[..., 0], alpha])[:15, :40], exact, {}
     green = np.random.default_rng(5).integers(0, 256, (12, 16, 3), np.uint8)
     green[..., 1] = 77
-    yield "rgb-exact-constant-green", green, exact, {}
+    yield "rgb-lossless-constant-green", green, exact, {}
 
 
 def parts() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
@@ -223,7 +223,7 @@ def of_depths() -> Iterator[Case]:
     """Yield the cases of other depths than 8."""
     colours, _, deep, screen = parts()
     photo = partial(parameters, preset="photo", effort=1)
-    exact = parameters(0, preset="exact")
+    exact = parameters(0, preset="lossless")
     for depth in (9, 12, 16):
         yield f"gray-{depth}-photo", deep[:53, :66] >> (16 - depth), photo(30), {"depth": depth}
     for depth in (1, 4):
@@ -231,21 +231,21 @@ def of_depths() -> Iterator[Case]:
         yield f"gray-{depth}-photo", own, photo(20), {"depth": depth}
     for depth in (2, 7):
         own = colours[:12, :30, 0] >> (8 - depth)
-        yield f"gray-{depth}-exact", own, exact, {"depth": depth}
-    yield "gray-9-exact", deep[:12, :30] >> 7, exact, {"depth": 9}
+        yield f"gray-{depth}-lossless", own, exact, {"depth": depth}
+    yield "gray-9-lossless", deep[:12, :30] >> 7, exact, {"depth": 9}
     letters = screen[..., 0] >> 7
     yield "gray-1-text-lossless", letters, parameters(0, preset="text"), {"depth": 1}
     wide = np.stack([deep, deep[::-1], 65535 - deep], axis=2)
     yield "rgb-16-photo", wide[:40, :50], photo(40), {"depth": 16}
     yield "rgb-5-photo", colours[:40, :50] >> 3, photo(20), {"depth": 5}
     yield "rgba-16-photo", np.dstack([wide, deep])[:24, :30], photo(90), {"depth": 16}
-    yield "rgba-10-exact", np.dstack([wide, deep])[:8, :20] >> 6, exact, {"depth": 10}
+    yield "rgba-10-lossless", np.dstack([wide, deep])[:8, :20] >> 6, exact, {"depth": 10}
     yield from limits_of_depth()
 
 
 def limits_of_depth() -> Iterator[Case]:
     """Yield the cases of 16 bits that reach a limit that other cases do not reach."""
-    exact = parameters(0, preset="exact")
+    exact = parameters(0, preset="lossless")
     deep = parts()[2]
     photo = partial(parameters, preset="photo", effort=1)
     yield (
@@ -262,14 +262,14 @@ def limits_of_depth() -> Iterator[Case]:
     i, j = np.indices((28, 22))
     stripes = 65535 * (i % 2)
     stripes[20:] = np.random.default_rng(2).integers(0, 65535, (8, 22))
-    yield "exact-stripes-16", stripes.astype(np.uint16), exact, {"depth": 16}
+    yield "lossless-stripes-16", stripes.astype(np.uint16), exact, {"depth": 16}
     rng = np.random.default_rng(12)
     chequers = 65535 * ((i[:26] + j[:26]) % 2)
     chequers[20:] = rng.integers(0, 65535, (6, 22))
     chequers[rng.integers(20), rng.integers(22)] = rng.integers(65536)
-    yield "exact-chequers-16", chequers.astype(np.uint16), exact, {"depth": 16}
+    yield "lossless-chequers-16", chequers.astype(np.uint16), exact, {"depth": 16}
     noise = np.random.default_rng(1).integers(0, 65536, (8, 8))
-    yield "exact-noise-16", noise.astype(np.uint16), exact, {"depth": 16}
+    yield "lossless-noise-16", noise.astype(np.uint16), exact, {"depth": 16}
 
 
 def of_tiles() -> Iterator[Case]:
@@ -282,13 +282,13 @@ def of_tiles() -> Iterator[Case]:
     yield "tiles-of-other-tools", both, either, {"tile_size": 64}
     row = np.arange(200, dtype=np.uint8)[None, :]
     yield "tiles-one-row", row, parameters(8, preset="plain"), {"tile_size": 64}
-    exact = parameters(0, preset="exact")
-    yield "tiles-exact-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
+    exact = parameters(0, preset="lossless")
+    yield "tiles-lossless-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
 
 
 def of_metadata() -> Iterator[Case]:
     """Yield the cases of metadata."""
-    exact = parameters(0, preset="exact")
+    exact = parameters(0, preset="lossless")
     flat = np.full((16, 16), 9, np.uint8)
     full = Metadata(
         icc=bytes(range(256)),

@@ -61,7 +61,7 @@ def damaged(streams: Streams) -> Iterator[tuple[str, bytes]]:
         damaged_layers,
         damaged_filters,
         damaged_payload,
-        damaged_exact_samples,
+        damaged_lossless_samples,
         damaged_palettes,
         damaged_levels,
     ):
@@ -112,7 +112,7 @@ def damaged_metadata(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "text", metadata.replace("ö".encode(), b"\xff\xff")
     yield "white", with_byte(metadata, metadata.index(b"\6\2\xc8\1") + 3, 3)
 
-    good = streams("exact-one-pixel")
+    good = streams("lossless-one-pixel")
     start = places(good)["tile bytes"]
     tile = good[places(good)["stream CRC"] :]
 
@@ -134,7 +134,7 @@ def damaged_metadata(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "65537-chunks", remade(65537, 65537 * b"\x09\0")
     yield "tile-bytes-8", remade(0, tile=crc_of(tile[4:8]) + tile[4:8])
 
-    bounds = streams("range-of-exact")
+    bounds = streams("range-of-lossless")
     own = bytes([7, 3, 100, 0x84, 7])  # kind, size, low and high
     for name, changed in (
         ("of-one-level", bytes([7, 2, 100, 100])),
@@ -162,21 +162,21 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "layout-of-gray-alpha", changed("gray-alpha-photo", "layout", 2)
     yield "layout-3-of-gray-alpha", changed("gray-alpha-photo", "layout", 3)
     yield "layout-at-depth-15", changed("fine-depth-14", "depth", 15)
-    yield "layout-of-trees", with_layout(streams("planes-mixed"), 3)
+    yield "layout-of-trees", with_layout(streams("cross-component-mixed"), 3)
     yield "layout-of-other-samples", with_layout(streams("fine"), 2)
     yield "step", changed("photo-noise", "step", 0)
     yield "switches", changed("pdpc", "switches", 1 << 22)
     yield "fragment-size", switched("pdpc", "fragment size", 3)
     yield "templates", switched("pdpc", "templates", 5)
-    yield "filter-bank", changed("filter-bank-100", "filter bank", 1 << 14)
-    yield "planes-of-gray", switched("pdpc", "earlier planes", 1)
-    yield "planes-of-luma", switched("planes-2", "earlier planes", 1)
-    yield "planes-3", switched("planes-2", "earlier planes", 3)
+    yield "fixed-filters", changed("fixed-filters-100", "fixed filters", 1 << 14)
+    yield "cross-component-of-gray", switched("pdpc", "earlier planes", 1)
+    yield "cross-component-of-luma", switched("cross-component-2", "earlier planes", 1)
+    yield "cross-component-3", switched("cross-component-2", "earlier planes", 3)
     # Tools with which the payload decodes to other samples, or to none.
     yield "other-step", changed("photo-unfiltered", "step", 1)
     yield "other-templates", switched("photo-templates", "templates", 0)
     yield "other-displaced-blocks", changed("mixed-preset", "displaced blocks", 1)
-    yield "other-filter-bank", changed("filter-bank-100", "filter bank", 1)
+    yield "other-fixed-filters", changed("fixed-filters-100", "fixed filters", 1)
     for tool, name in (
         ("pdpc", "pdpc"),
         ("ternary", "ternary-16"),
@@ -185,20 +185,20 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
         ("trained transforms", "trained-transforms"),
         ("derived modes", "derived-modes"),
         ("border sines", "border-sines"),
-        ("step changes", "step-changes-16"),
+        ("delta step", "delta-step-16"),
     ):
         yield f"other-{tool.replace(' ', '-')}", switched(name, tool, 0)
 
 
 def damaged_filters(streams: Streams) -> Iterator[tuple[str, bytes]]:
-    """Yield files with an error in the post filter or the planes filter."""
+    """Yield files with an error in the post filter or the cross-component filter."""
     good = streams("filter-all-classes")
     place = places(good)["post filter"]
     yield "filter-class", with_byte(good, place, 16)
     yield "filter-coefficient", with_byte(good, place + 9, 128)
     yield "filter-cut", repaired(good[: place + 20])
     yield "filter-of-other-samples", with_byte(good, place + 9, 127)
-    yield "planes-filter", with_number(streams("pdpc"), "post filter", 16)
+    yield "cross-component-filter", with_number(streams("pdpc"), "post filter", 16)
 
 
 def damaged_payload(streams: Streams) -> Iterator[tuple[str, bytes]]:
@@ -207,13 +207,13 @@ def damaged_payload(streams: Streams) -> Iterator[tuple[str, bytes]]:
         yield f"{name}-cut", cut(streams(other), 40)
         yield f"{name}-longer", repaired(streams(other) + bytes(8))
     yield "deep-cut", cut(streams("pdpc-depth-12"), 30)
-    yield "planes-cut", repaired(streams("planes-2")[:-9])
-    data = streams("step-changes-16")
+    yield "cross-component-cut", repaired(streams("cross-component-2")[:-9])
+    data = streams("delta-step-16")
     start = places(data)["payload"]
     # The first step change is 48, or -48.
     for name, first in (("step-change", b"\xbf"), ("step-change-below", b"\xff")):
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
-    noise = streams("exact-noise")
+    noise = streams("lossless-noise")
     start = places(noise)["payload"]
     yield "no-values", repaired(noise[:start] + b"\x80" + bytes(40) + noise[start + 41 :])
     yield "mode", _refused(streams("photo-templates"), "mode is 37, which is not there")
@@ -237,9 +237,9 @@ def _refused(data: bytes, reason: str) -> bytes:
     raise RuntimeError(f"no payload is refused because {reason}")
 
 
-def damaged_exact_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
-    """Yield damaged files of exact samples."""
-    gray, colours = streams("exact-gray-2"), streams("exact-colour-2")
+def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
+    """Yield damaged files of lossless samples."""
+    gray, colours = streams("lossless-gray-2"), streams("lossless-colour-2")
     for name, switches in (
         ("predictors", 0b110111),
         ("models", 0b111100),
@@ -248,13 +248,13 @@ def damaged_exact_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
         ("switches", 0b1000000),
         ("other-models", 0b111000),
     ):
-        yield f"exact-{name}", with_number(gray, "switches", switches)
-    yield "exact-max-error", with_number(gray, "max error", 32768)
-    yield "exact-other-max-error", with_number(gray, "max error", 1)
+        yield f"lossless-{name}", with_number(gray, "switches", switches)
+    yield "lossless-max-error", with_number(gray, "max error", 32768)
+    yield "lossless-other-max-error", with_number(gray, "max error", 1)
     start = places(gray)["payload"]
-    yield "exact-other-payload", with_byte(gray, start + 30, gray[start + 30] ^ 64)
-    yield "exact-cut", cut(gray, 60)
-    yield "exact-longer", repaired(gray + bytes(8))
+    yield "lossless-other-payload", with_byte(gray, start + 30, gray[start + 30] ^ 64)
+    yield "lossless-cut", cut(gray, 60)
+    yield "lossless-longer", repaired(gray + bytes(8))
     start = places(colours)["payload"]
     for name, size in (
         ("size-of-stream", b"\xff\x7f"),
@@ -262,7 +262,7 @@ def damaged_exact_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
         ("no-size", b"\x80"),
     ):
         rest = b"" if name == "no-size" else colours[start + 2 :]
-        yield f"exact-{name}", repaired(colours[:start] + size + rest)
+        yield f"lossless-{name}", repaired(colours[:start] + size + rest)
 
 
 def damaged_palettes(streams: Streams) -> Iterator[tuple[str, bytes]]:
@@ -273,7 +273,7 @@ def damaged_palettes(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "palette-entries", with_number(alone, "entries", 8192)
     yield "palette-other-entries", with_number(alone, "entries", 4)
     entries, _ = numbered(fine, places(fine)["entries"])
-    yield "palette-fine-without-clear", with_number(fine, "entries", entries - 1)
+    yield "palette-fine-without-transparent", with_number(fine, "entries", entries - 1)
     yield "palette-together", with_layout(fine, 0)
     yield "palette-of-gray-alpha-together", with_layout(streams("palette-gray-alpha"), 0)
     yield "palette-number", with_number_beyond()
@@ -306,5 +306,5 @@ def damaged_levels(streams: Streams) -> Iterator[tuple[str, bytes]]:
         ("first-sample", "first sample", 65535),
     ):
         yield f"levels-{name}", with_number(levels, field, value)
-    alpha = streams("planes-gray-alpha")
+    alpha = streams("cross-component-gray-alpha")
     yield "levels-of-alpha", alpha[:10] + bytes([32]) + alpha[11:]

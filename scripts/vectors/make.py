@@ -47,8 +47,8 @@ def write_vector(
     depth = encoding.header.depth
     (folder / "image.pam").write_bytes(to_bytes(Picture(picture, depth), "pam"))
     (folder / "params.json").write_text(json.dumps(description, indent=2) + "\n")
-    if "importance" in options:
-        np.save(folder / "importance.npy", options["importance"].astype(np.int8))
+    if "roi" in options:
+        np.save(folder / "roi.npy", options["roi"].astype(np.int8))
 
 
 def described(tools: Tools) -> dict[str, Any]:

@@ -83,10 +83,10 @@ def with_switch(data: bytes, tool: str, value: int) -> bytes:
 
 
 def with_layout(data: bytes, layout: int) -> bytes:
-    """Return a file with another layout, and with a turn if this layout has one."""
+    """Return a file with another layout, and with a rotation if this layout has one."""
     found = places(data)
-    turn = bytes(TURN_BYTES) if layout == FINE_LUMA else b""
-    return repaired(data[: found["layout"]] + number(layout) + turn + data[found["coding"] :])
+    rotation = bytes(TURN_BYTES) if layout == FINE_LUMA else b""
+    return repaired(data[: found["layout"]] + number(layout) + rotation + data[found["coding"] :])
 
 
 def with_size(data: bytes, height: int, width: int) -> bytes:

@@ -1,6 +1,6 @@
 """Files with palettes that are made by hand: the colours that are drawn are the most frequent ones.
 
-Below them, colours are predicted blocks, and alpha is exact samples.
+Below them, colours are predicted blocks, and alpha is lossless samples.
 """
 
 from collections.abc import Callable, Container, Iterator
@@ -25,10 +25,10 @@ from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Samples, form_of
 from mmpcodec.tools import PRESETS, Tools, preset_tools
 
-TOOLS = PRESETS["exact"]
+TOOLS = PRESETS["lossless"]
 """Tools of the numbers."""
 BELOW = EncodeParams.from_options(
-    200, preset="photo", tune="psnr", effort=1, earlier_planes=0, filter_bank=0
+    200, preset="photo", tune="psnr", effort=1, cross_component=0, fixed_filters=0
 )
 """How the colours below a palette are coded."""
 
@@ -46,15 +46,15 @@ def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
     tiles = np.tile(page, (1, 4))[:, :136]
     cases: tuple[tuple[str, Any, dict[str, Any]], ...] = (
         ("gray", page, {}),
-        ("gray-alone", few, {"clear": False}),
-        ("one-colour", np.full((3, 5), 9, np.uint8), {"clear": False}),
-        ("two-models", page, {"tools": preset_tools("exact", 1)}),
+        ("gray-alone", few, {"transparent": False}),
+        ("one-colour", np.full((3, 5), 9, np.uint8), {"transparent": False}),
+        ("two-models", page, {"tools": preset_tools("lossless", 1)}),
         ("gray-alpha", np.dstack([page, alpha]), {}),
         ("fine", colours, {"layout": Layout.FINE_LUMA}),
         ("luma-alpha", np.dstack([colours, alpha]), {"layout": Layout.LUMA}),
-        ("alpha-alone", np.dstack([many, alpha]), {"clear": False}),
+        ("alpha-alone", np.dstack([many, alpha]), {"transparent": False}),
         ("depth-12", deep, {"depth": 12}),
-        ("depth-3", np.dstack([many, alpha]) >> 5, {"depth": 3, "clear": False}),
+        ("depth-3", np.dstack([many, alpha]) >> 5, {"depth": 3, "transparent": False}),
         ("tiles", tiles, {"tile_size": 64, "without": {1}}),
     )
     for name, samples, options in cases:
@@ -65,13 +65,14 @@ def _data_of(samples: Samples, options: dict[str, Any]) -> bytes:
     return file_of(samples, backend="reference", **options)[0]
 
 
-def palette_of(samples: Samples, clear: bool) -> PaletteSamples:
-    """Return the palette of all colours of a picture, or of the more frequent half with clear."""
+def palette_of(samples: Samples, transparent: bool) -> PaletteSamples:
+    """Return the palette of all colours of a picture, or of the more frequent half with transparent
+    pixels."""
     colours = samples[..., : form_of(samples).colours] if samples.ndim == 3 else samples[..., None]
     rows = colours.reshape(-1, colours.shape[2])
     own, numbers, counts = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
     order = np.argsort(-counts, kind="stable")
-    kept = max(1, len(own) // 2) if clear else len(own)
+    kept = max(1, len(own) // 2) if transparent else len(own)
     numbers = np.minimum(np.argsort(order), kept)[numbers].reshape(samples.shape[:2])
     return PaletteSamples(own[order[:kept]].astype(np.uint16), numbers.astype(np.uint16))
 
@@ -80,7 +81,7 @@ def file_of(
     samples: Samples,
     *,
     depth: int = 8,
-    clear: bool = True,
+    transparent: bool = True,
     layout: Layout = Layout.APART,
     tools: Tools = TOOLS,
     tile_size: int = 0,
@@ -89,7 +90,7 @@ def file_of(
 ) -> tuple[bytes, Samples]:
     """Return a file whose tiles have a palette, and the samples that it decodes to.
 
-    Tiles whose number is in ``without`` have exact samples only.
+    Tiles whose number is in ``without`` have lossless samples only.
     """
     height, width = samples.shape[:2]
     header = Header(width, height, form_of(samples), depth, tile_size)
@@ -97,32 +98,37 @@ def file_of(
     for tile in header.tiles:
         here = np.ascontiguousarray(samples[tile.slices])
         if tile.number in without:
-            data, shown[tile.slices] = _exact_tile(own, header, here)
+            data, shown[tile.slices] = _lossless_tile(own, header, here)
         else:
-            data, shown[tile.slices] = _tile(own, header, here, clear, layout, tools)
+            data, shown[tile.slices] = _tile(own, header, here, transparent, layout, tools)
         parts.append(data)
     header = replace(header, tile_bytes=tuple(map(len, parts)))
     return container.write(header, parts), shown
 
 
 def _tile(
-    backend: Backend, header: Header, samples: Samples, clear: bool, layout: Layout, tools: Tools
+    backend: Backend,
+    header: Header,
+    samples: Samples,
+    transparent: bool,
+    layout: Layout,
+    tools: Tools,
 ) -> tuple[bytes, Samples]:
     """Return the bytes of a tile with a palette, and the samples that it decodes to."""
     form, depth = header.form, header.depth
     layout = layout if form else Layout.TOGETHER
-    found = palette_of(samples, clear)
-    palette, _ = encode_palette(backend, *found, clear, depth, tools, 1)
+    found = palette_of(samples, transparent)
+    palette, _ = encode_palette(backend, *found, transparent, depth, tools, 1)
     planes = split(samples, depth, layout or Layout.APART)
     below = list(zip(layer_names(form, layout), planes, strict=True))
-    coded = [_layer(backend, *each) for each in below[0 if clear else form.colours :]]
+    coded = [_layer(backend, *each) for each in below[0 if transparent else form.colours :]]
     decoded = [plane for _, plane in coded]
     of_layers: Samples | None
-    if clear:
+    if transparent:
         of_layers = joined(decoded, form, depth, layout)
     else:
         of_layers = narrowed(decoded[0], depth) if decoded else None
-    shown = drawn_over(of_layers, found, clear, depth)
+    shown = drawn_over(of_layers, found, transparent, depth)
     crc = layers.samples_crc(shown)
     own = [layer for layer, _ in coded]
     return layers.write(header, layout, own, crc, palette=palette), shown
@@ -131,15 +137,15 @@ def _tile(
 def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.ndarray]:
     """Return a layer and the samples that it decodes to."""
     if name == ALPHA:
-        payload, _, _ = backend.encode_exact(to_planes(plane.samples), plane.depth, TOOLS)
+        payload, _, _ = backend.encode_lossless(to_planes(plane.samples), plane.depth, TOOLS)
         return Layer(name, TOOLS, payload), plane.samples
     made = backend.encode(plane.samples, BELOW, depth=plane.depth)
-    tools = replace(BELOW.coded_tools, post_filter=False, planes_filter=False)
+    tools = replace(BELOW.coded_tools, post_filter=False, cross_component_filter=False)
     return Layer(name, tools, made.payload), made.samples
 
 
-def _exact_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
-    payload, _, _ = backend.encode_exact(to_planes(samples), header.depth, TOOLS)
+def _lossless_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
+    payload, _, _ = backend.encode_lossless(to_planes(samples), header.depth, TOOLS)
     layer = Layer(header.form.title, TOOLS, payload)
     return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples)), samples
 
@@ -156,14 +162,14 @@ def remade(
         stream.layout if layout is None else layout,
         stream.layers,
         stream.samples_crc,
-        stream.turn,
+        stream.rotation,
         change(stream.palette),
     )
     return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
 
 
 def with_number_beyond() -> bytes:
-    """Return a file of two colours and clear, with a pixel that has number 3."""
+    """Return a file of two colours and transparent, with a pixel that has number 3."""
     own, samples = backends.get("reference"), (np.arange(15, dtype=np.uint8) % 4).reshape(3, 5)
     colours, numbers = palette_of(samples, True)
     data, _ = file_of(samples, backend=own.name)

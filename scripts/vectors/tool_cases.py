@@ -18,7 +18,7 @@ OFF: dict[str, Any] = {name: TABLE[name].default for name in BLOCK_TOOLS if name
 
 
 def of_tools() -> Iterator[Case]:
-    """Yield the cases of the tools of predicted blocks and of exact samples."""
+    """Yield the cases of the tools of predicted blocks and of lossless samples."""
     photo = partial(parameters, preset="photo", effort=1)
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = np.indices((130, 140))
@@ -27,7 +27,7 @@ def of_tools() -> Iterator[Case]:
 
     for own in (
         "pdpc",
-        "trained_start",
+        "initial_states",
         "dependent",
         "ternary",
         "fine_contexts",
@@ -51,19 +51,19 @@ def of_tools() -> Iterator[Case]:
     turned = photo(900, **{**OFF, "trained_transforms": True})
     yield "trained-transforms-depth-16", deep_slope, turned, {"depth": 16}
     for strength in (1, 15):
-        weighted = photo(12, **{**OFF, "frequency_weights": strength})
-        yield f"frequency-weights-{strength}", coat[:67, :85], weighted, {}
-    weighs: dict[str, Any] = {"frequency_weights": 6}
-    yield "frequency-weights-large", step, photo(30, **weighs), {}
-    yield "frequency-weights-all", coat[:70, :70], photo(6, trained_transforms=True, **weighs), {}
-    yield "frequency-weights-depth-16", deep_slope, photo(0.5, **weighs), {"depth": 16}
+        weighted = photo(12, **{**OFF, "quantisation_matrix": strength})
+        yield f"quantisation-matrix-{strength}", coat[:67, :85], weighted, {}
+    weighs: dict[str, Any] = {"quantisation_matrix": 6}
+    yield "quantisation-matrix-large", step, photo(30, **weighs), {}
+    yield "quantisation-matrix-all", coat[:70, :70], photo(6, trained_transforms=True, **weighs), {}
+    yield "quantisation-matrix-depth-16", deep_slope, photo(0.5, **weighs), {"depth": 16}
     derived: dict[str, Any] = {**OFF, "derived_modes": True}
     slanted = ((9 * i + 18 * j) % 251).astype(np.uint8)[:72, :90]
     yield "derived-modes-stripes", slanted, photo(60, **derived), {}
     yield "derived-modes-depth-16", deep_slope, photo(20, **derived), {"depth": 16}
     for lam in (4, 16, 48, 432, 1400):
-        yield f"trained-start-{lam}", coat[:40, :48], photo(lam), {}
-    yield "trained-start-large", step, photo(48), {}
+        yield f"initial-states-{lam}", coat[:40, :48], photo(lam), {}
+    yield "initial-states-large", step, photo(48), {}
     yield "pdpc-large-blocks", step, photo(900), {}
     stripes = (100 + 80 * (i // 3 % 2) + j // 7).astype(np.uint8)[:48, :64]
     yield "pdpc-stripes", stripes, photo(100), {}
@@ -76,8 +76,8 @@ def of_tools() -> Iterator[Case]:
     mixed = parameters(48, preset="mixed", effort=1)
     yield "pdpc-mixed", both, mixed, {}
     weighted = parameters(20, preset="mixed", effort=1, **weighs)
-    yield "frequency-weights-mixed", both, weighted, {}
-    yield "frequency-weights-rgb", colours, photo(10, **weighs), {}
+    yield "quantisation-matrix-mixed", both, weighted, {}
+    yield "quantisation-matrix-rgb", colours, photo(10, **weighs), {}
     for size, large in ((16, coat), (32, step), (64, step)):
         asked = photo(60, **{**OFF, "ternary": True}, fragment_size=size)
         yield f"ternary-{size}", large[:75, :90], asked, {}
@@ -86,19 +86,19 @@ def of_tools() -> Iterator[Case]:
     yield "without-tools", coat[:40, :48], photo(24, **OFF), {}
     yield from of_earlier_planes(photo)
     yield from of_fine_layout(photo)
-    yield from of_importance(photo)
+    yield from of_roi(photo)
     yield from of_levels()
-    yield from of_exact_samples()
+    yield from of_lossless_samples()
     scales = value_of((3, 2, 1, 2, 3, 2, 1))
     for lam in (20, 100, 500):  # a step of each table
-        yield f"filter-bank-{lam}", coat[:43, :50], photo(lam, filter_bank=scales), {}
-    yield "filter-bank-one-pixel", coat[:1, :1], photo(60, filter_bank=scales), {}
+        yield f"fixed-filters-{lam}", coat[:43, :50], photo(lam, fixed_filters=scales), {}
+    yield "fixed-filters-one-pixel", coat[:1, :1], photo(60, fixed_filters=scales), {}
     extremes = (65535 * (coat[:30, :37].astype(int) & 1)).astype(np.uint16)
-    yield "filter-bank-depth-16", extremes, photo(40, filter_bank=scales), {"depth": 16}
+    yield "fixed-filters-depth-16", extremes, photo(40, fixed_filters=scales), {"depth": 16}
     yield "tiles", coat, photo(60), {"tile_size": 64}
 
 
-def of_importance(
+def of_roi(
     photo: Callable[..., EncodeParams],
 ) -> Iterator[Case]:
     """Yield the cases of pictures of which some parts matter more than others."""
@@ -109,9 +109,9 @@ def of_importance(
     extremes = np.where((i // 16 + j // 16) % 2, 24, -24).astype(np.int8)
     small = photo(60, fragment_size=16)
 
-    def case(name: str, params: EncodeParams, importance: np.ndarray, width: int = 35) -> Any:
+    def case(name: str, params: EncodeParams, roi: np.ndarray, width: int = 35) -> Any:
         part = np.s_[:20, :width]
-        return f"step-changes-{name}", coat[part], params, {"importance": importance[part]}
+        return f"delta-step-{name}", coat[part], params, {"roi": roi[part]}
 
     yield case("16", small, np.where(seen, 8, 0))
     yield case("64", photo(60), np.where(j < 64, 5, -3), 70)
@@ -119,11 +119,11 @@ def of_importance(
     yield case("alone", photo(60, **OFF, fragment_size=16), slope)
     yield case("mixed", parameters(60, preset="mixed", effort=1), slope)
     deep = (coat[:20, :35].astype(np.uint16) << 8) + (i[:20, :35] % 256).astype(np.uint16)
-    options = {"depth": 16, "importance": slope[:20, :35]}
-    yield "step-changes-depth-16", deep, photo(20, fragment_size=16), options
+    options = {"depth": 16, "roi": slope[:20, :35]}
+    yield "delta-step-depth-16", deep, photo(20, fragment_size=16), options
     planes = coat, coat[::-1], 255 - coat, np.where(seen, 200, 0)
     colours = np.dstack(planes).astype(np.uint8)[:20, :35]
-    yield "step-changes-hidden", colours, small, {"importance": slope[:20, :35]}
+    yield "delta-step-hidden", colours, small, {"roi": slope[:20, :35]}
     yield "hidden", colours, small, {}
 
 
@@ -152,25 +152,27 @@ def of_earlier_planes(
     i, j = np.indices(coat.shape)
     stripes = (60 + 90 * ((i // 9 + j // 17) % 2)).astype(np.uint8)
     colours = np.stack([coat // 2 + stripes // 3, coat, coat // 3 + stripes], axis=2)
-    alone = photo(60, **{**OFF, "earlier_planes": 2, "planes_filter": True}, post_filter=False)
+    alone = photo(
+        60, **{**OFF, "cross_component": 2, "cross_component_filter": True}, post_filter=False
+    )
     for planes in (1, 2):
-        yield f"planes-{planes}", colours[:70, :75], photo(30, earlier_planes=planes), {}
+        yield f"cross-component-{planes}", colours[:70, :75], photo(30, cross_component=planes), {}
     apart = np.dstack([coat[:60, 2:80], coat[:60, 1:79], coat[:60, :78]])
-    yield "planes-filter", apart, photo(60), {}
-    yield "planes-filter-depth-16", apart.astype(np.uint16) * 257, photo(60), {"depth": 16}
-    yield "planes-filter-alone", apart, alone, {}
-    yield "planes-rough", colours, photo(400), {}
+    yield "cross-component-filter", apart, photo(60), {}
+    yield "cross-component-filter-depth-16", apart.astype(np.uint16) * 257, photo(60), {"depth": 16}
+    yield "cross-component-filter-alone", apart, alone, {}
+    yield "cross-component-rough", colours, photo(400), {}
     deep = (colours[:45, :66].astype(np.uint16) << 8) + np.add(i, j)[:45, :66, None].astype(
         np.uint16
     )
-    yield "planes-depth-16", deep, photo(4), {"depth": 16}
-    yield "planes-depth-4", colours[:40, :50] >> 4, photo(30), {"depth": 4}
-    yield "planes-alpha", np.dstack([colours, stripes])[:33, :50], photo(50), {}
-    yield "planes-gray-alpha", np.dstack([coat, stripes])[:33, :50], photo(50), {}
-    yield "planes-tiles", colours[:70, :100], photo(50), {"tile_size": 64}
-    yield "planes-thin", colours[:, :3], photo(20), {}
+    yield "cross-component-depth-16", deep, photo(4), {"depth": 16}
+    yield "cross-component-depth-4", colours[:40, :50] >> 4, photo(30), {"depth": 4}
+    yield "cross-component-alpha", np.dstack([colours, stripes])[:33, :50], photo(50), {}
+    yield "cross-component-gray-alpha", np.dstack([coat, stripes])[:33, :50], photo(50), {}
+    yield "cross-component-tiles", colours[:70, :100], photo(50), {"tile_size": 64}
+    yield "cross-component-thin", colours[:, :3], photo(20), {}
     mixed = partial(parameters, preset="mixed", effort=1)
-    yield "planes-mixed", colours[:37, :50], mixed(40), {}
+    yield "cross-component-mixed", colours[:37, :50], mixed(40), {}
 
 
 def of_levels() -> Iterator[Case]:
@@ -186,40 +188,40 @@ def of_levels() -> Iterator[Case]:
     yield "levels-of-trees", 60000 + coat[:24, :40] // 40 * 40, text, {}
     yield "levels-with-range", 31744 + 9 * coat, photo(30, range=(32000, 33000)), {}
     yield "levels-of-tiles", 31744 + 9 * np.tile(coat, (2, 2)), photo(30), {"tile_size": 64}
-    exact = parameters(preset="exact", max_error=5, range=(100, 900))
-    yield "range-of-exact", 9 * coat[:24, :40], exact, {}
+    exact = parameters(preset="lossless", max_error=5, range=(100, 900))
+    yield "range-of-lossless", 9 * coat[:24, :40], exact, {}
 
 
-def of_exact_samples() -> Iterator[Case]:
-    """Yield the cases of exact samples."""
-    exact = partial(parameters, preset="exact")
+def of_lossless_samples() -> Iterator[Case]:
+    """Yield the cases of lossless samples."""
+    exact = partial(parameters, preset="lossless")
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = (np.asarray(each) for each in np.indices(coat.shape))
     colours = np.dstack([coat[:7, 2:22], coat[:7, 1:21], 255 - coat[:7, :20]])
     letters = np.where((i // 3 * 7 + j // 4 * 5) % 11 < 3, 0, 255 - 40 * (j // 40))
     letters = letters.astype(np.uint8)
     for effort in (1, 2, 4, 6):
-        yield f"exact-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
-        yield f"exact-colour-{effort}", colours, exact(effort=effort), {}
-        yield f"exact-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
+        yield f"lossless-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
+        yield f"lossless-colour-{effort}", colours, exact(effort=effort), {}
+        yield f"lossless-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
     near = exact(effort=6, predictors=2, models=8, weight_sets=1, last_stage=False)
-    yield "exact-near", coat[:8, :35], near, {}
-    yield "exact-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
-    yield "exact-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
+    yield "lossless-near", coat[:8, :35], near, {}
+    yield "lossless-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
+    yield "lossless-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
     for error in (1, 3, 40):
-        yield f"exact-error-{error}", colours, exact(effort=2, max_error=error), {}
+        yield f"lossless-error-{error}", colours, exact(effort=2, max_error=error), {}
     for error in (1, 9):
-        yield f"exact-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
+        yield f"lossless-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
     deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
     for depth, effort in ((16, 6), (16, 1), (12, 2)):
         own = deep[:8, :26] >> (16 - depth)
-        yield f"exact-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
-    yield "exact-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
-    yield "exact-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
+        yield f"lossless-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
+    yield "lossless-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
+    yield "lossless-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
     alpha = np.dstack([colours, (5 * i[:7, :20]).astype(np.uint8)])[:5]
-    yield "exact-alpha", alpha, exact(effort=6), {}
-    yield "exact-two-planes", alpha[..., 2:], exact(effort=4), {}
-    yield "exact-tiles", coat[:5, :70], exact(), {"tile_size": 64}
-    yield "exact-one-column", coat[:, :1], exact(effort=6), {}
-    yield "exact-one-row", coat[:1], exact(effort=6), {}
-    yield "exact-one-value", np.full((20, 30), 77, np.uint8), exact(), {}
+    yield "lossless-alpha", alpha, exact(effort=6), {}
+    yield "lossless-two-planes", alpha[..., 2:], exact(effort=4), {}
+    yield "lossless-tiles", coat[:5, :70], exact(), {"tile_size": 64}
+    yield "lossless-one-column", coat[:, :1], exact(effort=6), {}
+    yield "lossless-one-row", coat[:1], exact(effort=6), {}
+    yield "lossless-one-value", np.full((20, 30), 77, np.uint8), exact(), {}

@@ -25,7 +25,7 @@ FLAGS = [
     "-fexceptions",  # kernels/web/errors.cpp says what a throw does
     *("-I", str(KERNELS), "-include", str(KERNELS / "web" / "one_thread.h")),
 ]
-OF_EXACT = ["-ffp-contract=fast", "-fno-trapping-math"]
+OF_LOSSLESS = ["-ffp-contract=fast", "-fno-trapping-math"]
 """As in CMakeLists.txt: without traps, __builtin_trunc is one instruction."""
 LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--import-memory"]
 STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
@@ -74,7 +74,7 @@ def compiled(source: Path, newer_than: float) -> Path:
     made = OBJECTS / "-".join(parts)
     if made.exists() and made.stat().st_mtime > max(newer_than, source.stat().st_mtime):
         return made
-    flags = [*FLAGS, level(source), *(OF_EXACT if source.parent.name == "lossless" else [])]
+    flags = [*FLAGS, level(source), *(OF_LOSSLESS if source.parent.name == "lossless" else [])]
     run([*COMPILER, *flags, "-c", str(source), "-o", str(made)])
     return made
 

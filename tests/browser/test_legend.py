@@ -20,7 +20,7 @@ def report(tmp_path_factory):
     pytest.importorskip("bjontegaard")
     results = Results(tmp_path_factory.mktemp("sweep"), create=True)
     samples = np.random.default_rng(1).integers(0, 256, (40, 50, 4)).astype(np.uint8)
-    codecs = [ours({"preset": each}, [8, 32]) for each in ("photo", "exact")]
+    codecs = [ours({"preset": each}, [8, 32]) for each in ("photo", "lossless")]
     original = Original("rgba.png", samples)
     codecs += [*peers("jpeg", original.kind), *peers("webp:quality=50", original.kind)]
     list(sweep(original, codecs, results))

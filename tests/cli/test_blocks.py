@@ -86,7 +86,7 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
         "least squares": (1 / units[modes == 36]).sum(),
         "templates": (1 / units[modes == 37]).sum(),
         "planes": 0,
-        "wide planes": 0,
+        "wide cross-component": 0,
     }
     lines = [line.split() for line in mmp("info", "p.mmp").stdout.splitlines()]
     for kind, table in facts["blocks"].items():
@@ -134,7 +134,7 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
         "  least squares  cross",
         "      templates  plus",
         "         planes  two lines",
-        "    wide planes  diamond",
+        "    wide cross-component  diamond",
     ]
 
 
@@ -145,7 +145,7 @@ def test_best_takes_what_costs_less(mmp, photo):
         assert mmp("encode", name, "--preset", "best", "-l", 30, "--no-palette").exit_code == 0
         data = Path(name).with_suffix(".mmp").read_bytes()
         costs = {}
-        for preset in ("photo", "text", "mixed", "exact"):
+        for preset in ("photo", "text", "mixed", "lossless"):
             own = mmpcodec.encode(pictures.read(name).samples, 30, preset=preset)
             error = (pictures.read(name).samples.astype(int) - mmpcodec.decode(own)) ** 2
             costs[own] = error.sum() + 30 * 8 * len(own)

@@ -1,4 +1,4 @@
-"""Exact samples on the command line."""
+"""Lossless samples on the command line."""
 
 import io
 from pathlib import Path
@@ -25,7 +25,7 @@ def files(folder):
     for planes, depth in ((1, 8), (1, 4), (1, 12), (2, 8), (3, 8), (4, 8), (3, 12)):
         samples = deep(planes, depth)
         name = f"{planes}x{depth}.mmp"
-        Path(name).write_bytes(mmpcodec.encode(samples, 0, depth=depth, preset="exact"))
+        Path(name).write_bytes(mmpcodec.encode(samples, 0, depth=depth, preset="lossless"))
         held[name] = samples
     return held
 
@@ -33,17 +33,17 @@ def files(folder):
 def test_preset_exact(mmp, folder):
     samples = deep(1, 8)
     pictures.write(samples, "p.pgm")
-    result = mmp("encode", "p.pgm", "--preset", "exact", "-l", 20, "--verify", "-v")
+    result = mmp("encode", "p.pgm", "--preset", "lossless", "-l", 20, "--verify", "-v")
     assert result.exit_code == 0, result.output
-    assert "lambda 20, exact on" in result.output
+    assert "lambda 20, lossless on" in result.output
     assert result.output.splitlines()[-1].startswith("  bits: ")
-    assert Path("p.mmp").read_bytes() == mmpcodec.encode(samples, 0, preset="exact")
+    assert Path("p.mmp").read_bytes() == mmpcodec.encode(samples, 0, preset="lossless")
     shown = mmp("info", "p.mmp")
-    assert " bytes: exact on" in shown.stdout
+    assert " bytes: lossless on" in shown.stdout
     assert "residual" in shown.stdout
     drawn = mmp("info", "p.mmp", "--map", "map.png")
     assert drawn.exit_code == 1
-    assert "--map: the file holds exact samples, which have no leaves or blocks" in drawn.stderr
+    assert "--map: the file holds lossless samples, which have no leaves or blocks" in drawn.stderr
 
 
 def test_every_form_decodes_to_what_can_hold_it(mmp, files):
@@ -83,7 +83,7 @@ def test_info_counts_planes_and_bits(mmp, files):
     assert "picture  7x5, gray of 4 bits, white 15" in mmp("info", "1x4.mmp").stdout
 
 
-def test_what_no_format_holds_is_told():
+def test_what_no_format_holds_is_reported():
     for samples in (np.zeros((2, 2, 5), np.uint8), np.zeros((2, 2), np.int32), np.zeros((0, 2))):
         with pytest.raises(mmpcodec.ParameterError, match="with at least one pixel"):
             pictures.to_bytes(samples, "png")

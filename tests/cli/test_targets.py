@@ -95,16 +95,16 @@ def test_scores_are_shown(mmp, surface):
     passes = result.stderr.splitlines()[1:]
     assert len(passes) >= 2
     score = r"PSNR \d\d\.\d\d dB, SSIMULACRA2 (-?\d+\.\d\d)"
-    told = [
+    reported = [
         re.fullmatch(
             rf"mmp: s\.png: pass {number}: lambda [\d.]+, effort [12], \d+ bytes, {score}", line
         )[1]
         for number, line in enumerate(passes, start=1)
     ]
     facts = json.loads(mmp(*arguments, "--json").stdout)
-    assert told == [f"{one['ssimulacra2']:.2f}" for one in facts["passes"]]
+    assert reported == [f"{one['ssimulacra2']:.2f}" for one in facts["passes"]]
     line = rf", {score}, largest error \d+, \d+\.\d\d s, backend"
-    assert re.search(line, result.stdout)[1] in told
+    assert re.search(line, result.stdout)[1] in reported
     decoded = mmpcodec.decode(Path("s.mmp").read_bytes())
     found = ssimulacra2(pictures.read(surface).samples, decoded, white=255)
     assert facts["ssimulacra2"] == found >= 70

@@ -93,8 +93,8 @@ def coded_depth_of(vector: Path) -> int:
 
 def skip_if_lacking(vector: Path, backend: str) -> None:
     tools = params_of(vector).tools
-    if (vector / "importance.npy").exists():
-        tools = replace(tools, step_changes=True)
+    if (vector / "roi.npy").exists():
+        tools = replace(tools, delta_step=True)
     if lacking := backends.get(backend).lacks(tools, coded_depth_of(vector)):
         pytest.skip(f"{backend} has no {lacking}")
 
@@ -102,8 +102,8 @@ def skip_if_lacking(vector: Path, backend: str) -> None:
 def encoded(vector: Path, backend: str) -> Encoding:
     given = json.loads((vector / "params.json").read_text())
     options = {name: given[name] for name in ("depth", "tile_size") if name in given}
-    if (vector / "importance.npy").exists():
-        options["importance"] = np.load(vector / "importance.npy")
+    if (vector / "roi.npy").exists():
+        options["roi"] = np.load(vector / "roi.npy")
     metadata = mmpcodec.inspect((vector / "stream.mmp").read_bytes()).header.metadata
     picture = pictures.read(vector / "image.pam").samples
     return mmpcodec.encode_picture(

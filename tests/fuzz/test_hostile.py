@@ -9,13 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutate import places, repaired, with_size
 from palettes import file_of
-from support.strategies import block_tools, earlier_planes, natural, text_like, tools
+from support.strategies import block_tools, cross_component, natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
 from mmpcodec.codec.palette_layer import decode_palette
 from mmpcodec.format.palette import Palette, Streams, joined
-from mmpcodec.tools import EXACT_FORMS
+from mmpcodec.tools import LOSSLESS_FORMS
 
 SMALL = DecodeLimits(max_samples=1 << 14, max_dimension=1 << 12)
 
@@ -29,22 +29,25 @@ def outcome(data, limits=SMALL, backend="auto"):
 
 
 OPTIONS = {
-    **{name: {"preset": name} for name in ("plain", "classic", "text", "photo", "mixed", "exact")},
+    **{
+        name: {"preset": name}
+        for name in ("plain", "classic", "text", "photo", "mixed", "lossless")
+    },
     "dyadic": {"preset": "plain", "partition": "dyadic"},
-    "exact, effort 1": {"preset": "exact", "effort": 1},
-    "exact, effort 6": {"preset": "exact", "effort": 6},
+    "exact, effort 1": {"preset": "lossless", "effort": 1},
+    "exact, effort 6": {"preset": "lossless", "effort": 6},
 }
 
 
 PALETTE = "palette"
-"""The picture as a palette without clear, so that each byte counts."""
+"""The picture as a palette without transparent pixels, so that each byte counts."""
 
 
 @pytest.fixture(scope="module", params=[*OPTIONS, PALETTE])
 def data(request):
     picture = text_like(np.random.default_rng(0), 33, 50)
     if request.param == PALETTE:
-        return file_of(picture, clear=False)[0]
+        return file_of(picture, transparent=False)[0]
     options = OPTIONS[request.param]
     return mmpcodec.encode(picture, lam=20, **options)
 
@@ -77,7 +80,7 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     for name in backends.decoders():
         try:
             shape = height, width
-            earlier = earlier_planes(shape, tools)
+            earlier = cross_component(shape, tools)
             coded = backends.get(name).decode(payload, shape, tools, earlier=earlier)
             results.append(coded.samples.tobytes())
         except FormatError as error:
@@ -92,17 +95,17 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     st.booleans(),
     st.tuples(st.integers(1, 30), st.integers(1, 30), st.sampled_from([1, 3])),
     st.integers(1, 16),
-    st.sampled_from([*EXACT_FORMS.values()]),
+    st.sampled_from([*LOSSLESS_FORMS.values()]),
 )
 def test_random_palettes_decode_alike_everywhere(
-    colours, numbers, entries, clear, shape, depth, tools
+    colours, numbers, entries, transparent, shape, depth, tools
 ):
-    """Errors of the numbers are the same; of colours of three planes, any may be told first."""
+    """Errors of the numbers are the same; of colours of three planes, any may be reported first."""
     height, width, count = shape
     palette = Palette(
-        Tools(exact=True, post_filter=False, **tools),
+        Tools(lossless=True, post_filter=False, **tools),
         entries,
-        clear,
+        transparent,
         joined(Streams(colours, numbers)),
     )
     results = []
@@ -111,8 +114,10 @@ def test_random_palettes_decode_alike_everywhere(
             found, _ = decode_palette(backends.get(name), palette, (height, width), count, depth)
             results.append((found.colours.tobytes(), found.numbers.tobytes()))
         except FormatError as error:
-            told = str(error)
-            results.append("colours" if count > 1 and "colours of the palette" in told else told)
+            reported = str(error)
+            results.append(
+                "colours" if count > 1 and "colours of the palette" in reported else reported
+            )
     assert results[0] == results[1]
 
 
@@ -120,7 +125,7 @@ def test_random_palettes_decode_alike_everywhere(
     st.lists(st.binary(max_size=60), min_size=2, max_size=4),
     st.tuples(st.integers(1, 30), st.integers(1, 30)),
     st.integers(1, 16),
-    st.sampled_from([*EXACT_FORMS.values()]),
+    st.sampled_from([*LOSSLESS_FORMS.values()]),
     st.sampled_from([0, 3]),
 )
 def test_random_planes_are_refused_everywhere_at_any_number_of_threads(
@@ -128,11 +133,11 @@ def test_random_planes_are_refused_everywhere_at_any_number_of_threads(
 ):
     """The reference and cpu refuse the same payloads; threads change no error of cpu."""
     payload = bytes(map(len, streams[:-1])) + b"".join(streams)
-    form = Tools(exact=True, post_filter=False, max_error=max_error, **tools)
+    form = Tools(lossless=True, post_filter=False, max_error=max_error, **tools)
     results = []
     for backend, threads in (("reference", 1), *(("cpu", count) for count in (1, 2, 4, 4))):
         try:
-            planes, _ = backends.get(backend).decode_exact(
+            planes, _ = backends.get(backend).decode_lossless(
                 payload, (len(streams), *shape), depth, form, threads=threads
             )
             results.append(planes.tobytes())

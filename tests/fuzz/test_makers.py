@@ -1,7 +1,7 @@
 """The makers of mmp files draw every tool of the table of the codec."""
 
 import pytest
-from independent.file import BLOCKS, EXACT, TREES, parsed
+from independent.file import BLOCKS, LOSSLESS, TREES, parsed
 from makers import made, mmp
 from parts.choices import Choices
 
@@ -11,7 +11,7 @@ from mmpcodec.tools import CODINGS, TABLE
 DRAWS = 400
 
 
-@pytest.mark.parametrize("coding", [BLOCKS, EXACT])
+@pytest.mark.parametrize("coding", [BLOCKS, LOSSLESS])
 def test_every_value_of_the_tools_in_switches_is_drawn(coding):
     drawn = [mmp.any_switches(Choices(f"mmp 3 {number}"), coding) for number in range(DRAWS)]
     place = 0
@@ -22,7 +22,7 @@ def test_every_value_of_the_tools_in_switches_is_drawn(coding):
         place += bits
 
 
-@pytest.mark.parametrize("coding", [TREES, BLOCKS, EXACT])
+@pytest.mark.parametrize("coding", [TREES, BLOCKS, LOSSLESS])
 def test_the_other_tools_are_drawn_within_their_ranges(coding):
     drawn = [mmp.any_tools(Choices(f"mmp 4 {number}"), coding) for number in range(DRAWS)]
     name = CODINGS[coding]

@@ -14,7 +14,7 @@ from independent.trees import Trees
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
 SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
-CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, PLANES, WIDE = 0, 1, 2, 36, 37, 38, 39
+CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, CROSS_COMPONENT, WIDE = 0, 1, 2, 36, 37, 38, 39
 
 
 def blocks(coder, height, width, depth, tools, earlier=()):
@@ -46,8 +46,8 @@ class Blocks:
         self.units = {}  # the block over each unit, by the unit's row and column
         self.models = BinaryModels(coder)
         self.mode_frequencies = {}
-        if tools["trained start"]:
-            self.models.models, self.mode_frequencies = start_states(tools, self.small)
+        if tools["initial states"]:
+            self.models.models, self.mode_frequencies = initial_states(tools, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
 
     def fragment(self, y0, x0):
@@ -55,7 +55,7 @@ class Blocks:
         self.y0, self.x0 = y0, x0
         bits = size.bit_length() - 1
         here = y0 // size, x0 // size
-        self.changes[here] = self.step_change(*here) if self.tools["step changes"] else 0
+        self.changes[here] = self.step_change(*here) if self.tools["delta step"] else 0
         n, r = divmod(self.changes[here], 4)
         scaled = self.tools["step"] * (16384, 19484, 23170, 27554)[r] + 2 ** (13 - n)
         self.step = self.steps[here] = limited(scaled >> (14 - n), 1, 65535)
@@ -144,7 +144,7 @@ class Blocks:
                 coefficients = self.coefficients(a, b, area, g)
                 if trained:
                     trained_transform(coefficients, h, w, mode)
-                if s := self.tools["frequency weights"]:
+                if s := self.tools["quantisation matrix"]:
                     coefficients = weighted(coefficients, h, w, s)
                 down = across = sine
                 if self.tools["border sines"] and self.small and (y == 0) != (x == 0):
@@ -182,16 +182,17 @@ class Blocks:
     def mode(self, y, x, a, b, above, left):
         s = a + b - 4
         if self.earlier and (y > 0 or x > 0):
-            c = sum(block is not None and block.mode >= PLANES for block in (above, left))
+            c = sum(block is not None and block.mode >= CROSS_COMPONENT for block in (above, left))
             if self.models.bit("planes", s, c):
-                return WIDE if s >= 3 and self.models.bit("wide", s) else PLANES
+                return WIDE if s >= 3 and self.models.bit("wide", s) else CROSS_COMPONENT
         there = set(range(36))
         if self.tools["least squares"] and y >= 8 and x >= 8:
             there.add(LEAST_SQUARES)
         if self.tools["templates"] and self.has_place(y, x, 2**a, 2**b):
             there.add(TEMPLATES)
         L, H = (
-            block and (PLANAR if block.mode >= PLANES else block.mode) for block in (left, above)
+            block and (PLANAR if block.mode >= CROSS_COMPONENT else block.mode)
+            for block in (left, above)
         )
         if L is None:
             L = PLANAR if H is None else H
@@ -223,7 +224,7 @@ class Blocks:
             return np.full((h, w), self.middle)
         if mode == LEAST_SQUARES:
             return self.least_squares(y, x, h, w)
-        if mode >= PLANES:
+        if mode >= CROSS_COMPONENT:
             return self.from_planes(mode, y, x, h, w)
         if mode == TEMPLATES:
             return self.templates(y, x, h, w)
@@ -470,8 +471,8 @@ def planar(T, Z, h, w):
     return (across + down + h * w) // (2 * h * w)
 
 
-def start_states(tools, small):
-    """Section Start states: p and n of the binary models, and the frequencies of the modes."""
+def initial_states(tools, small):
+    """Section Initial states: p and n of the binary models, and the frequencies of the modes."""
     step = max(1, 5 * tools["step"] // 6) if tools["dependent"] else tools["step"]
     number = sum(step >= first for first in (149, 278, 481, 833, 1445))
     name = "small_initial_states.bin" if small else "initial_states.bin"

@@ -7,13 +7,12 @@ and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Co
 
 import numpy as np
 from independent.blocks import blocks
-from independent.exact import exact_samples
 from independent.file import (
     BLOCKS,
-    EXACT,
-    FILTER_BANK,
     FINE_LUMA,
+    FIXED_FILTERS,
     IN_SET,
+    LOSSLESS,
     TREES,
     Reader,
     built,
@@ -23,7 +22,8 @@ from independent.file import (
     parsed,
     tools_of,
 )
-from independent.filter_bank import filter_bank
+from independent.fixed_filters import fixed_filters
+from independent.lossless import lossless_samples
 from independent.palette import Palette
 from independent.rangecoder import RangeCoder
 from independent.trees import fragments
@@ -119,7 +119,7 @@ def tile(own, shape, form, depth, crcs, sets):
         checked("layout", layout, range(2 if form == 1 else 4 if depth <= 14 else 3))
     palette = Palette(own.palette, form, layout) if own.palette else None
     bits = max(depth, 8)
-    if palette is not None and not palette.clear:
+    if palette is not None and not palette.transparent:
         planes = [np.zeros(shape, np.int64)] * palette.channels
         if form in (1, 3):
             planes += layer(own.layers[0], *shape, bits, layout, 1, [], sets)[0]
@@ -136,7 +136,9 @@ def tile(own, shape, form, depth, crcs, sets):
     if layout == 2:
         samples[:, :, :3] = colours(*planes[:3], bits)
     if layout == FINE_LUMA:
-        samples[:, :, :3] = turned_colours(planes[:3], bits, *(byte - 128 for byte in own.turn))
+        samples[:, :, :3] = colour_rotation(
+            planes[:3], bits, *(byte - 128 for byte in own.rotation)
+        )
     if bits > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
     if palette is not None:
@@ -147,14 +149,14 @@ def tile(own, shape, form, depth, crcs, sets):
     return samples
 
 
-def colours(luma, orange, green, depth):
+def colours(luma, co, cg, depth):
     m = 2 ** (depth - 1)
-    g = green - m
-    o = orange - m
+    g = cg - m
+    o = co - m
     return np.clip(np.stack([luma - g + o, luma + g, luma - g - o], axis=2), 0, 2**depth - 1)
 
 
-def turned_colours(planes, depth, x, y, z):
+def colour_rotation(planes, depth, x, y, z):
     n = 128**2 + x * x + y * y + z * z
     rotation = [
         [128**2 + x * x - y * y - z * z, 2 * (x * y - 128 * z), 2 * (x * z + 128 * y)],
@@ -181,18 +183,18 @@ def layer(own, height, width, depth, layout, count, earlier, sets):
         number = checked("coding", coding, range(IN_SET, IN_SET + 4 * len(sets))) - IN_SET
         tools, coding = dict(sets[number >> 2]), BLOCKS
         if number % 2:
-            tools["filter bank"] = checked("filter bank", own.tools[0], FILTER_BANK)
-    exact = coding == EXACT
+            tools["fixed filters"] = checked("fixed filters", own.tools[0], FIXED_FILTERS)
+    exact = coding == LOSSLESS
     if layout == 0 and count > 1 and not exact:
-        raise ValueError("planes together are for exact samples only")
+        raise ValueError("planes together are for lossless samples only")
     if not (exact and layout == 0):
         depth = max(depth, 8)
     if tools.get("earlier planes", 0) > len(earlier):
-        raise ValueError(f"earlier planes is above {len(earlier)}")
+        raise ValueError(f"cross component is above {len(earlier)}")
     if (coding == TREES or tools.get("dictionary")) and depth != 8:
         raise ValueError("trees are for a depth of 8 only")
     if exact:
-        return exact_samples(own.payload, height, width, depth, count, tools), depth
+        return lossless_samples(own.payload, height, width, depth, count, tools), depth
     coefficients = coefficients_of(own, tools) if has_filter(own.coding) else {}
     coder = RangeCoder(own.payload)
     if coding == TREES:
@@ -200,15 +202,16 @@ def layer(own, height, width, depth, layout, count, earlier, sets):
     else:
         picture, steps = blocks(coder, height, width, depth, tools, earlier)
     picture = picture[:height, :width]
-    if tools.get("filter bank"):
+    if tools.get("fixed filters"):
         picture = filtered(picture, depth, tools, steps)
     picture = post_filter(picture, depth, coefficients)
     coder.end()
-    return [planes_filter(picture, depth, earlier, coefficients)], depth
+    return [cross_component_filter(picture, depth, earlier, coefficients)], depth
 
 
 def coefficients_of(own, tools):
-    """The coefficients of the post filter and of the planes filter, by bit of their field."""
+    """The coefficients of the post filter and of the cross-component filter, by bit of their
+    field."""
     least = 1 if own.coding >= IN_SET else 0
     filters = checked(
         "post filter", own.filter[0], range(least, 16 << tools.get("earlier planes", 0))
@@ -223,10 +226,10 @@ def coefficients_of(own, tools):
 
 
 def filtered(picture, depth, tools, steps):
-    """The samples after Filter bank; ``steps`` are those of the fragments, by row and column."""
+    """The samples after Fixed filters; ``steps`` are those of the fragments, by row and column."""
     size, shown = tools["fragment size"], picture.copy()
     for step in set(steps.values()):
-        own = filter_bank(picture, depth, step, tools["filter bank"])
+        own = fixed_filters(picture, depth, step, tools["fixed filters"])
         for (i, j), other in steps.items():
             if other == step:
                 here = np.s_[i * size : (i + 1) * size, j * size : (j + 1) * size]
@@ -261,8 +264,9 @@ def post_filter(picture, depth, coefficients):
     return shown
 
 
-def planes_filter(picture, depth, earlier, coefficients):
-    """The samples after Planes filter; the coefficients are by bit of the field post filter."""
+def cross_component_filter(picture, depth, earlier, coefficients):
+    """The samples after Cross-component filter; the coefficients are by bit of the field post
+    filter."""
     total = np.full(picture.shape, 64)
     for k, plane in enumerate(earlier[:2]):
         p = np.pad(plane, 2, mode="edge")

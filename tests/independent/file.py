@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 
 MAGIC = bytes.fromhex("894D4D500D0A1A0A")
 VERSION = 3
-TREES, BLOCKS, EXACT, PALETTE = range(4)  # coding of a layer; where a palette begins
+TREES, BLOCKS, LOSSLESS, PALETTE = range(4)  # coding of a layer; where a palette begins
 IN_SET = 8  # the first number of a coding that stands for a tool set
 FINE_LUMA, TURN_BYTES = 3, 3
 COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
 OWN_FIELDS: dict[int, tuple[str, ...]] = {  # of tools, without those of trees
     TREES: (),
-    BLOCKS: ("switches", "step", "filter bank"),
-    EXACT: ("switches", "max error"),
+    BLOCKS: ("switches", "step", "fixed filters"),
+    LOSSLESS: ("switches", "max error"),
 }
 SWITCHES = {  # bits, values
     BLOCKS: (
@@ -27,18 +27,18 @@ SWITCHES = {  # bits, values
         ("templates", 3, range(5)),
         ("dictionary", 1, range(2)),
         ("pdpc", 1, range(2)),
-        ("trained start", 1, range(2)),
+        ("initial states", 1, range(2)),
         ("earlier planes", 2, range(3)),
         ("dependent", 1, range(2)),
         ("ternary", 1, range(2)),
         ("fine contexts", 1, range(2)),
-        ("step changes", 1, range(2)),
+        ("delta step", 1, range(2)),
         ("trained transforms", 1, range(2)),
         ("derived modes", 1, range(2)),
         ("border sines", 1, range(2)),
-        ("frequency weights", 4, range(16)),
+        ("quantisation matrix", 4, range(16)),
     ),
-    EXACT: (
+    LOSSLESS: (
         ("predictors", 2, (1, 2, 3)),
         ("models", 2, (2, 8, 16)),
         ("weight sets", 1, (1, 4)),
@@ -56,7 +56,7 @@ TREE_TOOLS = {
     "redundancy radius": range(65536),
     "replacement": range(2),
 }
-FILTER_BANK = range(2**14)
+FIXED_FILTERS = range(2**14)
 
 
 class Reader:
@@ -99,7 +99,7 @@ class Reader:
 class Layer:
     """A layer: the number of its coding, the numbers of its tools, post filter and payload.
 
-    From coding IN_SET on it has the tools of a set, and at most a filter bank of its own.
+    From coding IN_SET on it has the tools of a set, and at most fixed filters of its own.
     """
 
     coding: int
@@ -124,7 +124,7 @@ class Tile:
     samples_crc: bytes
     layout: int
     layers: tuple[Layer, ...]
-    turn: bytes = b""
+    rotation: bytes = b""
     palette: Palette | None = None
 
 
@@ -241,7 +241,7 @@ def has_trees(coding: int, numbers: Sequence[int]) -> bool:
 
 def has_filter(coding: int) -> bool:
     """Whether a layer has the field post filter."""
-    return coding % 4 > 1 if coding >= IN_SET else coding != EXACT
+    return coding % 4 > 1 if coding >= IN_SET else coding != LOSSLESS
 
 
 def coefficients(active: int) -> int:
@@ -250,7 +250,7 @@ def coefficients(active: int) -> int:
 
 
 def layers_below(entries: int, form: int, count: int) -> int:
-    """How many of the layers follow a palette: alpha at most, if no pixel is clear."""
+    """How many of the layers follow a palette: alpha at most, if no pixel is transparent."""
     return count if entries % 2 else form % 2
 
 
@@ -259,7 +259,7 @@ def tile(reader: Reader, file: File) -> Tile:
     reader.take(file.crcs[0], "stream CRC")
     crc = reader.take(file.crcs[1], "samples CRC")
     layout = reader.number("layout") if file.form else 0
-    turn = reader.take(TURN_BYTES, "turn") if layout == FINE_LUMA else b""
+    rotation = reader.take(TURN_BYTES, "rotation") if layout == FINE_LUMA else b""
     count = file.form + 1 if layout else 1
     palette = None
     if reader.data[reader.position : reader.position + 1] == bytes([PALETTE]):
@@ -268,7 +268,7 @@ def tile(reader: Reader, file: File) -> Tile:
         palette = Palette(switches, entries, payload(reader, last=count == 0))
     layers = tuple(layer(reader, last=left == 0) for left in reversed(range(count)))
     reader.end("the last layer")
-    return Tile(crc, layout, layers, turn, palette)
+    return Tile(crc, layout, layers, rotation, palette)
 
 
 def layer(reader: Reader, *, last: bool) -> Layer:
@@ -277,7 +277,7 @@ def layer(reader: Reader, *, last: bool) -> Layer:
     if coding < IN_SET:
         numbers = tools(reader, coding)
     else:
-        numbers = (reader.number("filter bank"),) if coding % 2 else ()
+        numbers = (reader.number("fixed filters"),) if coding % 2 else ()
     filters = b""
     if has_filter(coding):
         filters = reader.take(1, "post filter")
@@ -345,7 +345,7 @@ def built_tile(tile: Tile, file: File) -> bytes:
     of_stream, of_samples = file.crcs
     parts = [tile.samples_crc.rjust(4, b"\0")[-of_samples:]]
     parts.append(number(tile.layout) if file.form else b"")
-    parts.append(tile.turn)
+    parts.append(tile.rotation)
     if tile.palette is not None:
         palette = tile.palette
         parts += map(number, (PALETTE, palette.switches, palette.entries))
@@ -362,13 +362,13 @@ def built_tile(tile: Tile, file: File) -> bytes:
 def tools_of(coding, numbers):
     """The tools of a layer or of a tool set, from the numbers of their fields."""
     tools, rest = {}, numbers
-    if coding == EXACT:
-        tools = exact_switches_of(numbers[0])
+    if coding == LOSSLESS:
+        tools = lossless_switches_of(numbers[0])
         tools["max error"] = checked("max error", numbers[1], range(2**15))
     if coding == BLOCKS:
         tools = switches_of(coding, numbers[0])
         tools["step"] = checked("step", numbers[1], range(1, 65536))
-        tools["filter bank"] = checked("filter bank", numbers[2], FILTER_BANK)
+        tools["fixed filters"] = checked("fixed filters", numbers[2], FIXED_FILTERS)
         rest = numbers[3:]
     if coding == TREES or tools.get("dictionary"):
         for (name, allowed), value in zip(TREE_TOOLS.items(), rest, strict=True):
@@ -376,9 +376,9 @@ def tools_of(coding, numbers):
     return tools
 
 
-def exact_switches_of(switches):
-    """The tools of exact samples or of the numbers of a palette, without max error."""
-    tools = switches_of(EXACT, switches)
+def lossless_switches_of(switches):
+    """The tools of lossless samples or of the numbers of a palette, without max error."""
+    tools = switches_of(LOSSLESS, switches)
     others = tools["predictors"], tools["weight sets"], tools["last stage"]
     if tools["models"] == 2 and others != (1, 1, 0):
         raise ValueError("2 models have one predictor, one set of weights and no last stage")

@@ -1,8 +1,8 @@
 """Section Palette of the text."""
 
 import numpy as np
-from independent.exact import exact_samples
-from independent.file import Reader, checked, exact_switches_of
+from independent.file import Reader, checked, lossless_switches_of
+from independent.lossless import lossless_samples
 
 COLOUR_TOOLS = {"predictors": 1, "models": 8, "weight sets": 1, "last stage": 0, "max error": 0}
 
@@ -12,10 +12,10 @@ class Palette:
 
     def __init__(self, fields, form, layout):
         entries = checked("entries", fields.entries, range(8192))
-        self.n, self.clear = entries // 2 + 1, entries % 2
-        self.tools = exact_switches_of(fields.switches) | {"max error": 0}
+        self.n, self.transparent = entries // 2 + 1, entries % 2
+        self.tools = lossless_switches_of(fields.switches) | {"max error": 0}
         self.channels = 3 if form >= 2 else 1
-        layouts = range(1, 4) if self.clear else (1,)
+        layouts = range(1, 4) if self.transparent else (1,)
         if form > 0 and layout not in layouts:
             raise ValueError(f"layout {layout} cannot have this palette")
         payload = Reader(fields.payload)
@@ -25,9 +25,11 @@ class Palette:
     def draw(self, samples, depth):
         """The samples (height, width, channels) of a tile with the palette drawn over them."""
         height, width, _ = samples.shape
-        planes = exact_samples(self.colours, 1, self.n, depth, self.channels, COLOUR_TOOLS)
-        most = self.n - 1 + self.clear
-        (k,) = exact_samples(self.numbers, height, width, max(1, most.bit_length()), 1, self.tools)
+        planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, COLOUR_TOOLS)
+        most = self.n - 1 + self.transparent
+        (k,) = lossless_samples(
+            self.numbers, height, width, max(1, most.bit_length()), 1, self.tools
+        )
         if k.max() > most:
             raise ValueError(f"a number is above {most}")
         for channel, plane in enumerate(planes):

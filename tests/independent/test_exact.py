@@ -1,4 +1,4 @@
-"""A decoder that was written from the text decodes what the reference encodes as exact samples.
+"""A decoder that was written from the text decodes what the reference encodes as lossless samples.
 
 Payloads come from the reference, because a file can hold one only where a backend writes it.
 """
@@ -8,8 +8,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from independent.exact import FastDecoder, Plane, exact_samples
-from independent.file import EXACT, tools_of
+from independent.file import LOSSLESS, tools_of
+from independent.lossless import FastDecoder, Plane, lossless_samples
 
 from mmpcodec.reference.lossless.coder import encode_planes
 from mmpcodec.reference.lossless.planes import to_planes
@@ -38,7 +38,7 @@ def check(samples, depth, values):
     height, width, count = samples.shape
     text_tools = dict(zip(TEXT_NAMES, values, strict=True))
     found = to_planes(
-        np.stack(exact_samples(payload, height, width, depth, count, text_tools), axis=2)
+        np.stack(lossless_samples(payload, height, width, depth, count, text_tools), axis=2)
     )
     assert (found == decoded).all()
     assert abs(found.astype(int) - planes).max() <= tools.max_error
@@ -62,16 +62,16 @@ def test_decodes_with_all_values_of_the_tools(values):
 
 @pytest.mark.parametrize("count", [1, 2, 3, 4])
 @pytest.mark.parametrize(("depth", "error"), [(1, 0), (8, 0), (8, 2), (16, 0), (16, 600)])
-def test_decodes_the_fast_form(depth, count, error):
+def test_decodes_the_fast_mode(depth, count, error):
     check(picture((5, 12, count), depth, 11), depth, (*FAST, error))
 
 
 @pytest.mark.parametrize("shape", [(1, 1, 3), (1, 40, 2), (40, 1, 1), (4, 70, 3)])
-def test_decodes_other_shapes_of_the_fast_form(shape):
+def test_decodes_other_shapes_of_the_fast_mode(shape):
     check(picture(shape, 8, 12), 8, (*FAST, 0))
 
 
-def test_decodes_what_repeats_itself_in_the_fast_form():
+def test_decodes_what_repeats_itself_in_the_fast_mode():
     """Noise and rows of two colours that repeat themselves, but for some samples."""
     rng = np.random.default_rng(13)
     noise = np.tile(rng.integers(0, 200, (25, 40)), (2, 1))
@@ -120,7 +120,7 @@ def first_sample(numbers, error=0):
         ([1, 1, 0], 32766, 65535),
     ],
 )
-def test_distances_of_the_fast_form(numbers, error, sample):
+def test_distances_of_the_fast_mode(numbers, error, sample):
     assert first_sample(numbers, error) == sample
 
 
@@ -133,15 +133,15 @@ def test_distances_of_the_fast_form(numbers, error, sample):
         ([1, 1, 1, 0], 32766, "sample is -98298, allowed is -32766 to 98301"),
     ],
 )
-def test_refuses_distances_of_the_fast_form(numbers, error, fault):
+def test_refuses_distances_of_the_fast_mode(numbers, error, fault):
     with pytest.raises(ValueError, match=fault):
         first_sample(numbers, error)
 
 
 @pytest.mark.parametrize("switches", [1, 16, 32])
-def test_refuses_other_tools_with_the_fast_form(switches):
+def test_refuses_other_tools_with_the_fast_mode(switches):
     with pytest.raises(ValueError, match="2 models have one predictor"):
-        tools_of(EXACT, (switches, 0))
+        tools_of(LOSSLESS, (switches, 0))
 
 
 def test_decodes_planes_of_several_strips():
@@ -164,6 +164,6 @@ def test_refuses_a_stream_that_ends_early():
     payload, *_ = encode_planes(planes, 8, tools, lambda done, total: None)
     text_tools = dict(zip(TEXT_NAMES, (*ALL_ON, 0), strict=True))
     with pytest.raises(ValueError, match="truncated"):
-        exact_samples(payload[: payload[0]], 5, 6, 8, 2, text_tools)
+        lossless_samples(payload[: payload[0]], 5, 6, 8, 2, text_tools)
     with pytest.raises(ValueError, match="payload has"):
-        exact_samples(payload + bytes(9), 5, 6, 8, 2, text_tools)
+        lossless_samples(payload + bytes(9), 5, 6, 8, 2, text_tools)

@@ -20,7 +20,7 @@ def picture(planes, depth, height=6, width=9):
 
 @pytest.mark.parametrize("depth", [2, 8, 12])
 @pytest.mark.parametrize(
-    ("planes", "layout", "clear"),
+    ("planes", "layout", "transparent"),
     [
         (1, Layout.TOGETHER, True),
         (1, Layout.TOGETHER, False),
@@ -32,20 +32,22 @@ def picture(planes, depth, height=6, width=9):
         (4, Layout.APART, False),
     ],
 )
-def test_decodes_palettes(planes, layout, clear, depth):
-    data, shown = file_of(picture(planes, depth), depth=depth, layout=layout, clear=clear)
+def test_decodes_palettes(planes, layout, transparent, depth):
+    data, shown = file_of(
+        picture(planes, depth), depth=depth, layout=layout, transparent=transparent
+    )
     samples, _ = decode(data)
     np.testing.assert_array_equal(samples, shown)
 
 
 @pytest.mark.parametrize("entries", [3, 1])
 def test_refuses_other_entries(entries):
-    data, _ = file_of(picture(1, 8), clear=False)
+    data, _ = file_of(picture(1, 8), transparent=False)
     with pytest.raises(ValueError, match=r"."):
         decode(remade(data, lambda own: replace(own, entries=entries)))
 
 
 def test_refuses_layouts_that_the_palette_excludes():
-    data, _ = file_of(picture(3, 8), clear=False)
+    data, _ = file_of(picture(3, 8), transparent=False)
     with pytest.raises(ValueError, match="layout 2 cannot have this palette"):
         decode(remade(data, lambda own: own, layout=Layout.LUMA))

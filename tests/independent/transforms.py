@@ -1,4 +1,4 @@
-"""Sections Transform, Trained transforms and Frequency weights of the text."""
+"""Sections Transform, Trained transforms and Quantisation matrix of the text."""
 
 import itertools
 import math
@@ -31,7 +31,7 @@ def transform(c, h, w, down, across, extra):
 
 
 def weighted(coefficients, h, w, s):
-    """Section Frequency weights: the coefficients for which those of a block stand."""
+    """Section Quantisation matrix: the coefficients for which those of a block stand."""
     found = np.zeros_like(coefficients)
     for (i, j), c in np.ndenumerate(coefficients):
         u, v = 64 * i // h, 64 * j // w

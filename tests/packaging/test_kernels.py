@@ -57,7 +57,7 @@ def test_every_kernel_compiles(compiler, target):
     assert done.stdout.count(": ok") == len(kernels.sources())
 
 
-def test_a_kernel_that_does_not_compile_is_told(tmp_path):
+def test_a_kernel_that_does_not_compile_is_reported(tmp_path):
     found = next(compilers(), None)
     if found is None:
         pytest.skip("no CUDA compiler; `make test` sees that one is there")

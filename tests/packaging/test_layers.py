@@ -47,7 +47,7 @@ GOOD = {
         "trees/fragments",
         "trees/scales",
         "trees/segments",
-        "turned_colours",
+        "colour_rotation",
     )
 }
 """A checkout in which every rule has something to accept."""

@@ -102,7 +102,7 @@ def test_other_files_are_left_to_others(tmp_path):
         read_layers(tmp_path / "none.mmp")
 
 
-def test_missing_dask_is_told(tmp_path, monkeypatch):
+def test_missing_dask_is_reported(tmp_path, monkeypatch):
     for name in ("dask", "dask.array"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match="from_mmp needs Dask"):

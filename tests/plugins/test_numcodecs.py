@@ -165,7 +165,9 @@ def test_wrong_ranges_are_refused(kind, levels, says):
         get(lam=9, range=levels).encode(np.zeros((8, 8), kind))
 
 
-@pytest.mark.parametrize("options", [{"quality": 100}, {"lam": 9, "preset": "exact"}, {"lam": 0}])
+@pytest.mark.parametrize(
+    "options", [{"quality": 100}, {"lam": 9, "preset": "lossless"}, {"lam": 0}]
+)
 def test_floats_take_options_without_loss(options):
     chunk = GRAY.astype(np.float32)
     assert np.array_equal(get().decode(get(**options).encode(chunk)), chunk)
@@ -255,7 +257,7 @@ def test_bad_options_are_named_at_once(options, says):
         (np.zeros((8, 8), np.int32), {"target_size": 99}, "target_size = 99: chunks of int32"),
         (
             np.zeros((8, 8), np.float32),
-            {"max_error": 2, "preset": "exact"},
+            {"max_error": 2, "preset": "lossless"},
             "max_error = 2: chunks of float32",
         ),
         (np.zeros((8, 8), np.int16), {"depth": 12}, "depth = 12: must be None for chunks of int16"),
@@ -276,7 +278,7 @@ def test_other_chunks_are_refused(chunk, options, says):
         get(**options).encode(chunk)
 
 
-def test_bad_data_is_told():
+def test_bad_data_is_reported():
     with pytest.raises(BadMagic, match="magic is"):
         get().decode(b"something else")
 

@@ -179,7 +179,7 @@ def test_options_reach_the_codec(options):
         {"optimize": True, "progressive": True, "subsampling": "4:4:4", "quality": "keep"},
         {"compress_level": 9, "pnginfo": None, "bits": 4},
         {"compression": "tiff_lzw", "save_all": False},
-        {"exact": True, "method": 6},  # of WebP
+        {"lossless": True, "method": 6},  # of WebP
         {"tile_size": (128, 128), "irreversible": True},  # of JPEG 2000
     ],
 )
@@ -316,7 +316,7 @@ DATA = mmpcodec.encode(RGB, 0)
         (DATA[:12] + b"\xff" + DATA[13:], "Container"),
     ],
 )
-def test_a_damaged_header_is_told(data, says):
+def test_a_damaged_header_is_reported(data, says):
     with pytest.raises(UnidentifiedImageError, match=says):
         opened(data)
 
@@ -421,7 +421,7 @@ def test_a_box_that_touches_all_tiles_loads_the_image(decoded):
     image = opened(tiled(WIDE))
     image.crop((1, 1, 199, 129))
     assert (image.tile, decoded) == ([], [])
-    image = opened(mmpcodec.encode(WIDE, 0, preset="exact"))  # one tile
+    image = opened(mmpcodec.encode(WIDE, 0, preset="lossless"))  # one tile
     image.crop((1, 1, 2, 2))
     assert (image.tile, decoded) == ([], [])
 

@@ -97,7 +97,7 @@ def test_a_chunk_that_claims_a_larger_picture_is_refused_before_it_is_decoded(
         stored[0]
 
 
-def test_chunks_of_another_type_are_told(tmp_path):
+def test_chunks_of_another_type_are_reported(tmp_path):
     stored = create(tmp_path, STACK.astype(np.int16), MmpCodec())
     (tmp_path / "c" / "0" / "0" / "0").write_bytes(mmpcodec.encode(STACK[0], 0))
     with pytest.raises(mmpcodec.CorruptStream, match=r"type uint16 in a chunk of shape .* int16"):
@@ -148,7 +148,7 @@ def test_bad_options_are_named():
         MmpCodec(speed=3)
 
 
-def test_damaged_and_other_chunks_are_told(tmp_path):
+def test_damaged_and_other_chunks_are_reported(tmp_path):
     stored = create(tmp_path, STACK, MmpCodec())
     chunk = tmp_path / "c" / "0" / "0" / "0"
     good = chunk.read_bytes()

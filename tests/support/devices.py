@@ -21,7 +21,7 @@ class FakeDevices(CpuBackend):
     calls: list[tuple[int, int]]
 
     def lacks(self, tools, depth=8):
-        return None if tools.exact else CudaBackend.lacks(self, tools, depth)
+        return None if tools.lossless else CudaBackend.lacks(self, tools, depth)
 
     def device_count(self):
         return self.count

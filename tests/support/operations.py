@@ -15,8 +15,8 @@ from mmpcodec import _cpu
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
-    NativeFilterBank,
-    NativePlanesFilter,
+    NativeCrossComponentFilter,
+    NativeFixedFilters,
     NativePostFilter,
 )
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -26,8 +26,8 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
-from mmpcodec.reference.filters.cross_component import PlanesFilter
-from mmpcodec.reference.filters.fixed import FilterBank
+from mmpcodec.reference.filters.cross_component import CrossComponentFilter
+from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
 from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.trees.costs import cost_map, map_region
@@ -45,7 +45,7 @@ from support.arrays import (
     with_type,
 )
 from support.same import assert_same
-from support.strategies import BASIC, CONTENT, deepened, earlier_planes, woven
+from support.strategies import BASIC, CONTENT, cross_component, deepened, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
@@ -178,12 +178,12 @@ def native_search(level: str, fragment: np.ndarray, dictionaries: dict, costs: d
 
 
 def encode(backend: Any, threads: int | None, plane: np.ndarray, params: EncodeParams, depth=8):
-    earlier = earlier_planes(plane.shape, params.tools, depth)
+    earlier = cross_component(plane.shape, params.tools, depth)
     return backend.encode(plane, params, depth=depth, earlier=earlier, threads=threads)
 
 
 def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tools, depth=8):
-    earlier = earlier_planes(shape, tools, depth)
+    earlier = cross_component(shape, tools, depth)
     return backend.decode(payload, shape, tools, depth=depth, earlier=earlier, threads=threads)
 
 
@@ -231,13 +231,13 @@ def filtered(post_filter: PostFilter, source, samples, chosen, lambda_fixed, dep
 
 
 def bank_pair(content: str, depth: int) -> tuple:
-    """A source, its coded samples, value of the filter bank, step and depth."""
+    """A source, its coded samples, value of the fixed filters, step and depth."""
     source, samples, *_ = plane_pair(content, depth)
     return source, samples, 0b11_10_01_00_11_10_01, 400, depth
 
 
-def filtered_by_bank(bank: FilterBank, source, samples, value, step, depth=8) -> tuple:
-    """All that a filter bank computes: filtered samples, sums of bands, and the choice."""
+def filtered_by_bank(bank: FixedFilters, source, samples, value, step, depth=8) -> tuple:
+    """All that fixed filters computes: filtered samples, sums of bands, and the choice."""
     shown = bank.apply(samples, value, step, depth)
     height, steps = len(samples), one_step(step) if isinstance(step, int) else step
     sums = [
@@ -259,8 +259,10 @@ def planes_apart(content: str, count: int, depth: int) -> tuple:
     return source, samples, earlier, coefficients, depth
 
 
-def filtered_by_planes(own: PlanesFilter, source, samples, earlier, coefficients, depth) -> tuple:
-    """All that a planes filter computes: filtered samples, sums of bands, and the fit."""
+def filtered_by_planes(
+    own: CrossComponentFilter, source, samples, earlier, coefficients, depth
+) -> tuple:
+    """All that a cross-component filter computes: filtered samples, sums of bands, and the fit."""
     shown = own.apply(samples, earlier, coefficients, depth)
     sums = [own._gram(source, samples, earlier, *band, depth) for band in ((0, 31), (9, 22))]
     return shown, str(shown.dtype), sums, own.fit_and_apply(source, samples, earlier, 1, depth)
@@ -278,22 +280,22 @@ def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
     return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
 
 
-def exact_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+def lossless_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
     """What encoding gives, then what decoding gives: bits by syntax element and rates of cells."""
     coded, shown, bits, cells = coder.encode_planes(samples, depth, tools, silent)
     decoded, *found = coder.decode_planes(coded, samples.shape, depth, tools, silent)
     return coded, shown, list(bits.values()), cells, decoded, list(found[0].values()), found[1]
 
 
-def exact_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
-    coded, shown, rates, cells = _cpu.encode_exact(samples, depth, tools, threads, None)
-    decoded, *found = _cpu.decode_exact(coded, samples.shape, depth, tools, threads, None)
+def lossless_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+    coded, shown, rates, cells = _cpu.encode_lossless(samples, depth, tools, threads, None)
+    decoded, *found = _cpu.decode_lossless(coded, samples.shape, depth, tools, threads, None)
     bits, same_bits = ([each / 4096 for each in own] for own in (rates, found[0]))
     return coded, shown, bits, cells, decoded, same_bits, found[1]
 
 
-def exact_input(content: str, count: int, depth: int, form: str) -> tuple:
-    return *planes(content, count, depth), EXACT_TOOLS[form]
+def lossless_input(content: str, count: int, depth: int, form: str) -> tuple:
+    return *planes(content, count, depth), LOSSLESS_TOOLS[form]
 
 
 # Solvers: functions of arrays, with the backend as an option.
@@ -324,32 +326,32 @@ BLOCKS = {
         plane, "text", 33, 26, "photo", 60, effort=2, **BASIC, fragment_size=16
     ),
 }
-WEIGHTED = {"frequency_weights": 6, "fragment_size": 64, "earlier_planes": 0}
+WEIGHTED = {"quantisation_matrix": 6, "fragment_size": 64, "cross_component": 0}
 BEYOND_CUDA = {
     "text, with trees": partial(plane, "text", 33, 26, "mixed", 60, effort=1, **BASIC),
     "natural, 12 bits": partial(plane, "natural", 21, 38, "photo", 3, 12, effort=2, **BASIC),
     "woven, 16 bits": partial(plane, "woven", 33, 35, "photo", 20, 16, effort=2, **BASIC),
-    "natural, frequency weights": partial(
+    "natural, quantisation matrix": partial(
         plane, "natural", 66, 34, "photo", 30, effort=1, **WEIGHTED
     ),
-    "natural, 12 bits, frequency weights": partial(
+    "natural, 12 bits, quantisation matrix": partial(
         plane, "natural", 21, 38, "photo", 3, 12, effort=2, **WEIGHTED
     ),
 }
 
-EXACT_TOOLS = {
-    "2 models": Tools(exact=True, predictors=1, models=2),
-    "8 models": Tools(exact=True, predictors=1, models=8),
-    "8 models, near": Tools(exact=True, predictors=2, models=8, weight_sets=4, last_stage=True),
-    "16 models": Tools(exact=True, predictors=1, models=16, weight_sets=4),
-    "all": Tools(exact=True, predictors=3, models=16, weight_sets=4, last_stage=True),
-    "2 models, error 2": Tools(exact=True, predictors=1, models=2, max_error=2),
+LOSSLESS_TOOLS = {
+    "2 models": Tools(lossless=True, predictors=1, models=2),
+    "8 models": Tools(lossless=True, predictors=1, models=8),
+    "8 models, near": Tools(lossless=True, predictors=2, models=8, weight_sets=4, last_stage=True),
+    "16 models": Tools(lossless=True, predictors=1, models=16, weight_sets=4),
+    "all": Tools(lossless=True, predictors=3, models=16, weight_sets=4, last_stage=True),
+    "2 models, error 2": Tools(lossless=True, predictors=1, models=2, max_error=2),
     "all, error 5": Tools(
-        exact=True, predictors=3, models=16, weight_sets=4, last_stage=True, max_error=5
+        lossless=True, predictors=3, models=16, weight_sets=4, last_stage=True, max_error=5
     ),
 }
-"""Tools of exact samples."""
-EXACT = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
+"""Tools of lossless samples."""
+LOSSLESS = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
 
 
 def coded(inputs: Mapping[str, partial]) -> dict[str, Callable[[], tuple]]:
@@ -419,20 +421,20 @@ OPERATIONS: dict[str, Operation] = {
     "encode blocks": Operation(ENCODE, encoders((1, 2, 3, 5)) | CUDA, BLOCKS),
     "encode blocks, not on cuda": Operation(ENCODE, encoders((1, 3)), BEYOND_CUDA),
     "decode blocks": Operation(DECODE, DECODERS, coded(BLOCKS | BEYOND_CUDA)),
-    "exact samples": Operation(
-        exact_reference,
-        {"cpu": partial(exact_native, 1), "cpu, 3 threads": partial(exact_native, 3)},
+    "lossless samples": Operation(
+        lossless_reference,
+        {"cpu": partial(lossless_native, 1), "cpu, 3 threads": partial(lossless_native, 3)},
         {
             f"{content}, {count} planes, {depth} bits, {form}": partial(
-                exact_input, content, count, depth, form
+                lossless_input, content, count, depth, form
             )
-            for content, count, depth in EXACT
-            for form in EXACT_TOOLS
+            for content, count, depth in LOSSLESS
+            for form in LOSSLESS_TOOLS
         },
     ),
-    "planes filter": Operation(
-        partial(filtered_by_planes, PlanesFilter()),
-        {"cpu": partial(filtered_by_planes, NativePlanesFilter())},
+    "cross-component filter": Operation(
+        partial(filtered_by_planes, CrossComponentFilter()),
+        {"cpu": partial(filtered_by_planes, NativeCrossComponentFilter())},
         {
             f"{content}, {count} planes, {depth} bits": partial(planes_apart, content, count, depth)
             for content in ("noise", "natural")
@@ -440,9 +442,9 @@ OPERATIONS: dict[str, Operation] = {
             for depth in (8, 10, 13, 16)
         },
     ),
-    "filter bank": Operation(
-        partial(filtered_by_bank, FilterBank()),
-        {"cpu": partial(filtered_by_bank, NativeFilterBank())},
+    "fixed filters": Operation(
+        partial(filtered_by_bank, FixedFilters()),
+        {"cpu": partial(filtered_by_bank, NativeFixedFilters())},
         {
             f"{content}, {depth} bits": partial(bank_pair, content, depth)
             for content in CONTENT

@@ -1,4 +1,5 @@
-"""Planes to code as exact samples, outcomes of decoding, and rounding modes of floating point."""
+"""Planes to code as lossless samples, outcomes of decoding, and rounding modes of floating
+point."""
 
 import numpy as np
 from hypothesis import strategies as st

@@ -14,14 +14,14 @@ from mmpcodec.tools import BLOCK_TOOLS, TABLE, TREE_TOOLS
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 BASIC: dict[str, Any] = {
     "pdpc": False,
-    "trained_start": False,
-    "earlier_planes": 0,
-    "filter_bank": 0,
+    "initial_states": False,
+    "cross_component": 0,
+    "fixed_filters": 0,
     "dependent": False,
     "fine_contexts": False,
     "derived_modes": False,
     "border_sines": False,
-    "planes_filter": False,
+    "cross_component_filter": False,
     "trained_transforms": False,
     "ternary": False,
 }
@@ -63,17 +63,17 @@ def flat(rng: np.random.Generator, height: int, width: int) -> np.ndarray:
 
 
 def deepened(rng: np.random.Generator, picture: np.ndarray, depth: int) -> np.ndarray:
-    """An 8-bit picture with so many bits, the extra ones at random."""
+    """An 8-bit picture with ``depth`` bits, the extra ones at random."""
     if depth == 8:
         return picture
     extra = rng.integers(0, 1 << (depth - 8), picture.shape, np.uint16)
     return (picture.astype(np.uint16) << (depth - 8)) + extra
 
 
-def earlier_planes(shape: tuple[int, int], tools: Tools, depth: int = 8) -> list[np.ndarray]:
+def planes_before(shape: tuple[int, int], tools: Tools, depth: int = 8) -> list[np.ndarray]:
     """Planes from which a plane of this shape can be predicted, as many as the tools name."""
     rng = np.random.default_rng(shape)
-    contents = [natural, text_like][: tools.earlier_planes]
+    contents = [natural, text_like][: tools.cross_component]
     return [deepened(rng, content(rng, *shape), depth) for content in contents]
 
 

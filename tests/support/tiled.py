@@ -26,7 +26,7 @@ def samples_of(shape, planes, depth, seed=0):
 
 def tiled(samples, depth=None, **options):
     """The lossless file of some samples, in tiles of 64x64."""
-    options = {"preset": "exact", "effort": 1, "tile_size": TILE, "depth": depth, **options}
+    options = {"preset": "lossless", "effort": 1, "tile_size": TILE, "depth": depth, **options}
     return coded(samples.tobytes(), samples.dtype, samples.shape, *options.items())
 
 
@@ -55,7 +55,7 @@ def with_wrong_samples(data, number):
 def large(side=20000, tile_size=1000):
     """The file of a gray picture of side x side samples whose tiles are all the same."""
     tile = samples_of((tile_size, tile_size), 1, 1)
-    return repeated(mmpcodec.encode(tile, 0, preset="exact", depth=1), side), tile
+    return repeated(mmpcodec.encode(tile, 0, preset="lossless", depth=1), side), tile
 
 
 def repeated(file, side):

@@ -15,8 +15,8 @@ VECTORS = sorted(path.parent for path in FOLDER.glob("*/stream.mmp"))
 GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
 BAD = [path for path in VECTORS if (path / "error.json").exists()]
 MOST_WORK = 1000
-"""Bits of a stream plus samples of its picture. Trees and exact samples of more take a decoder in
-Python seconds; predicted blocks alone are quick, so they count as no work."""
+"""Bits of a stream plus samples of its picture. Trees and lossless samples of more take a decoder
+in Python seconds; predicted blocks alone are quick, so they count as no work."""
 
 
 def traits_of_tools(tools: Tools) -> set[tuple]:

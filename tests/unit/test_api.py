@@ -91,7 +91,7 @@ def test_options_are_written_out(function):
             "step = 65536: must be from 1 to 65535, or 0 ",
         ),
         ({"copy_radius": 9}, "copy_radius = 9: must be from 0 to 8"),
-        ({"rate_model": "exact"}, "rate_model = 'exact'"),
+        ({"rate_model": "lossless"}, "rate_model = 'lossless'"),
         ({"index_classes": 2}, "index_classes = 2: must be True or False"),
         ({"prediction": 2}, "prediction = 2: must be True or False"),
         ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
@@ -106,7 +106,7 @@ def test_options_are_written_out(function):
         ({"target_size": np.float32(9)}, "must be an integer from 1"),
         ({"preset": np.array(["text", "photo"])}, "must be one of auto"),
         ({"post_filter": np.array([1, 2])}, "must be True or False"),
-        ({"rate_model": np.array(["log2", "exact"])}, "must be one of adaptive"),
+        ({"rate_model": np.array(["log2", "lossless"])}, "must be one of adaptive"),
         ({"backend": np.array(["cpu", "auto"])}, "must be one of auto"),
         ({"tile_size": 63}, "tile_size = 63: must be from 64 to 16777216"),
         ({"tile_size": 0.0}, "tile_size = 0.0: must be an integer"),
@@ -246,10 +246,10 @@ def test_progress_of_several_presets_counts_them_as_one(threads):
 
 
 def test_what_stops_one_preset_stops_all():
-    told = []
+    reported = []
 
     def fail_late(done, total):
-        told.append(done)
+        reported.append(done)
         if done >= 5:
             raise KeyError("stop")
 
@@ -257,7 +257,7 @@ def test_what_stops_one_preset_stops_all():
         with pytest.raises(error):
             mmpcodec.encode(PICTURE, threads=3, progress=progress)
     # Each of the others may have been at its call already.
-    assert sum(done >= 5 for done in told) <= len(TRIED)
+    assert sum(done >= 5 for done in reported) <= len(TRIED)
 
 
 def test_presets_side_by_side_are_those_one_by_one():

@@ -10,14 +10,14 @@ from mmpcodec.tools import Partition
 @pytest.mark.parametrize(
     ("tools", "names"),
     [
-        ({}, {"photo", "text", "mixed", "exact"}),
+        ({}, {"photo", "text", "mixed", "lossless"}),
         ({"post_filter": False}, {"photo", "text", "mixed"}),
         ({"partition": "dyadic"}, {"text", "mixed"}),
         ({"least_squares": False}, {"photo", "mixed"}),
         ({"dictionary_limit": 300, "templates": 1}, {"mixed"}),
-        ({"prediction": False}, {"text", "exact"}),
-        ({"prediction": False, "exact": False}, {"text"}),
-        ({"exact": True}, {"exact"}),
+        ({"prediction": False}, {"text", "lossless"}),
+        ({"prediction": False, "lossless": False}, {"text"}),
+        ({"lossless": True}, {"lossless"}),
         ({"dictionary": False, "prediction": True}, {"photo"}),
     ],
 )
@@ -44,7 +44,7 @@ def test_parameters_at_another_lambda():
     [
         ("photo", "partition", "dyadic"),
         ("photo", "displaced_blocks", 2),
-        ("exact", "copy_radius", 4),
+        ("lossless", "copy_radius", 4),
     ],
 )
 def test_a_named_preset_refuses_tools_without_effect(preset, name, value):

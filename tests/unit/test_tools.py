@@ -13,8 +13,8 @@ from mmpcodec.tools import (
     BLOCK_TOOLS,
     BLOCKS,
     CODINGS,
-    EXACT,
-    EXACT_TOOLS,
+    LOSSLESS,
+    LOSSLESS_TOOLS,
     PRESETS,
     TABLE,
     TREE_TOOLS,
@@ -26,7 +26,7 @@ from mmpcodec.tools import (
 )
 
 IN_HEADER = tuple(tool.name for tool in HEADER_TOOLS[BLOCKS])
-"""Tools that a header holds: all but the planes filter, which a layer has or not."""
+"""Tools that a header holds: all but the cross-component filter, which a layer has or not."""
 
 FORMAT = Path(__file__).parents[2] / "docs" / "format" / "format.md"
 
@@ -42,8 +42,8 @@ def test_native_code_has_the_same_table():
 def test_the_format_lists_the_same_tools():
     table = FORMAT.read_text().split("\n| | tool | allowed |\n")[1].split("\n\n")[0]
     found = re.findall(r"^\| \d+ \| ([a-z ]+) \|", table, re.MULTILINE)
-    names = (*TREE_TOOLS, *IN_HEADER, *EXACT_TOOLS)
-    assert set(BLOCK_TOOLS) - set(IN_HEADER) == {"planes_filter"}
+    names = (*TREE_TOOLS, *IN_HEADER, *LOSSLESS_TOOLS)
+    assert set(BLOCK_TOOLS) - set(IN_HEADER) == {"cross_component_filter"}
     assert sorted(found) == sorted(TABLE[name].title for name in names)
 
 
@@ -75,7 +75,7 @@ def test_rows_are_consistent():
         ("plain", {"copy_radius", "post_filter"}),
         ("photo", {"prediction", "dictionary", "step", "post_filter"}),
         ("mixed", {"prediction", "step", "copy_radius", "post_filter"}),
-        ("exact", {"exact"}),
+        ("lossless", {"lossless"}),
     ],
 )
 def test_tools_without_effect_are_those_of_other_codings(preset, effective):
@@ -83,14 +83,14 @@ def test_tools_without_effect_are_those_of_other_codings(preset, effective):
     assert not idle & effective
     assert ("copy_radius" in idle) == ("copy_radius" not in effective)
     assert ("step" in idle) == ("step" not in effective)
-    assert ("exact" in idle) == (preset != "exact")
+    assert ("lossless" in idle) == (preset != "lossless")
 
 
 def test_codings_of_a_layer():
     assert PRESETS["plain"].codings == (TREES,)
     assert PRESETS["photo"].codings == (BLOCKS,)
     assert PRESETS["mixed"].codings == (BLOCKS, TREES)
-    assert PRESETS["exact"].codings == (EXACT,)
+    assert PRESETS["lossless"].codings == (LOSSLESS,)
 
 
 @pytest.mark.parametrize("name", [name for name, tool in TABLE.items() if tool.kind is int])
@@ -119,7 +119,7 @@ def test_ranges_are_checked(name):
 )
 def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
     """The first number is the effort."""
-    made = with_values(preset_tools("exact", tools), given)
+    made = with_values(preset_tools("lossless", tools), given)
     assert (made.predictors, made.models, made.weight_sets, made.last_stage) == found
 
 
@@ -132,4 +132,4 @@ def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
 )
 def test_given_values_that_exclude_each_other_are_named(given, says):
     with pytest.raises(ParameterError, match=says):
-        with_values(PRESETS["exact"], given)
+        with_values(PRESETS["lossless"], given)

@@ -1,10 +1,11 @@
-// Answers questions of the tests, one line of JSON for each line of JSON; see support/web/decoder.py.
+// Answers questions of the tests, one line of JSON for each line of JSON; see
+// support/web/decoder.py.
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
 // maybe region, limits, workers, abort (ms), open (regions) or settle (ms to wait at the end).
-// The question room asks an instance of the module with maxMemory for so many bytes. An answer has
-// the picture with the SHA-256 of its samples, or name and message of an error; also ms, memory of
-// the process in bytes, and busy, the processor time in ms that passes while it settles.
+// The question room asks an instance of the module with maxMemory for that number of bytes. An
+// answer has the picture with the SHA-256 of its samples, or name and message of an error; also ms,
+// memory of the process in bytes, and busy, the processor time in ms that passes while it settles.
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createInterface } from "node:readline";

@@ -17,11 +17,11 @@ def node():
 
 @pytest.fixture
 def in_browsers(monkeypatch):
-    """Python's estimate with the numbers of the web decoder for exact samples."""
+    """Python's estimate with the numbers of the web decoder for lossless samples."""
     usual = memory._layer_bytes
 
     def layer_bytes(tools, tile, planes):
-        if tools.exact:
+        if tools.lossless:
             return planes * ((96 << 20) + 1536 * tile.width)
         return usual(tools, tile, planes)
 

@@ -17,8 +17,9 @@ from mmpcodec.metadata import Metadata
 MOST_SECONDS = 1.0
 NAMES = {"BadMagic", "UnsupportedVersion", "TruncatedStream", "CorruptStream", "LimitExceeded"}
 SOURCES = [
-    "camera", "text-preset", "rgb-photo", "mixed-preset", "exact-letters-1", "tiles-photo",
-    "planes-2", "palette-gray", "exact-gray-6", "ternary-all", "filter-bank-20", "fine",
+    "camera", "text-preset", "rgb-photo", "mixed-preset", "lossless-letters-1", "tiles-photo",
+    "cross-component-2", "palette-gray", "lossless-gray-6", "ternary-all", "fixed-filters-20",
+    "fine",
 ]  # fmt: skip
 """Vectors of each coding and filter."""
 FLIPS = 30
@@ -84,7 +85,7 @@ def test_flips_end_as_in_python(node, name):
 def test_sizes_of_more_than_32_bits_end_as_in_python(node):
     """Each byte becomes a number that is 2^32 larger; one of them is the size of a stream."""
     samples = samples_of((3, 5), 3, 8)
-    data = mmpcodec.encode(samples, 0, preset="exact")
+    data = mmpcodec.encode(samples, 0, preset="lossless")
     header = container.read_header(memoryview(data))
     said = set()
     for at in range(header.size + 4, len(data)):
@@ -155,7 +156,7 @@ def test_memory_does_not_grow_with_damaged_files():
     """An instance that an error leaves is thrown away, and its memory with it."""
     if reason := missing():
         pytest.skip(reason)
-    data = (FOLDER / "bad-exact-cut" / "stream.mmp").read_bytes()
+    data = (FOLDER / "bad-lossless-cut" / "stream.mmp").read_bytes()
     node = Node("--expose-gc")
     seen = [node.ask(data)["memory"] for _ in range(120)]
     node.end()
@@ -175,7 +176,7 @@ def test_a_signal_ends_the_work():
     if reason := missing():
         pytest.skip(reason)
     # In one tile: a worker that is not ended goes on for a second or more.
-    data = mmpcodec.encode(samples_of((1200, 1200), 1, 8), 0, preset="exact")
+    data = mmpcodec.encode(samples_of((1200, 1200), 1, 8), 0, preset="lossless")
     node = Node()
     found = node.ask(data, workers=1, abort=200, settle=700)
     again = node.ask(data[:200], workers=1)

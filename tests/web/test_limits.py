@@ -43,7 +43,7 @@ def test_exact_samples_take_no_more_memory_than_estimated(tmp_path, shape, depth
         pytest.skip(reason)
     samples = np.random.default_rng(1).integers(0, 1 << depth, shape)
     samples = samples.astype(np.uint8 if depth == 8 else np.uint16)
-    options = {"lam": 0, "preset": "exact", "effort": effort}
+    options = {"lam": 0, "preset": "lossless", "effort": effort}
     path = tmp_path / "a.mmp"
     path.write_bytes(mmpcodec.encode(samples, **options))
     arguments = ["node", "--input-type=module", "-e", SIZES]
@@ -58,7 +58,7 @@ def test_exact_samples_take_no_more_memory_than_estimated(tmp_path, shape, depth
 
 def test_a_long_row_of_exact_samples_is_within_the_usual_limits(node):
     samples = np.zeros((1, 200_000, 4), np.uint8)
-    data = mmpcodec.encode(samples, 0, preset="exact")
+    data = mmpcodec.encode(samples, 0, preset="lossless")
     assert node.ask(data)["width"] == 200_000
 
 
@@ -66,7 +66,7 @@ def test_tiles_that_do_not_fit_together_are_decoded_one_after_the_other():
     if reason := missing():
         pytest.skip(reason)
     samples = np.random.default_rng(1).integers(0, 256, (128, 128, 3)).astype(np.uint8)
-    data = mmpcodec.encode(samples, 0, preset="exact", tile_size=64)
+    data = mmpcodec.encode(samples, 0, preset="lossless", tile_size=64)
     node = Node()
     found = node.ask(data, workers=4, limits={"maxMemory": 400 << 20})
     refused = node.ask(data, workers=4, limits={"maxMemory": 200 << 20})

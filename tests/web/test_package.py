@@ -15,7 +15,7 @@ import mmpcodec
 from mmpcodec import DecodeLimits
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.format.tool_fields import HEADER_TOOLS, SWITCHES
-from mmpcodec.tools import BLOCKS, EXACT, TREES
+from mmpcodec.tools import BLOCKS, LOSSLESS, TREES
 
 ROOT = WEB.parents[1]
 TYPES = Path(__file__).with_name("types")
@@ -23,8 +23,8 @@ MOST_COMPRESSED = 300_000
 """Bytes by ``gzip -9`` of the module, and of all scripts one after the other."""
 
 OF_EACH_CODING = [
-    *("camera", "mixed-preset", "rgb-exact", "tiles-photo", "exact-colour-6"),
-    *("palette-luma-alpha", "exact-tiles", "planes-2"),
+    *("camera", "mixed-preset", "rgb-lossless", "tiles-photo", "lossless-colour-6"),
+    *("palette-luma-alpha", "lossless-tiles", "cross-component-2"),
 ]
 
 with_module = pytest.mark.skipif(missing() is not None, reason=str(missing()))
@@ -88,7 +88,7 @@ def test_tables_of_tools_are_those_of_python():
     tables = node(
         "const t = await import('./decoder/format/tools.js');"
         "console.log(JSON.stringify({ trees: t.TREE_TOOLS, blocks: t.BLOCK_TOOLS,"
-        " exact: t.EXACT_TOOLS }))"
+        " exact: t.LOSSLESS_TOOLS }))"
     )
 
     def rows(coding):
@@ -110,7 +110,7 @@ def test_tables_of_tools_are_those_of_python():
 
     assert shown(tables["trees"], of_switches=False) == rows(TREES)
     assert shown(tables["blocks"]) == rows(BLOCKS)
-    assert shown(tables["exact"]) == rows(EXACT)
+    assert shown(tables["lossless"]) == rows(LOSSLESS)
 
 
 @with_module

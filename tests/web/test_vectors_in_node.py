@@ -42,7 +42,7 @@ def test_refuses_what_is_damaged_with_the_text_of_python(node, vector):
     assert found["error"] == json.loads((vector / "error.json").read_text())["error"]
 
 
-@pytest.mark.parametrize("name", ["rgb-16-photo", "palette-tiles", "planes-tiles"])
+@pytest.mark.parametrize("name", ["rgb-16-photo", "palette-tiles", "cross-component-tiles"])
 def test_workers_decode_as_the_thread_of_the_caller(node, name):
     path = FOLDER / name / "stream.mmp"
     alone, with_workers = (node.ask(path=path, workers=count) for count in (0, 2))

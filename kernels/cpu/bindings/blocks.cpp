@@ -37,7 +37,7 @@ using Earlier = std::vector<Samples<Sample>>;
 template <class Sample>
 EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes, Plane plane,
                                   const BlockTools& tools) {
-    if (int(planes.size()) != tools.earlier_planes)
+    if (int(planes.size()) != tools.cross_component)
         throw std::invalid_argument("other planes than the tool earlier planes names");
     EarlierSamples<Sample> found;
     for (const Samples<Sample>& each : planes) {
@@ -58,7 +58,7 @@ using Changes = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device:
 using Lambdas = nb::ndarray<const int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 using Fragments = std::tuple<Changes, Lambdas>;
 
-// Copies the step changes and lambdas of the fragments to `options`, if given.
+// Copies the delta step and lambdas of the fragments to `options`, if given.
 void take_fragments(const std::optional<Fragments>& given, Plane plane, const BlockTools& tools,
                     BlockOptions& options) {
     if (!given) return;
@@ -69,9 +69,9 @@ void take_fragments(const std::optional<Fragments>& given, Plane plane, const Bl
     };
     if (!fits(changes) || !fits(lambdas))
         throw std::invalid_argument("a map of fragments of another size");
-    if (!tools.step_changes && std::any_of(changes.data(), changes.data() + changes.size(),
+    if (!tools.delta_step && std::any_of(changes.data(), changes.data() + changes.size(),
                                            [](int8_t change) { return change != 0; }))
-        throw std::invalid_argument("step changes without the tool of this name");
+        throw std::invalid_argument("delta step without the tool of this name");
     options.changes.assign(changes.data(), changes.data() + changes.size());
     options.lambdas.assign(lambdas.data(), lambdas.data() + lambdas.size());
 }
@@ -82,7 +82,7 @@ BlockEffort effort_from(nb::handle source) {
 #undef MMP_READ_FIELD
 }
 
-// Returns a tuple: samples, rates by syntax element, units, step changes, leaf scales and
+// Returns a tuple: samples, rates by syntax element, units, delta step, leaf scales and
 // dictionary sizes of the trees, and rates of cells.
 template <class Sample>
 nb::tuple describe(const CodedBlocks<Sample>& coded, Plane plane) {
@@ -156,7 +156,7 @@ nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb:
     return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress);
 }
 
-// Returns how often the first bits of each binary model, at most so many, were 0 and 1, and the
+// Returns how often the first `most` bits of each binary model were 0 and 1, and the
 // frequencies of the modes after the last block.
 nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::handle given,
                        const Earlier<uint8_t>& earlier, int most) {

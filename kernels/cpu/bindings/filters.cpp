@@ -1,4 +1,5 @@
-// The filter bank, the post filter and the planes filter in the Python module mmpcodec._cpu.
+// The fixed filters, the post filter and the cross-component filter in the Python module
+// mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
@@ -79,7 +80,7 @@ template <class Sample>
 void bank(const Plane<const Sample>& samples, int depth, const Steps& steps, const Scales& scales,
           const Rows& rows, const Plane<Sample>& out) {
     WithoutGil released;
-    filter_bank(picture_of<Sample>(samples, depth), steps_of(steps), scales, range_of(rows),
+    fixed_filters(picture_of<Sample>(samples, depth), steps_of(steps), scales, range_of(rows),
                 out.data());
 }
 
@@ -108,7 +109,7 @@ void from_planes(const Plane<const Sample>& samples, int depth,
                  const Rows& rows, const Plane<Sample>& out) {
     const auto read = planes_of(planes);
     WithoutGil released;
-    planes_filter(picture_of<Sample>(samples, depth), read, weights.data(), range_of(rows),
+    cross_component_filter(picture_of<Sample>(samples, depth), read, weights.data(), range_of(rows),
                   out.data());
 }
 
@@ -130,11 +131,11 @@ void register_for(nb::module_& module) {
                "gram"_a);
     module.def("add_filter_errors", &errors<Sample>, "source"_a, "samples"_a, "depth"_a, "shown"_a,
                "rows"_a, "errors"_a);
-    module.def("filter_bank", &bank<Sample>, "samples"_a, "depth"_a, "steps"_a, "scales"_a, "rows"_a,
+    module.def("fixed_filters", &bank<Sample>, "samples"_a, "depth"_a, "steps"_a, "scales"_a, "rows"_a,
                "out"_a);
     module.def("add_bank_errors", &bank_errors<Sample>, "source"_a, "samples"_a, "depth"_a,
                "steps"_a, "rows"_a, "errors"_a);
-    module.def("planes_filter", &from_planes<Sample>, "samples"_a, "depth"_a, "planes"_a,
+    module.def("cross_component_filter", &from_planes<Sample>, "samples"_a, "depth"_a, "planes"_a,
                "weights"_a, "rows"_a, "out"_a);
     module.def("add_planes_gram", &planes_gram<Sample>, "source"_a, "samples"_a, "depth"_a,
                "planes"_a, "rows"_a, "gram"_a);

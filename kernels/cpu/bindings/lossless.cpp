@@ -1,4 +1,4 @@
-// Exact samples in the Python module mmpcodec._cpu.
+// Lossless samples in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/tuple.h>
@@ -22,34 +22,34 @@ namespace {
 using Samples = nb::ndarray<const uint16_t, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Shape = std::tuple<int, int, int>;
 
-nb::tuple tuple_of(const ExactRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
+nb::tuple tuple_of(const LosslessRates& rates) { return nb::make_tuple(rates.map, rates.residual); }
 
-nb::object array_from(Zeroed<uint16_t> samples, const ExactShape& shape) {
+nb::object array_from(Zeroed<uint16_t> samples, const LosslessShape& shape) {
     uint16_t* owned = samples.release();
     nb::capsule owner(owned, [](void* memory) noexcept { free(memory); });
     const size_t sides[3] = {size_t(shape.planes), size_t(shape.height), size_t(shape.width)};
     return nb::cast(nb::ndarray<nb::numpy, uint16_t>(owned, 3, sides, owner));
 }
 
-ExactTools exact_tools_from(nb::handle source) {
+LosslessTools lossless_tools_from(nb::handle source) {
     const auto number = [&](const char* name) { return nb::cast<int>(source.attr(name)); };
     return {number("predictors"), number("models"), number("weight_sets"),
             number("last_stage") != 0, number("max_error")};
 }
 
-// Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those of
-// cells.
+// Returns the payload, the decoded samples, the rates of the maps and of the residuals, and those
+// of cells.
 nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int threads,
                  const nb::object& progress) {
-    const ExactShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
+    const LosslessShape shape{int(samples.shape(0)), int(samples.shape(1)), int(samples.shape(2)),
                            depth};
-    const ExactTools own = exact_tools_from(tools);
+    const LosslessTools own = lossless_tools_from(tools);
     const Progress report = progress_from(progress);
-    ExactRates rates;
+    LosslessRates rates;
     auto decoded = zeroed<uint16_t>(size_t(shape.planes) * shape.plane_size());
     const std::vector<uint8_t> payload = [&] {
         WithoutGil released;
-        return encode_exact(samples.data(), shape, own, threads, decoded.get(), report, rates);
+        return encode_lossless(samples.data(), shape, own, threads, decoded.get(), report, rates);
     }();
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()),
                           array_from(std::move(decoded), shape), tuple_of(rates),
@@ -60,16 +60,16 @@ nb::tuple encode(const Samples& samples, int depth, const nb::object& tools, int
 nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const nb::object& tools,
                  int threads, const nb::object& progress) {
     const auto [planes, height, width] = size;
-    const ExactShape shape{planes, height, width, depth};
-    const ExactTools own = exact_tools_from(tools);
+    const LosslessShape shape{planes, height, width, depth};
+    const LosslessTools own = lossless_tools_from(tools);
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t bytes = payload.size();
     const Progress report = progress_from(progress);
-    ExactRates rates;
+    LosslessRates rates;
     auto samples = zeroed<uint16_t>(size_t(planes) * shape.plane_size());
     {
         WithoutGil released;
-        decode_exact(data, bytes, shape, own, threads, samples.get(), report, rates);
+        decode_lossless(data, bytes, shape, own, threads, samples.get(), report, rates);
     }
     return nb::make_tuple(array_from(std::move(samples), shape), tuple_of(rates),
                           array_of(*rates.cells));
@@ -78,9 +78,9 @@ nb::tuple decode(const nb::bytes& payload, const Shape& size, int depth, const n
 }  // namespace
 
 void register_lossless(nb::module_& module) {
-    module.def("encode_exact", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
+    module.def("encode_lossless", &encode, "samples"_a, "depth"_a, "tools"_a, "threads"_a,
                "progress"_a.none());
-    module.def("decode_exact", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
+    module.def("decode_lossless", &decode, "payload"_a, "shape"_a, "depth"_a, "tools"_a,
                "threads"_a, "progress"_a.none());
 }
 

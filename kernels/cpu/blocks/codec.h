@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "cpu/blocks/coder.h"
-#include "cpu/blocks/search/survey.h"
+#include "cpu/blocks/search/rough_search.h"
 #include "cpu/trees/picture.h"
 #include "shared/blocks/plan.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "cpu/blocks/frequency_weights.h"
+#include "cpu/blocks/quantisation_matrix.h"
 #include "cpu/blocks/trained_transforms.h"
 
 namespace mmp {
@@ -53,7 +53,7 @@ void Predictor<Sample>::smooth_references() {
 template <class Sample>
 void Predictor<Sample>::predict(int mode, Sample* out) const {
     if (from_planes(mode))
-        predict_from_planes(picture_, block_, mode, tools_.earlier_planes, out);
+        predict_from_planes(picture_, block_, mode, tools_.cross_component, out);
     else if (mode == kLeastSquares)
         predict_least_squares(picture_, block_, out);
     else if (mode == kTemplates)
@@ -71,8 +71,8 @@ void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
     int16_t coefficients[kMaxCoded];
     dequantise(levels, block.a, block.b, tools, coefficients);
     if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
-    if (tools.frequency_weights)
-        unweight(coefficients, block.a, block.b, tools.frequency_weights);
+    if (tools.quantisation_matrix)
+        unweight(coefficients, block.a, block.b, tools.quantisation_matrix);
     transform_inverse(coefficients, block.a, block.b, bases_of(block, type, tools), prediction,
                       depth, out);
 }
@@ -230,10 +230,10 @@ template <class Coder, class Sample>
 int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
     const int size = size_of(block.a, block.b);
     const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
-    if (allowed >> kPlanes &&
+    if (allowed >> kCrossComponent &&
         coder_.bit(planes_model(size, picture_.planes_context(block)), from_planes(mode))) {
-        if (!(allowed >> kWidePlanes)) return kPlanes;
-        return coder_.bit(wide_planes_model(size), mode == kWidePlanes) ? kWidePlanes : kPlanes;
+        if (!(allowed >> kWideCrossComponent)) return kCrossComponent;
+        return coder_.bit(wide_cross_component_model(size), mode == kWideCrossComponent) ? kWideCrossComponent : kCrossComponent;
     }
     const LikelyModes likely = picture_.likely_modes(block);
     if (!code_likely(size, likely, mode)) mode = code_other(block, likely, allowed, mode);

@@ -40,10 +40,10 @@ inline uint64_t allowed_modes(const BlockTools& tools, const BlockPlace& block,
                               const Decoded& decoded) {
     const uint64_t least_squares = tools.least_squares && least_squares_allowed(block);
     const uint64_t templates = tools.templates && templates_allowed(block, decoded);
-    const uint64_t planes = tools.earlier_planes && (block.row || block.column);
+    const uint64_t planes = tools.cross_component && (block.row || block.column);
     const uint64_t wide = planes && block.a + block.b >= kWideFromLog2;
     return ((uint64_t{1} << kLeastSquares) - 1) | least_squares << kLeastSquares |
-           templates << kTemplates | planes << kPlanes | wide << kWidePlanes;
+           templates << kTemplates | planes << kCrossComponent | wide << kWideCrossComponent;
 }
 
 // Predicts one block by any mode.
@@ -199,7 +199,7 @@ public:
     void code(int row, int column, const BlockPlan& plan) {
         plan_ = &plan;
         next_ = 0;
-        if (tools_.step_changes) {
+        if (tools_.delta_step) {
             code_change(coder_, changes_, row, column);
             tools_.step = step_at(step_, changes_.at(row, column));
         }

@@ -79,7 +79,7 @@ static_assert(sizeof kInitialStates == kStartClasses * kTableBytes);
 static_assert(sizeof kSmallInitialStates == sizeof kInitialStates);
 
 void start_models(const BlockTools& tools, bool small, BlockModels& models) {
-    if (!tools.trained_start) return models.start();
+    if (!tools.initial_states) return models.start();
     const uint8_t* tables = small ? kSmallInitialStates : kInitialStates;
     const uint8_t* states = tables + start_class(independent_step(tools)) * kTableBytes;
     models.start(states, states + kStartBytes);

@@ -120,11 +120,11 @@ struct Regressors {
         const Sample* luma = planes.at(0, row, column);
         const ptrdiff_t below = planes.stride();
         add(luma, below);
-        if (mode == kWidePlanes)
+        if (mode == kWideCrossComponent)
             for (const ptrdiff_t apart : {-below, ptrdiff_t{-1}, ptrdiff_t{1}, below})
                 add(luma + apart, below);
         if (used == 2) add(planes.at(1, row, column), below);
-        if (mode == kWidePlanes) add(distances.at(row, column), Distances<Sample>::kStride);
+        if (mode == kWideCrossComponent) add(distances.at(row, column), Distances<Sample>::kStride);
     }
 
 private:
@@ -172,7 +172,7 @@ void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& 
     const int y = block.row, x = block.column, h = block.height(), w = block.width();
     const int middle = picture.depth.middle();
     Distances<Sample> distances(block);
-    if (mode == kWidePlanes) distances.measure(planes, block);
+    if (mode == kWideCrossComponent) distances.measure(planes, block);
     PlanesFit<Sample> fit;
     const auto learn = [&](int row, int first, int end) {
         const Regressors<Sample> own(planes, distances, used, mode, row, first);

@@ -1,5 +1,5 @@
 // Cross-component prediction: a block is predicted from the earlier planes, which are already
-// decoded. Source: section "Earlier planes" of docs/format/format.md.
+// decoded. Source: section "Cross-component prediction" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
@@ -53,8 +53,8 @@ template <class Sample>
 class BlockPicture;
 struct BlockPlace;
 
-// Predicts a block in mode kPlanes or kWidePlanes from the first `used` planes. The block must not
-// be the first one of the picture, because the fit needs decoded samples.
+// Predicts a block in mode kCrossComponent or kWideCrossComponent from the first `used` planes. The
+// block must not be the first one of the picture, because the fit needs decoded samples.
 template <class Sample>
 void predict_from_planes(const BlockPicture<Sample>& picture, const BlockPlace& block, int mode,
                          int used, Sample* out);

@@ -1,5 +1,5 @@
-// Step changes (delta quantisation step) of the fragments of a plane, and their syntax. Source:
-// section "Step changes" of docs/format/format.md.
+// Delta step (delta quantisation step) of the fragments of a plane, and their syntax. Source:
+// section "Delta step" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -65,7 +65,7 @@ void code_change(Coder& coder, StepChanges& changes, int row, int column) {
         difference = finer ? -size : size;
     }
     const int change = expected + difference;
-    coder.check(change >= -kMostChange && change <= kMostChange, "Step changes", "step change",
+    coder.check(change >= -kMostChange && change <= kMostChange, "Delta step", "step change",
                 change, kMostChange, -kMostChange);
     if constexpr (!Coder::kWrites) changes.at(row, column) = int8_t(change);
 }

@@ -1,6 +1,6 @@
 // The probabilities of models, in lines of 16 decisions. Some models have a line for each context,
 // others share lines by a hash of the context.
-// Source: section "Mixed bits" of docs/format/format.md.
+// Source: section "Logistic mixing" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>

@@ -1,4 +1,5 @@
-// What the filters of a decoded plane share: the plane, and the rows that a filter reads around one.
+// What the filters of a decoded plane share: the plane, and the rows that a filter reads around
+// one.
 #pragma once
 
 #include <stdint.h>

@@ -106,7 +106,7 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
 }  // namespace
 
 template <class Sample>
-void planes_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
+void cross_component_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
                    const int16_t* weights, RowRange range, Sample* out) {
     with_lanes(picture.depth, [&](auto value) {
         filter<decltype(value)>(picture, planes, weights, range, out);
@@ -122,7 +122,7 @@ void add_planes_gram(const Sample* source, const FilterPicture<Sample>& picture,
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
-    template void planes_filter(const FilterPicture<Sample>&, const FilterPlanes<Sample>&,        \
+    template void cross_component_filter(const FilterPicture<Sample>&, const FilterPlanes<Sample>&,        \
                                 const int16_t*, RowRange, Sample*);                                \
     template void add_planes_gram(const Sample*, const FilterPicture<Sample>&,                     \
                                   const FilterPlanes<Sample>&, RowRange, int64_t*);

@@ -19,7 +19,7 @@ struct FilterPlanes {
 // Writes the filtered samples of these rows to their places in `out`, which has all rows. The
 // weights, in 1/128, are by plane and tap.
 template <class Sample>
-void planes_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
+void cross_component_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
                    const int16_t* weights, RowRange range, Sample* out);
 
 // Adds the products of each two of a sample's tap differences and its difference between source and

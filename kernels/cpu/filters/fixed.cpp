@@ -280,7 +280,7 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
 }  // namespace
 
 template <class Sample>
-void filter_bank(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
+void fixed_filters(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                  const BankScaling& scales, RowRange range, Sample* out) {
     with_lanes(picture.depth, [&](auto value) {
         filter<decltype(value)>(picture, steps, scales, range, out);
@@ -296,7 +296,7 @@ void add_bank_errors(const Sample* source, const FilterPicture<Sample>& picture,
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
-    template void filter_bank(const FilterPicture<Sample>&, const PlaneSteps&, const BankScaling&, \
+    template void fixed_filters(const FilterPicture<Sample>&, const PlaneSteps&, const BankScaling&, \
                               RowRange, Sample*);                                                  \
     template void add_bank_errors(const Sample*, const FilterPicture<Sample>&, const PlaneSteps&,  \
                                   RowRange, BankErrors*);

@@ -22,7 +22,7 @@ struct PlaneSteps {
 
 // Writes the filtered samples of these rows to their places in `out`, which has all rows.
 template <class Sample>
-void filter_bank(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
+void fixed_filters(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                  const BankScaling& scales, RowRange range, Sample* out);
 
 // Adds the squared errors of the samples of some rows at each scale, by step and activity. The sums

@@ -14,9 +14,9 @@ namespace mmp {
 
 namespace {
 
-constexpr char kSection[] = "Exact samples";
+constexpr char kSection[] = "Lossless samples";
 constexpr int kStrip = 16;  // rows between calls of progress, which counts 16x16 fragments
-constexpr int kFewestModels = 2;  // of the fast form
+constexpr int kFewestModels = 2;  // of the fast mode
 constexpr int kRowsBehind = 2;  // a plane reads one row below its own of the planes before it
 
 // The rate of a bit by the upper 12 bits of its probability, in 2^-12 bit.
@@ -34,9 +34,9 @@ const BitRates kBitRates;
 
 // Both directions in one class, because each row is compiled for it at every SIMD level.
 struct StreamCoder {
-    explicit StreamCoder(const ExactShape& shape)
+    explicit StreamCoder(const LosslessShape& shape)
         : writes(true), decoder(nullptr, 0), cells(shape.height, shape.width) {}
-    StreamCoder(const ExactShape& shape, const uint8_t* stream, size_t size)
+    StreamCoder(const LosslessShape& shape, const uint8_t* stream, size_t size)
         : writes(false), decoder(stream, size), cells(shape.height, shape.width) {}
 
     // Codes a bit, in which 1 has the probability `one`. The bit is given if it is written.
@@ -99,7 +99,7 @@ MMP_CODE_ROW(Coder<int64_t, 16>)
 template <class One>
 class RowsOf : public RowCoder {
 public:
-    RowsOf(const PlanesBeside& planes, ExactPlane& own, const ExactTools& tools,
+    RowsOf(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools,
            StreamCoder& coder)
         : one_(planes, own, tools, coder) {}
 
@@ -118,18 +118,18 @@ private:
 struct Part {
     std::unique_ptr<StreamCoder> coder;
     std::vector<uint16_t> values;
-    std::unique_ptr<ExactPlane> plane;
+    std::unique_ptr<LosslessPlane> plane;
     std::unique_ptr<RowCoder> rows;  // none if the plane has one value
     int64_t map_rate = 0;
 };
 
 std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, int depth,
-                                  const ExactTools& tools) {
+                                  const LosslessTools& tools) {
     const auto before = [&](int back) {
         return number >= back ? parts[number - back].plane.get() : nullptr;
     };
     const PlanesBeside planes{before(0), {before(1), before(2)}, std::min(number, 2)};
-    ExactPlane& own = *parts[number].plane;
+    LosslessPlane& own = *parts[number].plane;
     StreamCoder& coder = *parts[number].coder;
     const auto make = [&]<class One>() -> std::unique_ptr<RowCoder> {
         return std::make_unique<RowsOf<One>>(planes, own, tools, coder);
@@ -146,9 +146,9 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, in
 }
 
 // Codes all planes, each by a thread. A plane is two rows behind the one before it.
-void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactShape& shape,
-                 const ExactTools& tools, int threads, const Progress& progress,
-                 ExactRates& rates) {
+void code_planes(std::vector<Part>& parts, const uint16_t* given, const LosslessShape& shape,
+                 const LosslessTools& tools, int threads, const Progress& progress,
+                 LosslessRates& rates) {
     const int count = int(parts.size());
     for (int number = 0; number < count; ++number) {
         Part& part = parts[number];
@@ -162,7 +162,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
         part.map_rate = part.coder->rate();
         part.coder->cells.start_at(part.map_rate);
         const int most = int(part.values.size()) - 1;
-        part.plane = std::make_unique<ExactPlane>(shape.height, shape.width, most);
+        part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
         if (given) {
             std::vector<int32_t> number_of(size_t{1} << shape.depth);
             for (int i = 0; i <= most; ++i) number_of[part.values[i]] = i;
@@ -196,7 +196,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const ExactSha
     }
 }
 
-void copy_samples(const std::vector<Part>& parts, const ExactShape& shape, uint16_t* to) {
+void copy_samples(const std::vector<Part>& parts, const LosslessShape& shape, uint16_t* to) {
     for (const Part& part : parts)
         for (int row = 0; row < shape.height; ++row)
             for (int column = 0; column < shape.width; ++column)
@@ -222,9 +222,9 @@ size_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
 
 }  // namespace
 
-std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
-                                    const ExactTools& tools, int threads, uint16_t* decoded,
-                                    const Progress& progress, ExactRates& rates) {
+std::vector<uint8_t> encode_lossless(const uint16_t* samples, const LosslessShape& shape,
+                                    const LosslessTools& tools, int threads, uint16_t* decoded,
+                                    const Progress& progress, LosslessRates& rates) {
     std::vector<Part> parts(shape.planes);
     for (Part& part : parts) part.coder = std::make_unique<StreamCoder>(shape);
     code_planes(parts, samples, shape, tools, threads, progress, rates);
@@ -243,9 +243,9 @@ std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& sha
     return payload;
 }
 
-void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape,
-                    const ExactTools& tools, int threads, uint16_t* samples,
-                    const Progress& progress, ExactRates& rates) {
+void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& shape,
+                    const LosslessTools& tools, int threads, uint16_t* samples,
+                    const Progress& progress, LosslessRates& rates) {
     const uint8_t *from = payload, *end = payload + size;
     std::vector<size_t> sizes(shape.planes);
     for (int number = 0; number < shape.planes - 1; ++number)

@@ -1,5 +1,5 @@
 // Coding of planes sample by sample, without loss or with a bounded error. Source: section
-// "Exact samples" of docs/format/format.md.
+// "Lossless samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -12,31 +12,31 @@
 
 namespace mmp {
 
-struct ExactShape {
+struct LosslessShape {
     int planes, height, width, depth;
 
     int64_t plane_size() const { return int64_t{height} * width; }
 };
 
-struct ExactTools {
+struct LosslessTools {
     int predictors, models, weight_sets;
     bool last_stage;
     int max_error;
 };
 
 // Ideal code length of the maps, of the residuals, and of the residuals of each cell, in 2^-12 bit.
-struct ExactRates {
+struct LosslessRates {
     int64_t map = 0, residual = 0;
     std::optional<CellRates> cells;
 };
 
 // Samples are planes one after the other, in rows from the top; each sample is below 2^depth.
 // `decoded` receives the samples that a decoder makes.
-std::vector<uint8_t> encode_exact(const uint16_t* samples, const ExactShape& shape,
-                                  const ExactTools& tools, int threads, uint16_t* decoded,
-                                  const Progress& progress, ExactRates& rates);
-void decode_exact(const uint8_t* payload, size_t size, const ExactShape& shape,
-                  const ExactTools& tools, int threads, uint16_t* samples,
-                  const Progress& progress, ExactRates& rates);
+std::vector<uint8_t> encode_lossless(const uint16_t* samples, const LosslessShape& shape,
+                                  const LosslessTools& tools, int threads, uint16_t* decoded,
+                                  const Progress& progress, LosslessRates& rates);
+void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& shape,
+                  const LosslessTools& tools, int threads, uint16_t* samples,
+                  const Progress& progress, LosslessRates& rates);
 
 }  // namespace mmp

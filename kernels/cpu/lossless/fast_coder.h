@@ -1,5 +1,5 @@
-// Coding the samples of a plane one by one in the fast form, in both directions.
-// Source: section "Fast form" of docs/format/format.md.
+// Coding the samples of a plane one by one in the fast mode, in both directions.
+// Source: section "Fast mode" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -12,7 +12,7 @@
 #include "cpu/lossless/hashes.h"
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/strips.h"
-#include "cpu/lossless/surroundings.h"
+#include "cpu/lossless/context.h"
 #include "cpu/runtime/errors.h"
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
@@ -23,7 +23,7 @@ namespace mmp {
 template <class Coder, class Sum, class Term>
 class FastCoder {
 public:
-    FastCoder(const PlanesBeside& planes, ExactPlane& own, const ExactTools& tools, Coder& coder)
+    FastCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
         : planes_(planes),
           plane_(own),
           q_(planes.count),
@@ -54,7 +54,7 @@ private:
     static constexpr int kNeighbours = 6, kLineBits = 14, kColumns = 32;
     static constexpr int kActivities = kMostActivity + 1, kMostHitUses = 7;
     static constexpr int kMissed = 8, kContexts = 9 * kMissed * kActivities;
-    static constexpr char kSection[] = "Fast form";
+    static constexpr char kSection[] = "Fast mode";
     static constexpr int kMostUnary = 14, kMostDigits = 16;
     static constexpr int kLow = 14;  // the first decision on the low bits
     // The second model has the first unary decisions, then those on the low bits.
@@ -211,7 +211,7 @@ private:
     }
 
     const PlanesBeside planes_;
-    ExactPlane& plane_;
+    LosslessPlane& plane_;
     const int q_, max_error_, step_, step_bits_, bits_;
     Strips<Sum, kColumns, Term> strips_;
     int biases_[64][kActivities] = {};

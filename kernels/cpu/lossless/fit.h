@@ -15,8 +15,8 @@
 
 namespace mmp {
 
-// Whether doubles can hold the integers. Processors that compute with more digits than a double has, and options that let the compiler
-// change arithmetic, get integers.
+// Whether doubles can hold the integers. Processors that compute with more digits than a double
+// has, and options that let the compiler change arithmetic, get integers.
 #if defined(__FAST_MATH__) || FLT_EVAL_METHOD < 0 || FLT_EVAL_METHOD == 2
 constexpr bool kExactDoubles = false;
 #else
@@ -29,7 +29,7 @@ constexpr bool kExactDoubles = true;
 // Doubles hold integers here, and each machine gets the integers of the format:
 // - Values on the diagonal start below 2^30 and only fall, because a factor has the sign of its
 //   pivot. Values beside it start at 2^30 at most. The changes of the diagonal, v^2 / d for a value
-//   v in the row of the diagonal d, bound what a step changes: |v w| / d is not above the larger
+//   v in the row of the diagonal d, bound what a delta step: |v w| / d is not above the larger
 //   one of v^2 / d and w^2 / d. While none exceeds 2^32 and all d are 16 or more, |v| <= 2^31,
 //   factors are 2^30 at most, and no limit of the format matters. A step that breaks this is
 //   computed well enough to show it. Else drift() solves with integers.

@@ -1,5 +1,5 @@
-// Hashes of the surroundings of a sample.
-// Source: section "Exact samples" of docs/format/format.md.
+// Hashes of the context of a sample.
+// Source: section "Lossless samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>

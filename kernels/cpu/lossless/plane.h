@@ -1,5 +1,5 @@
 // A plane whose samples are predicted one by one. Its margins give every sample all its neighbours.
-// Source: section "Exact samples" of docs/format/format.md.
+// Source: section "Lossless samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -23,11 +23,11 @@ MMP_INLINE int level_at(const int32_t* here, int stride) {
     return (here[-1] + here[-stride] + here[-stride - 1] + here[-stride + 1] + 2) >> 2;
 }
 
-class ExactPlane {
+class LosslessPlane {
 public:
     static constexpr int kAbove = 3, kBeside = 3, kBelow = 1;
 
-    ExactPlane(int height, int width, int most)
+    LosslessPlane(int height, int width, int most)
         : most(most),
           height_(height),
           width_(width),

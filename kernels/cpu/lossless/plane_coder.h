@@ -1,5 +1,5 @@
 // Coding the samples of a plane one by one, in both directions.
-// Source: section "Exact samples" of docs/format/format.md.
+// Source: section "Lossless samples" of docs/format/format.md.
 #pragma once
 
 #include <stdint.h>
@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "cpu/entropy/mixed_bits.h"
+#include "cpu/entropy/logistic_mixing.h"
 #include "cpu/lossless/blend.h"
 #include "cpu/lossless/codec.h"
 #include "cpu/lossless/fit.h"
@@ -17,7 +17,7 @@
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/strips.h"
 #include "cpu/lossless/sums.h"
-#include "cpu/lossless/surroundings.h"
+#include "cpu/lossless/context.h"
 #include "cpu/runtime/errors.h"
 
 namespace mmp {
@@ -26,7 +26,7 @@ namespace mmp {
 template <class Coder, class Sum, int Models>
 class PlaneCoder {
 public:
-    PlaneCoder(const PlanesBeside& planes, ExactPlane& own, const ExactTools& tools, Coder& coder)
+    PlaneCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
         : planes_(planes),
           plane_(own),
           q_(planes.count),
@@ -355,19 +355,19 @@ private:
             throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is " +
                                      std::to_string(-over) + " to " +
                                      std::to_string(plane_.most + over),
-                                 "Exact samples");
+                                 "Lossless samples");
         return int(std::clamp<int64_t>(sample, 0, plane_.most));
     }
 
     const PlanesBeside planes_;
-    ExactPlane& plane_;
+    LosslessPlane& plane_;
     const int q_, predictors_, step_, bits_, lengths_;
     Strips<Sum, 8> narrow_;
     Strips<Sum, 16> wide_;
     FadedSums<Sum> near_;
     NearFit fits_[2];  // of even and odd columns
     Blend blend_;
-    MixedBits<Models> mixed_;
+    LogisticMixing<Models> mixed_;
     Corrector corrector_;
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it

@@ -12,7 +12,7 @@
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/prediction.h"
 #include "cpu/lossless/strip_fit.h"
-#include "cpu/lossless/surroundings.h"
+#include "cpu/lossless/context.h"
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
 
@@ -20,8 +20,8 @@ namespace mmp {
 
 // A plane and the earlier planes that predict it: at most two, the last decoded one first.
 struct PlanesBeside {
-    const ExactPlane* own;
-    const ExactPlane* before[2];
+    const LosslessPlane* own;
+    const LosslessPlane* before[2];
     int count;
 };
 

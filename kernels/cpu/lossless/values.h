@@ -35,7 +35,7 @@ std::vector<uint16_t> code_values(Coder& coder, const uint16_t* samples, int64_t
         }
         if (!named || last) found.push_back(uint16_t(value));
     }
-    if (found.empty()) throw CorruptPayload("no value occurs", "Exact samples");
+    if (found.empty()) throw CorruptPayload("no value occurs", "Lossless samples");
     return found;
 }
 

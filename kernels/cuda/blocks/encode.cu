@@ -49,7 +49,7 @@ extern "C" __device__ int64_t block_bytes[] = {
     sizeof(BlockModels),       sizeof(BlockTeam),          worker_bytes(),
     sizeof(BlockSearchMemory), bytes_without_candidates(), sizeof(SmallCandidate)};
 
-// Searches the fragments of tickets `first` to `last` - 1 and writes their plans. survey_blocks
+// Searches the fragments of tickets `first` to `last` - 1 and writes their plans. search_roughly
 // must have run for these tickets. Grid: (workers per team, a power of two; teams); all blocks must
 // be resident.
 extern "C" __global__ void __launch_bounds__(kBlockThreads, 3)

@@ -12,7 +12,7 @@
 
 namespace mmp {
 
-constexpr int kMostCandidates = kMostSurveyed + 4;
+constexpr int kMostCandidates = kMostKept + 4;
 constexpr int kSearchers = kBlockWarps - 1;  // number of warps that search for templates
 // Bit of BlockSearchMemory::worth: template matching may predict the block or a part of it.
 constexpr int kMatched = 3;
@@ -72,7 +72,7 @@ struct TrialMemory {
     uint16_t node;
 };
 
-struct SurveyCosts {
+struct RoughCosts {
     int64_t whole[kBlocks], least[kBlocks];
 };
 
@@ -90,7 +90,7 @@ struct BlockSearchMemory {
     TemplateMemory templates[kSearchers];
     uint8_t source[kMaxSide][kMaxSide];
     Planes* planes;
-    const uint64_t* modes;   // bit mask of the modes that the survey proposes, by block
+    const uint64_t* modes;   // bit mask of the modes that the rough search proposes, by block
     uint8_t worth[kBlocks];  // bit f: flag f is worth a trial; see kMatched
     uint8_t* window;         // decoded samples, see kWindowRows; null without templates
     uint32_t wide[kHashWords];
@@ -102,7 +102,7 @@ struct BlockSearchMemory {
     union {
         SmallCandidate candidates[1];  // one per tried mode
         FitMemory fit;                 // used before the candidates
-        SurveyCosts survey;
+        RoughCosts rough_costs;
         CountedLevels counted;
     };
 
@@ -137,7 +137,7 @@ __device__ inline BlockSearchMemory& search_memory() {
 
 // Bytes of shared memory per worker without candidates; at least sizeof(BlockSearchMemory).
 MMP_HD constexpr int64_t bytes_without_candidates() {
-    const int within = larger(int(sizeof(SurveyCosts)),
+    const int within = larger(int(sizeof(RoughCosts)),
                               larger(int(sizeof(FitMemory)), int(sizeof(SmallCandidate))));
     return int64_t{sizeof(BlockSearchMemory)} - within;
 }

@@ -14,7 +14,7 @@ namespace mmp {
 
 constexpr int kBlockThreads = 128;
 constexpr int kBlockWarps = kBlockThreads / 32;
-constexpr int kMostSurveyed = 12, kMostTried = 8, kMostRough = 4;
+constexpr int kMostKept = 12, kMostTried = 8, kMostRough = 4;
 constexpr int kMostWorkers = 64;  // workers per team
 
 // Most lines of a scan. A line is a run of scan positions with equal frequency; the levels of a
@@ -71,7 +71,7 @@ struct BlockPicture {
     Unit* units;
     BlockModels* models;  // by column: models after the latest searched fragment
     uint32_t* done;       // searched fragments of each row of fragments
-    uint32_t* told;       // copy of `done` in host memory
+    uint32_t* reported;       // copy of `done` in host memory
     // Plans of all fragments in coding order, with shapes:
     uint16_t* plan_nodes;   // (fragments, kPlanNodes)
     uint32_t* plan_counts;  // (fragments)
@@ -90,10 +90,10 @@ struct BlockTeam {
     uint32_t ticket;
 };
 
-// Whether the survey examines a block: it lies completely in the fragment and in the picture, and
-// it is not too oblong. `rows` and `columns` count from the fragment's first sample to the end of
-// the picture.
-MMP_HD constexpr bool is_surveyed(const BlockPicture& picture, const BlockPlace& block, int rows,
+// Whether the rough search examines a block: it lies completely in the fragment and in the picture,
+// and it is not too oblong. `rows` and `columns` count from the fragment's first sample to the end
+// of the picture.
+MMP_HD constexpr bool is_rough_searched(const BlockPicture& picture, const BlockPlace& block, int rows,
                                   int columns) {
     const int side = 1 << picture.fragment_log2;
     return block.row + block.height() <= smaller(side, rows) &&
@@ -101,15 +101,15 @@ MMP_HD constexpr bool is_surveyed(const BlockPicture& picture, const BlockPlace&
            !too_long(block, picture.effort);
 }
 
-// Results of the survey for a block, besides its promising modes.
-struct SurveyedModes {
+// Results of the rough search for a block, besides its promising modes.
+struct RoughModes {
     uint8_t best[2];  // modes of least SATD
     uint8_t count;    // number of modes examined
     uint8_t unused;
 };
 
-// Residual that a mode of the survey leaves, or its estimate.
-struct SurveyedResidual {
+// Residual that a mode of the rough search leaves, or its estimate.
+struct RoughResidual {
     int64_t kept;    // energy that rounded levels represent, in 1/16
     int32_t energy;
     int32_t bits;    // estimated rate of rounded levels, in 1/16 bit
@@ -125,11 +125,11 @@ struct SearchRoom {
     const Ticket* tickets;  // sorted by diagonal
     uint32_t* taken;        // (chunk), whether each ticket of this launch is taken
     const uint32_t* stop;   // in host memory; not 0: no team takes another ticket
-    // Results of the survey for each ticket of a launch: bit mask of promising modes and, for the
-    // `rough` best modes, the residual and its coefficients in scan order.
+    // Results of the rough search for each ticket of a launch: bit mask of promising modes and, for
+    // the `rough` best modes, the residual and its coefficients in scan order.
     uint64_t* modes;              // (chunk, kBlocks)
-    SurveyedModes* surveyed;      // (chunk, kBlocks)
-    SurveyedResidual* residuals;  // (chunk, kBlocks, rough)
+    RoughModes* rough_modes;      // (chunk, kBlocks)
+    RoughResidual* residuals;  // (chunk, kBlocks, rough)
     // Only used if the effort does not round levels:
     int16_t* coefficients;  // (chunk, rough, kShapes, kMaxBlockArea)
     int16_t* levels;        // (teams, rough, kShapes, kMaxBlockArea), in scan order

@@ -31,8 +31,8 @@ constexpr int kTemplates = kLeastSquares + 1;
 constexpr int kModes = kTemplates + 1;
 // Modes from earlier planes (cross-component prediction). They have binary models of their own,
 // which are coded before the modes above.
-constexpr int kPlanes = kModes, kWidePlanes = kPlanes + 1, kAllModes = kWidePlanes + 1;
-MMP_HD constexpr bool from_planes(int mode) { return mode >= kPlanes; }
+constexpr int kCrossComponent = kModes, kWideCrossComponent = kCrossComponent + 1, kAllModes = kWideCrossComponent + 1;
+MMP_HD constexpr bool from_planes(int mode) { return mode >= kCrossComponent; }
 constexpr int kMostPlanes = 2;  // most earlier planes that predict a plane
 constexpr int kHorizontal = 8, kFirstVertical = 16, kVertical = 24;  // numbers of angles
 
@@ -133,8 +133,8 @@ constexpr int kTernaryModels = kTrainedTypeModels + kAreas * kFamilies;
 constexpr int kTrainedModels = kTernaryModels + 2 * kShapes;
 // Models without trained initial states.
 constexpr int kPlanesModels = kTrainedModels;
-constexpr int kWidePlanesModels = kPlanesModels + kSizes * kNeighbourContexts;
-constexpr int kChangedModels = kWidePlanesModels + kSizes;
+constexpr int kWideCrossComponentModels = kPlanesModels + kSizes * kNeighbourContexts;
+constexpr int kChangedModels = kWideCrossComponentModels + kSizes;
 constexpr int kFinerModel = kChangedModels + 2;
 constexpr int kFurtherModels = kFinerModel + 1;
 constexpr int kFurthers = 8;  // models of the size of a step change difference
@@ -163,7 +163,7 @@ MMP_HD constexpr int likely_model(int size, int which) { return kLikelyModels + 
 MMP_HD constexpr int planes_model(int size, int context) {
     return kPlanesModels + size * kNeighbourContexts + context;
 }
-MMP_HD constexpr int wide_planes_model(int size) { return kWidePlanesModels + size; }
+MMP_HD constexpr int wide_cross_component_model(int size) { return kWideCrossComponentModels + size; }
 MMP_HD constexpr int kind_model(int a, int b, int context) {
     return kKindModels + size_of(a, b) * kNeighbourContexts + context;
 }

@@ -5,7 +5,7 @@
 #include "shared/blocks/partition.h"
 
 #define MMP_BLOCK_EFFORT(FIELD) \
-    FIELD(surveyed)             \
+    FIELD(kept)                 \
     FIELD(tried)                \
     FIELD(rough)                \
     FIELD(slack)                \
@@ -36,7 +36,7 @@ struct BlockEffort {
 #undef MMP_EFFORT_MEMBER
 };
 
-// Whether a block is too oblong for the survey.
+// Whether a block is too oblong for the rough search.
 MMP_HD constexpr bool too_long(const BlockPlace& block, const BlockEffort& effort) {
     const int apart = block.a - block.b;
     return larger(apart, -apart) > effort.elongation;

@@ -90,7 +90,7 @@ MMP_HD constexpr int fitted_sample(int value, int middle = 128) {
 constexpr int kPlanesReach = 4;     // rows above, columns left with training samples
 constexpr int kMostRegressors = 7;  // six samples of earlier planes and a difference from the mean
 constexpr int kPlanesDiagonal = 256;
-constexpr int kWideFromLog2 = 7;  // least area of a kWidePlanes block, as log2
+constexpr int kWideFromLog2 = 7;  // least area of a kWideCrossComponent block, as log2
 
 // Covariance of `count` samples times kFitScale, in units of 8-bit samples. `products` is the sum
 // of the products of both variables, `sum` and `other` are the sums of each.

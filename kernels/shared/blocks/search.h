@@ -12,7 +12,7 @@ constexpr int64_t kNever = int64_t{1} << 61;
 // Most decoded rows above and columns left of a block that its coding depends on, template matching
 // excluded.
 constexpr int kReach = 8;
-constexpr int kModeBits = 5;  // bits that the survey assumes per mode
+constexpr int kModeBits = 5;  // bits that the rough search assumes per mode
 
 // Squared error of a coefficient, in 1/16 squared error of samples with 8 + `finer` bits.
 template <class Cost>
@@ -68,13 +68,14 @@ MMP_HD int64_t flag_cost(const BitCosts& bit, const BlockPlace& block, int flag,
     return cost;
 }
 
-// Bit mask of the modes that are tried on a block: modes from the survey, modes of the neighbours,
-// average and planar. Template matching is slow, so it is tried only if the survey proposes it.
-MMP_HD constexpr uint64_t promising_modes(uint64_t surveyed, const LikelyModes& likely,
+// Bit mask of the modes that are tried on a block: modes from the rough search, modes of the
+// neighbours, average and planar. Template matching is slow, so it is tried only if the rough
+// search proposes it.
+MMP_HD constexpr uint64_t promising_modes(uint64_t kept, const LikelyModes& likely,
                                           uint64_t allowed) {
     const uint64_t quick = (uint64_t{1} << kTemplates) - 1;
     const uint64_t neighbours = (uint64_t{1} << likely.left | uint64_t{1} << likely.above) & quick;
-    return (surveyed | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
+    return (kept | neighbours | 1 << kAverage | 1 << kPlanar) & allowed;
 }
 
 // Estimated cost of a mode: SATD plus mode cost, where a bit weighs about 0.6 sqrt(lambda). `root`

@@ -1,5 +1,5 @@
-// Step changes (delta quantisation step): the quantisation step of each fragment. Source: section
-// "Step changes" of docs/format/format.md.
+// Delta step (delta quantisation step): the quantisation step of each fragment. Source: section
+// "Delta step" of docs/format/format.md.
 #pragma once
 
 #include "shared/integers.h"

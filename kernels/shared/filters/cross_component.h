@@ -1,5 +1,5 @@
-// The filter of a plane by earlier planes (cross-component filter). Source: section "Planes filter"
-// of docs/format/format.md.
+// The filter of a plane by earlier planes (cross-component filter). Source: section
+// "Cross-component filter" of docs/format/format.md.
 #pragma once
 
 #include "shared/filters/base.h"

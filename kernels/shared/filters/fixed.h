@@ -1,5 +1,5 @@
-// Arithmetic of the filter bank (fixed filters) for one sample. Source: section "Filter bank" of
-// docs/format/format.md.
+// Arithmetic of the fixed filters (fixed filters) for one sample. Source: section "Fixed filters"
+// of docs/format/format.md.
 #pragma once
 
 #include "shared/filters/base.h"

@@ -123,8 +123,8 @@ MARKS = {
     "angle": Mark("line along which samples are predicted", _angle),
     "least squares": Mark("cross", _cross),
     "templates": Mark("plus", _plus),
-    "planes": Mark("two lines", _two_lines),
-    "wide planes": Mark("diamond", _diamond),
+    "cross-component": Mark("two lines", _two_lines),
+    "wide cross-component": Mark("diamond", _diamond),
 }
 """Marks by the names of the modes."""
 

@@ -48,8 +48,8 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8]
     Returns
     -------
     (zoom H + 1, zoom W + 1, 3) uint8 array, or None
-        None if the first layers of all tiles hold exact samples, without leaves or blocks, and no
-        tile has a palette.
+        None if the first layers of all tiles hold lossless samples, without leaves or blocks, and
+        no tile has a palette.
     """
     header = found.header
     assert found.samples is not None

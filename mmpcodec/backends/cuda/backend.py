@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.block_efforts import CUDA_EFFORTS, PLAIN_EFFORTS, BlockEffort
-from mmpcodec.backends.cpu import NativeFilterBank, NativePlanesFilter, NativePostFilter
+from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
@@ -47,9 +47,9 @@ class CudaBackend(Backend):
     decodes = False
     reads_device_arrays = True
     batches = True
-    filter_bank = NativeFilterBank()
+    fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
-    planes_filter = NativePlanesFilter()
+    cross_component_filter = NativeCrossComponentFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile
@@ -60,8 +60,8 @@ class CudaBackend(Backend):
         return cuda.unavailable()
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
-        if tools.exact:
-            return "exact samples"
+        if tools.lossless:
+            return "lossless samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
         if tools.dictionary:

@@ -125,11 +125,11 @@ def crew_for(
     return crew
 
 
-def _survey_steps(effort: BlockEffort) -> Sequence[int]:
-    """Return the launches of the survey: the factors between the sides of blocks, as log2.
+def _rough_steps(effort: BlockEffort) -> Sequence[int]:
+    """Return the launches of the rough search: the factors between the sides of blocks, as log2.
 
-    The modes of long blocks are those of shorter ones, unless the survey looks at every angle; -1
-    stands for all blocks at once.
+    The modes of long blocks are those of shorter ones, unless the rough search tests every angle;
+    -1 stands for all blocks at once.
     """
     return [-1] if effort.every_angle else range(effort.elongation + 1)
 
@@ -174,7 +174,7 @@ class BlockGroup:
         states = np.zeros(len(planes), PICTURE_DTYPE)
         for i, plane in enumerate(planes):
             states[i] = make_picture(plane.shape, params, effort)
-            self._place_picture(plane, states[i], self.told[i].ctypes.data)
+            self._place_picture(plane, states[i], self.reported[i].ctypes.data)
         self.states = cupy.asarray(states.view(np.uint8))
         self._place_room()
 
@@ -186,16 +186,16 @@ class BlockGroup:
         self.pinned = cupy.cuda.alloc_pinned_memory(4 * (1 + sum(rows)))
         words = np.frombuffer(self.pinned, np.uint32, 1 + sum(rows))
         words[...] = 0
-        self.stop, *self.told = np.split(words, np.cumsum([1, *rows[:-1]]))
+        self.stop, *self.reported = np.split(words, np.cumsum([1, *rows[:-1]]))
 
-    def _place_picture(self, plane: Any, picture: np.void, told: int) -> None:
+    def _place_picture(self, plane: Any, picture: np.void, reported: int) -> None:
         """Allocate the arrays of a picture and set its pointers."""
         import cupy
 
         from mmpcodec.backends.cuda.trees import rate_table
 
         views = self._allocate(arrays_of(plane.shape, self.params, self.sizes), picture)
-        picture["told"] = told
+        picture["reported"] = reported
         picture["tables"] = tables_on(self.device).data.ptr
         picture["rates"] = rate_table(self.device).data.ptr
         height, width = plane.shape
@@ -263,7 +263,9 @@ class BlockGroup:
         coarsen = load(
             "blocks/search/coarsen", "coarsen_source", threads=COARSE_SIZE**2, shared_bytes=0
         )
-        survey = load("blocks/search/survey", "survey_blocks", threads=THREADS, shared_bytes=0)
+        rough_search = load(
+            "blocks/search/rough_search", "search_roughly", threads=THREADS, shared_bytes=0
+        )
         search = load(
             "blocks/encode",
             "search_blocks",
@@ -279,9 +281,9 @@ class BlockGroup:
             for name in ("taken", "teams"):
                 array = self.shared[name]
                 array.data.memset_async(0, array.nbytes, self.stream)
-            for apart in _survey_steps(self.effort):
+            for apart in _rough_steps(self.effort):
                 numbers = np.int32(first), np.int32(apart)
-                survey((BLOCKS, last - first), (self.states, self.room, *numbers))
+                rough_search((BLOCKS, last - first), (self.states, self.room, *numbers))
             arguments = self.states, self.room, np.int32(first), np.int32(last)
             search((self.crew.workers, self.crew.teams), arguments)
         return self.stream.record()
@@ -289,11 +291,11 @@ class BlockGroup:
     def _searched(self, i: int) -> int:
         """Return the number of 16x16 fragments of a picture that are searched."""
         rows, columns = self.fragments[i]
-        return fragments_in(self.shapes[i]) * int(self.told[i].sum()) // (rows * columns)
+        return fragments_in(self.shapes[i]) * int(self.reported[i].sum()) // (rows * columns)
 
     def _rows(self, i: int) -> int:
         """Return the number of rows of fragments of a picture, from the top, that are searched."""
-        complete = self.told[i] == self.fragments[i][1]
+        complete = self.reported[i] == self.fragments[i][1]
         return len(complete) if complete.all() else int(complete.argmin())
 
     def _code(self, i: int) -> None:

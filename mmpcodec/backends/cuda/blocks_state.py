@@ -52,7 +52,7 @@ POINTERS = (
     "units",
     "models",
     "done",
-    "told",
+    "reported",
     "plan_nodes",
     "plan_counts",
     "plan_levels",
@@ -75,14 +75,14 @@ PICTURE_DTYPE = np.dtype(
     align=True,
 )
 TICKET_DTYPE = np.dtype([("picture", "i4"), ("row", "i4"), ("column", "i4")])
-SURVEYED_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("unused", "u1")])
+ROUGH_DTYPE = np.dtype([("best", "u1", 2), ("count", "u1"), ("unused", "u1")])
 RESIDUAL_DTYPE = np.dtype([("kept", "i8"), ("energy", "i4"), ("bits", "i4")])
 ROOM_POINTERS = (
     "tickets",
     "taken",
     "stop",
     "modes",
-    "surveyed",
+    "rough_modes",
     "residuals",
     "coefficients",
     "levels",
@@ -181,7 +181,7 @@ def arrays_of_room(tickets: int, crew: Crew, effort: BlockEffort, sizes: DeviceB
         "tickets": (TICKET_DTYPE, (tickets,)),
         "taken": ("u4", (crew.chunk,)),
         "modes": ("u8", (crew.chunk, BLOCKS)),
-        "surveyed": (SURVEYED_DTYPE, (crew.chunk, BLOCKS)),
+        "rough_modes": (ROUGH_DTYPE, (crew.chunk, BLOCKS)),
         "residuals": (RESIDUAL_DTYPE, (crew.chunk, BLOCKS, rough)),
         "coefficients": ("i2", (crew.chunk, chosen, shapes, area)),
         "levels": ("i2", (crew.teams, chosen, shapes, area)),

@@ -32,7 +32,7 @@ def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
     return tuple(
         f"{OURS}:preset={name}"
         for name, tools in PRESETS.items()
-        if not tools.exact and fault_of_depth(tools, kind.depth) is None
+        if not tools.lossless and fault_of_depth(tools, kind.depth) is None
     )
 
 

@@ -27,7 +27,8 @@ function makeImages(ready) {
   }
 
   return {
-    // Forgets the images of another picture; samples of more than 8 bits show the levels of this one.
+    // Forgets the images of another picture; samples of more than 8 bits show the levels of this
+    // one.
     clear(picture) {
       leaving.abort();
       leaving = new AbortController();
@@ -43,7 +44,7 @@ function makeImages(ready) {
 
     drawn: name => load(name).drawn,
 
-    // A minus B, so many times, around mid-gray; null while a picture is being decoded.
+    // A minus B, times `gain`, around mid-gray; null while a picture is being decoded.
     difference(a, b, gain) {
       const one = load(a), other = load(b);
       if (!one.drawn || !other.drawn) return null;
@@ -61,8 +62,8 @@ function makeImages(ready) {
       return last;
     },
 
-    // A picture in faint gray under the colours of its map; null while one of them is being decoded.
-    // colours: the map's red, green, blue and share of the largest value, for each level.
+    // A picture in faint gray under the colours of its map; null while one of them is being
+    // decoded. colours: the map's red, green, blue and share of the largest value, for each level.
     mapped(name, map, colours) {
       const entry = load(name), over = load(`${name}-${map}`);
       if (!entry.drawn || !over.drawn) return null;

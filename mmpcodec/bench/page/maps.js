@@ -1,5 +1,5 @@
-// Draws a map over a picture, which stays faintly seen where the map is dark. The map has one level,
-// in the first of four bytes, for 2x2 pixels.
+// Draws a map over a picture, which stays faintly seen where the map is dark. The map has one
+// level, in the first of four bytes, for 2x2 pixels.
 function drawMap({data, width}, levels, mapWidth, colours) {
   const FAINT = 0.3; // share of the picture's brightness
   for (let k = 0; k < data.length; k += 4) {
@@ -11,7 +11,8 @@ function drawMap({data, width}, levels, mapWidth, colours) {
   }
 }
 
-// The choice of a map of a metric, its colours and its legend. A page without maps has none of them.
+// The choice of a map of a metric, its colours and its legend. A page without maps has none of
+// them.
 class Maps {
   static LEVELS = 64; // level k stands for the value top * (k / 63) ** 2
   static BRIGHTER = "1";

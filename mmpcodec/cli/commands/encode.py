@@ -197,7 +197,7 @@ class EncodeFiles:
     setting : Setting
     target : Target or None
     verify, verbose : bool
-        Whether each file is decoded and compared; whether each pass of a target is told.
+        Whether each file is decoded and compared; whether each pass of a target is reported.
     source : Encodings or None
         Encodes the pictures; None before the jobs and the machine are known.
     devices : tuple of int
@@ -412,7 +412,7 @@ def encode(
 
 def settings_texts(params: EncodeParams) -> list[str]:
     """Return rate and tools of each set of tools, in words."""
-    ways = params.aiming(measured=False).each_alone()
+    ways = params.tuned(measured=False).each_alone()
     return [f"{rate_text(params)}, {tools_text(each.coded_tools)}" for each in ways]
 
 

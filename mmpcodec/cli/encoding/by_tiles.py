@@ -44,7 +44,7 @@ def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify
             device=setting.device,
             threads=setting.threads,
             progress=progress,
-            importance=setting.importance(job, reader.shape),
+            roi=setting.roi_map(job, reader.shape),
         )
         seconds = time.perf_counter() - started
         if verify:

@@ -25,16 +25,16 @@ if TYPE_CHECKING:
     from mmpcodec.codec.rate_control.targets import Rate
 
 FAST_EFFORT = 1
-LOSSLESS_FAST_PRESET = "exact"
+LOSSLESS_FAST_PRESET = "lossless"
 
 EFFECTS: dict[str, Callable[[Tools], bool]] = {
-    "--lambda": lambda tools: not tools.exact,
-    "--lambdas": lambda tools: not tools.exact,
-    "--quality": lambda tools: not tools.exact,
-    "--target-psnr": lambda tools: not tools.exact,
-    "--target-ssimulacra2": lambda tools: not tools.exact,
-    "--fast": lambda tools: tools.prediction or tools.exact,
-    "--effort": lambda tools: tools.prediction or tools.exact,
+    "--lambda": lambda tools: not tools.lossless,
+    "--lambdas": lambda tools: not tools.lossless,
+    "--quality": lambda tools: not tools.lossless,
+    "--target-psnr": lambda tools: not tools.lossless,
+    "--target-ssimulacra2": lambda tools: not tools.lossless,
+    "--fast": lambda tools: tools.prediction or tools.lossless,
+    "--effort": lambda tools: tools.prediction or tools.lossless,
     "--rate-model": lambda tools: TREES in tools.codings,
 }
 """Whether an option changes the file that a set of tools writes. The options of single tools are
@@ -119,7 +119,7 @@ def check_beside_max_error(rate: RateOptions) -> None:
 def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, int]:
     """Return the preset and the effort that the options of the search stand for.
 
-    ``--fast`` is effort 1, and preset exact for lossless files.
+    ``--fast`` is effort 1, and preset lossless for lossless files.
     ``--best`` is preset best at effort 9.
 
     Raises
@@ -164,7 +164,7 @@ def wanted(
     found = asked(rate, tools.get("max_error"))
     lam, quality, target = found.lam, found.quality, found.target
     preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
-    tools["tune"] = found.aim(tools.get("tune"))
+    tools["tune"] = found.tuned(tools.get("tune"))
     params = EncodeParams.from_options(
         lam,
         quality=quality,

@@ -54,7 +54,7 @@ class Roi(NamedTuple):
         """Whether the regions are a table of ``mmp highlight``."""
         return os.path.splitext(self.given)[1].lower() in TABLES
 
-    def importance(self, source: str, shape: tuple[int, ...], limits: DecodeLimits) -> "np.ndarray":
+    def roi_map(self, source: str, shape: tuple[int, ...], limits: DecodeLimits) -> "np.ndarray":
         """Return the importance of the pixels of a picture, an (H, W) int8 array.
 
         Parameters
@@ -133,7 +133,7 @@ def with_roi(
         return None, params
     if palette:
         check_alone("--palette", {"--roi": given})
-    from mmpcodec.codec.importance.maps import MOST_IMPORTANCE, with_importance
+    from mmpcodec.codec.weighting.maps import MOST_IMPORTANCE, with_roi
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
@@ -152,7 +152,7 @@ def with_roi(
         _read_regions(given)
     else:
         _parsed(given)
-    return roi, with_importance(params)
+    return roi, with_roi(params)
 
 
 def check_jobs(roi: Roi | None, inputs: int, *, tiles_apart: bool) -> None:

@@ -106,14 +106,14 @@ class Setting(NamedTuple):
         """Return the parameters for pictures whose format is one of measurements, or is not."""
         if not measured:
             return self.params
-        params = self.params.aiming(measured=True)
+        params = self.params.tuned(measured=True)
         return params.without_loss() if params.spared and self.roi is None else params
 
     def backend_for(self, params: EncodeParams, depth: int) -> str:
         """Return the backend that encodes samples of a depth.
 
         The device that "auto" took for all pictures may lack what a single one needs, such as
-        exact samples for measurements; then "auto" chooses again.
+        lossless samples for measurements; then "auto" chooses again.
         """
         from mmpcodec import backends
 
@@ -145,9 +145,9 @@ class Setting(NamedTuple):
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
-        importance = self.importance(job, samples.shape)
+        roi = self.roi_map(job, samples.shape)
         metadata = self.metadata(picture.metadata)
-        return Input(samples, depth, metadata, size, importance, measured)
+        return Input(samples, depth, metadata, size, roi, measured)
 
     def opened(self, job: Job) -> "Reader":
         """Open a picture to read parts of it."""
@@ -155,9 +155,9 @@ class Setting(NamedTuple):
 
         return pictures.opened(job.source, limits=self.limits, page=self.page, strict=self.strict)
 
-    def importance(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
+    def roi_map(self, job: Job, shape: tuple[int, ...]) -> "np.ndarray | None":
         """Return the importance of the pixels of a picture; None if all count alike."""
-        return self.roi and self.roi.importance(job.source, shape, self.limits)
+        return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
 class Input(NamedTuple):
@@ -167,7 +167,7 @@ class Input(NamedTuple):
     depth: int
     metadata: "Metadata"
     input_bytes: int
-    importance: "np.ndarray | None" = None
+    roi: "np.ndarray | None" = None
     measured: bool = False
 
 
@@ -264,7 +264,7 @@ class OneByOne:
             device=setting.device,
             threads=setting.threads,
             progress=progress,
-            importance=[picture.importance for picture in pictures],
+            roi=[picture.roi for picture in pictures],
             **options,
         )
         seconds = (time.perf_counter() - started) / len(pictures)

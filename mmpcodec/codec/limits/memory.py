@@ -20,10 +20,10 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
-EXACT_BYTES = 48 << 20
-"""The same for each plane of a layer of exact samples."""
-EXACT_COLUMN_BYTES = 2560
-"""Bytes for the sums of the fits of a column of a plane of exact samples."""
+LOSSLESS_BYTES = 48 << 20
+"""The same for each plane of a layer of lossless samples."""
+LOSSLESS_COLUMN_BYTES = 2560
+"""Bytes for the sums of the fits of a column of a plane of lossless samples."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
@@ -55,14 +55,14 @@ def memory_to_decode(
 
 def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
-    columns = EXACT_COLUMN_BYTES * tile.width
-    if tools.exact:
-        return planes * (EXACT_BYTES + columns)
+    columns = LOSSLESS_COLUMN_BYTES * tile.width
+    if tools.lossless:
+        return planes * (LOSSLESS_BYTES + columns)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 
 
 def _elements(tools: Tools, fragments: int) -> int:
     """Return the most elements of a dictionary after this many fragments."""
-    if tools.exact or (tools.prediction and not tools.dictionary):
+    if tools.lossless or (tools.prediction and not tools.dictionary):
         return 0
     return min(tools.dictionary_limit, _LEVELS + _MOST_INSERTIONS * fragments)

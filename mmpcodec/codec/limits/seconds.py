@@ -15,18 +15,19 @@ from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.params import DecodeLimits
 from mmpcodec.reference.entropy.symbols import SymbolReader
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import parted
 from mmpcodec.reference.lossless.values import code_values
 from mmpcodec.tools import Tools
 
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
-EXACT_FAST = 0.1e-6
-EXACT_PREDICTOR = 0.2e-6
-EXACT_MANY_MODELS = 0.1e-6
-"""Seconds for a sample of exact samples: with 2 models; for each predictor; with 16 models more."""
-EXACT_BYTE = 4e-6
+LOSSLESS_FAST = 0.1e-6
+LOSSLESS_PREDICTOR = 0.2e-6
+LOSSLESS_MANY_MODELS = 0.1e-6
+"""Seconds for a sample of lossless samples: with 2 models; for each predictor; with 16 models
+more."""
+LOSSLESS_BYTE = 4e-6
 TREES = 0.3e-6
 TREES_FLAT = 0.07e-6
 TREES_REACH = 1.5e-3
@@ -54,7 +55,7 @@ def seconds_to_decode(
     planes : int
         Of the picture.
     peek : bool
-        Whether to look into short payloads of exact samples for planes of one value, which takes
+        Whether to look into short payloads of lossless samples for planes of one value, which takes
         about a millisecond a plane, and more above 8 bits. Without it, no plane is flat.
     """
     total = 0.0
@@ -63,7 +64,7 @@ def seconds_to_decode(
         samples = tile.width * tile.height
         for part in stream.parts:
             if isinstance(part, Palette):
-                total += samples * (_exact_rate(part.tools) + FLAT)
+                total += samples * (_lossless_rate(part.tools) + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
             total += _layer_seconds(part, samples, own, bits, peek)
@@ -92,10 +93,10 @@ def seconds_within(
 
 def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
     tools, size = layer.tools, len(layer.payload)
-    if tools.exact:
+    if tools.lossless:
         flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
-        rates = flat * FLAT + (planes - flat) * _exact_rate(tools)
-        return samples * rates + size * EXACT_BYTE
+        rates = flat * FLAT + (planes - flat) * _lossless_rate(tools)
+        return samples * rates + size * LOSSLESS_BYTE
     if not tools.prediction:
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
@@ -104,11 +105,11 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 
 
-def _exact_rate(tools: Tools) -> float:
+def _lossless_rate(tools: Tools) -> float:
     """Return the seconds for a sample that takes nearly no bits."""
     if tools.models == 2:
-        return EXACT_FAST
-    return EXACT_PREDICTOR * tools.predictors + EXACT_MANY_MODELS * (tools.models > 8)
+        return LOSSLESS_FAST
+    return LOSSLESS_PREDICTOR * tools.predictors + LOSSLESS_MANY_MODELS * (tools.models > 8)
 
 
 def _flat_planes(layer: Layer, planes: int, depth: int) -> int:
@@ -116,7 +117,7 @@ def _flat_planes(layer: Layer, planes: int, depth: int) -> int:
     flat = 0
     try:
         for stream in parted(bytes(layer.payload), planes):
-            reader = SymbolReader(stream, EXACT_SYNTAX, coarse=True)
+            reader = SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True)
             if layer.tools.max_error or len(code_values(reader, depth, None, 0)) > 1:
                 break
             flat += 1

@@ -5,18 +5,18 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.codec.look import strips_of
+from mmpcodec.codec.classification import strips_of
 from mmpcodec.depth import most
 from mmpcodec.reference.entropy.cell_rates import CELL
 from mmpcodec.samples import form_of
 
 FEW_COLOURS = 48
-"""Cells with at most so many colours choose those of the first trial."""
+"""Most colours of a cell that chooses the colours of the first trial."""
 EQUAL_SHARE, LEAST_REACH = 2, 8
-"""A cell looks drawn if one of so many samples equals the sample before in its row, and the largest
-difference of two samples is at least white divided by so many."""
+"""A cell looks drawn if the share 1 / EQUAL_SHARE of its samples equal the sample before in the
+row, and the largest difference of two samples is at least white / LEAST_REACH."""
 LEAST_CELLS = 64
-"""A picture looks drawn if one of so many cells does."""
+"""A picture looks drawn if the share 1 / LEAST_CELLS of its cells does."""
 LOOKED_AT = 1 << 18
 """About how many pixels, in strips, show whether a picture looks drawn."""
 

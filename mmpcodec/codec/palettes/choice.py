@@ -12,17 +12,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.classification import strips_of
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import seen_pixels
 from mmpcodec.codec.encoding import LayerCoding
-from mmpcodec.codec.importance.aims import error_of, seen_cells
-from mmpcodec.codec.importance.filling import filled
-from mmpcodec.codec.look import strips_of
 from mmpcodec.codec.palette_layer import coding_of, drawn_over
 from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, looks_drawn
 from mmpcodec.codec.palettes.colours import Histogram
 from mmpcodec.codec.palettes.search import Costs, PaletteSearch, PaletteTrial, form_of_effort
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
+from mmpcodec.codec.weighting.filling import filled
+from mmpcodec.codec.weighting.tuned_errors import error_of, seen_cells
 from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -40,7 +40,7 @@ MOST_LOSSLESS = 1024
 
 def may_have_palette(tile: TileSource) -> bool:
     """Return whether a palette is tried on a tile: if it looks drawn and has no importance."""
-    return tile.importance is None and looks_drawn(tile.on_host, tile.depth)
+    return tile.roi is None and looks_drawn(tile.on_host, tile.depth)
 
 
 def with_palette(
@@ -62,7 +62,7 @@ def with_palette(
     candidates : sequence of EncodeParams
         As in ``encode_tiles``.
     backend : Backend
-        Codes exact samples.
+        Codes lossless samples.
     threads : int or None
     code_below : callable
         Codes the layers of a tile whose hidden pixels do not count, and reports its progress.
@@ -77,7 +77,7 @@ def with_palette(
     parts = OpenProgress(progress)
     header = header_of_tile(tile, candidates)
     coded = _CodedTile(tile, header, found, candidates[0], backend, threads, parts)
-    if candidates[0].lam == 0 or all(candidate.tools.exact for candidate in candidates):
+    if candidates[0].lam == 0 or all(candidate.tools.lossless for candidate in candidates):
         made = coded.with_all_colours()
     else:
         made = coded.with_best_palette(code_below)
@@ -106,7 +106,7 @@ class _CodedTile:
     def with_all_colours(self) -> TileEncoding | None:
         """Return a tile whose colours are all in a palette, or None if there are too many."""
         colours = colours_of(self.source.on_host)
-        # Exact samples name the levels of a gray plane themselves.
+        # Lossless samples name the levels of a gray plane themselves.
         if colours.shape[2] == 1:
             return None
         height, width = colours.shape[:2]
@@ -142,7 +142,7 @@ class _CodedTile:
         palette, drawn = chosen
         trial = search.best_order(palette, drawn, self.params.effort)
         below_it = None
-        if trial.palette.clear:
+        if trial.palette.transparent:
             hidden = drawn if seen is None else drawn | ~seen
             below_it = code_below(replace(self.source, hidden=hidden), self.progress.part())
         return self._made(trial, below_it)
@@ -153,7 +153,7 @@ class _CodedTile:
         """Return the errors of cells without a palette, sums over the colours."""
         source, samples = self.source, self.found.samples
         luma = self.found.layers[0].tools
-        if self.params.tune == EYE and luma.frequency_weights:
+        if self.params.tune == EYE and luma.quantisation_matrix:
             scale = colours.shape[2] * 4.0 ** extra_bits(source.depth)
             return np.rint(seen_cells(source, samples, self.params) * scale).astype(np.int64)
         difference = colours.astype(np.int64) - colours_of(samples)
@@ -182,10 +182,12 @@ class _CodedTile:
             samples = self.source.on_host[..., -1:] if form.has_alpha else None
         else:
             stream, codings, samples = below.stream, below.layers, below.samples
-        samples = drawn_over(samples, trial.samples, palette.clear, self.source.depth)
+        samples = drawn_over(samples, trial.samples, palette.transparent, self.source.depth)
         crc = layers.samples_crc(samples)
         stream = replace(stream, samples_crc=crc, palette=palette)
-        data = layers.write(self.header, stream.layout, stream.layers, crc, stream.turn, palette)
+        data = layers.write(
+            self.header, stream.layout, stream.layers, crc, stream.rotation, palette
+        )
         return TileEncoding(
             data, samples, (coding, *codings), self.found.costs, self.found.used, stream
         )
@@ -198,7 +200,7 @@ class _CodedTile:
         tools = form_of_effort(self.params.effort)
         depth = Layout.APART.depth_of(ALPHA, self.source.depth)
         plane = split(self.source.on_host, self.source.depth, Layout.APART)[-1].samples
-        payload, _, trace = self.backend.encode_exact(
+        payload, _, trace = self.backend.encode_lossless(
             to_planes(plane), depth, tools, threads=self.threads
         )
         coding = LayerCoding(

@@ -1,6 +1,6 @@
 """The order of the colours of a palette: alike colours and neighbours get near numbers.
 
-Exact samples predict a number from the numbers around it, so a good order saves a tenth of the
+Lossless samples predict a number from the numbers around it, so a good order saves a tenth of the
 bytes. The order is a tour through the colours, the shortest that is found.
 """
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.look import strips_of
+from mmpcodec.codec.classification import strips_of
 from mmpcodec.codec.palette_layer import PaletteSamples, encode_palette
 from mmpcodec.codec.palettes.area import cells_drawn
 from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of
@@ -41,15 +41,15 @@ COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 """About how many pixels in strips are coded to compare numbers of colours: below that effort, and
 from it on."""
 LEAST_FORM = 2
-"""The least effort whose form of exact samples codes numbers."""
+"""The least effort whose form of lossless samples codes numbers."""
 
 
 def form_of_effort(effort: int) -> Tools:
-    """Return the tools of exact samples that code numbers at an effort.
+    """Return the tools of lossless samples that code numbers at an effort.
 
-    The fast form of effort 1 takes a third more bytes on a page, so palettes do not have it.
+    The fast mode of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
-    return preset_tools("exact", max(effort, LEAST_FORM))
+    return preset_tools("lossless", max(effort, LEAST_FORM))
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ class PaletteSearch:
     below : (R, C) int64 array
         Cost of each cell without a palette.
     backend : Backend
-        Codes exact samples.
+        Codes lossless samples.
     threads : int or None
     progress : OpenProgress
         Each trial is a part.
@@ -137,7 +137,7 @@ class PaletteSearch:
         *,
         of_colours: bool = True,
     ) -> PaletteTrial:
-        """Code pixels with a palette; those that are not drawn are clear. None draws all."""
+        """Code pixels with a palette; those that are not drawn are transparent. None draws all."""
         shape = self.samples.shape[:2]
         drawing = Drawing(palette, self.histogram)
         numbers, errors = (each.reshape(shape) for each in (drawing.numbers, drawing.errors))
@@ -145,7 +145,7 @@ class PaletteSearch:
         order = order_of(palette, beside(numbers, all_drawn, len(palette)), WAYS[way])
         places = np.empty_like(order)
         places[order] = np.arange(len(order))
-        clear = not all_drawn.all()
+        transparent = not all_drawn.all()
         numbers = np.where(all_drawn, places[numbers], len(palette))
         errors = np.where(all_drawn, errors, 0)
         if rows is not None:
@@ -154,7 +154,7 @@ class PaletteSearch:
         coded, trace = encode_palette(
             self.backend,
             *samples,
-            clear,
+            transparent,
             self.depth,
             tools,
             self.threads,

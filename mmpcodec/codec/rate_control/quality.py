@@ -42,7 +42,7 @@ def at_quality(params: EncodeParams, areas: Sequence[Shown]) -> EncodeParams:
     """
     if params.quality is None:
         return params
-    if all(candidate.tools.exact for candidate in params.each_alone()):
+    if all(candidate.tools.lossless for candidate in params.each_alone()):
         return params.at(params.lam)
     depth = areas[0][1] if areas else BYTE
     seen = [area for area, _ in areas]

@@ -16,7 +16,6 @@ import numpy as np
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import Point, psnr_of
 from mmpcodec.codec.encoding import Pass
-from mmpcodec.codec.importance.areas import areas_in
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.bracketing import Tried, approach
 from mmpcodec.codec.rate_control.forecast import Forecast
@@ -28,6 +27,7 @@ from mmpcodec.codec.rate_control.targets import (
     Target,
     check_unbounded,
 )
+from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
 from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
@@ -247,9 +247,9 @@ def reach(
 def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     """Return what a message adds if other presets come nearer to the target, or ""."""
     if target.name in ("psnr", SSIMULACRA2):
-        return "; preset exact is lossless"
-    if all(candidate.tools.exact for candidate in candidates):
-        return f"; {presets_where(lambda tools: not tools.exact)} makes smaller files"
+        return "; preset lossless is lossless"
+    if all(candidate.tools.lossless for candidate in candidates):
+        return f"; {presets_where(lambda tools: not tools.lossless)} makes smaller files"
     return ""
 
 
@@ -427,7 +427,7 @@ class _Search:
                 candidate,
                 lam=lam,
                 effort=effort if candidate.tools.prediction else self._effort,
-                looks=candidate.looks and self._samples.size >= MOST_SMALL,
+                classifies=candidate.classifies and self._samples.size >= MOST_SMALL,
             )
             for candidate in self._candidates_at(lam)
         ]
@@ -435,11 +435,11 @@ class _Search:
     def _narrow(self, lam: float, effort: int, margin: float) -> None:
         """Keep the candidates that code a layer or cost at most ``margin`` times the least.
 
-        Exact samples do not depend on lambda and are tried at lambda 0 only.
+        Lossless samples do not depend on lambda and are tried at lambda 0 only.
         """
         found = self._made[lam, effort][1]
         candidates = [
-            candidate for candidate in self._candidates if not candidate.tools.exact
+            candidate for candidate in self._candidates if not candidate.tools.lossless
         ] or self._candidates
         most = margin * min(found[candidate][0] for candidate in candidates)
         self._candidates = [

@@ -90,7 +90,7 @@ class Rate(NamedTuple):
     tune: str = PSNR
     asked: bool = True
 
-    def aim(self, tune: str | None) -> str:
+    def tuned(self, tune: str | None) -> str:
         """Return the aim of an encoder that is asked for this one."""
         return self.tune if tune in (None, AUTO) else tune
 

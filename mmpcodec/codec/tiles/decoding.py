@@ -44,7 +44,7 @@ def _layer_coding(
         layer.tools,
         len(layer.payload),
         layer.coefficients,
-        layer.planes_coefficients,
+        layer.cross_component_coefficients,
         trace,
         tile.number,
         by,
@@ -100,7 +100,7 @@ def _decoded_levels(
             if isinstance(job, Palette):
                 run = partial(_decode_palette, backend, header, tile, job)
             else:
-                earlier = found[number][: job.tools.earlier_planes]
+                earlier = found[number][: job.tools.cross_component]
                 run = partial(_decode_layer, backend, header, tile, stream.layout, job, earlier)
             tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
         for (number, job), one in zip(jobs, run_all(tasks, threads, part), strict=True):
@@ -124,7 +124,7 @@ def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Palette | Lay
     for number, stream in enumerate(streams):
         place = 0
         for part in stream.parts:
-            place += part.tools.earlier_planes > 0
+            place += part.tools.cross_component > 0
             while len(rounds) <= place:
                 rounds.append([])
             rounds[place].append((number, part))
@@ -151,9 +151,9 @@ def _decode_layer(
     depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
-        if layer.tools.exact:
+        if layer.tools.lossless:
             planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_exact(
+            whole, trace = backend.decode_lossless(
                 payload, (planes, *shape), depth, layer.tools, threads=threads, progress=progress
             )
             samples, trace = from_planes(whole, depth), trace.with_filter(0)
@@ -207,15 +207,18 @@ def filtered(
     *,
     changes: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Filter the decoded samples of a layer: by filter bank, post filter and planes filter.
+    """Filter the decoded samples of a layer: by fixed filters, post filter and cross-component
+    filter.
 
-    ``earlier`` are the planes that predict it, ``changes`` the step changes of its fragments.
+    ``earlier`` are the planes that predict it, ``changes`` the delta step of its fragments.
     """
-    bank, steps = layer.tools.filter_bank or 0, steps_of(layer.tools, changes)
-    samples = backend.filter_bank.apply(samples, bank, steps, depth, threads=threads)
+    bank, steps = layer.tools.fixed_filters or 0, steps_of(layer.tools, changes)
+    samples = backend.fixed_filters.apply(samples, bank, steps, depth, threads=threads)
     samples = backend.post_filter.apply(samples, layer.coefficients, depth, threads=threads)
-    coefficients = layer.planes_coefficients
-    return backend.planes_filter.apply(samples, earlier, coefficients, depth, threads=threads)
+    coefficients = layer.cross_component_coefficients
+    return backend.cross_component_filter.apply(
+        samples, earlier, coefficients, depth, threads=threads
+    )
 
 
 def _joined(
@@ -238,7 +241,7 @@ def _joined(
     coded = [layer for _, layer in good]
     if palette is not None:
         found, coding = palette
-        samples = drawn_over(samples, found, coding.clear, header.depth)
+        samples = drawn_over(samples, found, coding.transparent, header.depth)
         coded = [coding, *coded]
     assert samples is not None
     stored = header.samples_crc(stream.samples_crc)
@@ -255,10 +258,11 @@ def _joined(
 def _of_layers(
     header: Header, stream: TileStream, planes: list[np.ndarray], threads: int | None
 ) -> np.ndarray | None:
-    """Return the samples of the layers: of alpha alone, or None, below a palette without clear."""
-    if stream.palette is not None and not stream.palette.clear:
+    """Return the samples of the layers: of alpha alone, or None, below a palette without
+    transparent pixels."""
+    if stream.palette is not None and not stream.palette.transparent:
         return narrowed(planes[0], header.depth) if planes else None
-    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.exact:
+    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.lossless:
         return planes[0]
-    form, layout, turn = header.form, stream.layout, stream.turn
-    return joined(planes, form, header.depth, layout, turn, threads=threads)
+    form, layout, rotation = header.form, stream.layout, stream.rotation
+    return joined(planes, form, header.depth, layout, rotation, threads=threads)

@@ -29,7 +29,7 @@ def encode_large(
     device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
-    importance: Any = None,
+    roi: Any = None,
 ) -> LargeEncoding:
     """Encode a picture tile by tile; the file equals the one that ``encode`` returns.
 
@@ -48,7 +48,7 @@ def encode_large(
         Bits per sample; None takes the reader's.
     metadata : Metadata or None
         None takes the reader's.
-    backend, device, threads, progress, importance
+    backend, device, threads, progress, roi
         See ``encode``.
 
     Returns
@@ -69,10 +69,10 @@ def encode_large(
         tile_size,
         params,
         lambda parts: [reader.read(*part) for part in parts],
-        importance,
+        roi,
         backend,
     )
-    coder = TileCoder.of(header, params, backend, threads, devices, importance)
+    coder = TileCoder.of(header, params, backend, threads, devices, roi)
     pixels = GROUP_PIXELS * max(len(devices.numbers), 1)
     groups = list(grouped(header.tiles, attrgetter("pixels"), pixels))
     shares = [coder.fragments(group) for group in groups]

@@ -14,11 +14,11 @@ from mmpcodec.codec.candidates import backends_of, candidates_at, fitted
 from mmpcodec.codec.devices import Devices, encode_on
 from mmpcodec.codec.distortion import largest_error
 from mmpcodec.codec.encoder import GROUP_FRAGMENTS
-from mmpcodec.codec.importance.maps import check_importance
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.quality import PartsOf
 from mmpcodec.codec.sources import Kind, check_white, levels_of, params_of
 from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
+from mmpcodec.codec.weighting.maps import check_roi
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
 from mmpcodec.format.container import Header
@@ -43,7 +43,7 @@ def prepared(
     tile_size: int,
     params: EncodeParams,
     parts_of: PartsOf,
-    importance: Any = None,
+    roi: Any = None,
     backend: str = "auto",
 ) -> tuple[Header, EncodeParams]:
     """Return the header of a picture whose tiles are not coded yet, and its parameters.
@@ -61,7 +61,7 @@ def prepared(
         Those that are asked for.
     parts_of : callable
         See ``params_of``.
-    importance, backend
+    roi, backend
         See ``encode``.
 
     Raises
@@ -80,7 +80,7 @@ def prepared(
     header = Header(width, height, form, depth, size, metadata)
     params = fitted(params, backend, depth)
     candidates_at(params, depth, backend)
-    kind = Kind(tuple(shape), depth, metadata, importance is not None)
+    kind = Kind(tuple(shape), depth, metadata, roi is not None)
     params, levels = params_of(params, kind, parts_of)
     whole = [(slice(0, height), slice(0, width))]
     found, metadata = levels_of(
@@ -136,7 +136,7 @@ class TileCoder:
         See ``encode``.
     devices : Devices
         Devices that share the tiles of a group.
-    importance : (H, W) int8 array or None
+    roi : (H, W) int8 array or None
         Importance of the pixels of the picture; None if all count alike.
     """
 
@@ -148,7 +148,7 @@ class TileCoder:
     backend: str = "auto"
     threads: int | None = None
     devices: Devices = field(default_factory=Devices)
-    importance: np.ndarray | None = None
+    roi: np.ndarray | None = None
 
     @classmethod
     def of(
@@ -158,7 +158,7 @@ class TileCoder:
         backend: str,
         threads: int | None,
         devices: Devices | None = None,
-        importance: Any = None,
+        roi: Any = None,
     ) -> "TileCoder":
         """Return the coder for the tiles of a picture with this header.
 
@@ -167,12 +167,12 @@ class TileCoder:
         ParameterError
             If an argument is out of its range, or the parameters cannot code samples of the depth.
         """
-        importance = check_importance(importance, (header.height, header.width))
+        roi = check_roi(roi, (header.height, header.width))
         candidates_at(params, header.level_depth, backend)
         threads = check_threads(threads)
         head = header.planes, header.depth, header.tile_size
         levels = Levels.of(header)
-        return cls(*head, params, levels, backend, threads, devices or Devices(), importance)
+        return cls(*head, params, levels, backend, threads, devices or Devices(), roi)
 
     def fragments(self, tiles: Iterable[Tile]) -> int:
         """Return the number of 16x16 fragments of tiles, summed over the planes."""
@@ -200,7 +200,7 @@ class TileCoder:
                 raise at_tile(error, tile) from error
             tiles.append(tile)
             on_host = self.levels.coded(checked.get() if on_device(checked) else checked)
-            own = None if self.importance is None else self.importance[tile.slices]
+            own = None if self.roi is None else self.roi[tile.slices]
             sources.append(TileSource(on_host, on_host, self.levels.bits, own, self.tile_size))
         params, bits = self.levels.at_levels(self.params), self.levels.bits
         candidates = candidates_at(params, bits, self.backend)

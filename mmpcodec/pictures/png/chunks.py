@@ -201,13 +201,13 @@ def _resolution(contents: bytes) -> Resolution | None:
 
 def metadata_chunks(metadata: Metadata) -> Iterator[Chunk]:
     """Convert metadata to chunks, which go before the samples; leaves out what PNG cannot hold."""
-    if (told := metadata.colours) is not None:
-        if (told.primaries, told.transfer, told.full_range) != (2, 2, True):
-            yield b"cICP", bytes([told.primaries, told.transfer, 0, told.full_range])
-        if told.gamma:
-            yield b"gAMA", struct.pack(">I", told.gamma)
-        if told.chromaticities:
-            yield b"cHRM", struct.pack(">8I", *told.chromaticities)
+    if (reported := metadata.colours) is not None:
+        if (reported.primaries, reported.transfer, reported.full_range) != (2, 2, True):
+            yield b"cICP", bytes([reported.primaries, reported.transfer, 0, reported.full_range])
+        if reported.gamma:
+            yield b"gAMA", struct.pack(">I", reported.gamma)
+        if reported.chromaticities:
+            yield b"cHRM", struct.pack(">8I", *reported.chromaticities)
     if metadata.icc:
         yield b"iCCP", b"ICC profile\0\0" + zlib.compress(metadata.icc, 9)
     if metadata.resolution is not None and (numbers := _numbers(metadata.resolution)):

@@ -26,7 +26,7 @@ _DISTORTION = 8
 def key_of(params: EncodeParams) -> str:
     """Return the key of a point: a hash of the parameters and of the sources of the codec."""
     ways = [asdict(each.coded_tools) for each in params.each_alone()]
-    search = [params.rate_model, params.effort, params.looks, params.palette, params.fine]
+    search = [params.rate_model, params.effort, params.classifies, params.palette, params.fine]
     aims = [params.lambda_fixed, params.tune, params.range]
     parts = [aims, ways, search, codec_fingerprint()]
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()[:32]

@@ -11,18 +11,17 @@ import numpy as np
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.derived_modes import angle_weights
-from mmpcodec.reference.blocks.frequency_weights import unweighted
 from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
+    CROSS_COMPONENT,
     FIRST_ANGLE,
     LEAST_SQUARES,
-    PLANES,
     TEMPLATES,
     TERNARY,
     THREE_ROWS,
     UNIT_LOG2,
-    WIDE_PLANES,
+    WIDE_CROSS_COMPONENT,
     Block,
     BlockNode,
     BlockPlace,
@@ -36,6 +35,7 @@ from mmpcodec.reference.blocks.partition import (
 )
 from mmpcodec.reference.blocks.planes import WIDE_FROM_LOG2, predict_from_planes
 from mmpcodec.reference.blocks.prediction import FIRST_FROM_ABOVE, LEAST_SQUARES_MARGIN, predict
+from mmpcodec.reference.blocks.quantisation_matrix import unweighted
 from mmpcodec.reference.blocks.steps import code_change, fragments_across, step_at
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.trained_transforms import inverse_low
@@ -65,7 +65,7 @@ class BlockPicture:
     depth : int
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
     earlier : sequence of (H, W) arrays
-        The decoded planes that predict this one, as many as the tool *earlier planes* says.
+        The decoded planes that predict this one, as many as the tool *cross component* says.
 
     Attributes
     ----------
@@ -83,7 +83,7 @@ class BlockPicture:
     earlier : list of (H', W') int64 arrays
         The earlier planes, padded.
     changes : (R, C) int8 array
-        Step changes of the fragments; 0 before a fragment is decoded.
+        Delta step of the fragments; 0 before a fragment is decoded.
     fragment_tools : Tools
         The tools with the step of the current fragment.
     """
@@ -131,7 +131,7 @@ class BlockPicture:
 
     def tools_of(self, fragment: BlockPlace) -> Tools:
         """Return the tools with the step of a fragment whose step change is known."""
-        if not self.tools.step_changes:
+        if not self.tools.delta_step:
             return self.tools
         step = step_at(self.tools.step, int(self.changes[self.number_of(fragment)]))
         return replace(self.tools, step=step)
@@ -146,10 +146,10 @@ class BlockPicture:
 
     def planes_modes(self, place: BlockPlace) -> tuple[int, ...]:
         """Return the modes from earlier planes, 38 and 39, that are available for a block."""
-        if self.tools.earlier_planes == 0 or max(place.row, place.column) == 0:
+        if self.tools.cross_component == 0 or max(place.row, place.column) == 0:
             return ()
         wide = place.height_log2 + place.width_log2 >= WIDE_FROM_LOG2
-        return (PLANES, WIDE_PLANES) if wide else (PLANES,)
+        return (CROSS_COMPONENT, WIDE_CROSS_COMPONENT) if wide else (CROSS_COMPONENT,)
 
     def absent_modes(self, place: BlockPlace) -> list[int]:
         """Return the modes that are not available for a block."""
@@ -170,7 +170,7 @@ class BlockPicture:
         (h, w) int64 array
             Predicted samples.
         """
-        if mode >= PLANES:
+        if mode >= CROSS_COMPONENT:
             return predict_from_planes(mode, self.samples, self.earlier, place, self.depth)
         if mode == TEMPLATES:
             decoded, count = self.units.decoded_samples, self.tools.templates
@@ -189,7 +189,7 @@ class BlockPicture:
             coefficients = dequantised(block.levels, place, self.fragment_tools)
             if block.trained:
                 coefficients = inverse_low(coefficients, place, block.mode)
-            strength = self.tools.frequency_weights
+            strength = self.tools.quantisation_matrix
             coefficients = unweighted(coefficients, place.height, place.width, strength)
             sides = sine_sides(place, self.tools.border_sines)
             samples = samples + inverse(
@@ -256,7 +256,7 @@ def code_blocks(
         for part in place.parts(flag):
             visit(part)
 
-    if picture.tools.step_changes:
+    if picture.tools.delta_step:
         row, column = picture.number_of(fragment)
         code_change(coder, picture.models, picture.changes, row, column, nodes is not None)
     picture.fragment_tools = picture.tools_of(fragment)
@@ -362,11 +362,15 @@ def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: i
     planes_modes = picture.planes_modes(place)
     if planes_modes:
         context = size, units.planes_context(place)
-        if models.planes.code(coder, context, None if mode is None else mode >= PLANES):
-            if WIDE_PLANES not in planes_modes:
-                return PLANES
-            wide = None if mode is None else mode == WIDE_PLANES
-            return WIDE_PLANES if models.wide_planes.code(coder, (size,), wide) else PLANES
+        if models.planes.code(coder, context, None if mode is None else mode >= CROSS_COMPONENT):
+            if WIDE_CROSS_COMPONENT not in planes_modes:
+                return CROSS_COMPONENT
+            wide = None if mode is None else mode == WIDE_CROSS_COMPONENT
+            return (
+                WIDE_CROSS_COMPONENT
+                if models.wide_cross_component.code(coder, (size,), wide)
+                else CROSS_COMPONENT
+            )
     likely, absent = units.likely_modes(place), picture.absent_modes(place)
     return models.mode.code(coder, size, likely, absent, mode, picture.angle_weights(place))
 

@@ -162,22 +162,22 @@ FREQUENCIES, SUMS, DIRECTIONS = 8, 8, 3
 COARSE = (0, 1, 1, 2, 2, 3, 3, 3)
 """Frequency class without fine contexts, by the one with them."""
 FURTHER_MODELS = 8
-"""Number of models for the size of a difference of step changes."""
+"""Number of models for the size of a difference of delta step."""
 
 
 class BlockModels:
     """All context models for the predicted blocks of one picture.
 
     The attributes are ``BinaryModels`` and ``ModeModels`` with the names and indices of sections
-    "Blocks", "Modes", "Levels", "Step changes" and "Trained transforms"; ``transform`` is the model
-    *type*, and ``wide_planes`` is the model *wide*. The first index of ``zero``, ``one`` and
-    ``two`` is the quantiser, which is always 0 without *dependent*. Those that begin with ``fine``
-    are the models of section "Fine contexts".
+    "Blocks", "Modes", "Levels", "Delta step" and "Trained transforms"; ``transform`` is the model
+    *type*, and ``wide_cross_component`` is the model *wide*. The first index of ``zero``, ``one``
+    and ``two`` is the quantiser, which is always 0 without *dependent*. Those that begin with
+    ``fine`` are the models of section "Fine contexts".
 
     Parameters
     ----------
     tools : Tools or None
-        None stands for tools without *trained start*.
+        None stands for tools without *initial states*.
     small : bool
         Whether the built-in start is that of small pictures.
     """
@@ -188,7 +188,7 @@ class BlockModels:
         self.direction = BinaryModels("split", (logs, logs, 3))
         self.mode = ModeModels()
         self.planes = BinaryModels("mode", (SIZES, 3))
-        self.wide_planes = BinaryModels("mode", (SIZES,))
+        self.wide_cross_component = BinaryModels("mode", (SIZES,))
         self.ternary = BinaryModels("split", (logs, logs, 2))
         self.tree = BinaryModels("tree", (SIZES, 3))
         self.kind = BinaryModels("kind", (SIZES, 3))
@@ -214,8 +214,8 @@ class BlockModels:
         self.changed = BinaryModels("split", (2,))
         self.finer = BinaryModels("split", (1,))
         self.further = BinaryModels("split", (FURTHER_MODELS,))
-        if tools and tools.trained_start:
-            self._take(start_states(small)[start_class(independent_step(tools))])
+        if tools and tools.initial_states:
+            self._take(initial_states(small)[start_class(independent_step(tools))])
 
     def binary(self, quantiser: int = 0) -> list[tuple[np.ndarray, np.ndarray, tuple[int, ...]]]:
         """Return probabilities and numbers of bits of the binary models, in the order of the table.
@@ -291,13 +291,13 @@ def start_class(step: int) -> int:
 
 
 @cache
-def start_states(small: bool = False) -> np.ndarray:
+def initial_states(small: bool = False) -> np.ndarray:
     """Return the tables of trained states of the built-in start, or of the small start.
 
     Returns
     -------
     (6, 3736) uint8 array
-        The states of section "Start states".
+        The states of section "Initial states".
     """
     table = kernels.table("small_initial_states" if small else "initial_states")
     return table.reshape(len(START_STEPS) + 1, -1)

@@ -24,7 +24,7 @@ TERNARY = {COLUMNS: THREE_COLUMNS, ROWS: THREE_ROWS}
 """The ternary split in the direction of a split into halves."""
 MODES = 38
 """Number of modes in the list of modes."""
-PLANES, WIDE_PLANES = 38, 39
+CROSS_COMPONENT, WIDE_CROSS_COMPONENT = 38, 39
 """Modes from earlier planes, which are coded ahead of the list."""
 MODE_NAMES = {
     CONSTANT: "constant",
@@ -33,8 +33,8 @@ MODE_NAMES = {
     FIRST_ANGLE: "angle",
     LEAST_SQUARES: "least squares",
     TEMPLATES: "templates",
-    PLANES: "planes",
-    WIDE_PLANES: "wide planes",
+    CROSS_COMPONENT: "cross-component",
+    WIDE_CROSS_COMPONENT: "wide cross-component",
 }
 """Names of the modes. All angles share the name of angle 0."""
 BARE, TRANSFORMED, TREE = 0, 1, 2
@@ -323,7 +323,7 @@ class Units:
 
     def planes_context(self, place: BlockPlace) -> int:
         """Return the number of neighbours that are predicted from earlier planes, 0 to 2."""
-        return sum(self.mode[unit] >= PLANES for unit in self.neighbours(place) if unit)
+        return sum(self.mode[unit] >= CROSS_COMPONENT for unit in self.neighbours(place) if unit)
 
     def likely_modes(self, place: BlockPlace) -> tuple[int, int]:
         """Return the modes of the left and of the upper neighbour.
@@ -332,7 +332,11 @@ class Units:
         both modes are planar. Planar also stands for a mode from earlier planes.
         """
         modes = [
-            None if not unit else PLANAR if self.mode[unit] >= PLANES else int(self.mode[unit])
+            None
+            if not unit
+            else PLANAR
+            if self.mode[unit] >= CROSS_COMPONENT
+            else int(self.mode[unit])
             for unit in self.neighbours(place)
         ]
         known = [mode for mode in modes if mode is not None] or [PLANAR]

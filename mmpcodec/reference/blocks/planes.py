@@ -1,6 +1,6 @@
 """Prediction of a block from the planes of its picture that are decoded before its own.
 
-Source: section "Earlier planes" of ``docs/format/format.md``.
+Source: section "Cross-component prediction" of ``docs/format/format.md``.
 """
 
 from collections.abc import Sequence
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from mmpcodec.depth import BYTE, extra_bits, middle, most
-from mmpcodec.reference.blocks.partition import WIDE_PLANES, BlockPlace
+from mmpcodec.reference.blocks.partition import WIDE_CROSS_COMPONENT, BlockPlace
 from mmpcodec.reference.blocks.prediction import solved
 from mmpcodec.reference.integers import truncated
 
@@ -57,7 +57,7 @@ def predict_from_planes(
     before = np.ones((end[0] - top, end[1] - left), bool)
     before[place.row - top :, place.column - left :] = False
     regressors = [each[window].astype(np.int64) for each in _regressors(mode, planes)]
-    if mode == WIDE_PLANES:
+    if mode == WIDE_CROSS_COMPONENT:
         first = regressors[0]
         regressors.append(abs(first - int(first[before].sum()) // int(before.sum())))
     values = np.stack(regressors) - mid
@@ -87,7 +87,7 @@ def _regressors(mode: int, planes: Sequence[np.ndarray]) -> list[np.ndarray]:
     Mode 39 adds a distance, which depends on the block.
     """
     first, *others = planes
-    if mode != WIDE_PLANES:
+    if mode != WIDE_CROSS_COMPONENT:
         return [*planes]
     height, width = first.shape
     rows, columns = np.arange(height)[:, None], np.arange(width)

@@ -1,6 +1,6 @@
-"""Step changes: the quantisation step of each fragment of a layer.
+"""Delta step: the quantisation step of each fragment of a layer.
 
-Source: section "Step changes" of ``docs/format/format.md``. Weights of fragments are *encoder
+Source: section "Delta step" of ``docs/format/format.md``. Weights of fragments are *encoder
 only*.
 """
 
@@ -14,7 +14,7 @@ from mmpcodec.reference.blocks.models import FURTHER_MODELS, BlockModels
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.tools import TABLE, Tools
 
-SECTION = "Step changes"
+SECTION = "Delta step"
 MOST_CHANGE = 24
 """Largest step change, in quarters of a doubling: a factor of 64."""
 FACTORS = (16384, 19484, 23170, 27554)
@@ -158,14 +158,14 @@ def steps_of(tools: Tools, changes: np.ndarray | None) -> PlaneSteps:
     tools : Tools
         Of the layer.
     changes : (R, C) int array or None
-        Step changes of its fragments; None without the tool *step changes*.
+        Delta step of its fragments; None without the tool *delta step*.
 
     Examples
     --------
     >>> import numpy as np
     >>> from mmpcodec.reference.blocks.steps import steps_of
     >>> from mmpcodec.tools import Tools
-    >>> tools = Tools(prediction=True, fragment_size=16, step=160, step_changes=True)
+    >>> tools = Tools(prediction=True, fragment_size=16, step=160, delta_step=True)
     >>> found = steps_of(tools, np.array([[0, -4], [4, 0]]))
     >>> found.steps, found.numbers.tolist()
     ((80, 160, 320), [[1, 0], [2, 1]])
@@ -192,7 +192,7 @@ class FragmentMap:
     Parameters
     ----------
     changes : (R, C) int8 array
-        Step changes, -24 to 24; all 0 without the tool *step changes*.
+        Delta step, -24 to 24; all 0 without the tool *delta step*.
     hidden : (R, C) bool array
         Whether no sample of the fragment is seen: it then costs as few bits as possible.
     """

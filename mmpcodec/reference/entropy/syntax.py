@@ -7,10 +7,10 @@ TREE_SYNTAX = ("flag", "class", "element")
 """Syntax elements of trees."""
 BLOCK_SYNTAX = ("split", "mode", "kind", "level")
 """Syntax elements of predicted blocks."""
-EXACT_SYNTAX = ("map", "residual")
-"""Syntax elements of exact samples."""
+LOSSLESS_SYNTAX = ("map", "residual")
+"""Syntax elements of lossless samples."""
 PALETTE_COLOURS = "colours"
-"""Syntax element of the colours of a palette; the numbers of its pixels are exact samples."""
+"""Syntax element of the colours of a palette; the numbers of its pixels are lossless samples."""
 SYNTAX = (*TREE_SYNTAX, *BLOCK_SYNTAX, "tree")
 """Syntax elements of trees among predicted blocks; "tree" says which blocks are trees."""
 

@@ -1,7 +1,7 @@
 """Filter of a decoded plane by the planes before it: applying its coefficients, and fitting them.
 
-Source: section "Planes filter" of ``docs/format/format.md``. The fit is *encoder only*; it uses
-integers, so that every machine writes equal bytes.
+Source: section "Cross-component filter" of ``docs/format/format.md``. The fit is *encoder only*; it
+uses integers, so that every machine writes equal bytes.
 """
 
 from collections.abc import Sequence
@@ -34,10 +34,10 @@ TAPS = tuple(
 MOST_PLANES = 2
 """Number of earlier planes that the filter can read."""
 
-PlanesCoefficients = tuple[tuple[int, ...], ...]
+CrossComponentCoefficients = tuple[tuple[int, ...], ...]
 """For each earlier plane twelve integers in 1/128, or () if the filter does not read it."""
 
-NO_PLANES: PlanesCoefficients = ((),) * MOST_PLANES
+NO_CROSS_COMPONENT: CrossComponentCoefficients = ((),) * MOST_PLANES
 """Coefficients that read no plane."""
 
 
@@ -46,14 +46,14 @@ def tap_differences(plane: np.ndarray) -> np.ndarray:
     return np.stack([moved(plane, *tap) - plane for tap in TAPS])
 
 
-class PlanesFilter(InBands):
+class CrossComponentFilter(InBands):
     """The filter in plain NumPy; backends override the private methods."""
 
     def apply(
         self,
         samples: np.ndarray,
         planes: Sequence[np.ndarray],
-        coefficients: PlanesCoefficients,
+        coefficients: CrossComponentCoefficients,
         depth: int = BYTE,
         *,
         threads: int | None = 1,
@@ -66,7 +66,7 @@ class PlanesFilter(InBands):
             Below ``2**depth``.
         planes : sequence of (H, W) arrays
             The earlier planes, of the dtype of ``samples``: at least those that have coefficients.
-        coefficients : PlanesCoefficients
+        coefficients : CrossComponentCoefficients
         depth : int
             Bits of a sample, 8 to 16.
         threads : int or None
@@ -93,7 +93,7 @@ class PlanesFilter(InBands):
         depth: int = BYTE,
         *,
         threads: int | None = 1,
-    ) -> tuple[PlanesCoefficients, np.ndarray]:
+    ) -> tuple[CrossComponentCoefficients, np.ndarray]:
         """Fit coefficients to a source plane, and filter with them.
 
         The filter reads those planes that lower the squared error the most, less lambda times the
@@ -112,15 +112,15 @@ class PlanesFilter(InBands):
 
         Returns
         -------
-        coefficients : PlanesCoefficients
+        coefficients : CrossComponentCoefficients
         shown : (H, W) array
             What ``apply`` returns for them.
         """
         if lambda_fixed == 0 or not planes:
-            return NO_PLANES, samples
+            return NO_CROSS_COMPONENT, samples
         gram = self._total(self._gram, source, samples, planes, depth=depth, threads=threads)
         price = price_of(len(TAPS), lambda_fixed, depth)
-        best, chosen = 0, NO_PLANES
+        best, chosen = 0, NO_CROSS_COMPONENT
         for read in ((0,), (1,), (0, 1)) if len(planes) > 1 else ((0,),):
             terms = [number * len(TAPS) + tap for number in read for tap in range(len(TAPS))]
             fitted, gain = _fitted(gram[np.ix_([*terms, -1], [*terms, -1])])

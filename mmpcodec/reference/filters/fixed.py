@@ -1,6 +1,6 @@
-"""Filter bank of a decoded plane: trained filters, and the choice of their scales.
+"""Fixed filters of a decoded plane: trained filters, and the choice of their scales.
 
-Source: section "Filter bank" of ``docs/format/format.md``. The choice is *encoder only*.
+Source: section "Fixed filters" of ``docs/format/format.md``. The choice is *encoder only*.
 """
 
 from bisect import bisect_right
@@ -158,8 +158,8 @@ def tap_differences(
     return total
 
 
-class FilterBank(InBands):
-    """Filter bank in plain NumPy; backends override the private methods."""
+class FixedFilters(InBands):
+    """Fixed filters in plain NumPy; backends override the private methods."""
 
     band_samples = BAND_SAMPLES
 
@@ -179,7 +179,7 @@ class FilterBank(InBands):
         samples : (H, W) uint8 or uint16 array
             Below ``2**depth``.
         value : int
-            Value of the tool *filter bank*: the scales of the activities.
+            Value of the tool *fixed filters*: the scales of the activities.
         step : int or PlaneSteps
             Quantisation step of the layer, or those of its fragments.
         depth : int

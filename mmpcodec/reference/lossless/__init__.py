@@ -1,1 +1,1 @@
-"""Exact samples: lossless coding, sample by sample, with mixed context models."""
+"""Lossless samples: lossless coding, sample by sample, with mixed context models."""

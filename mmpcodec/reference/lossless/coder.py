@@ -1,7 +1,7 @@
 """Coding of planes without loss or with a bounded error, each plane in a stream of its own.
 
-Source: section "Exact samples" of ``docs/format/format.md``. ``blend`` fits the prediction;
-``surroundings`` corrects it, and makes contexts with this module. ``fast_coder`` has the fast form.
+Source: section "Lossless samples" of ``docs/format/format.md``. ``blend`` fits the prediction;
+``context`` corrects it, and makes contexts with this module. ``fast_coder`` has the fast mode.
 """
 
 from collections.abc import Callable
@@ -11,23 +11,23 @@ import numpy as np
 from mmpcodec.errors import CorruptStream, TruncatedStream
 from mmpcodec.reference.entropy.binary import BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
-from mmpcodec.reference.entropy.mixed_bits import MixedBits
+from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless import fast_coder
 from mmpcodec.reference.lossless.blend import PREDICTORS, Blend
+from mmpcodec.reference.lossless.context import (
+    Context,
+    Corrector,
+    EarlierSamples,
+    signed_class,
+)
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
-from mmpcodec.reference.lossless.surroundings import (
-    Corrector,
-    EarlierSamples,
-    Surroundings,
-    signed_class,
-)
 from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
 
-SECTION = "Exact samples"
+SECTION = "Lossless samples"
 STRIP = 16
 """Progress counts squares of this height and width, in samples."""
 NEIGHBOURS = (3, 6, 10, 22)
@@ -38,7 +38,7 @@ LONGEST = 9
 """Bytes of the longest number."""
 
 ZERO, NEGATIVE = 0, 1
-"""Decisions of the mixed bits: not the prediction, and below it."""
+"""Decisions of the logistic mixing: not the prediction, and below it."""
 
 
 class PlaneCoder:
@@ -66,7 +66,7 @@ class PlaneCoder:
         self.blend = Blend(self.plane, self.before, PREDICTORS[: tools.predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
-        self.mixed = MixedBits(tools.models, tools.weight_sets, tools.last_stage)
+        self.mixed = LogisticMixing(tools.models, tools.weight_sets, tools.last_stage)
 
     def code_sample(self, row: int, column: int, given: int | None) -> None:
         """Code a sample.
@@ -95,7 +95,7 @@ class PlaneCoder:
         self.blend.learn(sample)
 
     def _contexts(
-        self, row: int, column: int, near: Surroundings, neighbours: list[int]
+        self, row: int, column: int, near: Context, neighbours: list[int]
     ) -> tuple[int, ...]:
         """Return the contexts of the 16 models."""
         w, n, nw, ne, ww, nn = near.around
@@ -158,7 +158,7 @@ class PlaneCoder:
             two(ne, nw),
         )
 
-    def _rows(self, near: Surroundings) -> tuple[int, int, int, int]:
+    def _rows(self, near: Context) -> tuple[int, int, int, int]:
         """Return the rows of the four sets of weights."""
         predicted = near.predicted
         off = signed_class(near.median - predicted)
@@ -280,7 +280,7 @@ def encode_planes(
     cell_rates : (R, C) int64 array
         Rate of the samples of each cell in all planes; see ``CellRates``.
     """
-    writers = [SymbolWriter(EXACT_SYNTAX, coarse=True) for _ in samples]
+    writers = [SymbolWriter(LOSSLESS_SYNTAX, coarse=True) for _ in samples]
     decoded, rates = _code_planes(writers, samples, samples.shape, depth, tools, progress)
     return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
@@ -292,7 +292,7 @@ def decode_planes(
     tools,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
-    """Decode a payload of exact samples.
+    """Decode a payload of lossless samples.
 
     Parameters
     ----------
@@ -320,7 +320,7 @@ def decode_planes(
         If the payload breaks a rule of the format.
     """
     streams = parted(payload, shape[0])
-    readers = [SymbolReader(stream, EXACT_SYNTAX, coarse=True) for stream in streams]
+    readers = [SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True) for stream in streams]
     samples, rates = _code_planes(readers, None, shape, depth, tools, progress)
     return samples, _bits(readers), rates
 
@@ -383,7 +383,7 @@ def _code_row(coder: PlaneCoder | FastCoder, row: int, given: np.ndarray | None)
 def _bits(coders) -> dict[str, float]:
     """Return the ideal code lengths of all planes, in bits."""
     tallies = [coder.tally.bits() for coder in coders]
-    return {syntax: sum(tally[syntax] for tally in tallies) for syntax in EXACT_SYNTAX}
+    return {syntax: sum(tally[syntax] for tally in tallies) for syntax in LOSSLESS_SYNTAX}
 
 
 def joined(streams: list[bytes]) -> bytes:
@@ -399,7 +399,7 @@ def joined(streams: list[bytes]) -> bytes:
 
 
 def parted(payload: bytes, count: int) -> list[bytes]:
-    """Return the streams of so many planes, the inverse of ``joined``.
+    """Return the streams of ``count`` planes, the inverse of ``joined``.
 
     Raises
     ------

@@ -1,26 +1,26 @@
-"""The fast form of exact samples: few decisions for a sample, and most of a plane by repetition.
+"""The fast mode of lossless samples: few decisions for a sample, and most of a plane by repetition.
 
-Source: section "Fast form" of ``docs/format/format.md``; the digits are after M. Weinberger,
+Source: section "Fast mode" of ``docs/format/format.md``; the digits are after M. Weinberger,
 G. Seroussi and G. Sapiro, "The LOCO-I lossless image compression algorithm", 2000.
 """
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
-from mmpcodec.reference.entropy.mixed_bits import learned
+from mmpcodec.reference.entropy.logistic_mixing import learned
 from mmpcodec.reference.lossless.blend import Blend
-from mmpcodec.reference.lossless.hashes import key_and_line, mixed_hash, summed
-from mmpcodec.reference.lossless.plane import OWN, Plane
-from mmpcodec.reference.lossless.prediction import FRACTION_BITS
-from mmpcodec.reference.lossless.surroundings import (
+from mmpcodec.reference.lossless.context import (
+    Context,
     EarlierSamples,
-    Surroundings,
     activity_class,
     look_around,
     signed_class,
 )
+from mmpcodec.reference.lossless.hashes import key_and_line, mixed_hash, summed
+from mmpcodec.reference.lossless.plane import OWN, Plane
+from mmpcodec.reference.lossless.prediction import FRACTION_BITS
 
-SECTION = "Fast form"
+SECTION = "Fast mode"
 MODELS = 2
 """Value of the tool *models* that chooses this form."""
 PREDICTOR = (32, ((8, 0), (6, 6), (4, 6)))
@@ -103,7 +103,7 @@ class FastCoder:
         self.means[near.texture, near.active] = mean + ((16 * error - mean) >> 5)
         self.plane.set_error(row, column, (error + (1 << FRACTION_BITS - 1)) >> FRACTION_BITS)
 
-    def _code_known(self, near: Surroundings, given: int | None) -> int:
+    def _code_known(self, near: Context, given: int | None) -> int:
         """Code whether the sample is that of the table."""
         value = self.table.value
         w, n, nw = near.around[:3]
@@ -112,7 +112,7 @@ class FastCoder:
         return self._bit(key, None if given is None else abs(given - value) <= self.max_error)
 
     def _code_distance(
-        self, near: Surroundings, predicted: int, others: list[int], given: int | None
+        self, near: Context, predicted: int, others: list[int], given: int | None
     ) -> int:
         """Code a sample by its distance from the prediction, and return the decoded sample."""
         most, bound = self.plane.most, self.max_error

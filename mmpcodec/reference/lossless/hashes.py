@@ -1,6 +1,6 @@
-"""Hashes of the surroundings of a sample.
+"""Hashes of the context of a sample.
 
-Source: section "Exact samples" of ``docs/format/format.md``.
+Source: section "Lossless samples" of ``docs/format/format.md``.
 """
 
 from collections.abc import Sequence
@@ -19,7 +19,7 @@ def mixed_hash(number: int) -> int:
 
 
 def key_and_line(others: Sequence[int], neighbours: list[int], line_bits: int) -> tuple[int, int]:
-    """Return the key of surroundings and the line of a table of earlier samples.
+    """Return the key of context and the line of a table of earlier samples.
 
     The line does not depend on the neighbour to the left, so that a decoder can fetch it early.
 

@@ -1,6 +1,6 @@
-"""A plane of exact samples with its margins, and the places of its regressors.
+"""A plane of lossless samples with its margins, and the places of its regressors.
 
-Source: sections "Exact samples" and "Fitted prediction" of ``docs/format/format.md``.
+Source: sections "Lossless samples" and "Fitted prediction" of ``docs/format/format.md``.
 """
 
 from collections.abc import Sequence

@@ -1,6 +1,6 @@
-"""The order of planes in exact samples: green, red, blue, then alpha.
+"""The order of planes in lossless samples: green, red, blue, then alpha.
 
-Source: section "Exact samples" of ``docs/format/format.md``.
+Source: section "Lossless samples" of ``docs/format/format.md``.
 """
 
 import numpy as np

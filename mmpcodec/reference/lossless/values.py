@@ -1,6 +1,6 @@
 """The values that occur in a plane.
 
-Source: part "Values" of section "Exact samples" of ``docs/format/format.md``.
+Source: part "Values" of section "Lossless samples" of ``docs/format/format.md``.
 """
 
 import numpy as np
@@ -46,7 +46,7 @@ def code_values(
         if last:
             found.append(value)
     if not found:
-        raise CorruptStream("Exact samples", "no value occurs")
+        raise CorruptStream("Lossless samples", "no value occurs")
     return np.array(found)
 
 

@@ -72,7 +72,7 @@ def ranked_of_valid(
 
 
 def _threads(out: np.ndarray, work: int) -> int:
-    """Return the number of threads for work that takes so many times that of a quick filter."""
+    """Return the number of threads for work that takes ``work`` times that of a quick filter."""
     return min(processors(), max(1, out.nbytes * work // THREAD_BYTES))
 
 

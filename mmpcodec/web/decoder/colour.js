@@ -37,16 +37,16 @@ export function interleave(samples, plane, planes, channel) {
  * Writes red, green and blue of a tile in layout luma.
  * @param {Plane} samples
  * @param {number} planes samples of a pixel
- * @param {Plane[]} layers luma, chroma orange, chroma green
+ * @param {Plane[]} layers luma, Co, Cg
  * @param {number} depth bits of a sample of the layers
  */
-export function fromLuma(samples, planes, [luma, orange, green], depth) {
+export function fromLuma(samples, planes, [luma, co, cg], depth) {
   const middle = 1 << (depth - 1);
   const most = (1 << depth) - 1;
   for (let at = 0, to = 0; at < luma.length; ++at, to += planes) {
     const y = luma[at];
     const g = green[at] - middle;
-    const o = orange[at] - middle;
+    const o = co[at] - middle;
     const red = y - g + o;
     const blue = y - g - o;
     samples[to] = red < 0 ? 0 : red > most ? most : red;
@@ -57,7 +57,7 @@ export function fromLuma(samples, planes, [luma, orange, green], depth) {
 
 /**
  * Returns red, green and blue of one unit of each plane, with 18 bits of fraction.
- * @param {number[]} turn
+ * @param {number[]} rotation
  */
 export function matrixOf([x, y, z]) {
   const w = 128;
@@ -79,18 +79,18 @@ export function matrixOf([x, y, z]) {
  * Writes red, green and blue of a tile in layout fine luma.
  * @param {Plane} samples
  * @param {number} planes samples of a pixel
- * @param {Plane[]} layers luma, chroma orange, chroma green
+ * @param {Plane[]} layers luma, Co, Cg
  * @param {number} fine bits of a sample of the layers
- * @param {number[]} turn
+ * @param {number[]} rotation
  */
-export function fromFineLuma(samples, planes, [luma, orange, green], fine, turn) {
+export function fromFineLuma(samples, planes, [luma, co, cg], fine, rotation) {
   const middle = 1 << (fine - 1);
   const most = (1 << (fine - 2)) - 1;
-  matrixOf(turn).forEach(([a, b, c], channel) => {
+  matrixOf(rotation).forEach(([a, b, c], channel) => {
     const offset = middle * 2 ** BITS - middle * (a + b + c) + 2 ** 19;
     const fits = fine <= MOST_DEPTH_OF_INT32;
     for (let at = 0, to = channel; at < luma.length; ++at, to += planes) {
-      const sum = a * luma[at] + b * orange[at] + c * green[at] + offset;
+      const sum = a * luma[at] + b * co[at] + c * green[at] + offset;
       const value = fits ? sum >> 20 : Math.floor(sum / 2 ** 20);
       samples[to] = value < 0 ? 0 : value > most ? most : value;
     }

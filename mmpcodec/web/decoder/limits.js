@@ -1,11 +1,12 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
-// The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py, but those of memory
-// of exact samples: in WebAssembly all memory that is taken counts, elsewhere only what is written to.
+// The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py,
+// but those of memory of lossless samples: in WebAssembly all memory that is taken counts,
+// elsewhere only what is written to.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
-import { EXACT, TREES } from "./format/tools.js";
+import { LOSSLESS, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSeconds: number }} Limits */
@@ -23,13 +24,13 @@ const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
 const ELEMENT_BYTES = 1600;
 const LAYER_BYTES = 8 * 2 ** 20;
-const EXACT_PLANE_BYTES = 96 * 2 ** 20;
-const EXACT_COLUMN_BYTES = 1536;
+const LOSSLESS_PLANE_BYTES = 96 * 2 ** 20;
+const LOSSLESS_COLUMN_BYTES = 1536;
 const FLAT = 0.01e-6;
-const EXACT_FAST = 0.1e-6;
-const EXACT_PREDICTOR = 0.2e-6;
-const EXACT_MANY_MODELS = 0.1e-6;
-const EXACT_BYTE = 4e-6;
+const LOSSLESS_FAST = 0.1e-6;
+const LOSSLESS_PREDICTOR = 0.2e-6;
+const LOSSLESS_MANY_MODELS = 0.1e-6;
+const LOSSLESS_BYTE = 4e-6;
 const TREES_SAMPLE = 0.3e-6;
 const TREES_FLAT = 0.07e-6;
 const TREES_REACH = 1.5e-3;
@@ -102,7 +103,7 @@ export function checkSeconds(tiles, planes, limits) {
   for (const { tile, stream } of tiles) {
     const own = stream.layout === TOGETHER ? planes : 1;
     const samples = tile.width * tile.height;
-    if (stream.palette) seconds += samples * (exactRate(stream.palette.tools) + FLAT);
+    if (stream.palette) seconds += samples * (losslessRate(stream.palette.tools) + FLAT);
     for (const layer of stream.layers) seconds += layerSeconds(layer, samples * own);
   }
   if (seconds <= limits.maxSeconds) return;
@@ -116,7 +117,7 @@ export function checkSeconds(tiles, planes, limits) {
  */
 function layerSeconds({ coding, tools, payload }, samples) {
   const size = payload.length;
-  if (coding === EXACT) return samples * exactRate(tools) + size * EXACT_BYTE;
+  if (coding === LOSSLESS) return samples * losslessRate(tools) + size * LOSSLESS_BYTE;
   if (coding === TREES) {
     const small = Math.min(samples * (TREES_SAMPLE - TREES_FLAT), size * TREES_REACH);
     return samples * TREES_FLAT + small + size * TREES_BYTE;
@@ -129,14 +130,14 @@ function layerSeconds({ coding, tools, payload }, samples) {
  * Returns the seconds for a sample that takes nearly no bits.
  * @param {import("./format/tools.js").ToolValues} tools
  */
-function exactRate(tools) {
-  if (tools.models === 2) return EXACT_FAST;
-  return EXACT_PREDICTOR * tools.predictors + (tools.models > 8 ? EXACT_MANY_MODELS : 0);
+function losslessRate(tools) {
+  if (tools.models === 2) return LOSSLESS_FAST;
+  return LOSSLESS_PREDICTOR * tools.predictors + (tools.models > 8 ? LOSSLESS_MANY_MODELS : 0);
 }
 
 /**
- * Compares the memory that decoding tiles can take with the limit, and returns how many tiles can be
- * decoded at the same time within it.
+ * Compares the memory that decoding tiles can take with the limit, and returns how many tiles can
+ * be decoded at the same time within it.
  * @param {{ tile: Tile, stream: TileStream }[]} tiles
  * @param {number} planes samples of a pixel
  * @param {number} samples of all tiles
@@ -150,7 +151,7 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
     const each = stream.layers.map((layer) => layerBytes(layer.coding, layer.tools, tile, own));
     if (stream.palette) {
       kept += NUMBER_BYTES * tile.width * tile.height;
-      each.push(layerBytes(EXACT, stream.palette.tools, tile, own));
+      each.push(layerBytes(LOSSLESS, stream.palette.tools, tile, own));
     }
     return Math.max(...each);
   });
@@ -171,7 +172,7 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
  * @param {number} planes
  */
 function layerBytes(coding, tools, tile, planes) {
-  if (coding === EXACT) return planes * (EXACT_PLANE_BYTES + EXACT_COLUMN_BYTES * tile.width);
+  if (coding === LOSSLESS) return planes * (LOSSLESS_PLANE_BYTES + LOSSLESS_COLUMN_BYTES * tile.width);
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
   return LAYER_BYTES + ELEMENT_BYTES * Math.min(tools.dictionary_limit, inserted);

@@ -17,7 +17,7 @@ import { FIRST_READ, merged, sourceOf } from "./source.js";
 const MOST_REQUESTS = 6;
 
 /**
- * Calls `work` for each item, so many at a time. After an error no further ones begin; then the
+ * Calls `work` for each item, `many` at a time. After an error no further ones begin; then the
  * error of the first item that has one is thrown, whatever the order in which they end.
  * @template Item, Result
  * @param {Item[]} items

@@ -22,7 +22,7 @@ import { TileDecoder } from "./tile_decoder.js";
 /** Node 20 has no navigator. */
 const system = /** @type {any} */ (globalThis).process?.getBuiltinModule?.("node:os");
 const processors = globalThis.navigator?.hardwareConcurrency ?? system?.availableParallelism() ?? 2;
-/** Number of processors, at most 16; at most so many workers are started by default. */
+/** Number of processors, at most 16: the most workers that are started by default. */
 export const PROCESSORS = Math.max(1, Math.min(16, processors));
 
 /**

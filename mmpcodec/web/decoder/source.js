@@ -3,7 +3,7 @@ import { ParameterError, SourceError } from "./errors.js";
 
 /** Bytes that are fetched of a file at first; its header is rarely longer. */
 export const FIRST_READ = 1 << 16;
-/** Parts of a file that lie at most so many bytes apart are fetched together. */
+/** Most bytes between two parts of a file that are fetched together. */
 const MOST_GAP = 4096;
 /** A request asks for no more, unless one tile has more. */
 const MOST_REQUEST = 8 << 20;
@@ -70,7 +70,8 @@ async function textOf(response) {
   return "";
 }
 
-/** A file of a server; what a first request has of a small file is kept. One that ignores ranges sends the whole file, which is then kept. */
+/** A file of a server; what a first request has of a small file is kept. One that ignores ranges
+sends the whole file, which is then kept. */
 export class HttpSource extends BytesSource {
   /**
    * @param {string} url

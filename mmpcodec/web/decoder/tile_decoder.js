@@ -4,7 +4,7 @@ import { CorruptStream, FormatError, TruncatedStream } from "./errors.js";
 import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./format/layers.js";
 import { Fields, crc32, crcText } from "./format/numbers.js";
 import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./format/palette.js";
-import { BLOCK_TOOLS, EXACT, EXACT_TOOLS, TREES, TREE_TOOLS, inOrder } from "./format/tools.js";
+import { BLOCK_TOOLS, LOSSLESS, LOSSLESS_TOOLS, TREES, TREE_TOOLS, inOrder } from "./format/tools.js";
 import { Instance } from "./wasm.js";
 
 /** @typedef {import("./colour.js").Plane} Plane */
@@ -24,10 +24,10 @@ const WHOLE_PLANE = 1 << 30;
 /** 0 to 3 quarters of a doubling, in 1/16384. */
 const FACTORS = [16384, 19484, 23170, 27554];
 const MOST_STEP = 65535;
-const EXACT_SECTION = "Exact samples";
+const LOSSLESS_SECTION = "Lossless samples";
 /** Largest size of nine bytes. */
 const MOST_SIZE = (1n << 63n) - 1n;
-/** An instance that has grown beyond so many bytes is not kept. */
+/** Most bytes of an instance that is kept. */
 const MOST_KEPT = 2 ** 28;
 
 /** Decodes tiles, one at a time, with one instance of the module as long as there is no error. */
@@ -84,11 +84,11 @@ function decodeTile(instance, { context, tile, data, offset }) {
   if (palette) {
     const own = { width: palette.entries, height: 1 };
     colours = within("colours of the palette", () =>
-      exact(instance, palette.colours, coloursOf(planes), own, depth, COLOUR_TOOLS),
+      lossless(instance, palette.colours, coloursOf(planes), own, depth, COLOUR_TOOLS),
     );
     colours = shownOrder(colours);
     [numbers] = within("numbers of the palette", () =>
-      exact(instance, palette.numbers, 1, tile, palette.depth, palette.tools),
+      lossless(instance, palette.numbers, 1, tile, palette.depth, palette.tools),
     );
     checkNumbers(palette, numbers);
   }
@@ -120,27 +120,27 @@ function decodeTile(instance, { context, tile, data, offset }) {
  * @param {Context} context
  * @param {number} count pixels
  */
-function joined(decoded, { layout, turn, layers, palette }, { planes, depth }, count) {
+function joined(decoded, { layout, rotation, layers, palette }, { planes, depth }, count) {
   const samples = newSamples(depth, count * planes);
   const colours = coloursOf(planes);
-  if (palette && !palette.clear) {
+  if (palette && !palette.transparent) {
     if (decoded.length) interleave(samples, decoded[0], planes, colours);
   } else if (layout === LUMA) {
     fromLuma(samples, planes, decoded, layers[0].depth);
   } else if (layout === FINE_LUMA) {
-    fromFineLuma(samples, planes, decoded, layers[0].depth, turn);
+    fromFineLuma(samples, planes, decoded, layers[0].depth, rotation);
   }
-  if (!palette || palette.clear) {
+  if (!palette || palette.transparent) {
     const first = layout >= LUMA ? colours : 0;
     for (let at = first; at < planes; ++at) interleave(samples, decoded[at], planes, at);
   }
-  const together = layout === TOGETHER && layers.some((layer) => layer.coding === EXACT);
+  const together = layout === TOGETHER && layers.some((layer) => layer.coding === LOSSLESS);
   if (!together) narrow(samples, depth);
   return samples;
 }
 
 /**
- * Returns planes in the order of the samples: exact samples code green before red.
+ * Returns planes in the order of the samples: lossless samples code green before red.
  * @template T
  * @param {T[]} planes
  */
@@ -157,8 +157,8 @@ const shownOrder = (planes) =>
  */
 function decodeLayer(instance, layer, planes, tile, before) {
   const { coding, tools, depth, payload } = layer;
-  if (coding === EXACT) {
-    const found = exact(instance, payload, planes, tile, depth, tools);
+  if (coding === LOSSLESS) {
+    const found = lossless(instance, payload, planes, tile, depth, tools);
     /** @type {Plane[]} */
     const own = depth <= 8 ? found.map((plane) => Uint8Array.from(plane)) : found;
     return shownOrder(own);
@@ -169,7 +169,7 @@ function decodeLayer(instance, layer, planes, tile, before) {
   const coded = instance.put(payload);
   let out = instance.take(bytes);
   const trees = tools.partition === undefined ? 0 : instance.put(int32(inOrder(tools, TREE_TOOLS)));
-  const earlier = before.slice(0, tools.earlier_planes ?? 0).map((plane) => instance.put(plane));
+  const earlier = before.slice(0, tools.cross_component ?? 0).map((plane) => instance.put(plane));
   let changes = 0;
   if (coding === TREES) {
     instance.call("mmp_trees", coded, payload.length, height, width, trees, out);
@@ -188,7 +188,7 @@ function decodeLayer(instance, layer, planes, tile, before) {
     out = instance.take(bytes);
     return [from, height, width, depth];
   };
-  if (tools.filter_bank) bank(instance, tools, tile, changes, next(), out);
+  if (tools.fixed_filters) bank(instance, tools, tile, changes, next(), out);
   if (layer.coefficients.some((own) => own.length)) {
     const table = layer.coefficients.flatMap((own) => (own.length ? own : new Array(6).fill(0)));
     const weights = instance.put(Int16Array.from(table));
@@ -199,7 +199,7 @@ function decodeLayer(instance, layer, planes, tile, before) {
     const weights = read.flatMap((number) => layer.planesCoefficients[number]);
     const pointers = instance.put(Uint32Array.from(read, (number) => earlier[number]));
     const table = instance.put(Int16Array.from(weights));
-    instance.call("mmp_planes_filter", ...next(), pointers, read.length, table, out);
+    instance.call("mmp_cross_component_filter", ...next(), pointers, read.length, table, out);
   }
   return [instance.samples(out, width * height, depth > 8)];
 }
@@ -209,11 +209,11 @@ const int32 = (numbers) => Int32Array.from(numbers);
 
 /**
  * Checks the sizes of streams, of which the module holds the lowest 32 bits only.
- * @param {Uint8Array} payload of exact samples
+ * @param {Uint8Array} payload of lossless samples
  * @param {number} planes
  */
 function checkStreamSizes(payload, planes) {
-  const fields = new Fields(payload, EXACT_SECTION);
+  const fields = new Fields(payload, LOSSLESS_SECTION);
   /** @type {number[]} */
   let sizes;
   try {
@@ -225,14 +225,14 @@ function checkStreamSizes(payload, planes) {
   sizes.forEach((size, number) => {
     if (size > left) {
       const says = `stream ${number} has ${size} bytes, the payload has ${left} left`;
-      throw new TruncatedStream(EXACT_SECTION, says);
+      throw new TruncatedStream(LOSSLESS_SECTION, says);
     }
     left -= size;
   });
 }
 
 /**
- * Decodes exact samples, and returns the planes in the order of the coding.
+ * Decodes lossless samples, and returns the planes in the order of the coding.
  * @param {Instance} instance
  * @param {Uint8Array} payload
  * @param {number} planes
@@ -240,33 +240,33 @@ function checkStreamSizes(payload, planes) {
  * @param {number} depth
  * @param {import("./format/tools.js").ToolValues} tools
  */
-function exact(instance, payload, planes, { width, height }, depth, tools) {
+function lossless(instance, payload, planes, { width, height }, depth, tools) {
   checkStreamSizes(payload, planes);
   const count = width * height;
-  const own = instance.put(int32(inOrder(tools, EXACT_TOOLS)));
+  const own = instance.put(int32(inOrder(tools, LOSSLESS_TOOLS)));
   const coded = instance.put(payload);
   const out = instance.take(2 * count * planes);
   new Uint8Array(instance.memory.buffer, out, 2 * count * planes).fill(0);
-  instance.call("mmp_exact", coded, payload.length, planes, height, width, depth, own, out);
+  instance.call("mmp_lossless", coded, payload.length, planes, height, width, depth, own, out);
   const all = /** @type {Uint16Array} */ (instance.samples(out, count * planes, true));
   return Array.from({ length: planes }, (_, at) => all.subarray(at * count, (at + 1) * count));
 }
 
 /**
- * Filters a plane by the filter bank.
+ * Filters a plane by the fixed filters.
  * @param {Instance} instance
  * @param {import("./format/tools.js").ToolValues} tools
  * @param {{ width: number, height: number }} tile
- * @param {number} changes pointer to the step changes
+ * @param {number} changes pointer to the delta step
  * @param {number[]} plane samples, height, width, depth
  * @param {number} out
  */
 function bank(instance, tools, { width, height }, changes, plane, out) {
-  const scales = Array.from({ length: BANK_ACTIVITIES }, (_, at) => (tools.filter_bank >> (2 * at)) & 3);
+  const scales = Array.from({ length: BANK_ACTIVITIES }, (_, at) => (tools.fixed_filters >> (2 * at)) & 3);
   let size = WHOLE_PLANE;
   let numbers = Uint8Array.of(0);
   let steps = [tools.step];
-  if (tools.step_changes) {
+  if (tools.delta_step) {
     size = tools.fragment_size;
     const count = Math.ceil(height / size) * Math.ceil(width / size);
     const own = new Int8Array(instance.memory.buffer, changes, count).slice();
@@ -276,11 +276,11 @@ function bank(instance, tools, { width, height }, changes, plane, out) {
   }
   const pointers = [instance.put(numbers), instance.put(int32(steps))];
   const wanted = instance.put(int32(scales));
-  instance.call("mmp_filter_bank", ...plane, size, ...pointers, steps.length, wanted, out);
+  instance.call("mmp_fixed_filters", ...plane, size, ...pointers, steps.length, wanted, out);
 }
 
 /**
- * Returns the step of a fragment from that of its layer. Source: section "Step changes" of
+ * Returns the step of a fragment from that of its layer. Source: section "Delta step" of
  * docs/format/format.md.
  * @param {number} step
  * @param {number} change

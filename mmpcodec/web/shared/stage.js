@@ -15,9 +15,9 @@ class Stage {
   #travel = 0; // pixels of the canvas since the first finger came down
   #gliding = 0;
 
-  // draw: paints the canvas; tap: a press that moves nothing; moved: after each movement; hover: mouse
-  // or finger are at a point of the canvas, or nowhere (null); height: pixels of the page for a width;
-  // later: runs the drawing, which may come with the next frame.
+  // draw: paints the canvas; tap: a press that moves nothing; moved: after each movement; hover:
+  // mouse or finger are at a point of the canvas, or nowhere (null); height: pixels of the page for
+  // a width; later: runs the drawing, which may come with the next frame.
   constructor(canvas, {draw, tap, moved, hover = () => {}, height = null, later = null}) {
     Object.assign(this, {canvas, tap, moved, hover, pen: canvas.getContext("2d")});
     if (height) this.height = height;
@@ -81,7 +81,7 @@ class Stage {
     this.#gliding = requestAnimationFrame(step);
   }
 
-  // Moves the window by so many samples.
+  // Moves the window by x and y samples.
   move(x, y) {
     this.left += x;
     this.top += y;

@@ -1,5 +1,5 @@
-// Leaves or blocks of a picture on the stage, in lines one pixel wide; fragments have another colour.
-// They begin at column 0 and row 0, or at those of tree.phase.
+// Leaves or blocks of a picture on the stage, in lines one pixel wide; fragments have another
+// colour. They begin at column 0 and row 0, or at those of tree.phase.
 function drawTree(stage, tree) {
   const FRAGMENT = 16, {pen, pane, zoom, left, top} = stage, [column, row] = tree.phase || [0, 0];
   const x0 = Math.max(0, Math.floor(left)), y0 = Math.max(0, Math.floor(top));

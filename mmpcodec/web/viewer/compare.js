@@ -22,7 +22,7 @@ class Compare {
     return [a, b];
   }
 
-  // What a reader should know of the pictures on the stage, out of so many files, in words.
+  // What a reader should know of the pictures on the stage, out of `count` files, in words.
   notes(pictures, count) {
     const sizes = new Set(pictures.map(({width, height}) => `${width}×${height}`)), notes = [];
     if (sizes.size > 1) notes.push("sizes differ: all pictures begin at column 0, row 0");

@@ -1,6 +1,6 @@
 // Window and level: which samples are drawn black and white. Up to 8 bits these are 0 and white.
-// Deeper pictures start with "auto": the percentiles 0.5 and 99.5 of the samples that are decoded, or
-// 0 and white, if the file names white and a sample reaches half of it, as `mmp` draws them too.
+// Deeper pictures start with "auto": the percentiles 0.5 and 99.5 of the samples that are decoded,
+// or 0 and white, if the file names white and a sample reaches half of it, as `mmp` draws them too.
 class Levels {
   static DARK = 0.005;
   static BRIGHT = 0.995;

@@ -1,6 +1,6 @@
-// An open file: its size, and its samples tile by tile. The decoder opens mmp files, the browser all
-// others. The tiles of a file without tiles are one, the whole picture. Both are turned as their
-// metadata say, here; sizes, places and samples are those of the upright picture.
+// An open file: its size, and its samples tile by tile. The decoder opens mmp files, the browser
+// all others. The tiles of a file without tiles are one, the whole picture. Both are turned as
+// their metadata say, here; sizes, places and samples are those of the upright picture.
 class OpenPicture {
   static #count = 0;
 

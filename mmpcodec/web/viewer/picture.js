@@ -1,6 +1,7 @@
-// A picture that the browser decodes, to 8 bits a sample, as it is stored: the browser is told that it
-// is upright, because OpenPicture turns it. Source of the places of EXIF and XMP: ISO/IEC 10918-1,
-// ISO 16684-3 and CIPA DC-008 (JPEG); W3C, "PNG Specification, Third Edition"; RFC 9649 (WebP).
+// A picture that the browser decodes, to 8 bits a sample, as it is stored: the browser is given the
+// fact that it is upright, because OpenPicture turns it. Source of the places of EXIF and XMP:
+// ISO/IEC 10918-1, ISO 16684-3 and CIPA DC-008 (JPEG); W3C, "PNG Specification, Third Edition"; RFC
+// 9649 (WebP).
 async function nativePicture(file) {
   const bytes = new Uint8Array(await (await file.blob()).arrayBuffer());
   const {exif, xmp} = metadataIn(bytes), part = place => place && bytes.slice(...place);

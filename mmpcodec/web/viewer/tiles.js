@@ -49,7 +49,7 @@ class TileCache {
   }
 }
 
-// Canvases of at most so many pixels a side; browsers refuse much larger ones.
+// Most pixels of a side of a canvas; browsers refuse much larger ones.
 const CELL = 4096;
 
 // The canvases of a decoded tile, with the levels of a picture.
@@ -80,8 +80,8 @@ function drawnTile(tile, levels) {
   return cells;
 }
 
-// A large picture at a fraction of its size, filled as tiles are decoded: each of its samples is the
-// mean of a square.
+// A large picture at a fraction of its size, filled as tiles are decoded: each of its samples is
+// the mean of a square.
 class Overview {
   static SIDE = 2048;
   filled = new Set(); // numbers of tiles

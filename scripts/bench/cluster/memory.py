@@ -26,7 +26,7 @@ COMMANDS = (
     ("encode",),
     ("encode", "--preset", "photo"),
     ("encode", "--preset", "plain"),
-    ("encode", "--preset", "exact"),
+    ("encode", "--preset", "lossless"),
     ("decode",),
 )
 MB = 2**20 / 1e6

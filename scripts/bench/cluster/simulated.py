@@ -127,7 +127,7 @@ def simulate(
     free = [0.0] * workers
     load = [0] * workers
     by_load = [set(range(workers)), *(set[int]() for _ in range(ahead))]
-    sent, placed, worked, told = range(4)
+    sent, placed, worked, reported = range(4)
     # Time, number of the event, kind, worker.
     events: list[tuple[float, int, int, int]] = []
     number = begun = given = 0
@@ -140,7 +140,7 @@ def simulate(
         now, _, kind, worker = heapq.heappop(events)
         if kind in (sent, worked):
             scheduler_free = max(now, scheduler_free) + half_scheduler
-            event = (scheduler_free, number, placed if kind == sent else told, worker)
+            event = (scheduler_free, number, placed if kind == sent else reported, worker)
         elif kind == placed:
             level = next(level for level in range(ahead) if by_load[level])
             worker = by_load[level].pop()

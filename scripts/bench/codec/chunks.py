@@ -58,7 +58,7 @@ def main() -> None:
     print("| picture | preset | chunks | bytes | % more than in one | seconds |")
     print("|---|---|---|---|---|---|")
     for path in given.pictures:
-        for preset in given.preset or ("auto", "exact"):
+        for preset in given.preset or ("auto", "lossless"):
             for row in rows(path, preset, given.runs):
                 print(row, flush=True)
 

@@ -58,9 +58,9 @@ def to_ycocg(colours: np.ndarray) -> Planes:
 
 
 def from_ycocg(planes: Planes) -> np.ndarray:
-    luma, orange, green = planes[0], planes[1] - MIDDLE, planes[2] - MIDDLE
-    purple = luma - green
-    return np.dstack([purple + orange, luma + green, purple - orange])
+    luma, co, cg = planes[0], planes[1] - MIDDLE, planes[2] - MIDDLE
+    purple = luma - cg
+    return np.dstack([purple + co, luma + cg, purple - co])
 
 
 @dataclass(frozen=True)

@@ -52,14 +52,14 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-EXACT = Tools(
-    exact=True, post_filter=False, predictors=3, models=16, weight_sets=4, last_stage=True
+LOSSLESS = Tools(
+    lossless=True, post_filter=False, predictors=3, models=16, weight_sets=4, last_stage=True
 )
 
 
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
     """Make a file of one tile whose layers all have the same payload."""
-    together = tools.exact or form is Form.GRAY
+    together = tools.lossless or form is Form.GRAY
     layout = Layout.TOGETHER if together else Layout.APART
     made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
     header = Header(side, side, form, depth)
@@ -127,22 +127,22 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
             BLOCKS, payload_of_templates(side), Form.RGB, 16, side
         ),
         "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
-        "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(EXACT, bytes(64), *deep),
+        "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(LOSSLESS, bytes(64), *deep),
         "exact of 2 models, zeros": lambda: file_of(
-            replace(EXACT, predictors=1, models=2, weight_sets=1, last_stage=False),
+            replace(LOSSLESS, predictors=1, models=2, weight_sets=1, last_stage=False),
             bytes(64),
             *gray,
         ),
         "exact of 8 models, zeros": lambda: file_of(
-            replace(EXACT, models=8, weight_sets=1, last_stage=False), bytes(64), *gray
+            replace(LOSSLESS, models=8, weight_sets=1, last_stage=False), bytes(64), *gray
         ),
-        "exact, zeros": lambda: file_of(EXACT, bytes(64), *gray),
-        "exact, zeros, 16 bits": lambda: file_of(EXACT, bytes(64), Form.GRAY, 16, side),
-        "exact, noise": lambda: mmpcodec.encode(noise(side), 0, preset="exact", effort=6),
+        "exact, zeros": lambda: file_of(LOSSLESS, bytes(64), *gray),
+        "exact, zeros, 16 bits": lambda: file_of(LOSSLESS, bytes(64), Form.GRAY, 16, side),
+        "exact, noise": lambda: mmpcodec.encode(noise(side), 0, preset="lossless", effort=6),
         "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
             np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
             0,
-            preset="exact",
+            preset="lossless",
             effort=6,
         ),
     }

@@ -218,8 +218,8 @@ def made(row: Row, sources: Sources) -> pictures.Picture:
             found = pictures.from_bytes(sources.data(row), limits=LIMITS)
             samples, depth = found.samples, found.depth
     except (ImportError, KeyError, OSError, subprocess.CalledProcessError) as error:
-        told = (getattr(error, "stderr", b"") or str(error).encode()).decode(errors="replace")
-        raise Missing(f"{row['kind']} {row['source']} {row['path']}: {told.strip()}") from error
+        reported = (getattr(error, "stderr", b"") or str(error).encode()).decode(errors="replace")
+        raise Missing(f"{row['kind']} {row['source']} {row['path']}: {reported.strip()}") from error
     if samples.ndim == 3 and samples.shape[2] in {2, 4}:
         samples = over_white(samples)
     for step, value in row.get("steps", {}).items():

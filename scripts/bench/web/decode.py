@@ -30,7 +30,7 @@ CASES: dict[str, dict[str, Any]] = {
     "photo": {"preset": "photo"},
     "text": {"preset": "text"},
     "mixed": {"preset": "mixed"},
-    "exact": {"preset": "exact", "lam": 0},
+    "lossless": {"preset": "lossless", "lam": 0},
 }
 IN_NODE = """
 import { readFileSync } from "node:fs";

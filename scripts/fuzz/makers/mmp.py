@@ -16,9 +16,9 @@ from parts.choices import Choices
 sys.path.append(str(Path(__file__).parents[3] / "tests"))
 from independent.file import (
     BLOCKS,
-    EXACT,
     FINE_LUMA,
     IN_SET,
+    LOSSLESS,
     TREES,
     TURN_BYTES,
     VERSION,
@@ -46,7 +46,7 @@ Damage = Callable[[bytes], bytes]
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
     """Return the least and largest number of each field of the tools of a coding, in their order.
 
-    Most tools of predicted blocks and of exact samples share one number, the first.
+    Most tools of predicted blocks and of lossless samples share one number, the first.
     """
     from mmpcodec.format.tool_fields import HEADER_TOOLS, SWITCHES
     from mmpcodec.tools import CODINGS
@@ -65,7 +65,7 @@ def changed(choices: Choices, file: File, damage: Damage | None = None) -> File:
             tile,
             samples_crc=choices.broken(tile.samples_crc),
             layout=choices.number(tile.layout, 2),
-            turn=choices.broken(tile.turn),
+            rotation=choices.broken(tile.rotation),
             palette=_changed_palette(choices, tile.palette, damage),
             layers=tuple(
                 _changed_layer(choices, layer, damage) for layer in choices.shuffled(tile.layers)
@@ -102,7 +102,7 @@ def _changed_tools(choices: Choices, coding: int, tools: tuple[int, ...]) -> tup
 
 def _changed_layer(choices: Choices, layer: Layer, damage: Damage | None) -> Layer:
     in_set = IN_SET + choices.randrange(12)
-    coding = choices.either(layer.coding, *range(EXACT + 1), in_set)
+    coding = choices.either(layer.coding, *range(LOSSLESS + 1), in_set)
     tools = layer.tools
     if coding != layer.coding:
         tools = tuple(any_tools(choices, coding))
@@ -124,7 +124,7 @@ def _changed_palette(
     payload = palette.payload
     if choices.odd():
         payload = (damage or choices.damage)(payload)
-    switches = choices.either(palette.switches, any_switches(choices, EXACT))
+    switches = choices.either(palette.switches, any_switches(choices, LOSSLESS))
     return Palette(switches, choices.number(palette.entries, 14), payload)
 
 
@@ -133,7 +133,7 @@ def any_palette(choices: Choices) -> Palette:
     entries = choices.choice((0, 1, 2, 3, 9, choices.randint(0, _MOST_ENTRIES + 1)))
     colours, numbers = (choices.content(choices.choice((0, 4, 40, 400))) for _ in range(2))
     payload = number(choices.number(len(colours), 9)) + colours + numbers
-    return Palette(any_switches(choices, EXACT), entries, payload)
+    return Palette(any_switches(choices, LOSSLESS), entries, payload)
 
 
 def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
@@ -209,8 +209,8 @@ def random_file(choices: Choices) -> File:
             palette = any_palette(choices)
         below = layers_below(palette.entries, form, planes) if palette else planes
         for _ in range(below):
-            codings = [*range(EXACT + 1), *range(IN_SET, IN_SET + 4 * len(sets))]
-            coding = EXACT if together else choices.choice(codings)
+            codings = [*range(LOSSLESS + 1), *range(IN_SET, IN_SET + 4 * len(sets))]
+            coding = LOSSLESS if together else choices.choice(codings)
             payload = choices.content(choices.choice((0, 4, 40, 400, 3000)))
             layers.append(
                 Layer(
@@ -220,8 +220,8 @@ def random_file(choices: Choices) -> File:
                     payload,
                 )
             )
-        turn = choices.content(TURN_BYTES) if layout == FINE_LUMA else b""
-        tiles.append(Tile(bytes(4), layout, tuple(layers), turn, palette))
+        rotation = choices.content(TURN_BYTES) if layout == FINE_LUMA else b""
+        tiles.append(Tile(bytes(4), layout, tuple(layers), rotation, palette))
     depth = choices.choice((8, 8, choices.randint(1, 16)))
     return replace(file, depth=depth, tiles=tuple(tiles))
 

@@ -38,7 +38,7 @@ class Choices(random.Random):
         return self.choice(others) if others and self.odd() else right
 
     def number(self, right: int, bits: int = 32) -> int:
-        """Return a field of an unsigned number: ``right``, or another number of so many bits."""
+        """Return a field of an unsigned number: ``right``, or another number of ``bits`` bits."""
         if not self.odd():
             return right % (1 << bits)
         wrong = self.choice(

@@ -8,9 +8,9 @@ from support.operations import check_decoding, check_picture
 from support.strategies import (
     BASIC,
     CONTENT,
+    cross_component,
     deep_pictures,
     deepened,
-    earlier_planes,
     natural,
     predicted_params,
     woven,
@@ -20,7 +20,12 @@ from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.reference.blocks.partition import LEAST_SQUARES, PLANES, TEMPLATES, WIDE_PLANES
+from mmpcodec.reference.blocks.partition import (
+    LEAST_SQUARES,
+    PLANES,
+    TEMPLATES,
+    WIDE_CROSS_COMPONENT,
+)
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 
@@ -67,7 +72,7 @@ def test_least_squares_and_templates(content, lam, mode, depth):
 
 @pytest.mark.parametrize("depth", [9, 16])
 def test_derived_modes(depth):
-    options = {"earlier_planes": 0, "effort": 1, "derived_modes": True}
+    options = {"cross_component": 0, "effort": 1, "derived_modes": True}
     params = EncodeParams.from_options(20, preset="photo", **options)
     rng = np.random.default_rng(depth)
     check(deepened(rng, woven(rng, 24, 33), depth), params, depth, [2])
@@ -80,14 +85,14 @@ def test_the_largest_differences(depth):
     noise = np.random.default_rng(depth).integers(0, 2, rows.shape)
     largest = (1 << depth) - 1
     picture = largest * np.where(columns < 20, (rows // 4 + columns // 4) % 2, noise)
-    params = EncodeParams.from_options(60, preset="photo", effort=1, templates=0, earlier_planes=0)
+    params = EncodeParams.from_options(60, preset="photo", effort=1, templates=0, cross_component=0)
     check(picture.astype(np.uint16), params, depth, [1])
 
 
 @pytest.mark.parametrize(("lam", "depth"), [(1e-5, 16), (1, 9), (60, 12)])
 def test_earlier_planes(lam, depth):
     params = EncodeParams.from_options(lam, preset="photo", effort=2)
-    luma, other = earlier_planes((29, 36), params.tools, depth)
+    luma, other = cross_component((29, 36), params.tools, depth)
     picture = luma // 2 + other // 3
     check(picture, params, depth)
     earlier = [luma, other]
@@ -102,7 +107,7 @@ def test_sums_of_earlier_planes_beyond_32_bits():
     around = np.pad(luma.astype(int), 1, mode="edge")
     sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
     picture = (4 * (luma + sides)).astype(np.uint16)
-    params = EncodeParams.from_options(1, preset="photo", effort=2, earlier_planes=1)
+    params = EncodeParams.from_options(1, preset="photo", effort=2, cross_component=1)
     coded = CPU.encode(picture, params, depth=16, earlier=[luma])
     modes = coded.trace.units[..., 2]
     luma[:, 32:] += 62000  # the samples decode to others, from the weights of the dark ones
@@ -111,7 +116,7 @@ def test_sums_of_earlier_planes_beyond_32_bits():
         for backend in (REFERENCE, CPU)
     ]
     np.testing.assert_array_equal(found[0].samples, found[1].samples)
-    wide = np.kron(modes[:, 8] == WIDE_PLANES, np.ones(4, bool))
+    wide = np.kron(modes[:, 8] == WIDE_CROSS_COMPONENT, np.ones(4, bool))
     assert wide.any()
     assert (found[0].samples[wide, 32:34] > 60000).all()
 
@@ -166,7 +171,7 @@ def test_extreme_samples_in_the_largest_blocks(content, lam):
 def outcome(backend, payload, shape, params, depth):
     """The decoded samples, or the type and the text of the error."""
     try:
-        earlier = earlier_planes(shape, params.tools, depth)
+        earlier = cross_component(shape, params.tools, depth)
         decoded = backend.decode(payload, shape, params.coded_tools, depth=depth, earlier=earlier)
     except FormatError as error:
         return type(error).__name__, str(error)
@@ -189,7 +194,7 @@ def test_random_payloads_decode_alike(payload, height, width, depth, params):
     if not isinstance(expected, bytes):
         kind, text = expected
         assert kind in ("TruncatedStream", "CorruptStream")
-        assert text.split(":")[0] in ("Range coder", "Modes", "Levels", "Step changes")
+        assert text.split(":")[0] in ("Range coder", "Modes", "Levels", "Delta step")
 
 
 @pytest.mark.parametrize("depth", [12, 16])

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import BASIC, CONTENT, block_params, earlier_planes, pictures, woven
+from support.strategies import BASIC, CONTENT, block_params, cross_component, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
@@ -19,7 +19,7 @@ from mmpcodec.reference.blocks.partition import (
     PLANES,
     TEMPLATES,
     TREE,
-    WIDE_PLANES,
+    WIDE_CROSS_COMPONENT,
     Block,
     is_outside,
 )
@@ -79,7 +79,7 @@ def test_templates(fragment_size, templates, height, width):
 @pytest.mark.parametrize("dependent", [False, True])
 @pytest.mark.parametrize("lam", [0.5, 40])
 def test_fine_contexts(lam, dependent):
-    options = {"earlier_planes": 0, "dependent": dependent, "effort": 2}
+    options = {"cross_component": 0, "dependent": dependent, "effort": 2}
     params = EncodeParams.from_options(lam, preset="photo", **options)
     assert params.tools.fine_contexts
     check(CONTENT["natural"](np.random.default_rng(int(lam)), 18, 26), params, [1])
@@ -87,7 +87,7 @@ def test_fine_contexts(lam, dependent):
 
 @pytest.mark.parametrize(("lam", "dependent"), [(1, True), (20, False)])
 def test_trained_transforms(lam, dependent):
-    options = {"earlier_planes": 0, "dependent": dependent, "effort": 1}
+    options = {"cross_component": 0, "dependent": dependent, "effort": 1}
     params = EncodeParams.from_options(lam, preset="photo", trained_transforms=True, **options)
     picture = CONTENT["natural"](np.random.default_rng(7), 21, 30)
     expected = check_picture("blocks", picture, params, threads=[1])
@@ -103,14 +103,14 @@ def test_trained_transforms(lam, dependent):
 
 @pytest.mark.parametrize("preset", ["photo", "mixed"])
 def test_derived_modes(preset):
-    options = {"earlier_planes": 0, "effort": 1}
+    options = {"cross_component": 0, "effort": 1}
     params = EncodeParams.from_options(40, preset=preset, derived_modes=True, **options)
     check(woven(np.random.default_rng(3), 20, 29), params, [2])
 
 
 @pytest.mark.parametrize("fragment_size", [16, 64])
 def test_border_sines(fragment_size):
-    options = {"earlier_planes": 0, "fragment_size": fragment_size, "effort": 1}
+    options = {"cross_component": 0, "fragment_size": fragment_size, "effort": 1}
     params = EncodeParams.from_options(12, preset="photo", **options)
     picture = CONTENT["natural"](np.random.default_rng(5), 22, 35)
     check(picture, params, [2])
@@ -139,15 +139,15 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
     ],
 )
 def test_earlier_planes(preset, height, width, planes):
-    luma, other = earlier_planes((height, width), replace(PRESETS["photo"], earlier_planes=2))
+    luma, other = cross_component((height, width), replace(PRESETS["photo"], cross_component=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
     # Without trained states, so that the modes do not change with the training.
-    options = {"earlier_planes": planes, "trained_start": False, "effort": 1}
+    options = {"cross_component": planes, "initial_states": False, "effort": 1}
     params = EncodeParams.from_options(8, preset=preset, **options)
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]
     assert (modes == PLANES).sum() > 10
-    assert (modes == WIDE_PLANES).sum() > 10 or preset == "mixed"
+    assert (modes == WIDE_CROSS_COMPONENT).sum() > 10 or preset == "mixed"
 
 
 def test_trees_teach_every_fragment_that_comes_later():
@@ -224,7 +224,7 @@ def test_larger_pictures_decode_alike(preset, height, width, content, lam):
 def outcome(backend, payload, shape, params):
     """The decoded samples, or the type and the text of the error."""
     try:
-        earlier = earlier_planes(shape, params.tools)
+        earlier = cross_component(shape, params.tools)
         decoded = backend.decode(payload, shape, params.coded_tools, earlier=earlier)
         return decoded.samples.tobytes()
     except FormatError as error:
@@ -244,7 +244,7 @@ def test_random_payloads_decode_alike(payload, height, width, params):
     if not isinstance(expected, bytes):
         kind, text = expected
         assert kind in ("TruncatedStream", "CorruptStream")
-        assert text.split(":")[0] in ("Range coder", "Modes", "Levels", "Step changes")
+        assert text.split(":")[0] in ("Range coder", "Modes", "Levels", "Delta step")
 
 
 @pytest.mark.parametrize(

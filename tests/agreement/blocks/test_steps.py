@@ -3,20 +3,20 @@
 import numpy as np
 import pytest
 from support.same import assert_same
-from support.strategies import CONTENT, deepened, earlier_planes, natural
+from support.strategies import CONTENT, cross_component, deepened, natural
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
-from mmpcodec.backends.cpu import CpuBackend, NativeFilterBank
+from mmpcodec.backends.cpu import CpuBackend, NativeFixedFilters
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.steps import FragmentMap, fragments_across, steps_of
-from mmpcodec.reference.filters.fixed import FilterBank
+from mmpcodec.reference.filters.fixed import FixedFilters
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 
 
 def map_of(shape, size, seed=4):
-    """Any step changes, and some fragments that are hidden."""
+    """Any delta step, and some fragments that are hidden."""
     rng, across = np.random.default_rng(seed), fragments_across(shape, size)
     changes = rng.integers(-24, 25, across).astype(np.int8)
     changes[rng.random(across) < 0.4] = 0
@@ -35,9 +35,9 @@ def test_any_changes(preset, size, depth, content):
     rng = np.random.default_rng(size + depth)
     picture = deepened(rng, CONTENT[content](rng, 18, size + 18), depth)
     params = EncodeParams.from_options(
-        40, preset=preset, effort=1, fragment_size=size, step_changes=True
+        40, preset=preset, effort=1, fragment_size=size, delta_step=True
     )
-    options = {"depth": depth, "earlier": earlier_planes(picture.shape, params.tools, depth)}
+    options = {"depth": depth, "earlier": cross_component(picture.shape, params.tools, depth)}
     fragments = map_of(picture.shape, size)
     coded = REFERENCE.encode(picture, params, fragments=fragments, **options)
     for threads in (1, 3):
@@ -53,7 +53,7 @@ def test_any_changes(preset, size, depth, content):
 def test_hidden_fragments_without_changes():
     picture = natural(np.random.default_rng(6), 18, 34)
     params = EncodeParams.from_options(
-        20, preset="photo", effort=1, fragment_size=16, earlier_planes=0
+        20, preset="photo", effort=1, fragment_size=16, cross_component=0
     )
     hidden = np.array([[False, True, False], [True, False, False]])
     fragments = FragmentMap(np.zeros(hidden.shape, np.int8), hidden)
@@ -65,18 +65,18 @@ def test_hidden_fragments_without_changes():
 
 def test_a_map_must_fit():
     params = EncodeParams.from_options(
-        20, preset="photo", fragment_size=16, earlier_planes=0, step_changes=True
+        20, preset="photo", fragment_size=16, cross_component=0, delta_step=True
     )
     with pytest.raises(ValueError, match="another size"):
         CPU.encode(np.zeros((40, 40), np.uint8), params, fragments=map_of((40, 50), 16))
-    without = EncodeParams.from_options(20, preset="photo", fragment_size=16, earlier_planes=0)
+    without = EncodeParams.from_options(20, preset="photo", fragment_size=16, cross_component=0)
     with pytest.raises(ValueError, match="without the tool"):
         CPU.encode(np.zeros((40, 40), np.uint8), without, fragments=map_of((40, 40), 16))
 
 
 def test_damaged_payloads_have_one_message():
     params = EncodeParams.from_options(
-        20, preset="photo", fragment_size=16, earlier_planes=0, step_changes=True
+        20, preset="photo", fragment_size=16, cross_component=0, delta_step=True
     )
     messages = []
     for seed in range(20):
@@ -101,10 +101,10 @@ def test_the_filter_bank_takes_the_step_of_each_fragment(depth):
     noise = rng.integers(-9, 10, source.shape) << (depth - 8)
     samples = np.clip(source.astype(int) + noise, 0, (1 << depth) - 1).astype(source.dtype)
     tools = EncodeParams.from_options(
-        90, preset="photo", fragment_size=16, step_changes=True
+        90, preset="photo", fragment_size=16, delta_step=True
     ).coded_tools
     steps = steps_of(tools, map_of(source.shape, 16).changes)
-    reference, native, value = FilterBank(), NativeFilterBank(), 0b11_10_01_00_11_10_01
+    reference, native, value = FixedFilters(), NativeFixedFilters(), 0b11_10_01_00_11_10_01
     shown = reference.apply(samples, value, steps, depth)
     assert (native.apply(samples, value, steps, depth) == shown).all()
     numbers = steps.of_samples(samples.shape)
@@ -127,10 +127,10 @@ def test_the_filter_bank_takes_fragments_in_bands(monkeypatch, threads):
     source = natural(rng, 60, 75)
     samples = np.clip(source + rng.integers(-9, 10, source.shape), 0, 255).astype(np.uint8)
     tools = EncodeParams.from_options(
-        90, preset="photo", fragment_size=16, step_changes=True
+        90, preset="photo", fragment_size=16, delta_step=True
     ).coded_tools
     steps = steps_of(tools, map_of(source.shape, 16).changes)
-    reference, native, value = FilterBank(), NativeFilterBank(), 0b11_10_01_00_11_10_01
+    reference, native, value = FixedFilters(), NativeFixedFilters(), 0b11_10_01_00_11_10_01
     shown = reference.apply(samples, value, steps)
     assert (native.apply(samples, value, steps, threads=threads) == shown).all()
     chosen = reference.choose(source, samples, steps)

@@ -1,4 +1,4 @@
-"""The filter bank and the choice of its scales in C++ against the reference."""
+"""The fixed filters and the choice of its scales in C++ against the reference."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from mmpcodec.reference.blocks.steps import fragments_across, steps_of
 from mmpcodec.tools import TABLE, Tools
 
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
-VALUES = st.integers(0, TABLE["filter_bank"].high)
+VALUES = st.integers(0, TABLE["fixed_filters"].high)
 STEPS = st.one_of(st.integers(1, 1200), st.integers(1, TABLE["step"].high))
 
 
@@ -26,7 +26,7 @@ CONTENTS = {**CONTENT, "extremes": extremes}
 
 
 def check(source, samples, value, step, depth=8):
-    _, shown_type, *_ = OPERATIONS["filter bank"].check(source, samples, value, step, depth)
+    _, shown_type, *_ = OPERATIONS["fixed filters"].check(source, samples, value, step, depth)
     assert shown_type == str(samples.dtype)
 
 
@@ -58,7 +58,7 @@ def test_any_picture_and_scales(samples, value, step, data):
 @given(pictures(), VALUES, st.integers(1, 400), st.sampled_from([16, 32, 64]), st.data())
 def test_any_steps_of_fragments(samples, value, step, size, data):
     changes = arrays(np.int8, fragments_across(samples.shape, size), elements=st.integers(-24, 24))
-    tools = Tools(prediction=True, step=step, step_changes=True, fragment_size=size)
+    tools = Tools(prediction=True, step=step, delta_step=True, fragment_size=size)
     check(samples[::-1].copy(), samples, value, steps_of(tools, data.draw(changes)))
 
 

@@ -16,7 +16,7 @@ from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
 
 REFERENCE = ReferenceBackend()
-TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.exact)]
+TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.lossless)]
 
 
 check = partial(check_picture, "trees")

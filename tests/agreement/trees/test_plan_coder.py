@@ -21,12 +21,12 @@ class Telling(Dictionary):
 
     def __init__(self, scale, tools):
         super().__init__(scale, tools)
-        self.told = list(self.element_class)
+        self.reported = list(self.element_class)
 
     def insert(self, samples, origin):
         open_ = len(self) < self.limit or self.replacement
         if open_ and not self._redundant(samples):
-            self.told.append(self._first_class(samples, origin))
+            self.reported.append(self._first_class(samples, origin))
         return super().insert(samples, origin)
 
 
@@ -36,15 +36,15 @@ def chosen_trees(payload, shape, tools):
     Returns
     -------
     node_counts, nodes, insertions : arrays
-    told : (25,) list of lists
+    reported : (25,) list of lists
         Class of each insertion.
     """
     state, reader = PictureState(shape, tools), SymbolReader(payload)
     state.dictionaries = {scale: Telling(scale, tools) for scale in state.dictionaries}
     node_counts, nodes, insertions = [], [], []
-    told = [getattr(state.dictionaries.get(scale), "told", []) for scale in SCALES]
+    reported = [getattr(state.dictionaries.get(scale), "reported", []) for scale in SCALES]
     for neighbours in state.walk(lambda done, total: None):
-        insertions.append([len(classes) for classes in told])
+        insertions.append([len(classes) for classes in reported])
         tree = code_tree(reader, state.models, state.dictionaries, neighbours, None)
         for node in tree:
             context = neighbours.context(node.segment, state.models)
@@ -52,13 +52,14 @@ def chosen_trees(payload, shape, tools):
             nodes.append((node.index or 0) | scale << 16 | node.flag << 21 | context << 23)
         node_counts.append(len(tree))
         state.finish_fragment(tree)
-    return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), told
+    return np.uint32(node_counts), np.uint32(nodes), np.uint32(insertions), reported
 
 
-def room_of(told, counts, room):
-    """The classes as they lie once so many were told, where the room is used again and again."""
+def room_of(reported, counts, room):
+    """The classes as they lie once the counted ones were reported, where the room is used again and
+    again."""
     classes = np.zeros((len(SCALES), room), np.uint8)
-    for place, each, count in zip(classes, told, counts, strict=True):
+    for place, each, count in zip(classes, reported, counts, strict=True):
         for number in range(max(count - room, 0), count):
             place[number % room] = each[number]
     return classes
@@ -89,14 +90,14 @@ def test_payload_and_tally(form, content, lam):
     params = EncodeParams.from_options(lam, **{"preset": "plain", **FORMS[form]})
     coded = CpuBackend().encode(picture, params)
     tools = params.coded_tools
-    counts, nodes, insertions, told = chosen_trees(coded.payload, picture.shape, tools)
+    counts, nodes, insertions, reported = chosen_trees(coded.payload, picture.shape, tools)
     coder = TreeCoder(*picture.shape, tools)
     # In two parts, as launches bring them; the second's classes lie over those of the first.
     middle, last = insertions[4].astype(int), insertions[-1].astype(int)
     room = int(max(*middle, *(last - middle)))
     place = int(counts[:5].sum())
-    coder.code(counts[:5], nodes[:place], insertions[:5], room_of(told, middle, room))
-    coder.code(counts[5:], nodes[place:], insertions[5:], room_of(told, last, room))
+    coder.code(counts[:5], nodes[:place], insertions[:5], room_of(reported, middle, room))
+    coder.code(counts[5:], nodes[place:], insertions[5:], room_of(reported, last, room))
     assert coder.finish() == coded.payload
     bits = bits_of(coder.tally(), TREE_SYNTAX)
     assert bits == coded.trace.bits

@@ -54,7 +54,7 @@ class Case:
 
 
 def exact(samples, **options):
-    return Case(samples, 0, {"preset": "exact", **options})
+    return Case(samples, 0, {"preset": "lossless", **options})
 
 
 CASES = {
@@ -150,7 +150,7 @@ def test_the_served_page_shows_the_samples_of_python(viewing, served, tmp_path):
 def test_a_scan_with_a_white_of_its_own(viewing, written):
     """As DICOM files are read: 12 bits in a file of 16, whose white is 4095."""
     samples = waves(1, 12)
-    data = mmpcodec.encode(samples, 0, preset="exact", depth=16, metadata=Metadata(white=4095))
+    data = mmpcodec.encode(samples, 0, preset="lossless", depth=16, metadata=Metadata(white=4095))
     viewer = viewing(written({"scan.mmp": data}), **DESK)
     check_samples(viewer, samples)
     levels = [float(viewer.locator(f"#{name}").input_value()) for name in ("low", "high")]

@@ -37,7 +37,7 @@ def done_in(manifest):
 @pytest.mark.parametrize(
     ("command", "options"),
     [
-        ("encode", ("--preset", "exact")),
+        ("encode", ("--preset", "lossless")),
         ("encode", ("--target-bpp", "2", "--preset", "photo")),
         ("median", ("--radius", "2")),
         ("highlight", ()),
@@ -75,7 +75,7 @@ def test_outputs_equal_those_of_this_process(mmp, folder_of_pictures, cluster, c
 
 def test_decoding_of_folders(mmp, folder_of_pictures, cluster):
     cluster.add_worker()
-    assert mmp("encode", folder_of_pictures, "-O", "coded", "--preset", "exact").exit_code == 3
+    assert mmp("encode", folder_of_pictures, "-O", "coded", "--preset", "lossless").exit_code == 3
     Path("coded/bad.mmp").write_bytes(b"no file")
     result = mmp("decode", "coded", "-O", "back", "--cluster", cluster.address)
     assert result.exit_code == 3
@@ -89,7 +89,7 @@ def test_decoding_of_folders(mmp, folder_of_pictures, cluster):
 
 def test_a_cluster_of_this_machine(process, folder_of_pictures):
     program = process(
-        *("encode", "in", "-O", "out", "--preset", "exact", "--cluster", "local", "--workers", 2)
+        *("encode", "in", "-O", "out", "--preset", "lossless", "--cluster", "local", "--workers", 2)
     )
     output, errors = (pipe.decode() for pipe in program.communicate(timeout=60))
     assert program.returncode == 3
@@ -99,7 +99,7 @@ def test_a_cluster_of_this_machine(process, folder_of_pictures):
 
 
 def test_a_manifest_leaves_out_what_is_done(mmp, folder_of_pictures):
-    arguments = ("encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl")
+    arguments = ("encode", "in", "-O", "out", "--preset", "lossless", "--manifest", "m.jsonl")
     assert mmp(*arguments).exit_code == 3
     first = hashes("out")
     done = [row for row in rows_of("m.jsonl") if row["event"] == "done"]
@@ -119,7 +119,7 @@ def test_a_manifest_leaves_out_what_is_done(mmp, folder_of_pictures):
 
 @pytest.mark.parametrize("change", ["source", "output", "zeros", "options", "gone"])
 def test_a_manifest_does_again_what_has_changed(mmp, folder_of_pictures, change):
-    arguments = ["encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl"]
+    arguments = ["encode", "in", "-O", "out", "--preset", "lossless", "--manifest", "m.jsonl"]
     mmp(*arguments)
     if change == "source":
         shutil.copy("in/0.png", "in/2.png")
@@ -139,7 +139,7 @@ def test_a_manifest_does_again_what_has_changed(mmp, folder_of_pictures, change)
 def test_other_outputs_are_not_overwritten(mmp, folder_of_pictures):
     Path("out").mkdir()
     Path("out/0.mmp").write_bytes(b"mine")
-    arguments = ("encode", "in", "-O", "out", "--preset", "exact", "--manifest", "m.jsonl")
+    arguments = ("encode", "in", "-O", "out", "--preset", "lossless", "--manifest", "m.jsonl")
     for _ in range(2):
         result = mmp(*arguments)
         assert "out/0.mmp: exists; -f overwrites it" in result.stderr
@@ -388,7 +388,7 @@ def test_outputs_of_dead_workers_are_written_again(mmp, folder_of_pictures, clus
 def test_workers_in_another_folder(mmp, folder_of_pictures, cluster, tmp_path_factory):
     cluster.add_worker(cwd=tmp_path_factory.mktemp("elsewhere"))
     result = mmp(
-        *("encode", "in", "-O", "out", "--preset", "exact", "--json", "--batch", "64"),
+        *("encode", "in", "-O", "out", "--preset", "lossless", "--json", "--batch", "64"),
         *("--cluster", cluster.address, "--manifest", "m.jsonl"),
     )
     assert result.exit_code == 3

@@ -73,7 +73,7 @@ def put(folder, files=PICTURES):
 
 def test_a_folder_is_coded_into_another_store_and_back(mmp, store, tmp_path):
     put(f"{store}/in")
-    result = mmp("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "exact")
+    result = mmp("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "lossless")
     assert result.exit_code == 0, result.output
     assert list(stores.files_below(f"{store}/out")) == [
         "deep/colour.mmp",
@@ -93,7 +93,7 @@ def test_a_folder_is_coded_into_another_store_and_back(mmp, store, tmp_path):
 
 def test_outputs_that_exist_are_kept(mmp, store):
     put(f"{store}/in")
-    arguments = ("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "exact")
+    arguments = ("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "lossless")
     assert mmp(*arguments).exit_code == 0
     before = stores.files_below(f"{store}/out")
     result = mmp(*arguments)
@@ -106,7 +106,7 @@ def test_outputs_that_exist_are_kept(mmp, store):
 
 
 def test_an_output_older_than_its_input_is_updated(mmp, store):
-    arguments = ("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "exact", "--update")
+    arguments = ("encode", f"{store}/in", "-O", f"{store}/out", "--preset", "lossless", "--update")
     put(f"{store}/in")
     assert mmp(*arguments).exit_code == 0
     time.sleep(1.1)  # S3 tells times in seconds
@@ -128,7 +128,7 @@ def test_parts_of_a_file_are_read(store):
 
 def test_a_region_reads_only_its_tiles(mmp, store, tmp_path, monkeypatch):
     samples = np.random.default_rng(1).integers(0, 256, (512, 512)).astype(np.uint8)
-    data = mmpcodec.encode(samples, 0, preset="exact", tile_size=64)
+    data = mmpcodec.encode(samples, 0, preset="lossless", tile_size=64)
     with stores.written_whole(f"{store}/tiled.mmp") as stream:
         stream.write(data)
     read = []
@@ -151,7 +151,7 @@ def test_an_open_file_is_read_by_tiles_and_must_not_change(store):
     samples = np.random.default_rng(1).integers(0, 256, (256, 320), np.uint8)
     url = f"{store}/tiled.mmp"
     with stores.written_whole(url) as stream:
-        stream.write(mmpcodec.encode(samples, 0, preset="exact", tile_size=64))
+        stream.write(mmpcodec.encode(samples, 0, preset="lossless", tile_size=64))
     with pictures.MmpReader(url, cache_bytes=0) as reader:
         np.testing.assert_array_equal(reader[60:70, 100:], samples[60:70, 100:])
         again = pickle.loads(pickle.dumps(reader))
@@ -159,7 +159,7 @@ def test_an_open_file_is_read_by_tiles_and_must_not_change(store):
         array = from_mmp(url)
         np.testing.assert_array_equal(array.compute(), samples)
         with stores.written_whole(url) as stream:
-            stream.write(mmpcodec.encode(255 - samples[:250], 0, preset="exact", tile_size=64))
+            stream.write(mmpcodec.encode(255 - samples[:250], 0, preset="lossless", tile_size=64))
         for read in (lambda: reader[...], array.compute):
             with pytest.raises(PictureError, match=f"^{url}: has changed since it was opened"):
                 read()
@@ -190,7 +190,7 @@ def test_errors_name_the_url(mmp, store):
     assert (result.exit_code, result.stdout) == (1, "")
     assert result.stderr == f"mmp: {store}/none.png: No such file or directory\n"
     put(store)
-    result = mmp("encode", f"{store}/deep", "--preset", "exact", "-o", f"{store}/x.mmp")
+    result = mmp("encode", f"{store}/deep", "--preset", "lossless", "-o", f"{store}/x.mmp")
     assert result.stderr == f"mmp: -o {store}/x.mmp: is one output for 2 inputs; use -O DIR\n"
 
 
@@ -226,7 +226,7 @@ def test_a_cluster_measures_what_lies_in_a_store(mmp, bucket, cluster, tmp_path,
     cluster.add_worker(cwd="/")
     there = ("--cluster", cluster.address)
     put(f"{bucket}/in")
-    options = ("--total", "20kB", "--preset", "exact", "-l", "0", "--cache", "kept")
+    options = ("--total", "20kB", "--preset", "lossless", "-l", "0", "--cache", "kept")
     result = mmp("budget", f"{bucket}/in", *options, "-O", f"{bucket}/coded", *there)
     assert result.exit_code == 0, result.output
     result = mmp("compare", f"{bucket}/in", f"{bucket}/coded", "--diff", f"{bucket}/d", *there)

@@ -110,7 +110,7 @@ def test_a_file_cut_at_either_end(mmp, files):
 
 
 def test_time_has_a_limit(mmp):
-    Path("a.mmp").write_bytes(mmpcodec.encode(samples_of((64, 64), 1, 8), 0, preset="exact"))
+    Path("a.mmp").write_bytes(mmpcodec.encode(samples_of((64, 64), 1, 8), 0, preset="lossless"))
     for command in ("decode", "info", "compare", "highlight"):
         second = ["a.mmp"] if command == "compare" else []
         found = mmp(command, "a.mmp", *second, "--max-seconds", "0.00001")
@@ -186,16 +186,16 @@ def test_unknown_backend_is_wrong_use(mmp, encoded):
     ("options", "threads"), [((), None), (("-j", 2), 1), (("-j", 2, "--threads", 3), 3)]
 )
 def test_threads_are_one_where_files_share_the_machine(mmp, encoded, monkeypatch, options, threads):
-    told = []
+    reported = []
     decode = CpuBackend.decode
 
     def note(self, *arguments, **named):
-        told.append(named["threads"])
+        reported.append(named["threads"])
         return decode(self, *arguments, **named)
 
     monkeypatch.setattr(CpuBackend, "decode", note)
     assert mmp("decode", encoded, "--backend", "cpu", *options).exit_code == 0
-    assert told == [threads]
+    assert reported == [threads]
 
 
 def test_format_and_name_of_the_output_agree(mmp, encoded, files):

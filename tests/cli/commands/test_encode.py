@@ -131,9 +131,9 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
     result = mmp("encode", picture, "-v", "-f", "--preset", "photo")
-    told = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
-    assert result.stderr.splitlines()[1].startswith(told)
-    assert result.stderr.splitlines()[1].endswith("frequency weights 6")
+    reported = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
+    assert result.stderr.splitlines()[1].startswith(reported)
+    assert result.stderr.splitlines()[1].endswith("quantisation matrix 6")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
     assert result.stderr.splitlines()[1].startswith(
         "mmp: quality 60, usual lambda 55.98, tune auto, part"
@@ -159,8 +159,8 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
             "or classic",
         ),
         (
-            ["--preset", "exact", "--dictionary-limit", "512"],
-            "dictionary_limit = 512: has no effect with preset exact; take preset text, mixed, "
+            ["--preset", "lossless", "--dictionary-limit", "512"],
+            "dictionary_limit = 512: has no effect with preset lossless; take preset text, mixed, "
             "plain or classic",
         ),
         (["--quiet", "--verbose"], "--quiet and --verbose: give only one of them"),
@@ -287,7 +287,7 @@ def test_the_command_writes_the_bytes_of_the_library(mmp, picture):
     assert (found.exit_code, found.stderr) == (0, "")
     samples = pictures.read(picture).samples
     assert Path("a.mmp").read_bytes() == mmpcodec.encode(samples, 20, preset="photo")
-    told = mmp("info", "a.mmp")
-    assert "format   version 3, 1 tile" in told.stdout
-    assert "pdpc on" in told.stdout
+    reported = mmp("info", "a.mmp")
+    assert "format   version 3, 1 tile" in reported.stdout
+    assert "pdpc on" in reported.stdout
     assert mmp("decode", "a.mmp", "-o", "b.png").exit_code == 0

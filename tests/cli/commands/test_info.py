@@ -67,7 +67,7 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "payload_bytes": found.payload_size,
             "tools": asdict(mmpcodec.Tools(post_filter=False)) | {"partition": "flexible"},
             "coefficients": [[], [], [], []],
-            "planes_coefficients": [[], []],
+            "cross_component_coefficients": [[], []],
         }
     ]
 
@@ -166,14 +166,19 @@ def test_palettes(mmp):
     size = sum(layer.payload_bytes for layer in own)
     lines = mmp("info", "screen.mmp").stdout.splitlines()
     assert lines[5] == (
-        f"  palette  {least} to {most} colours, clear {1 - drawn:.1%}, {size} bytes in 2 tiles: "
-        "exact on, predictors 1, models 8, weight sets 4, last stage on, max error 0"
+        f"  palette  {least} to {most} colours, transparent {1 - drawn:.1%}, "
+        f"{size} bytes in 2 tiles: "
+        "lossless on, predictors 1, models 8, weight sets 4, last stage on, max error 0"
     )
     assert lines[6].startswith("  layer    red, ")
     assert [line.split()[0] for line in lines[11:14]] == ["colours", "map", "residual"]
     facts = json.loads(mmp("info", "screen.mmp", "--json").stdout)
     first, *others = facts["layers"][:4]
-    assert (first["name"], first["entries"], first["clear"]) == ("palette", own[0].entries, True)
+    assert (first["name"], first["entries"], first["transparent"]) == (
+        "palette",
+        own[0].entries,
+        True,
+    )
     assert first["clear_share"] == pytest.approx(1 - own[0].trace.drawn.mean())
     assert [layer["name"] for layer in others] == ["red", "green", "blue"]
     assert not [layer for layer in others if "entries" in layer]
@@ -181,16 +186,16 @@ def test_palettes(mmp):
     assert lines[5].startswith(f"  palette  {least} to {most} colours, {size} bytes in 2 tiles: ")
 
 
-@pytest.mark.parametrize("clear", [True, False])
-def test_map_of_a_palette(mmp, clear):
-    data, _ = file_of(screen(20, 30).astype(np.uint8), clear=clear)
+@pytest.mark.parametrize("transparent", [True, False])
+def test_map_of_a_palette(mmp, transparent):
+    data, _ = file_of(screen(20, 30).astype(np.uint8), transparent=transparent)
     Path("screen.mmp").write_bytes(data)
     text = mmp("info", "screen.mmp", "--map", "map.png").stdout
     tint = "\n        palette  violet\n"
     found = mmpcodec.inspect(data, decode=True)
     palette, *below = found.layers
     gray = shown_in_gray(found.samples, 8, found.header.metadata)
-    if clear:
+    if transparent:
         assert "\n  blocks drawn in map.png; red lines" in text
         assert f"  tree  blue{tint}       constant" in text
         drawn = draw_blocks(gray, below[0].trace.units, below[0].tools.fragment_size)

@@ -215,7 +215,7 @@ def test_patterns_that_cannot_be_extended(mmp, home, data, prepare, reason):
 
 @needs_file
 def test_file_knows_the_pictures(mmp, home, encoded, colours):
-    mmp("encode", "c.png", "--preset", "exact", "-q")
+    mmp("encode", "c.png", "--preset", "lossless", "-q")
     mmp("install-desktop")
     for arguments, shown in {
         ("a.mmp",): "mmp picture, version 3, gray, depth 8",

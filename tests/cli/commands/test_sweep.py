@@ -57,7 +57,7 @@ def test_options_of_codecs_without_effect_are_said(mmp, picture):
     result = mmp("sweep", picture, "--out", "out", *given, "--peers", "none")
     assert [line for line in result.stderr.splitlines() if "no effect" in line] == [
         f"mmp: {codecs[0]}: effort has no effect with preset plain; take preset photo, mixed or "
-        "exact",
+        "lossless",
         f"mmp: {codecs[1]}: rate_model has no effect with preset photo; take preset text, mixed, "
         "plain or classic",
     ]
@@ -74,7 +74,7 @@ def test_without_scikit_image_nothing_is_measured(mmp, picture, monkeypatch):
 def test_every_preset_by_default(mmp, picture):
     mmp("sweep", picture, "--out", "out", "-l", "64", "--peers", "none")
     assert [row["codec"] for row in rows()] == [
-        f"mmp:preset={name}" for name, tools in PRESETS.items() if not tools.exact
+        f"mmp:preset={name}" for name, tools in PRESETS.items() if not tools.lossless
     ]
     assert rows()[0]["point"] == 64
 
@@ -156,7 +156,7 @@ def test_pictures_of_every_kind(mmp, picture, samples):
             "jpeg": ["ParameterError: jpeg: codes at most 8 bits a sample, not 12"],
         },
     }
-    assert "take preset photo or exact" in found["deep.png", "gray", 12][plain][0]
+    assert "take preset photo or lossless" in found["deep.png", "gray", 12][plain][0]
     assert "rgb.png: RGB of 8 bits, jpeg:chroma=420, quality 20: " in result.stdout
     assert "mmp: gray of 12 bits, jpeg: codes at most 8 bits" in result.stderr
     assert "out: 15 results measured, 3 failed; 0 were there" in result.stderr

@@ -22,7 +22,7 @@ def test_draws_a_small_png_over_what_is_there(mmp, encoded, samples):
 
 def test_standard_output_and_profile(mmp, colours):
     Path("c.mmp").write_bytes(
-        mmpcodec.encode(colours.samples, 0, metadata=colours.metadata, preset="exact")
+        mmpcodec.encode(colours.samples, 0, metadata=colours.metadata, preset="lossless")
     )
     result = mmp("thumbnail", "c.mmp", "-", 8)
     drawn = pictures.from_bytes(result.stdout_bytes, "stdout")

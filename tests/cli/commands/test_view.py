@@ -270,7 +270,7 @@ def test_a_view_without_a_browser_prints_the_address(process, encoded):
 
 @pytest.fixture
 def slow(files):
-    """Files whose layers and regions take long: noise in exact samples, and a checkerboard."""
+    """Files whose layers and regions take long: noise in lossless samples, and a checkerboard."""
     for kind, data in slow_files().items():
         Path(f"{kind}.mmp").write_bytes(data)
     return {"layers": "layers.mmp", "regions": "regions.mmp"}
@@ -281,7 +281,7 @@ def slow_files():
     noise = np.random.default_rng(1).integers(0, 256, (400, 400, 3)).astype(np.uint8)
     board = np.indices((1500, 1500)).sum(axis=0).astype(np.uint8) % 2 * 255
     return {
-        "layers": mmpcodec.encode(noise, lam=0, preset="exact"),
+        "layers": mmpcodec.encode(noise, lam=0, preset="lossless"),
         "regions": mmpcodec.encode(board, lam=0, preset="plain"),
     }
 

@@ -37,10 +37,10 @@ def shade(planes, depth):
 
 
 @cache
-def exact_file(planes, depth):
+def lossless_file(planes, depth):
     """A lossless file of 12 tiles."""
     return mmpcodec.encode(
-        shade(planes, depth), 0, preset="exact", effort=1, depth=depth, tile_size=80
+        shade(planes, depth), 0, preset="lossless", effort=1, depth=depth, tile_size=80
     )
 
 
@@ -59,7 +59,7 @@ def large(folder):
 )
 def test_samples_are_those_of_the_library(mmp, form, name, region):
     planes, depth = form
-    data = exact_file(planes, depth)
+    data = lossless_file(planes, depth)
     Path("a.mmp").write_bytes(data)
     options = () if region is None else ("--region", ",".join(map(str, region)))
     found = mmp("decode", "a.mmp", "-o", name, "--json", *options)

@@ -64,7 +64,7 @@ def test_a_server_that_names_no_size(mmp, server, samples):
     server.tells_size = False
     assert mmp("decode", server.url("a.mmp"), "-o", "b.png").exit_code == 0
     np.testing.assert_array_equal(mmpcodec.imread("b.png"), samples)
-    assert mmp("encode", server.url("a.png"), "-o", "b.mmp", "--preset", "exact").exit_code == 0
+    assert mmp("encode", server.url("a.png"), "-o", "b.mmp", "--preset", "lossless").exit_code == 0
     np.testing.assert_array_equal(mmpcodec.decode(Path("b.mmp").read_bytes()), samples)
     row = json.loads(mmp("info", server.url("a.mmp"), "--json").stdout)
     assert row["file_bytes"] == len(server.files["a.mmp"])
@@ -109,7 +109,7 @@ def test_zarr_stores(mmp, samples, monkeypatch, endless):
     array[:] = samples
     files = {str(p): p.read_bytes() for p in Path("s.zarr").rglob("*") if p.is_file()}
     with RangeServer(files).running() as server:
-        options = ("--preset", "exact", "-o", "a.mmp")
+        options = ("--preset", "lossless", "-o", "a.mmp")
         assert mmp("encode", server.url("s.zarr"), *options).exit_code == 0
         np.testing.assert_array_equal(mmpcodec.imread("a.mmp"), samples)
         monkeypatch.setattr(downloads, "MOST_CHUNK_BYTES", 1 << 20)

@@ -15,7 +15,7 @@ from mmpcodec.cli.encoding.choices import EFFECTS, SearchOptions, preset_and_eff
         (["--lossless"], ["--lambda", "0"]),
         (["--fast"], ["--effort", "1"]),
         (["--fast", "--preset", "photo"], ["--effort", "1", "--preset", "photo"]),
-        (["--fast", "--lossless"], ["--preset", "exact", "--effort", "1"]),
+        (["--fast", "--lossless"], ["--preset", "lossless", "--effort", "1"]),
         (["--best"], ["--preset", "best", "--effort", "9"]),
         (["--best", "--lossless"], ["--preset", "best", "--effort", "9", "--quality", "100"]),
         (["-q"], ["--quiet"]),
@@ -34,7 +34,7 @@ def test_short_options_write_the_file_of_the_long_ones(mmp, picture, short, long
         ({"effort": 4, "preset": "photo"}, False, ("photo", 4)),
         ({"fast": True}, False, ("auto", 1)),
         ({"fast": True, "preset": "mixed"}, False, ("mixed", 1)),
-        ({"fast": True}, True, ("exact", 1)),
+        ({"fast": True}, True, ("lossless", 1)),
         ({"fast": True, "preset": "text"}, True, ("text", 1)),
         ({"best": True}, True, ("best", 9)),
     ],
@@ -111,20 +111,21 @@ def test_remarks(mmp, picture):
         return mmp(command, picture, *arguments, "-f").stderr.replace("mmp: ", "").splitlines()
 
     assert said("--effort", 3, "--preset", "plain") == [
-        "--effort: has no effect with preset plain; take preset photo, mixed or exact"
+        "--effort: has no effect with preset plain; take preset photo, mixed or lossless"
     ]
     assert said("--fast", "--preset", "text", "--rate-model", "log2") == [
-        "--fast: has no effect with preset text; take preset photo, mixed or exact"
+        "--fast: has no effect with preset text; take preset photo, mixed or lossless"
     ]
     assert said("--lossless", "--effort", 3) == []
-    assert said("--quality", 80, "--preset", "exact", "--rate-model", "log2") == [
-        "--quality: has no effect with preset exact; take preset photo, text, mixed, plain or "
+    assert said("--quality", 80, "--preset", "lossless", "--rate-model", "log2") == [
+        "--quality: has no effect with preset lossless; take preset photo, text, mixed, plain or "
         "classic",
-        "--rate-model: has no effect with preset exact; take preset text, mixed, plain or classic",
+        "--rate-model: has no effect with preset lossless; take preset text, mixed, plain or "
+        "classic",
     ]
-    arguments = ["--total", "9kB", "--lambdas", "8,16", "--preset", "exact", "--dry-run"]
+    arguments = ["--total", "9kB", "--lambdas", "8,16", "--preset", "lossless", "--dry-run"]
     assert said(*arguments, command="budget") == [
-        "--lambdas: has no effect with preset exact; take preset photo, text, mixed, plain or "
+        "--lambdas: has no effect with preset lossless; take preset photo, text, mixed, plain or "
         "classic"
     ]
 
@@ -136,9 +137,9 @@ def test_remarks(mmp, picture):
         ["--fast", "--lossless"],
         ["--best", "--lossless"],
         ["--effort", "3"],
-        ["--lossless", "--preset", "exact"],
-        ["--quality", "100", "--preset", "exact"],
-        ["--lambda", "0", "--preset", "exact"],
+        ["--lossless", "--preset", "lossless"],
+        ["--quality", "100", "--preset", "lossless"],
+        ["--lambda", "0", "--preset", "lossless"],
         ["--effort", "3", "--preset", "plain", "--quiet"],
     ],
 )
@@ -156,28 +157,29 @@ def test_no_remark(mmp, picture, arguments):
             "plain or classic",
         ),
         (
-            ["--preset", "exact", "--partition", "dyadic"],
+            ["--preset", "lossless", "--partition", "dyadic"],
             2,
-            "partition = 'dyadic': has no effect with preset exact; take preset text, mixed, plain "
-            "or classic",
+            "partition = 'dyadic': has no effect with preset lossless; take preset text, mixed, "
+            "plain or classic",
         ),
         (
             ["--preset", "text", "--depth", "12", "deep.png"],
             1,
-            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset photo or exact",
+            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset photo or "
+            "lossless",
         ),
         (
             ["--preset", "text", "--depth", "12", "deep.png", "--lossless"],
             1,
-            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset exact",
+            "deep.png: depth is 12, allowed with preset text is 1 to 8; take preset lossless",
         ),
         (
             ["--preset", "photo", "--target-psnr", "120", "--depth", "12", "deep.png"],
             1,
-            "dB; preset exact is lossless",
+            "dB; preset lossless is lossless",
         ),
         (
-            ["--preset", "exact", "--target-size", "99"],
+            ["--preset", "lossless", "--target-size", "99"],
             1,
             "bytes; preset photo, text, mixed, plain or classic makes smaller files",
         ),

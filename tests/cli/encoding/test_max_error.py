@@ -55,7 +55,7 @@ def test_larger_errors_make_smaller_files(mmp, picture):
     ("options", "message"),
     [
         (["--max-error", "-1"], "max_error = '-1': must be a whole number of samples"),
-        ([*NEAR, "--preset", "photo"], "take preset exact"),
+        ([*NEAR, "--preset", "photo"], "take preset lossless"),
         ([*NEAR, "--lossless"], "--max-error and --lossless: give only one of them"),
         ([*NEAR, "--lambda", "0"], "--max-error and --lambda 0: give only one of them"),
         ([*NEAR, "--quality", "100"], "--max-error and --quality 100: give only one of them"),
@@ -83,7 +83,7 @@ def test_errors_name_the_option(mmp, picture, options, message):
     "options",
     [("--lambda", "20"), ("--quality", "50"), ("--rate-model", "log2")],
 )
-@pytest.mark.parametrize("preset", ["auto", "exact"])
+@pytest.mark.parametrize("preset", ["auto", "lossless"])
 def test_options_without_effect_are_said(mmp, picture, options, preset):
     found = mmp("encode", picture[0], *NEAR, "--preset", preset, *options)
     assert found.exit_code == 0
@@ -110,8 +110,8 @@ def test_a_target_of_the_library_excludes_it(picture):
 
 
 def test_a_device_names_a_backend_that_bounds_errors():
-    tools = PRESETS["exact"]
-    able = "it has no exact samples; take "
+    tools = PRESETS["lossless"]
+    able = "it has no lossless samples; take "
     assert CudaBackend().fault(replace(tools, max_error=1)) == f"{able}backend cpu"
     assert CudaBackend().fault(tools) == f"{able}preset photo, text, plain or classic"
 
@@ -120,7 +120,7 @@ def test_efforts_have_more_predictors_and_models(mmp, picture):
     path, samples = picture
     forms = []
     for effort in (1, 2, 4, 6, 9):
-        options = "--lossless", "--preset", "exact", "--effort", effort, "--force"
+        options = "--lossless", "--preset", "lossless", "--effort", effort, "--force"
         assert mmp("encode", path, *options).exit_code == 0
         data = path.with_suffix(".mmp").read_bytes()
         np.testing.assert_array_equal(mmpcodec.decode(data), samples)

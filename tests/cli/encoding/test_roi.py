@@ -70,7 +70,7 @@ def test_tiles_and_targets(mmp, picture):
     result = mmp("encode", "a.pgm", *OPTIONS, "--roi", RECTANGLE, "--tile", "64", "--verify")
     assert result.exit_code == 0
     found = mmpcodec.inspect(Path("a.mmp").read_bytes())
-    assert [layer.tools.step_changes for layer in found.layers] == [False] * 4 + [True, False]
+    assert [layer.tools.delta_step for layer in found.layers] == [False] * 4 + [True, False]
     size = "--target-size", "4kB"
     assert mmp("encode", "a.pgm", *OPTIONS, "--roi", RECTANGLE, *size).exit_code == 0
     assert changes_in() == [[0, 0, 0], [0, -4, 0]]
@@ -79,10 +79,10 @@ def test_tiles_and_targets(mmp, picture):
 def test_info_counts_the_steps(mmp, picture):
     mmp("encode", picture, *OPTIONS, "--roi", RECTANGLE)
     lines = mmp("info", "a.mmp").stdout.splitlines()
-    assert any("step changes on" in line for line in lines)
+    assert any("delta step on" in line for line in lines)
     place = lines.index("  fragments by step change, in quarters of a doubling of the step")
     assert [line.split() for line in lines[place + 1 :]] == [["-4", "1"], ["0", "5"]]
-    assert json.loads(mmp("info", "a.mmp", "--json").stdout)["step_changes"] == {"-4": 1, "0": 5}
+    assert json.loads(mmp("info", "a.mmp", "--json").stdout)["delta_step"] == {"-4": 1, "0": 5}
 
 
 @pytest.mark.parametrize(

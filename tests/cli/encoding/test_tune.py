@@ -21,11 +21,11 @@ def test_tuned_for_the_eye(mmp, picture):
     options = ("--preset", "photo")
     assert mmp("encode", picture, *options, "--tune", "eye").exit_code == 0
     data = picture.with_suffix(".mmp").read_bytes()
-    assert mmpcodec.inspect(data).layers[0].tools.frequency_weights == 6
-    assert "frequency weights 6" in mmp("info", picture.with_suffix(".mmp")).stdout
+    assert mmpcodec.inspect(data).layers[0].tools.quantisation_matrix == 6
+    assert "quantisation matrix 6" in mmp("info", picture.with_suffix(".mmp")).stdout
     assert mmp("encode", picture, *options, "--tune", "psnr", "-f").exit_code == 0
     measured = picture.with_suffix(".mmp").read_bytes()
-    assert mmpcodec.inspect(measured).layers[0].tools.frequency_weights == 0
+    assert mmpcodec.inspect(measured).layers[0].tools.quantisation_matrix == 0
     assert mmp("encode", picture, *options, "-f").exit_code == 0
     assert picture.with_suffix(".mmp").read_bytes() == data
 
@@ -34,7 +34,7 @@ def test_tuned_for_the_eye(mmp, picture):
 def test_measurements_are_tuned_for_psnr(mmp, picture, rate):
     assert mmp("encode", picture, "--preset", "photo", *rate).exit_code == 0
     layer = mmpcodec.inspect(picture.with_suffix(".mmp").read_bytes()).layers[0]
-    assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
+    assert (layer.tools.prediction, layer.tools.quantisation_matrix) == (True, 0)
 
 
 def test_deep_pictures_are_tuned_for_psnr(mmp, picture):
@@ -43,7 +43,7 @@ def test_deep_pictures_are_tuned_for_psnr(mmp, picture):
     pictures.write(samples, deep)
     assert mmp("encode", deep, "--preset", "photo").exit_code == 0
     layer = mmpcodec.inspect(deep.with_suffix(".mmp").read_bytes()).layers[0]
-    assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
+    assert (layer.tools.prediction, layer.tools.quantisation_matrix) == (True, 0)
 
 
 def test_dicom_is_tuned_for_psnr(mmp, picture):
@@ -54,14 +54,14 @@ def test_dicom_is_tuned_for_psnr(mmp, picture):
     file.write_bytes(dicom_of(samples, 8))
     assert mmp("encode", file, "--preset", "photo", "-f").exit_code == 0
     layer = mmpcodec.inspect(file.with_suffix(".mmp").read_bytes()).layers[0]
-    assert (layer.tools.prediction, layer.tools.frequency_weights) == (True, 0)
+    assert (layer.tools.prediction, layer.tools.quantisation_matrix) == (True, 0)
 
 
 @pytest.mark.parametrize("rate", [["--quality", 60], ["--target-bpp", 1]])
 def test_other_rates_are_tuned_for_the_eye(mmp, picture, rate):
     assert mmp("encode", picture, "--preset", "photo", *rate).exit_code == 0
     layer = mmpcodec.inspect(picture.with_suffix(".mmp").read_bytes()).layers[0]
-    assert layer.tools.frequency_weights == 6
+    assert layer.tools.quantisation_matrix == 6
 
 
 def test_a_wrong_aim(mmp, picture):

@@ -1,4 +1,4 @@
-"""Folders as inputs: what is in them is known by content, and what is left out is told."""
+"""Folders as inputs: what is in them is known by content, and what is left out is named."""
 
 import json
 import os
@@ -72,7 +72,7 @@ def test_files_of_no_known_format_are_named_and_change_the_exit_code(mmp, mixed)
     assert reasons["in/.thumbnails"] == "system or hidden"
     assert len(reasons) == 11
     quiet = mmp("encode", mixed, "-O", "more", "--preset", "plain", "--quiet")
-    assert quiet.stderr == result.stderr  # what fails is told with --quiet, too
+    assert quiet.stderr == result.stderr  # what fails is printed with --quiet, too
 
 
 def test_many_names_are_cut(mmp, mixed):

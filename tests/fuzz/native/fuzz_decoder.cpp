@@ -41,7 +41,7 @@ Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
     const BlockTools tools = block_tools(bytes);
     std::optional<Tools> trees;
     if (kIsByte<Sample> && tools.dictionary) trees = tree_tools(bytes);
-    const Waves<Sample> earlier(plane, depth, tools.earlier_planes);
+    const Waves<Sample> earlier(plane, depth, tools.cross_component);
     const auto coded = decode_blocks(bytes.rest(), bytes.left(), plane, depth, tools, trees,
                                      earlier.samples(), threads, unwatched);
     std::vector<Sample> samples;
@@ -53,11 +53,11 @@ Found blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads) {
 }
 
 Found exact(Bytes bytes, Plane plane, int threads) {
-    const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const ExactTools tools = exact_tools(bytes, shape.depth);
+    const LosslessShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
+    const LosslessTools tools = lossless_tools(bytes, shape.depth);
     std::vector<uint16_t> samples(static_cast<size_t>(shape.planes * shape.plane_size()));
-    ExactRates rates;
-    decode_exact(bytes.rest(), bytes.left(), shape, tools, threads, samples.data(), unwatched,
+    LosslessRates rates;
+    decode_lossless(bytes.rest(), bytes.left(), shape, tools, threads, samples.data(), unwatched,
                  rates);
     return {samples, ""};
 }

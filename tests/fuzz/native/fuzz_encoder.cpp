@@ -1,7 +1,7 @@
 // Encodes samples made of any bytes, and decodes the payload.
 //
-// The decoder must find what the encoder says it coded, and the source where the coding is lossless.
-// The payload must not depend on threads or on the level of SIMD.
+// The decoder must find what the encoder says it coded, and the source where the coding is
+// lossless. The payload must not depend on threads or on the level of SIMD.
 #include "inputs.h"
 
 #include "cpu/blocks/codec.h"
@@ -95,7 +95,7 @@ void blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads, int kern
     const BlockEffort effort = effort_of(bytes);
     const auto source =
         samples_of<Sample>(bytes, size_t(plane.height) * plane.width, plane.width, depth.bits());
-    const Waves<Sample> earlier(plane, depth, tools.earlier_planes);
+    const Waves<Sample> earlier(plane, depth, tools.cross_component);
     const auto encoded = [&](int team, int number) {
         const BlockOptions options{rates, effort, team, kernel_of(number)};
         return encode_blocks(source.data(), plane, depth, tools, trees, earlier.samples(),
@@ -112,22 +112,22 @@ void blocks(Bytes bytes, Plane plane, Depth<Sample> depth, int threads, int kern
 }
 
 void exact(Bytes bytes, Plane plane, int threads) {
-    const ExactShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
-    const ExactTools tools = exact_tools(bytes, shape.depth);
+    const LosslessShape shape{bytes.number(1, 4), plane.height, plane.width, bytes.number(1, 16)};
+    const LosslessTools tools = lossless_tools(bytes, shape.depth);
     const size_t count = size_t(shape.planes * shape.plane_size());
     const auto source = samples_of<uint16_t>(bytes, count, plane.width, shape.depth);
-    ExactRates rates, again;
+    LosslessRates rates, again;
     std::vector<uint16_t> shown(count), found(count);
     const auto payload =
-        encode_exact(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
-    decode_exact(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
+        encode_lossless(source.data(), shape, tools, threads, shown.data(), unwatched, rates);
+    decode_lossless(payload.data(), payload.size(), shape, tools, threads, found.data(), unwatched,
                  again);
-    if (shown != found) fail("exact samples decode to other samples");
+    if (shown != found) fail("lossless samples decode to other samples");
     for (size_t i = 0; i < count; ++i)
         if (std::abs(int{source[i]} - int{found[i]}) > tools.max_error)
-            fail("exact samples are off by more than the largest error");
+            fail("lossless samples are off by more than the largest error");
     if (rates.map != again.map || rates.residual != again.residual)
-        fail("rates of exact samples differ");
+        fail("rates of lossless samples differ");
 }
 
 }  // namespace

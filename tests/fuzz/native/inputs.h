@@ -27,7 +27,7 @@ namespace mmp {
 inline const Progress unwatched = [](int64_t, int64_t) {};
 
 // The codings, by the first number of an input.
-enum class Coding { kTrees, kBlocks, kDeepBlocks, kExact };
+enum class Coding { kTrees, kBlocks, kDeepBlocks, kLossless };
 constexpr int kCodings = 4;
 
 class Bytes {
@@ -157,16 +157,16 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
     const uint8_t number = 0;
     const PlaneSteps steps{1 << 30, 1, &number, {bytes.number(1, 65535)}};
     filter_in_bands(samples, plane, depth, threads, [&](RowRange rows, Sample* out) {
-        filter_bank(picture, steps, scales, rows, out);
+        fixed_filters(picture, steps, scales, rows, out);
     });
 }
 
 // Runs one input. An exception that it does not catch is a finding, and so is fail().
 int run_input(const uint8_t* data, size_t size);
 
-inline ExactTools exact_tools(Bytes& bytes, int depth) {
+inline LosslessTools lossless_tools(Bytes& bytes, int depth) {
     constexpr int kModels[] = {2, 8, 16};
-    ExactTools tools{};
+    LosslessTools tools{};
     tools.predictors = bytes.number(1, 3), tools.models = kModels[bytes.number(0, 2)];
     tools.weight_sets = tools.models > 2 && bytes.number(0, 1) ? 4 : 1;
     tools.last_stage = tools.models > 2 && bytes.number(0, 1);

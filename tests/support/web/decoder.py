@@ -79,7 +79,7 @@ def real_decoder():
 
 def mmp_file(path, samples, **options):
     """Write an mmp file, lossless unless the options say otherwise, and return its path."""
-    path.write_bytes(mmpcodec.encode(samples, **{"lam": 0, "preset": "exact", **options}))
+    path.write_bytes(mmpcodec.encode(samples, **{"lam": 0, "preset": "lossless", **options}))
     return path
 
 

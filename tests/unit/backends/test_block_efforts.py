@@ -73,7 +73,7 @@ def test_a_reserve_costs_little(monkeypatch, photograph, effort):
 
 @pytest.mark.parametrize("effort", [2, 4])
 def test_settled_squares_are_not_split(monkeypatch, photograph, effort):
-    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort, earlier_planes=0)
+    params = EncodeParams.from_options(LAMBDA, preset="photo", effort=effort, cross_component=0)
 
     def blocks(settled):
         changed = replace(EFFORTS[effort], settled=settled)

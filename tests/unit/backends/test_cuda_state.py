@@ -39,8 +39,8 @@ STRUCTURES = {
         "BlockTables": blocks_state.TABLES_DTYPE,
         "BlockEffort": blocks_state.EFFORT_DTYPE,
         "BlockPicture": blocks_state.PICTURE_DTYPE,
-        "SurveyedModes": blocks_state.SURVEYED_DTYPE,
-        "SurveyedResidual": blocks_state.RESIDUAL_DTYPE,
+        "RoughModes": blocks_state.ROUGH_DTYPE,
+        "RoughResidual": blocks_state.RESIDUAL_DTYPE,
         "Ticket": blocks_state.TICKET_DTYPE,
         "SearchRoom": blocks_state.ROOM_DTYPE,
     },
@@ -214,7 +214,7 @@ def test_arrays_of_pictures_do_not_overlap():
             space = ends[ends.index(offsets[name]) + 1] - offsets[name]
             assert space >= dtype.itemsize * np.prod(shape)
     picture = blocks_state.make_picture((70, 130), params, EFFORTS[9])
-    assert set(arrays) | {"tables", "rates", "told"} == set(blocks_state.POINTERS)
+    assert set(arrays) | {"tables", "rates", "reported"} == set(blocks_state.POINTERS)
     assert set(room) | {"stop"} == set(blocks_state.ROOM_POINTERS)
     assert (picture["height"], picture["fragment_log2"], picture["effort"]["tried"]) == (72, 5, 8)
     assert (picture["root"], picture["step"]) == (768, params.coded_tools.step)

@@ -112,18 +112,18 @@ def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_tr
     picture = np.hstack([np.tile(np.eye(16, dtype=np.uint8) * 200, (2, 2)), np.zeros((32, 9))])
     picture = picture.astype(np.uint8)
     params = EncodeParams.from_options(300, preset="auto", effort=1, palette=False)
-    told = []
+    reported = []
     found = encode_picture(
-        picture, params, backend="cuda", progress=lambda *state: told.append(state)
+        picture, params, backend="cuda", progress=lambda *state: reported.append(state)
     )
     expected = {
         preset: mmpcodec.encode(picture, 300, preset=preset, effort=1, **options)
-        for preset, options in (("photo", BASIC), ("text", {}), ("mixed", {}), ("exact", {}))
+        for preset, options in (("photo", BASIC), ("text", {}), ("mixed", {}), ("lossless", {}))
     }
     assert found.data in expected.values()
-    lacking = expected["mixed"], expected["exact"]
+    lacking = expected["mixed"], expected["lossless"]
     assert found.backend == ("cpu" if found.data in lacking else "cuda")
-    assert told[-1] == (6, 6)
+    assert reported[-1] == (6, 6)
     only = EncodeParams(300, PRESETS["mixed"], effort=1, candidates=(PRESETS["mixed"],))
     assert encode_picture(picture, only, backend="cuda").backend == "cpu"
 

@@ -52,7 +52,7 @@ def test_files_that_browsers_decode_are_kept(form, depth, kept):
     kind = SampleKind(form, depth)
     for name, suffix in kept.items():
         assert {codec.suffix for codec in peers(name, kind)} == {suffix}
-    assert ours({"preset": "exact"}, [0], kind).suffix == ".mmp"
+    assert ours({"preset": "lossless"}, [0], kind).suffix == ".mmp"
 
 
 @pytest.mark.parametrize("text", ["mmp:preset", "mmp:=x", "mmp:preset=", "mmp:a=1,a=2"])
@@ -95,7 +95,7 @@ def test_our_codec(picture):
         ({"rate_model": "log2"}, "effort 2, rate model log2"),
         ({"preset": "photo", "effort": "3"}, "effort 3"),
         ({"preset": "plain", "threads": "2"}, "rate model adaptive, threads asked for: 2"),
-        ({"preset": "exact"}, "lossless"),
+        ({"preset": "lossless"}, "lossless"),
     ],
 )
 def test_settings_are_those_that_have_an_effect(options, settings):
@@ -309,7 +309,7 @@ def test_our_codec_of_other_kinds():
     assert presets(SampleKind(depth=12)) == ("mmp:preset=photo",)
     refusing = ours({"preset": "text"}, [8, 16], SampleKind(depth=12))
     assert refusing.ladder == (8,)
-    with pytest.raises(ParameterError, match=r"mmp:preset=text: .*take preset photo or exact"):
+    with pytest.raises(ParameterError, match=r"mmp:preset=text: .*take preset photo or lossless"):
         refusing.encode(waves(SampleKind(depth=12)), 8)
 
 

@@ -1,4 +1,5 @@
-"""Colours and markers of codecs: told apart by all readers, on a light and on a dark page."""
+"""Colours and markers of codecs: that all readers can distinguish, on a light and on a dark
+page."""
 
 import re
 from importlib import resources
@@ -52,7 +53,7 @@ def page_colour(theme):
 @pytest.mark.parametrize(
     ("theme", "colours"), [("light", plot.COLOURS), ("dark", plot.DARK_COLOURS)]
 )
-def test_colours_are_told_apart(theme, colours):
+def test_colours_are_distinguished(theme, colours):
     color = pytest.importorskip("skimage.color")
     assert contrasts(colours, page_colour(theme)).min() >= 3
     for sight in SIGHTS.values():

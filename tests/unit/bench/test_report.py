@@ -338,7 +338,7 @@ def test_names_of_files_are_no_longer_than_a_system_takes(swept, results):
 
 
 def copies(results, count):
-    """Results of so many pictures of noise."""
+    """Results of ``count`` pictures of noise."""
     shape = (200, 200)
     random = np.random.default_rng(0)
     codec = Codec(

@@ -235,7 +235,7 @@ def test_idle_work_goes_through_the_cluster_of_the_command(script, tmp_path):
     assert overhead.client(str(tmp_path), manifest)["to_do"] == 0
 
 
-def test_options_are_told(script):
+def test_options_are_reported(script):
     for package in ("psutil", "distributed"):
         pytest.importorskip(package)
     for name in ("scale", "memory"):

@@ -21,8 +21,8 @@ from mmpcodec.samples import Form, form_of
         (Form.GRAY_ALPHA, Layout.TOGETHER, ("gray with alpha",)),
         (Form.GRAY_ALPHA, Layout.APART, ("gray", "alpha")),
         (Form.RGB, Layout.APART, ("red", "green", "blue")),
-        (Form.RGB_ALPHA, Layout.LUMA, ("luma", "chroma orange", "chroma green", "alpha")),
-        (Form.RGB, Layout.FINE_LUMA, ("luma", "chroma orange", "chroma green")),
+        (Form.RGB_ALPHA, Layout.LUMA, ("luma", "Co", "Cg", "alpha")),
+        (Form.RGB, Layout.FINE_LUMA, ("luma", "Co", "Cg")),
     ],
 )
 def test_layers_of_a_form(form, layout, names):
@@ -58,16 +58,16 @@ def test_colours_come_back_within_a_level_and_a_half(depth, seed):
 
 def test_gray_has_chroma_in_the_middle():
     plane = np.arange(256, dtype=np.uint8).reshape(16, 16)
-    luma, orange, green = to_luma([plane] * 3, 8, 8)
+    luma, co, cg = to_luma([plane] * 3, 8, 8)
     np.testing.assert_array_equal(luma, plane)
-    assert set(orange.flat) == set(green.flat) == {128}
+    assert set(co.flat) == set(cg.flat) == {128}
 
 
 def test_luma_by_hand():
     red, green, blue = (np.array([[value]], np.uint8) for value in (200, 100, 30))
-    luma, orange, chroma_green = to_luma([red, green, blue], 8, 8)
-    assert (luma[0, 0], orange[0, 0], chroma_green[0, 0]) == (108, 128 + 85, 128 - 7)
-    back = from_luma([luma, orange, chroma_green], 8, 8)
+    luma, co, cg = to_luma([red, green, blue], 8, 8)
+    assert (luma[0, 0], co[0, 0], cg[0, 0]) == (108, 128 + 85, 128 - 7)
+    back = from_luma([luma, co, cg], 8, 8)
     assert [plane[0, 0] for plane in back] == [200, 101, 30]
 
 
@@ -186,7 +186,7 @@ def test_lossless_presets_code_all_forms():
     for planes, depth in ((2, 8), (3, 8), (4, 8), (1, 2), (3, 5)):
         samples = rng.integers(0, 1 << depth, (9, 13, planes)).astype(np.uint8)
         samples = samples[..., 0] if planes == 1 else samples
-        for preset in ("text", "plain", "classic", "exact", "auto"):
+        for preset in ("text", "plain", "classic", "lossless", "auto"):
             data = mmpcodec.encode(samples, 0, depth=depth, preset=preset)
             np.testing.assert_array_equal(mmpcodec.decode(data), samples)
 
@@ -222,7 +222,7 @@ def test_targets_of_every_form(target, planes, depth):
 def test_presets_that_cannot_code_deep_samples_are_named():
     deep = np.array([[0, 4095]], np.uint16)
     for preset in ("text", "mixed", "plain", "classic"):
-        says = f"depth is 12, allowed with preset {preset} is 1 to 8; take preset photo or exact"
+        says = f"depth is 12, allowed with preset {preset} is 1 to 8; take preset photo or lossless"
         with pytest.raises(ParameterError, match=says):
             mmpcodec.encode(deep, 20, depth=12, preset=preset)
     with pytest.raises(ParameterError, match="allowed with trees is 1 to 8; take preset photo"):

@@ -21,7 +21,7 @@ DEPTHS = (9, 10, 12, 16)
 
 
 def photo(lam, effort=3):
-    return EncodeParams.from_options(lam, preset="photo", effort=effort, earlier_planes=0)
+    return EncodeParams.from_options(lam, preset="photo", effort=effort, cross_component=0)
 
 
 def psnr(picture, samples, depth):
@@ -70,7 +70,7 @@ def test_smaller_lambda_is_a_smaller_error_and_more_bytes(depth):
 def test_what_is_lacking(backend):
     for depth in (8, *DEPTHS):
         assert backend.lacks(PRESETS["photo"], depth) is None
-        assert backend.lacks(PRESETS["exact"], depth) is None
+        assert backend.lacks(PRESETS["lossless"], depth) is None
     assert backend.lacks(PRESETS["plain"]) is None
     for preset in ("plain", "text", "mixed"):
         assert backend.lacks(PRESETS[preset], 12) == "trees of samples of 12 bits"

@@ -1,4 +1,4 @@
-"""Pictures of exact samples: all forms and depths come back, and ``auto`` takes them."""
+"""Pictures of lossless samples: all forms and depths come back, and ``auto`` takes them."""
 
 import zlib
 
@@ -12,13 +12,13 @@ from mmpcodec import EncodeParams, ParameterError
 
 
 def test_exact_and_prediction_exclude_each_other():
-    with pytest.raises(ParameterError, match="prediction = True: must be False with exact"):
-        EncodeParams.from_options(9, preset="exact", prediction=True, step=3)
+    with pytest.raises(ParameterError, match="prediction = True: must be False with lossless"):
+        EncodeParams.from_options(9, preset="lossless", prediction=True, step=3)
 
 
 def test_any_lambda_is_lossless():
     picture = np.random.default_rng(1).integers(0, 256, (20, 30), np.uint8)
-    files = {lam: mmpcodec.encode(picture, lam, preset="exact") for lam in (0, 40.5, 1e6)}
+    files = {lam: mmpcodec.encode(picture, lam, preset="lossless") for lam in (0, 40.5, 1e6)}
     assert len(set(files.values())) == 1
     np.testing.assert_array_equal(mmpcodec.decode(files[0]), picture)
 
@@ -28,7 +28,7 @@ def test_auto_takes_it_for_lossless_photographs():
     noise = np.random.default_rng(2).integers(0, 4, rows.shape)
     picture = (120 + 50 * np.sin(rows / 9) + 40 * np.cos(columns / 11) + noise).astype(np.uint8)
     data = mmpcodec.encode(picture, 0)
-    assert mmpcodec.inspect(data).tools.exact
+    assert mmpcodec.inspect(data).tools.lossless
     assert len(data) < len(mmpcodec.encode(picture, 0, preset="text")) / 2
 
 
@@ -46,7 +46,7 @@ def pictures():
 
 @pytest.mark.parametrize("backend", ["cpu", "reference"])
 def test_every_form_and_depth_comes_back(backend):
-    options = {"preset": "exact", "effort": 1}
+    options = {"preset": "lossless", "effort": 1}
     for samples, depth in pictures():
         data = mmpcodec.encode(samples, 0, depth=depth, backend=backend, **options)
         found = mmpcodec.inspect(data, decode=True, backend="cpu")
@@ -67,8 +67,8 @@ def test_checksum_of_deep_samples_is_big_endian():
 def test_planes_that_are_alike_cost_little():
     rng = np.random.default_rng(4)
     gray = rng.integers(0, 256, (40, 50), np.uint8)
-    alone = len(mmpcodec.encode(gray, 0, preset="exact"))
-    thrice = len(mmpcodec.encode(np.dstack([gray] * 3), 0, preset="exact"))
+    alone = len(mmpcodec.encode(gray, 0, preset="lossless"))
+    thrice = len(mmpcodec.encode(np.dstack([gray] * 3), 0, preset="lossless"))
     assert thrice < 1.15 * alone
 
 
@@ -78,12 +78,12 @@ def test_planes_that_are_alike_cost_little():
         (
             np.zeros((3, 3), np.uint16),
             {"preset": "text"},
-            "depth is 16, allowed with preset text is 1 to 8; take preset exact",
+            "depth is 16, allowed with preset text is 1 to 8; take preset lossless",
         ),
         (
             np.array([[0, 511]], np.uint16),
             {"preset": "mixed", "depth": 9},
-            "allowed with preset mixed is 1 to 8; take preset photo or exact",
+            "allowed with preset mixed is 1 to 8; take preset photo or lossless",
         ),
         (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 9}, "depth = 9: must be from 1 to 8"),
         (np.zeros((3, 3), np.uint8), {"lam": 0, "depth": 0}, "depth = 0: must be from 1 to 8"),
@@ -93,7 +93,7 @@ def test_planes_that_are_alike_cost_little():
         (np.zeros((3, 3), np.int16), {"lam": 0}, "type int16: supported are"),
     ],
 )
-def test_what_cannot_be_coded_is_told(array, options, says):
+def test_what_cannot_be_coded_is_reported(array, options, says):
     with pytest.raises(ParameterError, match=says):
         mmpcodec.encode(array, **options)
 
@@ -105,21 +105,21 @@ def test_auto_takes_exact_for_what_only_it_can_code():
 
 def test_a_batch_of_all_forms_gives_each_its_own_file():
     arrays = [samples for samples, depth in pictures() if depth in (8, 16)]
-    told = []
-    batch = mmpcodec.encode_batch(arrays, 0, progress=lambda *both: told.append(both) or True)
+    reported = []
+    batch = mmpcodec.encode_batch(arrays, 0, progress=lambda *both: reported.append(both) or True)
     assert batch == [mmpcodec.encode(array, 0) for array in arrays]
-    done = [count for count, _ in told]
+    done = [count for count, _ in reported]
     assert done == sorted(done)
-    assert {total for _, total in told} == {20} == {done[-1]}
+    assert {total for _, total in reported} == {20} == {done[-1]}
 
 
 def test_a_device_does_not_code_it():
     class Device(mmpcodec.backends.cpu.CpuBackend):
         name = "device"
-        encode_exact = mmpcodec.backends.base.Backend.encode_exact
+        encode_lossless = mmpcodec.backends.base.Backend.encode_lossless
 
     with pytest.raises(mmpcodec.BackendUnavailable, match="device cannot run here: it has no ex"):
-        Device().encode_exact(np.zeros((1, 2, 2), np.uint16), 8)
+        Device().encode_lossless(np.zeros((1, 2, 2), np.uint16), 8)
 
 
 def test_few_values_are_coded_without_loss_where_that_is_smaller():
@@ -133,7 +133,7 @@ def test_few_values_are_coded_without_loss_where_that_is_smaller():
     noise = np.random.default_rng(4).choice(np.array([10, 20, 30, 40], np.uint8), (48, 64))
     near = mmpcodec.encode(noise, max_error=20)
     assert [layer.tools.max_error for layer in mmpcodec.inspect(near).layers] == [20]
-    assert len(near) < len(mmpcodec.encode(noise, 0, preset="exact")) - 100
+    assert len(near) < len(mmpcodec.encode(noise, 0, preset="lossless")) - 100
     assert np.abs(mmpcodec.decode(near).astype(int) - noise).max() <= 20
 
 

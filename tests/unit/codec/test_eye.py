@@ -8,12 +8,12 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, backends, pictures
-from mmpcodec.codec.importance.maps import Importance
-from mmpcodec.codec.importance.masking import masked, masking
-from mmpcodec.codec.importance.seen_errors import seen_errors
 from mmpcodec.codec.layer_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
+from mmpcodec.codec.weighting.maps import Weighting
+from mmpcodec.codec.weighting.masking import masked, masking
+from mmpcodec.codec.weighting.seen_errors import seen_errors
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
 
@@ -37,7 +37,7 @@ def test_busy_areas_count_less(picture):
     assert (found[:, 2:] <= -2).all()
 
 
-def test_importance_depends_on_levels_not_on_bits(picture):
+def test_roi_depends_on_levels_not_on_bits(picture):
     expected = masking(picture, 8)
     deep = picture.astype(np.uint16)
     assert np.array_equal(masking(deep << 8 | deep, 16), expected)
@@ -76,11 +76,11 @@ def test_errors_of_high_frequencies_count_less():
 
 
 def test_candidates_are_compared_by_errors_that_are_seen(picture):
-    importance = masked(None, picture, 8)
-    compared = Importance(importance, strength=6)
+    roi = masked(None, picture, 8)
+    compared = Weighting(roi, strength=6)
     error = np.full(picture.shape, 2)
     flat = compared.squared_error(picture, picture.astype(int) + error)
-    weight = 2.0 ** (importance.astype(float) / 2)
+    weight = 2.0 ** (roi.astype(float) / 2)
     assert flat == pytest.approx((4 * weight).sum(), rel=0.01)
     error[1::2] = -2
     assert compared.squared_error(picture, picture.astype(int) + error) < flat / 8
@@ -89,14 +89,14 @@ def test_candidates_are_compared_by_errors_that_are_seen(picture):
 
 
 def test_costs_of_candidates_have_one_lambda(picture):
-    """A candidate with frequency weights has a finer step, but pays as much for a bit."""
+    """A candidate with quantisation matrix has a finer step, but pays as much for a bit."""
     params = EncodeParams.from_options(30, **{**EYE, "preset": "best"}, palette=False)
     tile = TileSource(picture, picture, 8)
     chosen = {one.tools: backends.get("cpu") for one in params.each_alone()}
     (made,) = encode_tiles([tile], params.each_alone(), chosen, 1, None)
     alone = mmpcodec.encode_picture(picture, params.each_alone()[0], backend="cpu")
     size = alone.layers[0].payload_bytes
-    seen = Importance(masked(None, picture, 8), strength=6).squared_error(picture, alone.samples)
+    seen = Weighting(masked(None, picture, 8), strength=6).squared_error(picture, alone.samples)
     assert made.costs[0] == pytest.approx(4 * seen + 30 * 8 * size, rel=0.05)
 
 
@@ -108,7 +108,7 @@ def test_regions_of_interest_are_finer_still(picture):
         return np.square(mmpcodec.decode(data).astype(int) - picture)[inside].sum()
 
     plain = mmpcodec.encode(picture, 30, **EYE)
-    assert error(mmpcodec.encode(picture, 30, importance=inside * 12, **EYE)) < error(plain) / 5
+    assert error(mmpcodec.encode(picture, 30, roi=inside * 12, **EYE)) < error(plain) / 5
 
 
 def test_equal_files_look_better():
@@ -125,14 +125,14 @@ def test_equal_files_look_better():
 def test_tools_of_the_files(picture):
     colours = np.dstack([picture, picture[::-1], 255 - picture])
     layers = mmpcodec.inspect(mmpcodec.encode(colours, 20, **EYE)).layers
-    assert [layer.tools.frequency_weights for layer in layers] == [6, 6, 6]
-    assert all(layer.tools.step_changes for layer in layers)
+    assert [layer.tools.quantisation_matrix for layer in layers] == [6, 6, 6]
+    assert all(layer.tools.delta_step for layer in layers)
     assert {layer.tools.fragment_size for layer in layers} == {32}
     plain = mmpcodec.inspect(mmpcodec.encode(colours, 20, **{**EYE, "tune": "psnr"})).layers
     assert layers[0].tools.step == pytest.approx(plain[0].tools.step / 2, rel=0.01)
     assert layers[1].tools.step > 1.15 * plain[1].tools.step / 2
     page = mmpcodec.inspect(mmpcodec.encode(picture, 20, **{**EYE, "preset": "mixed"})).layers
-    assert page[0].tools.frequency_weights == 0
+    assert page[0].tools.quantisation_matrix == 0
     assert page[0].tools.step == plain[0].tools.step
 
 

@@ -16,7 +16,7 @@ from mmpcodec.format import layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
 
-NAMES = "luma", "chroma orange", "chroma green"
+NAMES = "luma", "Co", "Cg"
 PHOTO = {"preset": "photo", "effort": 1}
 
 
@@ -110,9 +110,9 @@ def test_less_distortion_for_equal_bytes(no_fine):
     [
         ({"preset": "mixed"}, 3, 8),
         ({"preset": "text"}, 3, 8),
-        ({"trained_start": False, "earlier_planes": 0, "filter_bank": 0, "dependent": False,
+        ({"initial_states": False, "cross_component": 0, "fixed_filters": 0, "dependent": False,
           "fine_contexts": False, "pdpc": False, "derived_modes": False,
-          "border_sines": False, "planes_filter": False}, 3, 10),
+          "border_sines": False, "cross_component_filter": False}, 3, 10),
         ({"pdpc": True}, 4, 10),
         ({"lam": 1024}, 3, 10),
         ({"lam": 1025}, 3, 8),
@@ -195,15 +195,15 @@ def test_hidden_colours_and_importance():
     samples = np.dstack([colours, alpha])
     noisy = samples.copy()
     noisy[:, 40:, :3] = np.random.default_rng(0).integers(0, 256, (60, 30, 3))
-    importance = np.zeros((60, 70), int)
-    importance[:, :40] = 4
+    roi = np.zeros((60, 70), int)
+    roi[:, :40] = 4
     found = {}
     for name, own, of_pixels in (
         ("plain", samples, None),
         ("noisy", noisy, None),
-        ("important", samples, importance),
+        ("important", samples, roi),
     ):
-        data = mmpcodec.encode(own, 20, importance=of_pixels, **PHOTO)
+        data = mmpcodec.encode(own, 20, roi=of_pixels, **PHOTO)
         assert depths(data) == [*((name, 10) for name in NAMES), ("alpha", 8)]
         back = mmpcodec.decode(data)
         np.testing.assert_array_equal(back[..., 3], alpha)
@@ -239,5 +239,5 @@ def test_tiles_take_the_tool_sets_of_the_header():
     steps = [layer.tools.step for layer in mmpcodec.inspect(data).layers]
     assert steps == [tools.step for tools in header.tool_sets] * 9
     for start in header.tile_offsets[:-1]:
-        # After the CRCs, the layout and the turn: a coding that names a set.
+        # After the CRCs, the layout and the rotation: a coding that names a set.
         assert data[start + sum(header.crc_bytes) + 4] >= layers.IN_SET

@@ -17,7 +17,7 @@ from mmpcodec.codec.palette_layer import (
 )
 from mmpcodec.errors import Cancelled, CorruptStream, FormatError
 from mmpcodec.format.layouts import Layout
-from mmpcodec.tools import EXACT_FORMS, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, Tools
 
 CPU = backends.get("cpu")
 
@@ -40,7 +40,7 @@ CASES = [
     (3, {"layout": Layout.LUMA}),
     (3, {"layout": Layout.FINE_LUMA}),
     (4, {"layout": Layout.FINE_LUMA}),
-    *((planes, {"clear": False}) for planes in (1, 2, 3, 4)),
+    *((planes, {"transparent": False}) for planes in (1, 2, 3, 4)),
 ]
 
 
@@ -56,12 +56,12 @@ def test_files_with_a_palette(planes, options, depth):
     source = samples[..., : 3 if planes > 2 else 1] if planes > 1 else samples
     drawn = found.layers[0].trace.drawn
     np.testing.assert_array_equal(coloured[drawn], source[drawn])
-    assert drawn.all() != options.get("clear", True)
-    clear = options.get("clear", True)
-    below = planes if clear else planes in (2, 4)
+    assert drawn.all() != options.get("transparent", True)
+    transparent = options.get("transparent", True)
+    below = planes if transparent else planes in (2, 4)
     assert [layer.name == "palette" for layer in found.layers] == [True] + [False] * below
-    entries = len(palette_of(samples, clear).colours)
-    assert (found.layers[0].entries, found.layers[0].clear) == (entries, clear)
+    entries = len(palette_of(samples, transparent).colours)
+    assert (found.layers[0].entries, found.layers[0].transparent) == (entries, transparent)
     assert [layer.entries for layer in found.layers[1:]] == [0] * below
 
 
@@ -74,7 +74,7 @@ def test_the_reference_decodes_alike():
 @pytest.mark.parametrize("effort", [1, 2, 6])
 def test_round_trip_of_palettes(backend, effort):
     found = palette_of(screen(3, 11, 14), True)
-    tools = Tools(exact=True, post_filter=False, **EXACT_FORMS[effort])
+    tools = Tools(lossless=True, post_filter=False, **LOSSLESS_FORMS[effort])
     own = backends.get(backend)
     palette, trace = encode_palette(own, *found, True, 8, tools)
     assert palette.tools == tools
@@ -90,7 +90,7 @@ def test_round_trip_of_palettes(backend, effort):
 
 
 def test_most_colours():
-    """4096 colours and clear have numbers of 13 bits."""
+    """4096 colours and transparent have numbers of 13 bits."""
     numbers = np.arange(4097, dtype=np.uint16)[None]
     colours = np.arange(0, 3 * 4096, 3, dtype=np.uint16)[:, None]
     palette, _ = encode_palette(CPU, colours, numbers, True, 14, TOOLS)
@@ -134,7 +134,7 @@ def test_headers_describe_the_palette():
     data, _ = file_of(samples, layout=Layout.LUMA)
     first, luma, *_ = mmpcodec.inspect(data).layers
     assert (first.name, first.tools, first.trace, first.backend) == ("palette", TOOLS, None, "")
-    assert (first.entries, first.clear, first.depth) == (
+    assert (first.entries, first.transparent, first.depth) == (
         len(palette_of(samples, True).colours),
         True,
         first.entries.bit_length(),
@@ -180,13 +180,13 @@ def test_progress_counts_the_palette_as_a_plane():
         mmpcodec.decode(data, progress=lambda done, total: False)
 
 
-@pytest.mark.parametrize("clear", [True, False])
-def test_a_number_that_no_colour_has(clear):
+@pytest.mark.parametrize("transparent", [True, False])
+def test_a_number_that_no_colour_has(transparent):
     """Numbers of 3 bits, 5 of them allowed; the first one beyond is named."""
-    colours = np.arange(5 - clear, dtype=np.uint16)[:, None]
+    colours = np.arange(5 - transparent, dtype=np.uint16)[:, None]
     numbers = (np.arange(35, dtype=np.uint16) % 5).reshape(5, 7)
     numbers[2, 3], numbers[2, 6], numbers[3, 0] = 5, 7, 6
-    palette, _ = encode_palette(CPU, colours, numbers, clear, 8, TOOLS)
+    palette, _ = encode_palette(CPU, colours, numbers, transparent, 8, TOOLS)
     palette = replace(palette, offset=40)
     with pytest.raises(CorruptStream) as error:
         decode_palette(CPU, palette, (5, 7), 1, 8)
@@ -203,7 +203,7 @@ def test_damaged_streams_are_named():
     with pytest.raises(FormatError, match=r"^Range coder: numbers of the palette: payload has"):
         mmpcodec.decode(longer)
     empty = with_payload(lambda payload: b"\0" + payload[1:])
-    with pytest.raises(FormatError, match=r"^Exact samples: colours of the palette: payload "):
+    with pytest.raises(FormatError, match=r"^Lossless samples: colours of the palette: payload "):
         mmpcodec.decode(empty)
 
 

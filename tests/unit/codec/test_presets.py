@@ -29,7 +29,7 @@ def test_files_of_each_preset_decode(picture, preset):
     found = mmpcodec.inspect(data, decode=True)
     assert data[8] == VERSION
     predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
-    switches = ("pdpc", "trained_start", "dependent", "fine_contexts")
+    switches = ("pdpc", "initial_states", "dependent", "fine_contexts")
     assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
 
@@ -59,7 +59,7 @@ def test_high_efforts_have_more_tools():
     assert preset_tools("photo", 3) == replace(photo, trained_transforms=True)
     assert preset_tools("photo", 9) == replace(photo, trained_transforms=True, ternary=True)
     assert preset_tools("text", 9) == PRESETS["text"]
-    assert (photo.earlier_planes, photo.filter_bank, photo.step_changes) == (2, None, False)
+    assert (photo.cross_component, photo.fixed_filters, photo.delta_step) == (2, None, False)
 
 
 @pytest.mark.parametrize(
@@ -114,28 +114,28 @@ def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
 
 def test_what_a_device_leaves_out_is_named(device):
     params = EncodeParams.from_options(20, preset="photo")
-    assert {"pdpc", "dependent", "planes filter"} <= set(left_out(params, "cuda", 8))
+    assert {"pdpc", "dependent", "cross-component filter"} <= set(left_out(params, "cuda", 8))
     assert left_out(params, "auto", 8) == left_out(params, "cpu", 8) == []
     assert left_out(params, "cuda", 12) == []  # samples that it cannot code at all
     assert fitted(params, "cpu", 8) is params
 
 
-@pytest.mark.parametrize("options", [{"pdpc": True}, {"tune": "eye"}, {"step_changes": True}])
+@pytest.mark.parametrize("options", [{"pdpc": True}, {"tune": "eye"}, {"delta_step": True}])
 def test_tools_that_the_caller_chose_are_not_left_out(device, picture, options):
     with pytest.raises(BackendUnavailable, match="it has no predicted blocks with"):
         tools_of(picture, 20, preset="photo", **options)
 
 
-def test_importance_needs_a_backend_with_step_changes(device, picture):
-    with pytest.raises(BackendUnavailable, match="step changes"):
-        tools_of(picture, 20, preset="photo", importance=np.ones(picture.shape, bool))
+def test_roi_needs_a_backend_with_step_changes(device, picture):
+    with pytest.raises(BackendUnavailable, match="delta step"):
+        tools_of(picture, 20, preset="photo", roi=np.ones(picture.shape, bool))
 
 
 def test_auto_gives_the_rest_to_the_processor(device, picture):
     params = EncodeParams.from_options(20, preset="best", effort=1)
     found = fitted(params, "cuda", 8)
     assert [preset_of(tools) for tools in (found.tools, *found.candidates)] == [
-        *(None, "text", "mixed", "exact"),
+        *(None, "text", "mixed", "lossless"),
     ]
     assert tools_of(picture, 20, preset="best")
     assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"

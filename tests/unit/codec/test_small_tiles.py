@@ -12,7 +12,7 @@ from mmpcodec import CorruptStream, EncodeParams, FormatError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.reference.blocks.coder import BlockPicture
-from mmpcodec.reference.blocks.models import independent_step, start_class, start_states
+from mmpcodec.reference.blocks.models import independent_step, initial_states, start_class
 
 PHOTO = {"preset": "photo", "effort": 1}
 
@@ -73,7 +73,7 @@ def test_all_decoders_agree_which_pictures_are_small(width):
     decoded = BlockPicture(picture.shape, tools)
     small = width == 4093
     assert (decoded.small, decoded.tools.border_sines) == (small, small)
-    table = start_states(small)[start_class(independent_step(tools))]
+    table = initial_states(small)[start_class(independent_step(tools))]
     assert decoded.models.mode.frequency[8, 1] == max(table[2 * 547 + 8 * 38 + 1], 1)
 
 

@@ -44,14 +44,14 @@ def test_by_parts_gives_the_same_file(monkeypatch):
     monkeypatch.setattr(streaming, "GROUP_PIXELS", 9000)
     parts, file = Parts(PICTURE), io.BytesIO()
     params = EncodeParams.from_options(30, **OPTIONS)
-    told = []
+    reported = []
     found = encode_large(
-        parts, file, params, tile_size=64, progress=lambda *both: told.append(both) or True
+        parts, file, params, tile_size=64, progress=lambda *both: reported.append(both) or True
     )
     expected = mmpcodec.encode(PICTURE, 30, tile_size=64, metadata=parts.metadata, **OPTIONS)
     assert file.getvalue() == expected
     assert (found.size, parts.largest) == (len(expected), 64 * 64 * 3)
-    assert told[-1][0] == told[-1][1]
+    assert reported[-1][0] == reported[-1][1]
     whole = mmpcodec.encode_picture(PICTURE, params, tile_size=64)
     for name, bits in found.totals.bits.items():
         assert bits == pytest.approx(sum(layer.trace.bits[name] for layer in whole.layers))

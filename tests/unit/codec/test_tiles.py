@@ -125,12 +125,15 @@ def test_what_follows_the_last_tile(data):
 
 
 def test_progress_counts_all_tiles_and_cancels(data):
-    told = []
+    reported = []
     mmpcodec.encode(
-        PICTURE, 30, tile_size=64, progress=lambda *both: told.append(both) or True, **OPTIONS
+        PICTURE, 30, tile_size=64, progress=lambda *both: reported.append(both) or True, **OPTIONS
     )
-    assert told[-1] == (3 * (4 * 4 + 4 * 4 + 4 * 4 + 4 * 2) * 2 + 3 * (12 * 2 + 2 * 2), told[0][1])
-    assert [done for done, _ in told] == sorted(done for done, _ in told)
+    assert reported[-1] == (
+        3 * (4 * 4 + 4 * 4 + 4 * 4 + 4 * 2) * 2 + 3 * (12 * 2 + 2 * 2),
+        reported[0][1],
+    )
+    assert [done for done, _ in reported] == sorted(done for done, _ in reported)
     with pytest.raises(Cancelled):
         mmpcodec.encode(PICTURE, 30, tile_size=64, progress=lambda done, _: done < 30, **OPTIONS)
     with pytest.raises(Cancelled):

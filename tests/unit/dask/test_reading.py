@@ -253,7 +253,7 @@ def test_metadata_are_in_the_file(path):
         assert (reader.depth, reader.metadata.white) == (8, 200)
 
 
-def test_missing_dask_is_told(path, monkeypatch):
+def test_missing_dask_is_reported(path, monkeypatch):
     for name in ("dask", "dask.array"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(MissingExtra, match=r"from_mmp needs Dask; .*pip install '\.\[cluster\]'"):

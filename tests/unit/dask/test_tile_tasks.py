@@ -98,9 +98,9 @@ def test_a_picture_that_changes_is_noticed(client, tmp_path):
 def test_progress_counts_fragments_and_cancels(client, tmp_path):
     path = tmp_path / "a.npy"
     np.save(path, np.zeros((256, 256), np.uint8))
-    told, params = [], EncodeParams.from_options(20, **FAST)
-    coded(client, path, params, tile_size=64, progress=lambda *both: told.append(both) or True)
-    assert told == [(64, 256), (128, 256), (192, 256), (256, 256)]
+    reported, params = [], EncodeParams.from_options(20, **FAST)
+    coded(client, path, params, tile_size=64, progress=lambda *both: reported.append(both) or True)
+    assert reported == [(64, 256), (128, 256), (192, 256), (256, 256)]
     with pytest.raises(Cancelled):
         coded(client, path, params, tile_size=64, progress=lambda done, total: False)
 
@@ -149,14 +149,14 @@ def test_tiles_of_a_worker_that_dies_are_coded_by_others(tmp_path):
     params = EncodeParams.from_options(20, preset="photo", effort=3)
     with local_client() as client:
         victim = next(iter(client.run(os.getpid).values()))
-        told = []
+        reported = []
 
         def progress(done, total):
-            if not told:  # each worker has a block in work, and one that waits
+            if not reported:  # each worker has a block in work, and one that waits
                 os.kill(victim, signal.SIGKILL)
-            told.append((done, total))
+            reported.append((done, total))
             return True
 
         data, _ = coded(client, path, params, tile_size=64, progress=progress)
-    assert told[0] == (64, 1024)
+    assert reported[0] == (64, 1024)
     assert data == mmpcodec.encode(samples, 20, preset="photo", effort=3, tile_size=64)

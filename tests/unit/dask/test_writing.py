@@ -120,13 +120,13 @@ def test_deep_arrays_are_lossless_unless_loss_is_asked_for(tmp_path, tile_size):
 
 
 def test_depth_metadata_and_progress(tmp_path):
-    samples, told = shade((100, 130), kind=np.uint16), []
+    samples, reported = shade((100, 130), kind=np.uint16), []
     metadata = Metadata(text=(("Title", "slide"),), white=1000)
     options = {"depth": 12, "metadata": metadata, "tile_size": 64, **FAST}
     array = dask.array.from_array(samples, chunks=64)
-    to_mmp(array, tmp_path / "a", **options, progress=lambda *both: told.append(both) or True)
+    to_mmp(array, tmp_path / "a", **options, progress=lambda *both: reported.append(both) or True)
     assert (tmp_path / "a").read_bytes() == mmpcodec.encode(samples, **options)
-    assert told[-1] == (63, 63)
+    assert reported[-1] == (63, 63)
     with pytest.raises(Cancelled):
         to_mmp(array, tmp_path / "b", **options, progress=lambda done, total: False)
     assert [path.name for path in tmp_path.iterdir()] == ["a"]

@@ -147,7 +147,7 @@ def test_every_field_is_checked(data, field, value, error, says):
     [
         ("layout", 4, "layout is 4, allowed is 0 to 3"),
         ("step", 0, "step is 0, allowed is 1 to 65535"),
-        ("filter bank", 1 << 14, "filter bank is 16384, allowed is 0 to 16383"),
+        ("fixed filters", 1 << 14, "fixed filters is 16384, allowed is 0 to 16383"),
     ],
 )
 def test_every_field_of_colours_is_checked(colours, field, value, says):
@@ -156,7 +156,7 @@ def test_every_field_of_colours_is_checked(colours, field, value, says):
 
 
 def test_planes_together_are_exact_samples(colours):
-    says = "coding is predicted blocks, allowed for planes together is exact samples"
+    says = "coding is predicted blocks, allowed for planes together is lossless samples"
     with pytest.raises(CorruptStream, match=says):
         mmpcodec.decode(with_layout(colours, 0))
 

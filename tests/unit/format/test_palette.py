@@ -13,7 +13,7 @@ from mmpcodec.format.palette import Palette, Streams, joined
 from mmpcodec.samples import Form
 from mmpcodec.tools import PRESETS, Tools
 
-TOOLS = Tools(exact=True, post_filter=False, predictors=3, models=16, weight_sets=4)
+TOOLS = Tools(lossless=True, post_filter=False, predictors=3, models=16, weight_sets=4)
 PAYLOAD = joined(Streams(b"abc", b"defg"))
 WITHOUT = Palette(TOOLS, 300, False, PAYLOAD)
 WITH = Palette(TOOLS, 300, True, PAYLOAD)
@@ -23,9 +23,9 @@ def header_of(form, depth=8, **more):
     return Header(20, 10, form, depth, **more)
 
 
-def layers_of(form, layout, clear=True):
-    names = layers.layer_names(form, layout)[0 if clear else form.colours :]
-    return [Layer(name, PRESETS["exact"], b"payload of " + name.encode()) for name in names]
+def layers_of(form, layout, transparent=True):
+    names = layers.layer_names(form, layout)[0 if transparent else form.colours :]
+    return [Layer(name, PRESETS["lossless"], b"payload of " + name.encode()) for name in names]
 
 
 def tile_of(form, layout=Layout.APART, own=WITH, others=None):
@@ -82,15 +82,15 @@ def test_a_tile_without_palette_has_its_layers_as_parts():
 
 
 @pytest.mark.parametrize(
-    ("entries", "clear", "depth"),
+    ("entries", "transparent", "depth"),
     [(1, False, 1), (1, True, 1), (2, False, 1), (2, True, 2), (4096, False, 12), (4096, True, 13)],
 )
-def test_bits_of_a_number(entries, clear, depth):
-    own = Palette(TOOLS, entries, clear, PAYLOAD)
+def test_bits_of_a_number(entries, transparent, depth):
+    own = Palette(TOOLS, entries, transparent, PAYLOAD)
     assert own.depth == depth
-    assert own.largest == entries - 1 + clear
+    assert own.largest == entries - 1 + transparent
     found = read(tile_of(Form.GRAY, Layout.TOGETHER, own), Form.GRAY).palette
-    assert (found.entries, found.clear) == (entries, clear)
+    assert (found.entries, found.transparent) == (entries, transparent)
 
 
 GRAY = tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT)
@@ -136,10 +136,34 @@ def test_bytes_after_a_palette_alone_are_its_payload():
         (Form.RGB, 0, WITH, 15, "layout is 0, allowed with a palette is 1 to 2"),
         (Form.RGB_ALPHA, 0, WITH, 8, "layout is 0, allowed with a palette is 1 to 3"),
         (Form.GRAY_ALPHA, 0, WITH, 8, "layout is 0, allowed with a palette is 1"),
-        (Form.GRAY_ALPHA, 0, WITHOUT, 8, "layout is 0, allowed with a palette without clear is 1"),
-        (Form.RGB, 0, WITHOUT, 8, "layout is 0, allowed with a palette without clear is 1"),
-        (Form.RGB, 2, WITHOUT, 8, "layout is 2, allowed with a palette without clear is 1"),
-        (Form.RGB_ALPHA, 3, WITHOUT, 8, "layout is 3, allowed with a palette without clear is 1"),
+        (
+            Form.GRAY_ALPHA,
+            0,
+            WITHOUT,
+            8,
+            "layout is 0, allowed with a palette without transparent pixels is 1",
+        ),
+        (
+            Form.RGB,
+            0,
+            WITHOUT,
+            8,
+            "layout is 0, allowed with a palette without transparent pixels is 1",
+        ),
+        (
+            Form.RGB,
+            2,
+            WITHOUT,
+            8,
+            "layout is 2, allowed with a palette without transparent pixels is 1",
+        ),
+        (
+            Form.RGB_ALPHA,
+            3,
+            WITHOUT,
+            8,
+            "layout is 3, allowed with a palette without transparent pixels is 1",
+        ),
     ],
 )
 def test_layouts_that_a_palette_excludes(form, layout, own, depth, says):

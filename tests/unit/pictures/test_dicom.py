@@ -424,9 +424,9 @@ def test_what_is_left_out_is_said_once(elements, key, says):
 
         elements = {"private": DataElement(0x60000010, "US", 9)}
     data = dicom_of(DEEP >> 4, 12, **elements)
-    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as told:
+    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as reported:
         found = pictures.from_bytes(data, "x")
-    assert [each.message.left_out for each in told] == [(key,)]
+    assert [each.message.left_out for each in reported] == [(key,)]
     np.testing.assert_array_equal(found.samples, DEEP >> 4)
     with pytest.raises(PictureError, match=rf"^x: .*{says}; strict reading refuses"):
         pictures.from_bytes(data, "x", strict=True)

@@ -125,7 +125,7 @@ def test_limits_hold_for_each_part(folder):
         pictures.opened(folder / "png", limits=DecodeLimits(53))
 
 
-def test_damage_is_told(folder, tmp_path):
+def test_damage_is_reported(folder, tmp_path):
     for kind in ("npy", "pgm", "tiff"):
         (tmp_path / kind).write_bytes(KINDS[kind][:-1])
         with pytest.raises(PictureError, match=rf"{kind}: is damaged .* bytes, \d+ are needed"):

@@ -233,9 +233,9 @@ GEOGRAPHIC = [(33550, "d", 3, (1.0, 1.0, 0.0), True), (34735, "H", 4, (1, 1, 0, 
     ],
 )
 def test_what_is_left_out_is_said_once(data, key, says):
-    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as told:
+    with pytest.warns(PictureWarning, match=rf"^x: .*{says}$") as reported:
         pictures.from_bytes(data, "x")
-    assert [each.message.left_out for each in told] == [(key,)]
+    assert [each.message.left_out for each in reported] == [(key,)]
     with pytest.raises(PictureError, match=rf"^x: .*{says}; strict reading refuses"):
         pictures.from_bytes(data, "x", strict=True)
 

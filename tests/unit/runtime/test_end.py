@@ -21,7 +21,7 @@ noise = np.random.default_rng(1).integers(-20, 20, (96, 96))
 samples = (128 + 60 * np.sin(rows / 9) * np.cos(columns / 7) + noise).astype(np.uint8)
 blocks, trees, exact = (
     mmpcodec.encode(samples, lam, preset=preset, effort=1, backend="cpu")
-    for preset, lam in (("photo", 20), ("plain", 20), ("exact", 0))
+    for preset, lam in (("photo", 20), ("plain", 20), ("lossless", 0))
 )
 
 def cancelled():
@@ -34,7 +34,7 @@ work = {
     "encode": lambda: mmpcodec.encode(samples, 20, preset="photo", backend="cpu", threads=2),
     "blocks": lambda: mmpcodec.decode(blocks, backend="cpu"),
     "trees": lambda: mmpcodec.decode(trees, backend="cpu"),
-    "exact": lambda: mmpcodec.decode(exact, backend="cpu"),
+    "lossless": lambda: mmpcodec.decode(exact, backend="cpu"),
     "regions": lambda: max_rectangle(noise),
     "progress": lambda: mmpcodec.decode(exact, progress=lambda done, total: sum(range(9999)) > 0),
     "errors": cancelled,
@@ -55,7 +55,7 @@ TRIALS = 2
 
 
 @pytest.mark.parametrize(
-    "work", ["encode", "blocks", "trees", "exact", "regions", "progress", "errors"]
+    "work", ["encode", "blocks", "trees", "lossless", "regions", "progress", "errors"]
 )
 def test_the_end_does_not_abort(work):
     path = [str(Path(mmpcodec.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]

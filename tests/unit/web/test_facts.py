@@ -40,8 +40,8 @@ CODINGS = {
     "trees": ({"preset": "plain", "lam": 60}, {"edges", "bits"}),
     "blocks": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
     "mixed": ({"preset": "mixed", "lam": 60}, {"edges", "modes", "bits"}),
-    "exact": ({"preset": "exact", "lam": 0}, set()),
-    "exact 2": ({"preset": "exact", "lam": 0}, {"bits"}),
+    "lossless": ({"preset": "lossless", "lam": 0}, set()),
+    "exact 2": ({"preset": "lossless", "lam": 0}, {"bits"}),
     "blocks 2": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
     "tiles": ({"preset": "photo", "lam": 60, "tile_size": 66}, {"edges", "modes", "bits"}),
 }
@@ -114,7 +114,7 @@ def test_regions_are_those_of_highlight():
     samples = np.zeros((40, 50, 4), np.uint8)
     samples[10:20, 5:25] = 200
     samples[30:33, 40:44] = 255
-    data = mmpcodec.encode(samples, lam=0, preset="exact")
+    data = mmpcodec.encode(samples, lam=0, preset="lossless")
     found = facts_of(data, "A.MMP", RegionSearch(5, "100"))["regions"]
     assert (found["offset"], found["white"], len(found["rows"])) == (100, 255, 2)
     first = {name: found["rows"][0][name] for name in ("rank", "left", "top", "width", "height")}

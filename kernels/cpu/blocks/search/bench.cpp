@@ -19,13 +19,13 @@ static int64_t percent(int64_t cost, int share) { return cost / 100 * share; }
 template <class Sample>
 BlockBench<Sample>::BlockBench(const Sample* source, const BlockPicture<Sample>& picture,
                                const BlockTools& tools, const BlockEffort& effort,
-                               const BlockSurvey<Sample>& survey, const BlockTrees* trees)
+                               const RoughSearch<Sample>& rough_search, const BlockTrees* trees)
     : source_(source),
       canvas_(picture.height, picture.width, picture.depth, picture.earlier, 0, 0,
               kMargin + (1 << tools.fragment_log2), kMargin + 2 * kMaxSide),
       tools_(tools),
       effort_(effort),
-      survey_(survey),
+      rough_search_(rough_search),
       trees_(trees),
       latest_(kPlacedBlocks) {}
 
@@ -51,7 +51,7 @@ bool BlockBench<Sample>::worthwhile(const BlockPlace& block, int flag) const {
     const Flag forced = canvas_.forced_flag(block);
     if (forced) return flag == forced;
     if (flag != kLeaf && !may_split(block, flag)) return false;
-    return survey_.worthwhile(block) >> flag & 1;
+    return rough_search_.worthwhile(block) >> flag & 1;
 }
 
 template <class Sample>
@@ -78,7 +78,7 @@ int BlockBench<Sample>::surroundings(const BlockPlace& block, uint32_t* around) 
             end = std::copy(shown_[r] + from, shown_[r] + std::max(from, to), end);
     };
     // Template matching depends on all decoded samples.
-    if (survey_.templates(block)) {
+    if (rough_search_.templates(block)) {
         take(0, side, 0, side);
     } else {
         const int after = std::max(height, kReachUnits);
@@ -129,7 +129,7 @@ template <class Sample>
 void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source, int64_t given,
                                    Trial<Sample>& trial) {
     const int a = block.a, b = block.b;
-    constexpr int kMostCandidates = BlockSurvey<Sample>::kMostModes + 4;
+    constexpr int kMostCandidates = RoughSearch<Sample>::kMostModes + 4;
     Sample predictions[kMostCandidates][kMaxBlockArea];
     const LikelyModes likely = canvas_.likely_modes(block);
     const auto [above, left] = canvas_.known_references(block);
@@ -140,7 +140,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     if (tools_.derived_modes) angles = angle_weights(canvas_, block, above, left);
     costs_->of_modes(*models_, size_of(a, b), likely, canvas_.planes_context(block), allowed,
                      tools_.derived_modes ? &angles : nullptr, mode_costs);
-    const uint64_t promising = promising_modes(survey_.modes(block), likely, allowed);
+    const uint64_t promising = promising_modes(rough_search_.modes(block), likely, allowed);
     struct Candidate {
         int32_t estimate;
         int mode, prediction;
@@ -162,7 +162,7 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const int64_t hopeless = hopeless_estimate(candidates[0].estimate, root);
     const auto& kind_costs = costs_->bit[kind_model(a, b, canvas_.kind_context(block))];
     const int sorted = std::min(count, effort_.tried);
-    const bool guesses = effort_.hopeless < kAlways, weighs = tools_.frequency_weights > 0;
+    const bool guesses = effort_.hopeless < kAlways, weighs = tools_.quantisation_matrix > 0;
     WeightedErrors errors[kMostCandidates];
     int tried = 0;
     int64_t energies[kMostCandidates], estimates[kMostCandidates][kTransformTypes], least = kNever;
@@ -228,7 +228,7 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
     const FoundTree* tree = nullptr;
     if (trees_ && trees_->allowed(block)) {
         const auto& bit = costs_->bit[tree_model(a, b, canvas_.tree_context(block))];
-        tree = survey_.tree(block);
+        tree = rough_search_.tree(block);
         if (tree && given + bit[1] + tree->cost < trial.cost) {
             trial.cost = given + bit[1] + tree->cost;
             trial.node = {kLeaf, kTreeMode, kTree, 0, 0, 0};
@@ -236,7 +236,7 @@ auto BlockBench<Sample>::whole(const BlockPlace& block, int64_t bound) -> Found 
         }
         given += bit[0];
     }
-    if (survey_.may_be_predicted(block)) try_modes(block, source, given, trial);
+    if (rough_search_.may_be_predicted(block)) try_modes(block, source, given, trial);
     if (trial.cost >= bound) return nullptr;
     Outcome<Sample> outcome{trial.cost, ++leaves_, trial.node, {}, nullptr, nullptr, nullptr};
     Sample* samples = scratch_.take<Sample>(block.area());
@@ -268,8 +268,8 @@ int64_t BlockBench<Sample>::expected(const BlockPlace& block) {
     if (!effort_.reserve) return 0;
     if (const int64_t before = latest(block).least; effort_.again && before)
         return percent(before, again());
-    const int64_t estimate = survey_.estimate(block);
-    if (estimate >= kNever) return 0;  // the survey skips some blocks at the border of the picture
+    const int64_t estimate = rough_search_.estimate(block);
+    if (estimate >= kNever) return 0;  // the rough search skips some blocks at the border of the picture
     const int less = block.area() < kExactArea ? kInexactPercent : 0;
     return percent(estimate, effort_.reserve + impatience() - less);
 }
@@ -282,7 +282,7 @@ int BlockBench<Sample>::ways_of(const BlockPlace& block, Way* ways) {
     for (int flag = kLeaf; flag < kBlockFlags; ++flag) {
         if (!worthwhile(block, flag)) continue;
         const int64_t before = latest.with_flag[flag];
-        ways[count++] = {flag, before ? before : survey_.estimate(block, flag), before > 0};
+        ways[count++] = {flag, before ? before : rough_search_.estimate(block, flag), before > 0};
     }
     // Cheapest first: its cost then is a tight bound for the others.
     if (effort_.reserve)

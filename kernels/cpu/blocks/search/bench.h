@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cpu/blocks/search/findings.h"
-#include "cpu/blocks/search/survey.h"
+#include "cpu/blocks/search/rough_search.h"
 
 namespace mmp {
 
@@ -17,7 +17,7 @@ public:
 
     // `source` has the padded size of the picture; `trees` is null without a dictionary.
     BlockBench(const Sample* source, const BlockPicture<Sample>& picture, const BlockTools& tools,
-               const BlockEffort& effort, const BlockSurvey<Sample>& survey, const BlockTrees* trees);
+               const BlockEffort& effort, const RoughSearch<Sample>& rough_search, const BlockTrees* trees);
 
     // `step` is the quantisation step of the fragment.
     void start(const BlockPlace& fragment, int32_t step, const BlockPicture<Sample>& picture,
@@ -70,7 +70,7 @@ private:
     BlockPicture<Sample> canvas_;
     BlockTools tools_;  // step is the step of the fragment
     const BlockEffort effort_;
-    const BlockSurvey<Sample>& survey_;
+    const RoughSearch<Sample>& rough_search_;
     const BlockTrees* trees_;
     BlockPlace fragment_{};
     const BlockModels* models_ = nullptr;

@@ -1,4 +1,4 @@
-// The coarsely quantised source, which stands for the decoded neighbours in the survey.
+// The coarsely quantised source, which stands for the decoded neighbours in the rough search.
 #pragma once
 
 #include <stdint.h>
@@ -11,7 +11,7 @@
 namespace mmp {
 
 // Returns a picture of the size of `like`, one block per unit, whose samples are the source after
-// coarse quantisation of its cosine transform. With the exact source, the survey would
+// coarse quantisation of its cosine transform. With the exact source, the rough search would
 // underestimate the cost of small blocks.
 template <class Sample>
 BlockPicture<Sample> coarsely_quantised(const Sample* source, const BlockPicture<Sample>& like,

@@ -84,14 +84,14 @@ void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near,
         costs[mode] = weights[mode] ? rest + of_rate(rates[total] - rates[weights[mode]]) : -1;
     if (allowed >> left & 1) costs[left] = likely[left == above][1];
     if (left != above && (allowed >> above & 1)) costs[above] = likely[0][0] + likely[2][1];
-    if (!(allowed >> kPlanes)) return;
+    if (!(allowed >> kCrossComponent)) return;
     const int32_t* planes = bit[planes_model(size, context)];
-    const int32_t* wide = bit[wide_planes_model(size)];
+    const int32_t* wide = bit[wide_cross_component_model(size)];
     for (int mode = 0; mode < kModes; ++mode)
         if (costs[mode] >= 0) costs[mode] += planes[0];
-    const bool has_wide = allowed >> kWidePlanes & 1;
-    costs[kPlanes] = planes[1] + (has_wide ? wide[0] : 0);
-    costs[kWidePlanes] = has_wide ? planes[1] + wide[1] : -1;
+    const bool has_wide = allowed >> kWideCrossComponent & 1;
+    costs[kCrossComponent] = planes[1] + (has_wide ? wide[0] : 0);
+    costs[kWideCrossComponent] = has_wide ? planes[1] + wide[1] : -1;
 }
 
 }  // namespace mmp

@@ -11,8 +11,8 @@ BlockSearch<Sample>::BlockSearch(const Sample* source, const BlockPicture<Sample
       tools_(tools),
       changes_(changes),
       team_(team),
-      survey_(source, coarse, tools, effort, trees),
-      bench_(source, picture, tools, effort, survey_,
+      rough_search_(source, coarse, tools, effort, trees),
+      bench_(source, picture, tools, effort, rough_search_,
              trees ? &trees->trees : nullptr) {}
 
 template <class Sample>
@@ -20,7 +20,7 @@ void BlockSearch<Sample>::find(int row, int column, const BlockModels& models,
                                const BlockCosts& costs, BlockPlan& plan) {
     fragment_ = {row, column, tools_.fragment_log2, tools_.fragment_log2};
     const int32_t step = step_at(tools_.step, changes_.at(row, column));
-    survey_.look(row, column, step, costs, team_);
+    rough_search_.look(row, column, step, costs, team_);
     bench_.start(fragment_, step, picture_, models, costs);
     best_ = bench_.search(fragment_, kNever);
     plan.clear();

@@ -11,7 +11,7 @@ template <class Sample>
 class BlockSearch {
 public:
     // `source` and `coarse` have the padded size of the picture; `trees` is null without a
-    // dictionary. The threads of `team` share the survey of a fragment.
+    // dictionary. The threads of `team` share the rough search of a fragment.
     BlockSearch(const Sample* source, const BlockPicture<Sample>& picture,
                 const BlockPicture<Sample>& coarse, const BlockTools& tools,
                 const StepChanges& changes, const BlockEffort& effort, BlockTreeSearch* trees,
@@ -32,7 +32,7 @@ private:
     const BlockTools tools_;
     const StepChanges& changes_;
     ThreadTeam& team_;
-    BlockSurvey<Sample> survey_;
+    RoughSearch<Sample> rough_search_;
     BlockBench<Sample> bench_;
     BlockPlace fragment_{};
     const Outcome<Sample>* best_ = nullptr;

@@ -55,8 +55,8 @@ WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
         if (!type_allowed(tools, block, type)) continue;
         transform_forward(residual, a, b, bases_of(block, type, tools), seen_bits(depth),
                           coefficients[type]);
-        if (tools.frequency_weights)
-            errors = weight(coefficients[type], a, b, tools.frequency_weights,
+        if (tools.quantisation_matrix)
+            errors = weight(coefficients[type], a, b, tools.quantisation_matrix,
                             energy_of(squares, depth));
     }
     if (!type_allowed(tools, block, kTrained)) return errors;
@@ -84,7 +84,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     if (sine_allowed(a, b) && type != kTrained)
         total += costs.bit[type_model(a, b, family)][type];
     if (total >= cost) return;
-    if (tools.frequency_weights) {
+    if (tools.quantisation_matrix) {
         int16_t found[kMaxCoded];
         dequantise(tried, a, b, tools, found);
         const int64_t error = rest + squared_error(coefficients, found, scan_of(a, b).count);
@@ -93,7 +93,7 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     }
     Sample rebuilt[kMaxBlockArea];
     rebuild(block, mode, type, tried, tools, prediction, depth, rebuilt);
-    if (!tools.frequency_weights) {
+    if (!tools.quantisation_matrix) {
         total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
         if (total >= cost) return;
     }

@@ -4,7 +4,7 @@
 #include <stdint.h>
 
 #include "cpu/blocks/coder.h"
-#include "cpu/blocks/frequency_weights.h"
+#include "cpu/blocks/quantisation_matrix.h"
 #include "cpu/blocks/search/levels.h"
 #include "cpu/blocks/search/trellis.h"
 #include "cpu/runtime/distortion.h"
@@ -34,7 +34,7 @@ inline int64_t trained_bit_cost(const BlockTools& tools, const BlockCosts& costs
 }
 
 // Writes the coefficients of a residual for each transform type that the block allows; `squares` is
-// the residual's sum of squares. Coefficients are divided by the frequency weights. Returns the
+// the residual's sum of squares. Coefficients are divided by the quantisation matrix. Returns the
 // weighted errors for the cosine transform.
 template <class Sample>
 WeightedErrors transform_residual(const BlockPlace& block, const Sample* source,
@@ -66,7 +66,7 @@ struct Trial {
 
 // Estimates the RD cost of a prediction, with or without a residual, from the cosine transform; it
 // ignores the rounding of the inverse transform. Levels are chosen as for a smooth mode, or rounded
-// if `rounded`. `strength` is the strength of the frequency weights.
+// if `rounded`. `strength` is the strength of the quantisation matrix.
 template <class Sample>
 int64_t rough_cost(const BlockPlace& block, const Sample* source, const Sample* prediction,
                    int32_t step, int strength, Depth<Sample> depth, const BlockCosts& costs,

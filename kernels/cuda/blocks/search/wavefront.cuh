@@ -139,8 +139,8 @@ __device__ inline void finish_fragment(const BlockPicture& picture, const Fragme
     if (threadIdx.x) return;
     __threadfence_system();
     volatile uint32_t* done = picture.done + fragment.row;
-    volatile uint32_t* told = picture.told + fragment.row;
-    *done = *told = fragment.column + 1;
+    volatile uint32_t* reported = picture.reported + fragment.row;
+    *done = *reported = fragment.column + 1;
 }
 
 }  // namespace mmp

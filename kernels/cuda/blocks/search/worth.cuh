@@ -1,13 +1,14 @@
-// Decides from the survey and the models which flags of the blocks of a fragment are worth a trial.
+// Decides from the rough search and the models which flags of the blocks of a fragment are worth a
+// trial.
 #pragma once
 
 #include "cuda/blocks/search/records.cuh"
 
 namespace mmp {
 
-// RD cost of a block by a mode of the survey, with levels chosen under the current models. `start`
-// is the offset of the block's levels in the team's array, `shared` the offset of its coefficients
-// in the launch's array, and `margins` the offset of its magnitudes.
+// RD cost of a block by a mode of the rough search, with levels chosen under the current models.
+// `start` is the offset of the block's levels in the team's array, `shared` the offset of its
+// coefficients in the launch's array, and `margins` the offset of its magnitudes.
 __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const BlockPlace& block,
                                       int64_t energy, int64_t start, int64_t shared,
                                       int64_t margins) {
@@ -33,7 +34,7 @@ __device__ inline int64_t chosen_cost(const BlockSearchMemory& memory, const Blo
     return residual_cost(chosen.cost, energy, kept >> 2);
 }
 
-// Estimates the costs of the survey's modes under the current models; each worker processes a
+// Estimates the costs of the rough search's modes under the current models; each worker processes a
 // share.
 __device__ inline void price_rough(Worker& worker, int slot) {
     BlockSearchMemory& memory = search_memory();
@@ -47,12 +48,12 @@ __device__ inline void price_rough(Worker& worker, int slot) {
     for (int i = warp * 32 + lane; i < kBlocks * rough; i += threads) {
         const int number = tables.by_area[i / rough], r = i % rough;
         const BlockPlace block = block_of(number);
-        if (!is_surveyed(picture, block, memory.canvas.rows, memory.canvas.columns)) continue;
+        if (!is_rough_searched(picture, block, memory.canvas.rows, memory.canvas.columns)) continue;
         const int64_t first = int64_t{slot} * kBlocks + number;
         int64_t& cost = room.rough_costs[number * kMostRough + r];
         cost = kNever;
-        if (r >= room.surveyed[first].count) continue;
-        const SurveyedResidual residual = room.residuals[first * rough + r];
+        if (r >= room.rough_modes[first].count) continue;
+        const RoughResidual residual = room.residuals[first * rough + r];
         const int64_t energy = int64_t{residual.energy} << kCostFractionBits;
         int64_t coded;
         if (picture.effort.rounded) {
@@ -84,7 +85,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
     const int side = picture.fragment_log2;
     const uint64_t* modes = room.modes + int64_t{slot} * kBlocks;
     if (threadIdx.x == 0) memory.modes = modes;
-    int64_t *whole = memory.survey.whole, *least = memory.survey.least;
+    int64_t *whole = memory.rough_costs.whole, *least = memory.rough_costs.least;
     const int64_t penalty = int64_t{picture.effort.split_bits} * memory.costs.plain;
     const auto guess = [&](const BlockPlace& block, int flag) {
         return penalty + guessed_split_cost(least[block_number(part_of(block, flag, 0))] +
@@ -102,8 +103,8 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
             }
             const int forced = canvas.forced_flag(block);
             int64_t lowest = kNever;
-            const bool surveyed = is_surveyed(picture, block, canvas.rows, canvas.columns);
-            if (surveyed) {
+            const bool rough_modes = is_rough_searched(picture, block, canvas.rows, canvas.columns);
+            if (rough_modes) {
                 for (int r = 0; r < picture.effort.rough; ++r)
                     lowest = min(lowest, room.rough_costs[i * kMostRough + r]);
             }
@@ -118,7 +119,7 @@ __device__ inline void choose_worthwhile(Worker& worker, int slot) {
                 if (may_follow(block, flag, picture.effort))
                     worth |= (guess(block, flag) <= most) << flag;
             if (forced) worth = 1 << forced;
-            bool matched = (worth & 1) && surveyed && modes[i] >> kTemplates & 1;
+            bool matched = (worth & 1) && rough_modes && modes[i] >> kTemplates & 1;
             for (int flag = kColumns; flag <= kRows; ++flag)
                 for (int half = 0; half < 2 && worth >> flag & 1; ++half) {
                     const int part = block_number(part_of(block, flag, half));

@@ -92,12 +92,14 @@ def draw_map(found: "Inspection", target: str, *, force: bool) -> None:
     Raises
     ------
     ParameterError
-        If the file holds exact samples only.
+        If the file holds lossless samples only.
     """
     from mmpcodec import pictures
     from mmpcodec.analysis.drawings.file import draw_file
 
     drawn = draw_file(found)
     if drawn is None:
-        raise ParameterError("--map: the file holds exact samples, which have no leaves or blocks")
+        raise ParameterError(
+            "--map: the file holds lossless samples, which have no leaves or blocks"
+        )
     output.write(target, pictures.to_bytes(drawn, "png"), force=force)

@@ -102,8 +102,8 @@ class Described:
             if blocks := [trace for trace in traces if trace.units is not None]:
                 facts["blocks"] = {kind: table.tolist() for kind, table in _blocks(blocks).items()}
                 facts["modes"] = dict(self.totals.modes)
-            if changes := _step_changes(traces):
-                facts["step_changes"] = {str(change): count for change, count in changes.items()}
+            if changes := _delta_step(traces):
+                facts["delta_step"] = {str(change): count for change, count in changes.items()}
         if self.map is not None:
             facts["map"] = self.map
         return facts
@@ -140,7 +140,7 @@ class Described:
                 yield from _tree_lines(trees)
             if blocks := [trace for trace in traces if trace.units is not None]:
                 yield from _block_lines(blocks, self.totals.modes)
-            if changes := _step_changes(traces):
+            if changes := _delta_step(traces):
                 yield from ("", "fragments by step change, in quarters of a doubling of the step")
                 yield from (f"{change:>13}{count:12}" for change, count in changes.items())
         if self.map is not None:
@@ -196,10 +196,10 @@ def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
         "payload_bytes": layer.payload_bytes,
         "tools": tools,
         "coefficients": layer.coefficients,
-        "planes_coefficients": layer.planes_coefficients,
+        "cross_component_coefficients": layer.cross_component_coefficients,
     }
     if layer.entries:
-        facts |= {"entries": layer.entries, "clear": layer.clear}
+        facts |= {"entries": layer.entries, "transparent": layer.transparent}
         if layer.trace is not None and layer.trace.drawn is not None:
             facts["clear_share"] = 1 - float(layer.trace.drawn.mean())
     return facts
@@ -235,13 +235,13 @@ def _palette_lines(palettes: "Sequence[LayerCoding]") -> Iterator[str]:
             colours = f"{least} to {colours}"
         drawn = [palette.trace.drawn for palette in group if palette.trace is not None]
         pixels = sum(own.size for own in drawn if own is not None)
-        clear = ""
+        transparent = ""
         if pixels:
             shown = sum(int(own.sum()) for own in drawn if own is not None)
-            clear = f", clear {1 - shown / pixels:.1%}"
+            transparent = f", transparent {1 - shown / pixels:.1%}"
         size = sum(palette.payload_bytes for palette in group)
         tiles = f" in {len(group)} tiles" if len(group) > 1 else ""
-        yield f"palette  {colours}{clear}, {size} bytes{tiles}: {tools}"
+        yield f"palette  {colours}{transparent}, {size} bytes{tiles}: {tools}"
 
 
 def _sums(rows: Iterable[Any]) -> list[int]:
@@ -275,7 +275,7 @@ def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Itera
         yield f"{mode:>13}{count:12}"
 
 
-def _step_changes(traces: "Sequence[Trace]") -> dict[int, int]:
+def _delta_step(traces: "Sequence[Trace]") -> dict[int, int]:
     """Return the number of fragments of each step change, from the finest step on."""
     counts = Counter(
         change
@@ -308,7 +308,7 @@ def map_lines(target: str, layers: "Sequence[LayerCoding]") -> Iterator[str]:
     if predicted:
         yield f"blocks drawn in {target}; red lines are those of the fragments"
         yield from (f"{kind:>13}  {colour.name}" for kind, colour in KINDS.items())
-    elif any(not layer.tools.exact for layer in found):
+    elif any(not layer.tools.lossless for layer in found):
         yield f"segmentation drawn in {target}"
     else:
         yield f"palette drawn in {target}"

@@ -45,7 +45,7 @@ def sweep(
             autocompletion=words(our_codecs),
             help="Measure mmp with options, as in mmp:preset=photo,effort=4; also backend, "
             "device and threads; can be repeated. "
-            "By default every preset but auto and exact; none leaves mmp out.",
+            "By default every preset but auto and lossless; none leaves mmp out.",
         ),
     ] = None,
     peers: Annotated[

@@ -52,7 +52,7 @@ class Swept(NamedTuple):
     expected : int
         Number of operating points of all codecs.
     rows : tuple of Measured
-        Measurements that are not told yet.
+        Measurements that are not reported yet.
     """
 
     input: str
@@ -75,13 +75,13 @@ class Report:
 
     def __init__(self, printer: Printer):
         self._printer = printer
-        self._told: set[tuple[str, ...]] = set()
+        self._reported: set[tuple[str, ...]] = set()
         self._expected = self._measured = self._failed = 0
 
     def tell(self, settings: Sequence[str], found: Measured | None) -> None:
         """Print the settings of codecs, if they are new, and a measurement."""
-        if tuple(settings) not in self._told:
-            self._told.add(tuple(settings))
+        if tuple(settings) not in self._reported:
+            self._reported.add(tuple(settings))
             for line in settings:
                 self._printer.note(line)
         if found is None:
@@ -93,7 +93,7 @@ class Report:
         self._failed += found.failed
 
     def add(self, swept: Swept) -> None:
-        """Count a picture, and print what is not told of it."""
+        """Count a picture, and print what is not reported of it."""
         self._expected += swept.expected
         for found in (None, *swept.rows):
             self.tell(swept.settings, found)

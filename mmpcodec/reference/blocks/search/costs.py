@@ -27,11 +27,11 @@ from mmpcodec.reference.blocks.models import (
     BlockModels,
 )
 from mmpcodec.reference.blocks.partition import (
-    PLANES,
+    CROSS_COMPONENT,
     TERNARY,
     THREE_ROWS,
     UNIT_LOG2,
-    WIDE_PLANES,
+    WIDE_CROSS_COMPONENT,
     BlockPlace,
     Units,
     forced_flag,
@@ -117,7 +117,7 @@ class BlockCosts:
         self.level = np.stack(sizes, axis=-1).tolist()
         self._likely = self._of_bits(models.mode.likely)
         self._planes = self._of_bits(models.planes)
-        self._wide_planes = self._of_bits(models.wide_planes)
+        self._wide_cross_component = self._of_bits(models.wide_cross_component)
         self._last = self._of_bits(models.last)
         self._last_bit = self._of_bits(models.last_bit)
         self._remainder = self._of_bits(models.fine_remainder if fine else models.remainder)
@@ -183,11 +183,11 @@ class BlockCosts:
         other, planes = self._planes[size, context].tolist()
         for mode in costs:
             costs[mode] += other
-        if WIDE_PLANES in modes:
-            narrow, wide = self._wide_planes[size].tolist()
-            costs[WIDE_PLANES] = planes + wide
+        if WIDE_CROSS_COMPONENT in modes:
+            narrow, wide = self._wide_cross_component[size].tolist()
+            costs[WIDE_CROSS_COMPONENT] = planes + wide
             planes += narrow
-        costs[PLANES] = planes
+        costs[CROSS_COMPONENT] = planes
 
     def of_flag(self, units: Units, place: BlockPlace, flag: int, *, ternary: bool = False) -> int:
         """Return the cost of the bits that ``code_flag`` codes for a flag."""

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 COARSE_SIZE = 16
-"""Side, in samples, of the blocks in which the survey coarsens the source."""
+"""Side, in samples, of the blocks in which the rough search coarsens the source."""
 
 
 @dataclass(frozen=True)
@@ -12,21 +12,22 @@ class Effort:
 
     Parameters
     ----------
-    surveyed : int
-        Number of modes for each block that the survey keeps for the search.
+    kept : int
+        Number of modes for each block that the rough search keeps for the search.
     tried : int
         Number of these modes whose cost the search computes exactly.
     rough : int
-        Number of modes for each block whose cost the survey estimates with a transform.
+        Number of modes for each block whose cost the rough search estimates with a transform.
     slack : int
         The search follows a split if its estimated cost is at most this per cent above the best
         estimate.
     matching : int
-        The survey tries template matching, which is slow, only if the least Hadamard difference
-        of the other modes times this number is at least one quantisation step for each sample.
+        The rough search tries template matching, which is slow, only if the least Hadamard
+        difference of the other modes times this number is at least one quantisation step for each
+        sample.
     """
 
-    surveyed: int
+    kept: int
     tried: int
     rough: int
     slack: int

@@ -28,7 +28,7 @@ from mmpcodec.reference.blocks.partition import (
 )
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS, Effort
-from mmpcodec.reference.blocks.search.survey import NEVER, BlockSurvey
+from mmpcodec.reference.blocks.search.rough_search import NEVER, RoughSearch
 from mmpcodec.reference.blocks.search.trial import Trial, hadamard_difference
 from mmpcodec.reference.blocks.search.wavefront import ModelLine
 from mmpcodec.reference.blocks.steps import FragmentMap, flat_map
@@ -89,7 +89,7 @@ class BlockSearch:
         self.source = source
         self.picture = picture
         self.effort = effort
-        self.survey = BlockSurvey(source, picture, effort, rate_model)
+        self.rough_search = RoughSearch(source, picture, effort, rate_model)
 
     def find(self, fragment: BlockPlace, costs: BlockCosts) -> list[BlockNode]:
         """Find the cheapest partition of a fragment.
@@ -99,7 +99,7 @@ class BlockSearch:
         list of BlockNode
             In coding order.
         """
-        self.survey.look(fragment, costs)
+        self.rough_search.look(fragment, costs)
         self.costs = costs
         self.fragment = fragment
         self.found: dict[tuple[BlockPlace, bytes], tuple[int, Outcome | None]] = {}
@@ -114,7 +114,7 @@ class BlockSearch:
         if best is None and searched < bound:
             best, least = None, bound
             for flag in (LEAF, COLUMNS, ROWS, THREE_COLUMNS, THREE_ROWS):
-                if self.survey.worthwhile(place, flag):
+                if self.rough_search.worthwhile(place, flag):
                     outcome = (
                         self._whole(place, least)
                         if flag == LEAF
@@ -166,10 +166,10 @@ class BlockSearch:
         cost = costs.of_flag(units, place, LEAF, ternary=picture.tools.ternary)
         if picture.trees and picture.trees.may_be(place):
             not_tree, is_tree = costs.tree[place.size, units.tree_context(place)].tolist()
-            if place in self.survey.trees:
+            if place in self.rough_search.trees:
                 self._attempt_tree(trial, cost + is_tree)
             cost += not_tree
-        if self.survey.may_be_predicted(place):
+        if self.rough_search.may_be_predicted(place):
             self._attempt_modes(trial, cost)
         if trial.block is None or trial.samples is None:
             return None
@@ -180,9 +180,9 @@ class BlockSearch:
         return Outcome(trial.cost, [BlockNode(place, LEAF, trial.block)], samples, known)
 
     def _attempt_tree(self, trial: Trial, given: int) -> None:
-        """Try the tree that the survey found; ``given`` is the cost of the bits before it."""
+        """Try the tree that the rough search found; ``given`` is the cost of the bits before it."""
         assert self.picture.trees is not None
-        found = self.survey.trees[trial.place]
+        found = self.rough_search.trees[trial.place]
         samples = self.picture.trees.samples(trial.place, found.nodes)
         trial.take(given + found.cost, tree_block(found.nodes), samples)
 
@@ -197,9 +197,9 @@ class BlockSearch:
         if planes_modes := picture.planes_modes(place):
             context = units.planes_context(place)
             costs.add_planes(mode_costs, place.size, context, planes_modes)
-        # Template matching is slow: it is tried only if the survey recommends it.
+        # Template matching is slow: it is tried only if the rough search recommends it.
         others = {*likely, AVERAGE, PLANAR} - {TEMPLATES}
-        promising = {*self.survey.seen[place].modes, *others} & mode_costs.keys()
+        promising = {*self.rough_search.seen[place].modes, *others} & mode_costs.keys()
         root = max(isqrt(costs.lambda_fixed), 1)
         candidates = []
         for mode in sorted(promising):
@@ -215,7 +215,7 @@ class BlockSearch:
             if estimate > hopeless:
                 break
             cost = given + mode_costs[mode]
-            trial.attempt(cost + bare, Block(mode), prediction, tools.frequency_weights)
+            trial.attempt(cost + bare, Block(mode), prediction, tools.quantisation_matrix)
             trial.attempt_residual(cost + transformed, mode, prediction, tools)
 
     def _split(self, place: BlockPlace, flag: int, bound: int) -> Outcome | None:

@@ -9,8 +9,8 @@ from mmpcodec.depth import extra_bits, most
 from mmpcodec.reference.blocks import transform
 from mmpcodec.reference.blocks.coder import mode_family
 from mmpcodec.reference.blocks.dependent import dequantised
-from mmpcodec.reference.blocks.frequency_weights import Weighted, unweighted, weighted
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
+from mmpcodec.reference.blocks.quantisation_matrix import Weighted, unweighted, weighted
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_levels
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
@@ -69,7 +69,7 @@ class Trial:
     def attempt(self, cost: int, block: Block, samples: np.ndarray, strength: int) -> None:
         """Keep a block without a residual if it is the cheapest so far.
 
-        ``cost`` is lambda * R of its bits, and ``strength`` that of the frequency weights.
+        ``cost`` is lambda * R of its bits, and ``strength`` that of the quantisation matrix.
         """
         if cost >= self.cost:
             return
@@ -98,7 +98,7 @@ class Trial:
             return
         family = mode_family(mode)
         sides = sine_sides(place, tools.border_sines)
-        strength, difference = tools.frequency_weights, self.source - prediction
+        strength, difference = tools.quantisation_matrix, self.source - prediction
         for sine, trained in ((False, False), (True, False), (False, True)):
             if (sine and not place.may_be_sine) or (trained and not tools.trained_transforms):
                 continue
@@ -141,7 +141,7 @@ def weighted_of(
 def error_of(difference: np.ndarray, place: BlockPlace, strength: int, costs: BlockCosts) -> int:
     """Return the distortion of a difference of samples, in 1/16 squared error.
 
-    With frequency weights it is that of the weighted coefficients of its cosine transform.
+    With quantisation matrix it is that of the weighted coefficients of its cosine transform.
     """
     if not strength:
         return costs.of_error(difference)
@@ -166,7 +166,7 @@ def rough_cost(
     step : int
         Quantisation step in 1/16 of a unit of 8-bit samples.
     strength : int
-        Strength of the frequency weights.
+        Strength of the quantisation matrix.
     costs : BlockCosts
 
     Returns

@@ -29,7 +29,8 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
  *   version: number, form: string, width: number, height: number, tileSize: number,
  *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
  *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array
- * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in bytes,
+ * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in
+ * bytes,
  *   `trailer` is what follows the last tile, `levelDepth` the bits of a coded level, `first` the
  *   sample that level 0 stands for.
  */
@@ -193,7 +194,7 @@ function readTileBytes(fields, count, least) {
 }
 
 /**
- * Returns the error for a file of so many bytes that needs others.
+ * Returns the error for a file whose size differs from that of its header, tiles and trailer.
  * @param {number} size
  * @param {number} end
  */
@@ -201,7 +202,7 @@ export const cutAt = (size, end) =>
   new TruncatedStream(CONTAINER, `file has ${size} of ${end} bytes`, size);
 
 /**
- * Checks that a file of so many bytes is as long as its header, tiles and trailer.
+ * Checks that the size of a file is that of its header, tiles and trailer.
  * @param {Header} header
  * @param {number} size
  */

@@ -3,7 +3,7 @@
 import { CorruptStream, TruncatedStream } from "../errors.js";
 import { Fields, crc32, crcText } from "./numbers.js";
 import { faultOfLayout, readPalette } from "./palette.js";
-import { BLOCKS, CODING_NAMES, EXACT, FILTER_BANK, TREES, readTool, readTools } from "./tools.js";
+import { BLOCKS, CODING_NAMES, LOSSLESS, FIXED_FILTERS, TREES, readTool, readTools } from "./tools.js";
 
 /** @typedef {import("./container.js").Context} Context */
 /** @typedef {import("./tools.js").ToolValues} ToolValues */
@@ -14,14 +14,14 @@ import { BLOCKS, CODING_NAMES, EXACT, FILTER_BANK, TREES, readTool, readTools } 
  * @property {ToolValues} tools
  * @property {number} depth bits of a sample
  * @property {number[][]} coefficients of the post filter by activity class; empty where it is off
- * @property {number[][]} planesCoefficients of the planes filter by earlier plane
+ * @property {number[][]} planesCoefficients of the cross-component filter by earlier plane
  * @property {Uint8Array} payload
  * @property {number} offset of the payload in the file
  */
 /**
  * @typedef {object} TileStream
  * @property {number} layout
- * @property {number[]} turn
+ * @property {number[]} rotation
  * @property {import("./palette.js").Palette | null} palette
  * @property {Layer[]} layers
  * @property {number} samplesCrc
@@ -49,7 +49,7 @@ function layerNames(layout, planes) {
   if (layout === TOGETHER) return [TITLES[planes - 1]];
   let names = ["gray"];
   if (planes >= 3) {
-    names = layout === APART ? ["red", "green", "blue"] : ["luma", "chroma orange", "chroma green"];
+    names = layout === APART ? ["red", "green", "blue"] : ["luma", "Co", "Cg"];
   }
   return planes > coloursOf(planes) ? [...names, "alpha"] : names;
 }
@@ -83,7 +83,7 @@ export function readTile(data, start, context) {
   const samplesCrc = fields.fixed("samples CRC", samplesBytes);
   const at = fields.offset;
   const layout = planes === 1 ? TOGETHER : readLayout(fields, context);
-  const turn = layout === FINE_LUMA ? [...fields.bytes("turn", 3)].map((byte) => byte - 128) : [];
+  const rotation = layout === FINE_LUMA ? [...fields.bytes("rotation", 3)].map((byte) => byte - 128) : [];
   const first = fields.place;
   const palette = readPalette(fields, planes);
   if (palette) {
@@ -91,7 +91,7 @@ export function readTile(data, start, context) {
     if (fault) throw new CorruptStream("Palette", fault, at);
   }
   let names = layerNames(layout, planes);
-  if (palette && !palette.clear) names = names.slice(coloursOf(planes));
+  if (palette && !palette.transparent) names = names.slice(coloursOf(planes));
   const layers = names.map((name, place) => {
     const last = place === names.length - 1;
     return readLayer(fields, name, layout, context, last, fields.place === first);
@@ -105,7 +105,7 @@ export function readTile(data, start, context) {
       faultOfPlanes(layer.tools, place < coloursOf(planes) ? place : 0);
     if (fault) throw new CorruptStream(LAYERS, `${layer.name}: ${fault}`, layer.offset);
   });
-  return { layout, turn, palette, layers, samplesCrc };
+  return { layout, rotation, palette, layers, samplesCrc };
 }
 
 /**
@@ -130,9 +130,9 @@ function readLayout(fields, { planes, depth }) {
  * @param {number} planes
  */
 function faultOfLayer({ coding, tools, depth }, layout, planes) {
-  if (coding === EXACT) return "";
+  if (coding === LOSSLESS) return "";
   if (layout === TOGETHER && planes > 1) {
-    return `coding is ${CODING_NAMES[coding]}, allowed for planes together is ${CODING_NAMES[EXACT]}`;
+    return `coding is ${CODING_NAMES[coding]}, allowed for planes together is ${CODING_NAMES[LOSSLESS]}`;
   }
   if (depth <= 8 || (coding !== TREES && !tools.dictionary)) return "";
   const name = coding === TREES ? "trees" : "dictionary";
@@ -144,8 +144,8 @@ function faultOfLayer({ coding, tools, depth }, layout, planes) {
  * @param {number} most
  */
 function faultOfPlanes(tools, most) {
-  if (!(tools.earlier_planes > most)) return "";
-  return `earlier planes is ${tools.earlier_planes}, allowed is ${most ? `0 to ${most}` : "0"}`;
+  if (!(tools.cross_component > most)) return "";
+  return `cross component is ${tools.cross_component}, allowed is ${most ? `0 to ${most}` : "0"}`;
 }
 
 /**
@@ -156,20 +156,20 @@ function faultOfPlanes(tools, most) {
  */
 function readCoding(fields, { toolSets }, first) {
   const at = fields.offset;
-  const plain = EXACT + Number(first);
+  const plain = LOSSLESS + Number(first);
   const most = toolSets.length ? IN_SET - 1 + 4 * toolSets.length : plain;
   const number = fields.number("coding", 0, most);
   if (plain < number && number < IN_SET) {
     const says = `coding is ${number}, allowed is 0 to ${plain}, ${IN_SET} to ${most}`;
     throw new CorruptStream(LAYERS, says, at);
   }
-  if (number <= EXACT) {
+  if (number <= LOSSLESS) {
     const tools = readTools(fields, number);
-    return { coding: number, tools, filtered: number !== EXACT, least: 0 };
+    return { coding: number, tools, filtered: number !== LOSSLESS, least: 0 };
   }
   const flags = number - IN_SET;
   const tools = { ...toolSets[flags >> 2] };
-  if (flags & HAS_BANK) tools.filter_bank = readTool(fields, FILTER_BANK);
+  if (flags & HAS_BANK) tools.fixed_filters = readTool(fields, FIXED_FILTERS);
   return { coding: BLOCKS, tools, filtered: (flags & HAS_FILTER) > 0, least: 1 };
 }
 
@@ -189,7 +189,7 @@ function readLayer(fields, name, layout, context, last, first) {
   /** @type {number[][]} */
   const planesCoefficients = Array.from({ length: PLANES }, () => []);
   if (filtered) {
-    const most = 2 ** (CLASSES + (tools.earlier_planes ?? 0)) - 1;
+    const most = 2 ** (CLASSES + (tools.cross_component ?? 0)) - 1;
     const active = fields.number("post filter", least, most);
     coefficients.forEach((own, index) => {
       if (!((active >> index) & 1)) return;
@@ -198,13 +198,13 @@ function readLayer(fields, name, layout, context, last, first) {
     });
     planesCoefficients.forEach((own, index) => {
       if (!((active >> (CLASSES + index)) & 1)) return;
-      own.push(...readCoefficients(fields, "Planes filter", `plane ${index}`, PLANE_TAPS));
+      own.push(...readCoefficients(fields, "Cross-component filter", `plane ${index}`, PLANE_TAPS));
     });
   }
   const size = last ? fields.left : fields.number("payload bytes");
   const offset = fields.offset;
   const payload = fields.bytes("payload", size);
-  const together = layout === TOGETHER && coding === EXACT;
+  const together = layout === TOGETHER && coding === LOSSLESS;
   const depth = together ? context.depth : depthInLayer(layout, name, context.depth);
   return { name, coding, tools, depth, coefficients, planesCoefficients, payload, offset };
 }

@@ -94,7 +94,7 @@ export class Fields {
   }
 
   /**
-   * Reads so many bytes of a field.
+   * Reads `count` bytes of a field.
    * @param {string} name
    * @param {number} count
    */
@@ -121,8 +121,8 @@ export class Fields {
   }
 
   /**
-   * Reads a number from `low` to `high`. Above 2^53 the result is rounded: no file is as long. Errors
-   * name it as it is; see `bytes`.
+   * Reads a number from `low` to `high`. Above 2^53 the result is rounded: no file is as long.
+   * Errors name it as it is; see `bytes`.
    * @param {string} name
    * @param {number} [low]
    * @param {number | bigint} [high]

@@ -2,13 +2,13 @@
 // "Palette" of docs/format/format.md.
 import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
-import { PALETTE, readExactSwitches } from "./tools.js";
+import { PALETTE, readLosslessSwitches } from "./tools.js";
 
 /**
  * @typedef {object} Palette
  * @property {import("./tools.js").ToolValues} tools of the stream of the numbers
  * @property {number} entries number of colours
- * @property {boolean} clear whether pixels can have the number `entries` and show the layers
+ * @property {boolean} transparent whether pixels can have the number `entries` and show the layers
  * @property {number} largest the largest number of a pixel
  * @property {number} depth bits of a number
  * @property {Uint8Array} colours the stream of the colours
@@ -32,20 +32,20 @@ export function readPalette(fields, planes) {
   const { section } = fields;
   fields.section = PALETTE_SECTION;
   fields.number("coding", PALETTE, PALETTE);
-  const tools = readExactSwitches(fields);
+  const tools = readLosslessSwitches(fields);
   const coded = fields.number("entries", 0, 2 * MOST_ENTRIES - 1);
   const entries = (coded >> 1) + 1;
-  const clear = (coded & 1) > 0;
-  const isLast = !clear && (planes === 1 || planes === 3);
+  const transparent = (coded & 1) > 0;
+  const isLast = !transparent && (planes === 1 || planes === 3);
   const size = isLast ? fields.left : fields.number("payload bytes");
   const offset = fields.offset;
   const streams = new Fields(fields.bytes("payload", size), PALETTE_SECTION, offset);
   fields.section = section;
   const colours = streams.bytes("colours", streams.number("colour bytes"));
   const numbers = streams.bytes("numbers", streams.left);
-  const largest = entries - 1 + Number(clear);
+  const largest = entries - 1 + Number(transparent);
   const depth = Math.max(1, 32 - Math.clz32(largest));
-  return { tools, entries, clear, largest, depth, colours, numbers, offset };
+  return { tools, entries, transparent, largest, depth, colours, numbers, offset };
 }
 
 /**
@@ -58,11 +58,11 @@ export function readPalette(fields, planes) {
 export function faultOfLayout(palette, layout, planes, depth) {
   if (planes === 1) return "";
   let most = 1;
-  if (palette.clear && planes >= 3) most = Math.max(depth, 8) + 2 <= 16 ? 3 : 2;
+  if (palette.transparent && planes >= 3) most = Math.max(depth, 8) + 2 <= 16 ? 3 : 2;
   if (1 <= layout && layout <= most) return "";
-  const withClear = palette.clear ? "" : " without clear";
+  const withTransparent = palette.transparent ? "" : " without transparent pixels";
   const which = most > 1 ? `1 to ${most}` : "1";
-  return `layout is ${layout}, allowed with a palette${withClear} is ${which}`;
+  return `layout is ${layout}, allowed with a palette${withTransparent} is ${which}`;
 }
 
 /**

@@ -9,7 +9,7 @@ import { ParameterError } from "../errors.js";
 export const areaText = (area) => `${area.width}x${area.height} at (${area.x}, ${area.y})`;
 
 /**
- * Returns the number of tiles along an axis of so many pixels; size 0 means one tile.
+ * Returns the number of tiles along an axis of `length` pixels; size 0 means one tile.
  * @param {number} length
  * @param {number} size
  */

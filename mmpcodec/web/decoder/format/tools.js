@@ -10,8 +10,8 @@ import { CorruptStream } from "../errors.js";
  * @typedef {{ name: string, low: number, high: number, values?: number[], bits?: number }} Tool
  */
 
-export const [TREES, BLOCKS, EXACT, PALETTE] = [0, 1, 2, 3];
-export const CODING_NAMES = ["trees", "predicted blocks", "exact samples"];
+export const [TREES, BLOCKS, LOSSLESS, PALETTE] = [0, 1, 2, 3];
+export const CODING_NAMES = ["trees", "predicted blocks", "lossless samples"];
 
 /** @param {string} name @returns {Tool} */
 const flag = (name) => ({ name, low: 0, high: 1, bits: 1 });
@@ -29,7 +29,7 @@ export const TREE_TOOLS = [
 ];
 
 /** @type {Tool} */
-export const FILTER_BANK = { name: "filter_bank", low: 0, high: 16383 };
+export const FIXED_FILTERS = { name: "fixed_filters", low: 0, high: 16383 };
 
 /** @type {Tool[]} */
 export const BLOCK_TOOLS = [
@@ -39,21 +39,21 @@ export const BLOCK_TOOLS = [
   { name: "step", low: 1, high: 65535 },
   flag("dictionary"),
   flag("pdpc"),
-  flag("trained_start"),
-  { name: "earlier_planes", low: 0, high: 2, bits: 2 },
-  FILTER_BANK,
+  flag("initial_states"),
+  { name: "cross_component", low: 0, high: 2, bits: 2 },
+  FIXED_FILTERS,
   flag("dependent"),
   flag("ternary"),
   flag("fine_contexts"),
-  flag("step_changes"),
+  flag("delta_step"),
   flag("trained_transforms"),
   flag("derived_modes"),
   flag("border_sines"),
-  { name: "frequency_weights", low: 0, high: 15, bits: 4 },
+  { name: "quantisation_matrix", low: 0, high: 15, bits: 4 },
 ];
 
 /** @type {Tool[]} */
-export const EXACT_TOOLS = [
+export const LOSSLESS_TOOLS = [
   { name: "predictors", low: 1, high: 3, bits: 2 },
   { name: "models", low: 2, high: 16, values: [2, 8, 16], bits: 2 },
   { name: "weight_sets", low: 1, high: 4, values: [1, 4], bits: 1 },
@@ -114,12 +114,12 @@ function readSwitches(fields, tools) {
 }
 
 /**
- * Reads the switches of exact samples.
+ * Reads the switches of lossless samples.
  * @param {Fields} fields
  */
-export function readExactSwitches(fields) {
+export function readLosslessSwitches(fields) {
   const at = fields.offset;
-  const values = readSwitches(fields, EXACT_TOOLS);
+  const values = readSwitches(fields, LOSSLESS_TOOLS);
   if (values.models === FEWEST_MODELS) {
     let fault = "";
     if (values.last_stage) fault = "last_stage = True: must be False";
@@ -140,9 +140,9 @@ export function readExactSwitches(fields) {
  * @returns {ToolValues}
  */
 export function readTools(fields, coding) {
-  if (coding === EXACT) {
-    const values = readExactSwitches(fields);
-    return { ...values, max_error: readTool(fields, EXACT_TOOLS[4]) };
+  if (coding === LOSSLESS) {
+    const values = readLosslessSwitches(fields);
+    return { ...values, max_error: readTool(fields, LOSSLESS_TOOLS[4]) };
   }
   /** @type {ToolValues} */
   const values = coding === BLOCKS ? readSwitches(fields, BLOCK_TOOLS) : {};

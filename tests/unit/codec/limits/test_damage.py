@@ -21,7 +21,7 @@ TILES = 12
 
 @pytest.fixture(scope="module")
 def data():
-    return mmpcodec.encode(PICTURE, 0, tile_size=64, preset="exact", effort=1, metadata=METADATA)
+    return mmpcodec.encode(PICTURE, 0, tile_size=64, preset="lossless", effort=1, metadata=METADATA)
 
 
 def opened(data, **options):
@@ -115,7 +115,7 @@ def test_bad_metadata_are_left_out_by_name(data):
 
 
 def test_damaged_metadata_of_a_file_of_one_tile_leave_the_samples():
-    data = mmpcodec.encode(PICTURE, 0, preset="exact", effort=1, metadata=METADATA)
+    data = mmpcodec.encode(PICTURE, 0, preset="lossless", effort=1, metadata=METADATA)
     found = opened(data.replace(b"Grid", b"Gri\xff"))
     assert found.header.metadata == replace(METADATA, text=())
     assert [fault.section for fault in found.faults] == ["Metadata", "Container"]
@@ -124,13 +124,13 @@ def test_damaged_metadata_of_a_file_of_one_tile_leave_the_samples():
 
 
 def test_a_cut_file_of_one_tile_says_that_it_opens_whole_only():
-    data = mmpcodec.encode(PICTURE, 0, preset="exact", effort=1)
+    data = mmpcodec.encode(PICTURE, 0, preset="lossless", effort=1)
     with pytest.raises(mmpcodec.TruncatedStream, match="is one tile: it opens whole only"):
         opened(data[:-1])
 
 
 def test_a_wrong_header_of_one_tile_is_told_and_shows_nothing():
-    data = mmpcodec.encode(PICTURE, 0, preset="exact", effort=1)
+    data = mmpcodec.encode(PICTURE, 0, preset="lossless", effort=1)
     changed = bytearray(data)
     changed[11] ^= 1  # width
     with pytest.raises(mmpcodec.CorruptStream, match="header CRC is"):
@@ -138,7 +138,7 @@ def test_a_wrong_header_of_one_tile_is_told_and_shows_nothing():
 
 
 def test_one_tile_has_no_trailer():
-    data = mmpcodec.encode(PICTURE, 0, preset="exact", effort=1)
+    data = mmpcodec.encode(PICTURE, 0, preset="lossless", effort=1)
     header = mmpcodec.inspect(data).header
     assert header.trailer == b""
     assert header.file_bytes == header.tile_offsets[-1] == len(data)
@@ -207,7 +207,7 @@ def test_regions_do_not_read_the_trailer(data):
 def test_the_trailer_is_short():
     picture = np.add.outer(np.arange(1024), np.arange(1024)).astype(np.uint8)
     picture ^= samples_of((1024, 1024), 1, 2)
-    data = mmpcodec.encode(picture, 0, preset="exact", effort=1, tile_size=256)
+    data = mmpcodec.encode(picture, 0, preset="lossless", effort=1, tile_size=256)
     assert len(mmpcodec.inspect(data).header.trailer) < len(data) / 1000
 
 

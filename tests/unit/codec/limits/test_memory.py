@@ -10,9 +10,9 @@ import mmpcodec
 from mmpcodec import DecodeLimits
 from mmpcodec.codec.limits.memory import (
     ELEMENT_BYTES,
-    EXACT_BYTES,
-    EXACT_COLUMN_BYTES,
     LAYER_BYTES,
+    LOSSLESS_BYTES,
+    LOSSLESS_COLUMN_BYTES,
     SAMPLE_BYTES,
     memory_to_decode,
 )
@@ -27,7 +27,7 @@ from mmpcodec.format.tiles import Tile
 from mmpcodec.samples import Form
 from mmpcodec.tools import PRESETS, Tools
 
-EXACT = PRESETS["exact"]
+LOSSLESS = PRESETS["lossless"]
 TREES = Tools(dictionary_limit=1000)
 BLOCKS = Tools(prediction=True, step=16)
 
@@ -37,8 +37,8 @@ def stream_of(*tools):
 
 
 def small_file_of(side):
-    """A file of exact samples, RGB with alpha and 16 bits, whose payload is 64 bytes."""
-    payload = Layer("RGB with alpha", EXACT, bytes(64))
+    """A file of lossless samples, RGB with alpha and 16 bits, whose payload is 64 bytes."""
+    payload = Layer("RGB with alpha", LOSSLESS, bytes(64))
     header = Header(side, side, Form.RGB_ALPHA, 16)
     tile = layers.write(header, Layout.TOGETHER, [payload], 0)
     return container.write(replace(header, tile_bytes=(len(tile),)), [tile])
@@ -46,30 +46,30 @@ def small_file_of(side):
 
 def test_the_busiest_layers_count():
     tiles = [Tile(0, 0, 16, 16, 0), Tile(0, 0, 64, 64, 1)]
-    streams = [(tiles[0], stream_of(TREES)), (tiles[1], stream_of(TREES, EXACT, BLOCKS))]
+    streams = [(tiles[0], stream_of(TREES)), (tiles[1], stream_of(TREES, LOSSLESS, BLOCKS))]
     # 510 elements can be inserted after a fragment, beside the 256 of the start.
     for at_once, elements in ((1, 0), (2, 1000), (3, 1000 + 766), (9, 1766)):
         expected = 5 * SAMPLE_BYTES + min(at_once - 1, 3) * LAYER_BYTES
-        expected += elements * ELEMENT_BYTES + EXACT_BYTES + 64 * EXACT_COLUMN_BYTES
+        expected += elements * ELEMENT_BYTES + LOSSLESS_BYTES + 64 * LOSSLESS_COLUMN_BYTES
         assert memory_to_decode(streams, 1, 5, at_once) == expected
 
 
 def test_planes_of_exact_samples_are_coded_side_by_side():
-    tools = Tools(exact=True, predictors=3, models=16)
+    tools = Tools(lossless=True, predictors=3, models=16)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
-    expected = 4 * (EXACT_BYTES + 100 * EXACT_COLUMN_BYTES)
+    expected = 4 * (LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES)
     assert memory_to_decode(streams, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    tools = Tools(exact=True, predictors=1, models=2)
+    tools = Tools(lossless=True, predictors=1, models=2)
     palette = Palette(tools, 4, True, b"")
-    own = 2 * 100 * 64, EXACT_BYTES + 100 * EXACT_COLUMN_BYTES
-    layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", EXACT, b""))
+    own = 2 * 100 * 64, LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
+    layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))
     streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
     assert memory_to_decode(streams, 2, 0, 1) == sum(own)
     assert memory_to_decode(streams, 2, 0, 9) == (
-        sum(own) + LAYER_BYTES + EXACT_BYTES + 100 * EXACT_COLUMN_BYTES
+        sum(own) + LAYER_BYTES + LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
     )
     alone = TileStream(Layout.TOGETHER, (), 0, palette=palette)
     assert memory_to_decode([(streams[0][0], alone)], 1, 0, 1) == sum(own)
@@ -104,7 +104,7 @@ def test_little_bytes_cannot_ask_for_much_work():
 @pytest.mark.parametrize("planes", [1, 3])
 def test_blank_pages_open(planes):
     page = np.full((3000, 4000, planes)[: 2 + (planes > 1)], 255, np.uint8)
-    data = mmpcodec.encode(page, 0, preset="exact")
+    data = mmpcodec.encode(page, 0, preset="lossless")
     assert len(data) < 100
     assert (mmpcodec.decode(data) == 255).all()
 
@@ -112,7 +112,7 @@ def test_blank_pages_open(planes):
 def test_nearly_blank_pages_are_tiles_so_that_they_open():
     page = np.full((1700, 1300), 255, np.uint8)
     page[300:330, 400:500] = 0
-    data = mmpcodec.encode(page, 0, preset="exact", effort=6)
+    data = mmpcodec.encode(page, 0, preset="lossless", effort=6)
     header = mmpcodec.inspect(data).header
     assert header.tile_size == 256
     np.testing.assert_array_equal(mmpcodec.decode(data), page)
@@ -136,7 +136,7 @@ def test_the_estimate_counts_each_coding():
         stream = layers.read(memoryview(data)[header.size :], header.size, header)
         return seconds_to_decode([(tile, stream)], 8, 1, peek=True)
 
-    exact = partial(seconds, lam=0, preset="exact")
+    exact = partial(seconds, lam=0, preset="lossless")
     rates = [exact(effort=effort) for effort in (1, 2, 6)]
     assert rates[0] == pytest.approx(0.12, abs=0.03)
     assert rates[-1] == pytest.approx(0.72, abs=0.03)
@@ -146,7 +146,7 @@ def test_the_estimate_counts_each_coding():
 
 
 def test_the_estimate_counts_palettes():
-    tile, palette = Tile(0, 0, 1000, 1000), Palette(EXACT, 2, False, b"")
+    tile, palette = Tile(0, 0, 1000, 1000), Palette(LOSSLESS, 2, False, b"")
     stream = TileStream(Layout.APART, (), 0, palette=palette)
     assert seconds_to_decode([(tile, stream)], 8, 3, peek=False) > 0.05
 

@@ -59,7 +59,14 @@ def encoded(picture, lam=40, **options):
 
 
 def facts(layer):
-    place = layer.name, layer.tile, layer.depth, layer.payload_bytes, layer.entries, layer.clear
+    place = (
+        layer.name,
+        layer.tile,
+        layer.depth,
+        layer.payload_bytes,
+        layer.entries,
+        layer.transparent,
+    )
     return *place, layer.trace.cell_rates.tolist(), layer.trace.bits
 
 
@@ -75,10 +82,10 @@ def test_a_palette_draws_the_page_and_leaves_the_photograph(window, lam):
     assert [layer.name for layer in found.layers] == [
         "palette",
         "luma",
-        "chroma orange",
-        "chroma green",
+        "Co",
+        "Cg",
     ]
-    assert found.layers[0].clear
+    assert found.layers[0].transparent
     drawn = found.layers[0].trace.drawn
     assert drawn[:48].mean() > 0.95
     assert drawn[64:112, 112:192].mean() < 0.1
@@ -89,7 +96,7 @@ def test_a_page_has_no_layer_below_its_palette():
     picture = page(128, 160, RGB).astype(np.uint8)
     found = encoded(picture, 60)
     (palette,) = found.layers
-    assert (palette.name, palette.clear) == ("palette", False)
+    assert (palette.name, palette.transparent) == ("palette", False)
     assert palette.entries <= 6
     assert palette.trace.drawn.all()
 
@@ -140,9 +147,9 @@ def test_lossless_pages_name_their_colours():
 
 def test_exact_files_may_have_palettes(window):
     picture = page(160, 224, RGB).astype(np.uint8)
-    found = encoded(picture, 40, preset="exact", palette=True)
+    found = encoded(picture, 40, preset="lossless", palette=True)
     assert np.array_equal(found.samples, picture)
-    assert np.array_equal(encoded(window, 40, preset="exact", palette=True).samples, window)
+    assert np.array_equal(encoded(window, 40, preset="lossless", palette=True).samples, window)
 
 
 @pytest.mark.parametrize("tile_size", [0, 64])
@@ -170,13 +177,13 @@ def test_threads_change_no_byte(window):
 @pytest.mark.parametrize("effort", [1, 2])
 def test_a_small_tile_takes_few_trials(window, monkeypatch, effort):
     """One climb over numbers of colours, which steps by one, and no colours of whole trials."""
-    encode, calls = CpuBackend.encode_exact, []
+    encode, calls = CpuBackend.encode_lossless, []
 
     def counted(self, planes, *rest, **more):
         calls.append(planes.shape)
         return encode(self, planes, *rest, **more)
 
-    monkeypatch.setattr(CpuBackend, "encode_exact", counted)
+    monkeypatch.setattr(CpuBackend, "encode_lossless", counted)
     encoded(window[:128, :64], effort=effort)
     numbers = [shape for shape in calls if shape == (1, 128, 64)]
     assert len(numbers) <= 7
@@ -208,10 +215,10 @@ def test_a_target_is_kept(window):
     assert mmpcodec.inspect(data).layers[0].name == "palette"
 
 
-def test_importance_leaves_palettes_out(window):
-    importance = np.zeros(window.shape[:2], np.int8)
-    importance[:40] = 4
-    found = mmpcodec.encode(window, 40, effort=1, importance=importance)
+def test_roi_leaves_palettes_out(window):
+    roi = np.zeros(window.shape[:2], np.int8)
+    roi[:40] = 4
+    found = mmpcodec.encode(window, 40, effort=1, roi=roi)
     assert mmpcodec.inspect(found).layers[0].name == "luma"
 
 
@@ -242,7 +249,7 @@ def test_cells_with_few_colours():
 
 def test_a_palette_is_true_or_false():
     with pytest.raises(mmpcodec.ParameterError, match="palette = 3: must be"):
-        mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, preset="exact", palette=3)
+        mmpcodec.encode(np.zeros((8, 8), np.uint8), 10, preset="lossless", palette=3)
 
 
 @pytest.mark.parametrize("lam", [0, 40])

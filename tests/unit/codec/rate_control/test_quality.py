@@ -12,7 +12,6 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
-from mmpcodec.codec.importance.areas import MOST_AREAS, areas_in
 from mmpcodec.codec.rate_control.quality import ScoreForecast, lambda_of_quality
 from mmpcodec.codec.rate_control.targets import (
     lambdas_of_quality,
@@ -22,6 +21,7 @@ from mmpcodec.codec.rate_control.targets import (
 from mmpcodec.codec.rate_control.visible_error import VisibleErrors
 from mmpcodec.codec.sources import Kind, params_of
 from mmpcodec.codec.tiles.streaming import encode_large
+from mmpcodec.codec.weighting.areas import MOST_AREAS, areas_in
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 
@@ -162,7 +162,7 @@ def test_parameters_of_a_picture():
     assert found.lam in lambdas_of_quality(70)
     assert found.quality is None
     assert found == params_of(found, kind_of(NATURAL), None)[0]
-    exact = EncodeParams.from_options(usual_lambda(70), quality=70, preset="exact")
+    exact = EncodeParams.from_options(usual_lambda(70), quality=70, preset="lossless")
     assert params_of(exact, kind_of(NATURAL), None)[0].quality is None
 
 
@@ -221,4 +221,4 @@ def test_who_is_tuned_for_the_eye(samples, options, eye):
     data = mmpcodec.encode(samples, **options, preset="photo", effort=1)
     layer = mmpcodec.inspect(data).layers[0]
     assert layer.tools.prediction
-    assert (layer.tools.frequency_weights > 0) == eye
+    assert (layer.tools.quantisation_matrix > 0) == eye

@@ -306,15 +306,18 @@ def test_a_batch_has_a_search_each():
 
 
 def test_progress_counts_each_pass_anew_and_cancels():
-    told, passes = [], []
+    reported, passes = [], []
     options = {"target_size": 1200, "preset": "plain"}
     mmpcodec.encode(
-        PICTURE, **options, progress=lambda *args: told.append(args) or True, on_pass=passes.append
+        PICTURE,
+        **options,
+        progress=lambda *args: reported.append(args) or True,
+        on_pass=passes.append,
     )
-    assert {total for _, total in told} == {42}
-    assert told.count((42, 42)) == told.count((0, 42)) == len(passes)
+    assert {total for _, total in reported} == {42}
+    assert reported.count((42, 42)) == reported.count((0, 42)) == len(passes)
     with pytest.raises(Cancelled):
-        mmpcodec.encode(PICTURE, **options, progress=lambda done, total: len(told) < 0)
+        mmpcodec.encode(PICTURE, **options, progress=lambda done, total: len(reported) < 0)
 
 
 def test_what_a_callback_raises_comes_through():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
-from mmpcodec.reference.blocks.models import BlockModels, ModeModels, start_class, start_states
+from mmpcodec.reference.blocks.models import BlockModels, ModeModels, initial_states, start_class
 from mmpcodec.reference.blocks.partition import LEAST_SQUARES, MODES, TEMPLATES
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
@@ -89,8 +89,8 @@ def test_a_mode_that_is_not_there_is_refused(mode):
 def test_a_table_has_the_states_of_the_models_that_the_format_lists():
     text = (ROOT / "docs" / "format" / "format.md").read_text()
     section = text.split("\n## Initial states\n")[1].split("\n## ")[0]
-    assert start_states(True).shape == (6, 3736)
-    assert start_states().shape == (6, 3736)
+    assert initial_states(True).shape == (6, 3736)
+    assert initial_states().shape == (6, 3736)
     models = sum(map(int, re.findall(r"\| (\d+) \|$", section, re.MULTILINE)))
     assert 2 * models + 9 * 38 + 2 * (96 + 30 + 30) == 3736
 
@@ -101,8 +101,8 @@ def test_a_table_has_the_states_of_the_models_that_the_format_lists():
 )
 def test_the_step_chooses_the_table(step, number):
     assert start_class(step) == number
-    tools = replace(PRESETS["photo"], trained_start=True, step=step)
-    models, table = BlockModels(tools), start_states()[number]
+    tools = replace(PRESETS["photo"], initial_states=True, step=step)
+    models, table = BlockModels(tools), initial_states()[number]
     assert models.split.probability[2, 4, 1] == max(192, 256 * int(table[2 * 7]) + 128)
     assert models.split.uses[2, 4, 1] == table[2 * 7 + 1]
     assert models.mode.frequency[8, 37] == table[1435]
@@ -115,14 +115,14 @@ def test_the_step_chooses_the_table(step, number):
     # The step of dependent levels counts for 5/6.
     dependent = BlockModels(replace(tools, dependent=True, step=min(step * 6 // 5 + 1, 65535)))
     assert (dependent.split.probability == models.split.probability).all()
-    plain = BlockModels(replace(tools, trained_start=False))
+    plain = BlockModels(replace(tools, initial_states=False))
     assert (plain.mode.frequency == 3).all()
     assert (plain.split.uses == 0).all()
 
 
 def test_trained_states_learn_on():
     """No state is so sure that a bit of the other value is an error, and each can be halved."""
-    tables = start_states()
+    tables = initial_states()
     pairs = np.delete(tables, np.s_[1094:1436], axis=1).reshape(6, 1697, 2)
     assert pairs[..., 1].max() <= 64
     modes = tables[:, 1094:1436].reshape(6, 9, 38)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import deepened, natural, text_like
 
-from mmpcodec.reference.blocks.partition import PLANES, WIDE_PLANES, BlockPlace
+from mmpcodec.reference.blocks.partition import CROSS_COMPONENT, WIDE_CROSS_COMPONENT, BlockPlace
 from mmpcodec.reference.blocks.planes import REACH, predict_from_planes
 
 HEIGHT, WIDTH = 44, 52
@@ -31,7 +31,7 @@ def places(draw, least=0):
     return BlockPlace(row, column, a, b)
 
 
-@given(places(), st.sampled_from([PLANES, WIDE_PLANES]), st.integers(1, 2))
+@given(places(), st.sampled_from([CROSS_COMPONENT, WIDE_CROSS_COMPONENT]), st.integers(1, 2))
 def test_a_line_through_the_planes_is_found(place, mode, count):
     """Up to what rounding, and the addition to the diagonal in flat areas, leave."""
     luma, other = planes_of()
@@ -45,7 +45,7 @@ def test_a_line_through_the_planes_is_found(place, mode, count):
     assert error.mean() <= 2 or spread < 60 or max(place.height, place.width) > 8
 
 
-@pytest.mark.parametrize("mode", [PLANES, WIDE_PLANES])
+@pytest.mark.parametrize("mode", [CROSS_COMPONENT, WIDE_CROSS_COMPONENT])
 def test_flat_planes_predict_the_mean(mode):
     own = natural(np.random.default_rng(1), HEIGHT, WIDTH).astype(np.int64)
     place = BlockPlace(16, 24, 3, 4)
@@ -60,7 +60,7 @@ def test_values_of_a_small_block():
     """By hand: N = 4, and S of two columns."""
     luma = np.array([[10, 30, 20, 40]] * 4).repeat(2, axis=1)
     own = np.array([[100, 140, 0, 0]] * 4).repeat(2, axis=1)
-    found = predict_from_planes(PLANES, own, [luma], BlockPlace(0, 4, 2, 2))
+    found = predict_from_planes(CROSS_COMPONENT, own, [luma], BlockPlace(0, 4, 2, 2))
     # 16 samples; v0 is -118 or -98, v1 is -28 or 12: covariances 100 and 200 times 16.
     weight = int((256 * 3200 << 12) / (256 * (1600 + 256)))
     start = int((4096 * -8 * 16 - weight * -108 * 16) / 16)
@@ -74,13 +74,13 @@ def test_wide_planes_find_a_line_that_bends_at_the_mean():
     rows, columns = np.mgrid[12:24, 20:40]
     mean = luma[12:24, 20:40][(rows < 16) | (columns < 24)].sum() // (4 * 20 + 8 * 4)
     own = 60 + abs(luma - mean)
-    found = predict_from_planes(WIDE_PLANES, own, [luma], place)
+    found = predict_from_planes(WIDE_CROSS_COMPONENT, own, [luma], place)
     assert np.abs(found - own[place.slices]).max() <= 3
 
 
 @given(
     places(),
-    st.sampled_from([PLANES, WIDE_PLANES]),
+    st.sampled_from([CROSS_COMPONENT, WIDE_CROSS_COMPONENT]),
     st.integers(1, 2),
     st.sampled_from([8, 9, 12, 16]),
     st.integers(0, 2**32 - 1),
@@ -100,7 +100,7 @@ def test_only_decoded_samples_are_read_and_results_are_samples(place, mode, coun
     np.testing.assert_array_equal(found, again)
 
 
-@pytest.mark.parametrize("mode", [PLANES, WIDE_PLANES])
+@pytest.mark.parametrize("mode", [CROSS_COMPONENT, WIDE_CROSS_COMPONENT])
 def test_more_bits_give_finer_predictions(mode):
     """The prediction of shifted samples is about the shifted prediction."""
     planes = planes_of()

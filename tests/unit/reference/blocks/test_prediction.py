@@ -260,7 +260,7 @@ def test_least_squares_at_the_right_edge():
 
 
 def test_marking_the_block_itself_changes_no_training():
-    """A survey takes all for decoded; samples of the block stay out all the same."""
+    """A rough search takes all for decoded; samples of the block stay out all the same."""
     place = BlockPlace(16, 16, 3, 3)
     samples = np.random.default_rng(5).integers(0, 256, (SIDE, SIDE), dtype=np.uint8)
     units = decoded_around(place)

@@ -1,4 +1,4 @@
-"""Step changes: the steps of fragments, their coding, and those of samples."""
+"""Delta step: the steps of fragments, their coding, and those of samples."""
 
 from dataclasses import replace
 
@@ -24,7 +24,7 @@ from mmpcodec.tools import PRESETS, Tools
 
 
 def coded(changes):
-    """The payload of step changes."""
+    """The payload of delta step."""
     writer, models = SymbolWriter(BLOCK_SYNTAX), BlockModels()
     for row, column in np.ndindex(changes.shape):
         code_change(writer, models, changes, row, column, encodes=True)
@@ -103,7 +103,7 @@ def coded_without_check(change):
 
 
 def test_steps_of_samples_are_those_of_their_fragments():
-    tools = Tools(prediction=True, fragment_size=16, step=160, step_changes=True)
+    tools = Tools(prediction=True, fragment_size=16, step=160, delta_step=True)
     changes = np.zeros((4, 5), np.int8)
     changes[1:3, 1:4] = -4
     found = steps_of(tools, changes)

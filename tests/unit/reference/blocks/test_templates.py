@@ -165,14 +165,14 @@ def test_templates_fit_as_least_squares_do():
     assert mode_family(TEMPLATES) == mode_family(LEAST_SQUARES) == 3
 
 
-def test_templates_are_tried_only_where_the_survey_says_so(monkeypatch):
+def test_templates_are_tried_only_where_the_rough_search_says_so(monkeypatch):
     """Where a neighbour has the mode as well: each search takes long."""
     params = EncodeParams.from_options(60, preset="photo", fragment_size=32)
     picture = woven(np.random.default_rng(1), 20, 40)
     tried, predict = [], BlockPicture.predict
 
     def whole(self, place, bound, original=BlockSearch._whole):
-        self.picture.promising = TEMPLATES in self.survey.seen[place].modes
+        self.picture.promising = TEMPLATES in self.rough_search.seen[place].modes
         try:
             return original(self, place, bound)
         finally:

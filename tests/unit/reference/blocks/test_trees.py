@@ -126,9 +126,9 @@ def test_the_search_takes_trees_into_its_partition():
     costs = BlockCosts(state.models, params.lambda_fixed)
     nodes = search.find(fragment, costs)
     assert [node.flag for node in nodes] == [LEAF]
-    assert nodes[0].block.tree == search.survey.trees[fragment].nodes
-    seen = search.survey.seen[fragment]
-    assert seen.tree == search.survey.trees[fragment].cost + costs.tree[4, 1, 1]
+    assert nodes[0].block.tree == search.rough_search.trees[fragment].nodes
+    seen = search.rough_search.seen[fragment]
+    assert seen.tree == search.rough_search.trees[fragment].cost + costs.tree[4, 1, 1]
     assert seen.least == seen.whole == seen.tree < seen.predicted
 
 
@@ -147,7 +147,7 @@ def test_modes_are_not_tried_where_a_tree_is_much_cheaper(monkeypatch, effort, l
 
     monkeypatch.setattr(BlockSearch, "_attempt_modes", watched)
     search.find(BlockPlace(0, 0, 4, 4), BlockCosts(state.models, params.lambda_fixed))
-    survey = search.survey
-    spared = {place for place in survey.trees if not survey.may_be_predicted(place)}
+    rough_search = search.rough_search
+    spared = {place for place in rough_search.trees if not rough_search.may_be_predicted(place)}
     assert not spared & tried
     assert least <= len(spared) <= most

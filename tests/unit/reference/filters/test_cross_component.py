@@ -1,16 +1,21 @@
-"""The planes filter against its description, the encoder's fit, and hostile coefficients."""
+"""The cross-component filter against its description, the encoder's fit, and hostile
+coefficients."""
 
 import numpy as np
 import pytest
+from independent.container import cross_component_filter
 from independent.container import decode as independent_decode
-from independent.container import planes_filter
 from mutate import places, repaired
 from support.strategies import CONTENT, deepened
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, TruncatedStream
 from mmpcodec.format import container
-from mmpcodec.reference.filters.cross_component import NO_PLANES, TAPS, PlanesFilter
+from mmpcodec.reference.filters.cross_component import (
+    NO_CROSS_COMPONENT,
+    TAPS,
+    CrossComponentFilter,
+)
 
 LAMBDA = 1 << 16
 
@@ -38,9 +43,9 @@ def test_filter_is_the_described_one(shape, depth, read):
     coefficients = tuple(
         tuple(rng.integers(-64, 64, 12).tolist()) if number in read else () for number in range(2)
     )
-    shown = PlanesFilter().apply(samples, planes, coefficients, depth)
+    shown = CrossComponentFilter().apply(samples, planes, coefficients, depth)
     by_bit = {4 + number: coefficients[number] for number in read}
-    expected = planes_filter(
+    expected = cross_component_filter(
         samples.astype(np.int64), depth, [plane.astype(np.int64) for plane in planes], by_bit
     )
     np.testing.assert_array_equal(shown, expected)
@@ -49,7 +54,7 @@ def test_filter_is_the_described_one(shape, depth, read):
 
 def test_without_coefficients_the_samples_stay():
     samples = np.arange(12, dtype=np.uint8).reshape(3, 4)
-    assert PlanesFilter().apply(samples, [samples], NO_PLANES) is samples
+    assert CrossComponentFilter().apply(samples, [samples], NO_CROSS_COMPONENT) is samples
 
 
 @pytest.mark.parametrize("moved", TAPS, ids=str)
@@ -60,7 +65,7 @@ def test_the_fit_finds_a_tap(moved):
     other = np.roll(plane, (-moved[0], -moved[1]), (0, 1)).astype(np.int32)
     samples = np.full(plane.shape, 128, np.uint8)
     source = (samples + (other - plane) // 4).astype(np.uint8)
-    coefficients, shown = PlanesFilter().fit_and_apply(source, samples, [plane], LAMBDA)
+    coefficients, shown = CrossComponentFilter().fit_and_apply(source, samples, [plane], LAMBDA)
     assert coefficients[1] == ()
     assert coefficients[0][TAPS.index(moved)] == pytest.approx(32, abs=1)
     rest = np.delete(coefficients[0], TAPS.index(moved))
@@ -76,24 +81,27 @@ def test_the_fit_takes_the_plane_that_pays():
     samples = np.full(useful.shape, 100, np.uint8)
     apart = np.roll(useful, 1, 1).astype(np.int32) - useful
     source = (samples + apart // 8).astype(np.uint8)
-    fit = PlanesFilter().fit_and_apply
+    fit = CrossComponentFilter().fit_and_apply
     assert [len(own) for own in fit(source, samples, [useless, useful], LAMBDA)[0]] == [0, 12]
     # Twelve bytes cost more than all the error.
     error = int(((source.astype(int) - samples) ** 2).sum())
-    assert fit(source, samples, [useless, useful], LAMBDA * error // 96 + LAMBDA)[0] == NO_PLANES
-    assert fit(source, samples, [useless, useful], 0)[0] == NO_PLANES
-    assert fit(source, samples, [], LAMBDA)[0] == NO_PLANES
+    assert (
+        fit(source, samples, [useless, useful], LAMBDA * error // 96 + LAMBDA)[0]
+        == NO_CROSS_COMPONENT
+    )
+    assert fit(source, samples, [useless, useful], 0)[0] == NO_CROSS_COMPONENT
+    assert fit(source, samples, [], LAMBDA)[0] == NO_CROSS_COMPONENT
 
 
 def test_an_encoder_uses_it_where_colours_lie_apart():
     picture = coloured()
     options = {"lam": 30.0, "preset": "photo", "backend": "cpu"}
     data = mmpcodec.encode(picture, **options)
-    without = mmpcodec.encode(picture, planes_filter=False, **options)
+    without = mmpcodec.encode(picture, cross_component_filter=False, **options)
     layers = mmpcodec.inspect(data).layers
-    assert [layer.tools.planes_filter for layer in layers] == [False, True, True]
-    assert any(layers[2].planes_coefficients)
-    assert not any(layer.tools.planes_filter for layer in mmpcodec.inspect(without).layers)
+    assert [layer.tools.cross_component_filter for layer in layers] == [False, True, True]
+    assert any(layers[2].cross_component_coefficients)
+    assert not any(layer.tools.cross_component_filter for layer in mmpcodec.inspect(without).layers)
 
     def cost(coded: bytes) -> float:
         error = (mmpcodec.decode(coded).astype(float) - picture) ** 2
@@ -116,13 +124,16 @@ def test_wrong_coefficients_are_refused_by_name():
     data = mmpcodec.encode_picture(coloured(), params, backend="cpu").data
     header = container.read_header(memoryview(data))
     layer = mmpcodec.inspect(data).layers[1]
-    own = bytes(value + 64 for value in layer.planes_coefficients[0])
+    own = bytes(value + 64 for value in layer.cross_component_coefficients[0])
     at = data.index(own, header.size)
     wrong = repaired(data[:at] + bytes([200]) + data[at + 1 :])
     with pytest.raises(
-        CorruptStream, match=r"Planes filter.*coefficient 0 of plane 0 is 200, allowed is 0 to 127"
+        CorruptStream,
+        match=r"Cross-component filter.*coefficient 0 of plane 0 is 200, allowed is 0 to 127",
     ):
         mmpcodec.decode(wrong)
     cut = repaired(data[: at + 5])
-    with pytest.raises(TruncatedStream, match=r"Planes filter.*only 5 of 12 bytes of coefficients"):
+    with pytest.raises(
+        TruncatedStream, match=r"Cross-component filter.*only 5 of 12 bytes of coefficients"
+    ):
         mmpcodec.decode(cut)

@@ -1,10 +1,10 @@
-"""The filter bank against its description, sample by sample, and what the encoder chooses."""
+"""The fixed filters against its description, sample by sample, and what the encoder chooses."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
-from independent.filter_bank import filter_bank
+from independent.fixed_filters import fixed_filters
 from mutate import places, repaired, with_number
 from support.strategies import CONTENT, deepened
 
@@ -12,7 +12,7 @@ import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams
 from mmpcodec.backends import cpu
 from mmpcodec.reference.filters import fixed as bank
-from mmpcodec.reference.filters.fixed import FilterBank, scales_of, trained_filters, value_of
+from mmpcodec.reference.filters.fixed import FixedFilters, scales_of, trained_filters, value_of
 
 ALL_ONE = value_of([2] * 7)
 
@@ -37,17 +37,17 @@ def test_filter_is_the_described_one(content, shape, depth):
     rng = np.random.default_rng(3)
     samples = deepened(rng, CONTENT[content](rng, *shape), depth)
     for step, value in ((1, ALL_ONE), (300, 0b11_10_01_00_11_10_01), (4000, ALL_ONE)):
-        expected = filter_bank(samples.astype(np.int64), depth, step, value)
-        shown = FilterBank().apply(samples, value, step, depth)
+        expected = fixed_filters(samples.astype(np.int64), depth, step, value)
+        shown = FixedFilters().apply(samples, value, step, depth)
         np.testing.assert_array_equal(shown, expected)
         assert shown.dtype == samples.dtype
 
 
 def test_a_flat_plane_and_scales_of_0_change_nothing():
     flat = np.full((9, 12), 200, np.uint8)
-    np.testing.assert_array_equal(FilterBank().apply(flat, (1 << 14) - 1, 300), flat)
+    np.testing.assert_array_equal(FixedFilters().apply(flat, (1 << 14) - 1, 300), flat)
     samples = CONTENT["noise"](np.random.default_rng(0), 8, 8)
-    assert FilterBank().apply(samples, 0, 300) is samples
+    assert FixedFilters().apply(samples, 0, 300) is samples
 
 
 @pytest.mark.parametrize("turn", range(4))
@@ -58,10 +58,10 @@ def test_turned_samples_have_the_same_filters(turn):
     turned = np.ascontiguousarray(turned.T if turn & 2 else turned)
     varied = bank.variations(samples)
     untied = (varied[0] != varied[1]) & (varied[2] != varied[3])
-    shown = FilterBank().apply(turned, ALL_ONE, 300)
+    shown = FixedFilters().apply(turned, ALL_ONE, 300)
     shown = shown.T if turn & 2 else shown
     shown = shown[:, ::-1] if turn & 1 else shown
-    expected = FilterBank().apply(samples, ALL_ONE, 300)
+    expected = FixedFilters().apply(samples, ALL_ONE, 300)
     assert untied.mean() > 0.5
     np.testing.assert_array_equal(shown[untied], expected[untied])
 
@@ -74,31 +74,31 @@ def rougher(rng, height=48, width=60):
 
 def test_choice_has_the_least_error_of_each_activity():
     source, samples = rougher(np.random.default_rng(0))
-    value = FilterBank().choose(source, samples, 300)
+    value = FixedFilters().choose(source, samples, 300)
     activity = bank.classes_of(bank.variations(samples), 300)[0] // 5
     for number, own in enumerate(scales_of(value)):
         chosen = activity == number
         errors = []
         for scale in range(4):
-            shown = FilterBank().apply(samples, value_of([scale] * 7), 300)
+            shown = FixedFilters().apply(samples, value_of([scale] * 7), 300)
             errors.append(int(((source.astype(int) - shown)[chosen] ** 2).sum()))
         assert own == errors.index(min(errors))
 
 
 def test_nothing_to_gain():
     source, _ = rougher(np.random.default_rng(0))
-    assert FilterBank().choose(source, source, 300) == 0
+    assert FixedFilters().choose(source, source, 300) == 0
 
 
 @pytest.mark.parametrize("threads", [1, 3, None])
 def test_bands_change_nothing(monkeypatch, threads):
     source, samples = rougher(np.random.default_rng(1))
-    value = FilterBank().choose(source, samples, 300)
-    shown = FilterBank().apply(samples, value, 300)
+    value = FixedFilters().choose(source, samples, 300)
+    shown = FixedFilters().apply(samples, value, 300)
     assert value
-    monkeypatch.setattr(FilterBank, "band_samples", 7 * source.shape[1])
+    monkeypatch.setattr(FixedFilters, "band_samples", 7 * source.shape[1])
     monkeypatch.setattr(cpu, "FILTER_BAND_SAMPLES", 7 * source.shape[1])
-    for own in (FilterBank(), cpu.NativeFilterBank()):
+    for own in (FixedFilters(), cpu.NativeFixedFilters()):
         assert own.choose(source, samples, 300, threads=threads) == value
         np.testing.assert_array_equal(own.apply(samples, value, 300, threads=threads), shown)
 
@@ -114,30 +114,30 @@ def encoded(picture, **options):
 
 
 def test_an_encoder_takes_the_bank_where_it_costs_less(picture):
-    found, without = encoded(picture), encoded(picture, filter_bank=0)
+    found, without = encoded(picture), encoded(picture, fixed_filters=0)
     costs = []
     for each in (found, without):
         error = ((picture.astype(int) - each.samples) ** 2).sum()
         costs.append(error + 60 * 8 * len(each.data))
     assert costs[0] <= costs[1]
-    assert without.layers[0].tools.filter_bank == 0
+    assert without.layers[0].tools.fixed_filters == 0
     assert found.layers[0].tools == replace(
         without.layers[0].tools,
-        filter_bank=found.layers[0].tools.filter_bank,
+        fixed_filters=found.layers[0].tools.fixed_filters,
         post_filter=found.layers[0].tools.post_filter,
     )
 
 
 def test_an_encoder_takes_the_scales_that_are_named(picture):
-    found = encoded(picture, filter_bank=ALL_ONE)
-    assert found.layers[0].tools.filter_bank == ALL_ONE
+    found = encoded(picture, fixed_filters=ALL_ONE)
+    assert found.layers[0].tools.fixed_filters == ALL_ONE
     np.testing.assert_array_equal(mmpcodec.decode(found.data), found.samples)
 
 
 def test_the_value_in_the_file(picture):
-    data = encoded(picture, filter_bank=ALL_ONE).data
-    assert places(data)["filter bank"]
-    with pytest.raises(CorruptStream, match="filter bank is 16384, allowed is 0 to 16383"):
-        mmpcodec.inspect(with_number(data, "filter bank", 1 << 14))
+    data = encoded(picture, fixed_filters=ALL_ONE).data
+    assert places(data)["fixed filters"]
+    with pytest.raises(CorruptStream, match="fixed filters is 16384, allowed is 0 to 16383"):
+        mmpcodec.inspect(with_number(data, "fixed filters", 1 << 14))
     with pytest.raises(CorruptStream, match="samples CRC"):
-        mmpcodec.decode(repaired(with_number(data, "filter bank", ALL_ONE ^ 0xFFF)))
+        mmpcodec.decode(repaired(with_number(data, "fixed filters", ALL_ONE ^ 0xFFF)))

@@ -1,4 +1,4 @@
-"""Exact samples: contexts, decisions, streams, round trips and the bound of the error."""
+"""Lossless samples: contexts, decisions, streams, round trips and the bound of the error."""
 
 import contextlib
 from types import SimpleNamespace
@@ -12,7 +12,7 @@ from mmpcodec import CorruptStream, TruncatedStream
 from mmpcodec.errors import FormatError
 from mmpcodec.reference.entropy.binary import BinaryModels
 from mmpcodec.reference.entropy.symbols import SymbolWriter
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes, joined, parted
 
@@ -85,7 +85,7 @@ def test_streams_are_joined_and_parted():
 def test_wrong_sizes_of_streams_are_refused(payload, error, message):
     with pytest.raises(error, match=message) as caught:
         parted(payload, 3)
-    assert caught.value.section == "Exact samples"
+    assert caught.value.section == "Lossless samples"
 
 
 @st.composite
@@ -169,12 +169,12 @@ def test_progress_is_reported():
 
 
 def test_no_values_are_refused():
-    writer = SymbolWriter(EXACT_SYNTAX)
+    writer = SymbolWriter(LOSSLESS_SYNTAX)
     writer.bit("map", 1 << 15, 1)
     models = BinaryModels("map", (2,))
     for _ in range(256):
         models.code(writer, (0,), 0)
-    with pytest.raises(CorruptStream, match="Exact samples: no value occurs"):
+    with pytest.raises(CorruptStream, match="Lossless samples: no value occurs"):
         decode_planes(writer.finish(), (1, 3, 3), 8, tools(), silent)
 
 

@@ -1,4 +1,4 @@
-"""The fast form of exact samples: repetitions, distances, digits, and what it refuses."""
+"""The fast mode of lossless samples: repetitions, distances, digits, and what it refuses."""
 
 from dataclasses import replace
 
@@ -9,12 +9,12 @@ from mmpcodec import Tools
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import Tally
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.plane import Plane
 
-TOOLS = Tools(exact=True, predictors=1, models=2)
+TOOLS = Tools(lossless=True, predictors=1, models=2)
 
 
 class Noted:
@@ -38,7 +38,7 @@ class Noted:
 def first_sample(coder, depth, given, tools=TOOLS):
     """Code the first sample of a plane, whose prediction is half of the range."""
     plane = Plane(2, 4, (1 << depth) - 1)
-    form = FastCoder([plane], coder, tools, CellRates((2, 4), Tally(EXACT_SYNTAX)))
+    form = FastCoder([plane], coder, tools, CellRates((2, 4), Tally(LOSSLESS_SYNTAX)))
     plane.begin_row(0)
     form.blend.begin_row()
     form.code_sample(0, 0, given)

@@ -1,4 +1,4 @@
-"""Hashes of the surroundings of a sample, by their formulas in the format."""
+"""Hashes of the context of a sample, by their formulas in the format."""
 
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 

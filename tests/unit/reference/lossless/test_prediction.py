@@ -1,4 +1,4 @@
-"""Fitted prediction of exact samples."""
+"""Fitted prediction of lossless samples."""
 
 import numpy as np
 import pytest

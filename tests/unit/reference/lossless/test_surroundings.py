@@ -1,4 +1,4 @@
-"""Exact samples: classes of activity, signed classes, and lists of values."""
+"""Lossless samples: classes of activity, signed classes, and lists of values."""
 
 from types import SimpleNamespace
 
@@ -9,8 +9,8 @@ import mmpcodec
 from mmpcodec import CorruptStream
 from mmpcodec.reference.entropy.binary import BinaryModels
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
-from mmpcodec.reference.entropy.syntax import EXACT_SYNTAX
-from mmpcodec.reference.lossless.surroundings import activity_class, signed_class
+from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
+from mmpcodec.reference.lossless.context import activity_class, signed_class
 from mmpcodec.reference.lossless.values import code_values, map_pays
 
 TOOLS = SimpleNamespace(predictors=1, models=8, weight_sets=1, last_stage=False, max_error=0)
@@ -33,9 +33,9 @@ def test_signed_classes():
 def test_values_are_named_where_few_occur():
     used = np.zeros(256, bool)
     used[[3, 77, 255]] = True
-    writer = SymbolWriter(EXACT_SYNTAX)
+    writer = SymbolWriter(LOSSLESS_SYNTAX)
     assert code_values(writer, 8, used, True).tolist() == [3, 77, 255]
-    reader = SymbolReader(writer.finish(), EXACT_SYNTAX)
+    reader = SymbolReader(writer.finish(), LOSSLESS_SYNTAX)
     assert code_values(reader, 8, None, False).tolist() == [3, 77, 255]
     assert map_pays(used, 100)
     assert not map_pays(used, 60)
@@ -43,7 +43,7 @@ def test_values_are_named_where_few_occur():
 
 
 def test_no_values_are_refused():
-    writer = SymbolWriter(EXACT_SYNTAX)
+    writer = SymbolWriter(LOSSLESS_SYNTAX)
     writer.bit("map", 1 << 15, 1)
     models = BinaryModels("map", (2,))
     for _ in range(256):
@@ -51,4 +51,4 @@ def test_no_values_are_refused():
     payload = writer.finish()
     for backend in mmpcodec.backends.decoders():
         with pytest.raises(CorruptStream, match="no value occurs"):
-            mmpcodec.backends.get(backend).decode_exact(payload, (1, 3, 3), 8, TOOLS)
+            mmpcodec.backends.get(backend).decode_lossless(payload, (1, 3, 3), 8, TOOLS)

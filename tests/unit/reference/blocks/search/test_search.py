@@ -9,8 +9,8 @@ from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.partition import BlockPlace, forced_flag, is_outside, pad
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS
+from mmpcodec.reference.blocks.search.rough_search import RoughSearch, coarsened
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.blocks.search.survey import BlockSurvey, coarsened
 
 
 def params(lam, **options):
@@ -32,18 +32,18 @@ def test_something_is_always_worthwhile(lam, effort, height, width, log2_size):
     picture = pad(CONTENT["noise"](np.random.default_rng(0), height, width)).astype(int)
     options = params(lam, fragment_size=1 << log2_size, effort=effort)
     state = BlockPicture(picture.shape, options.coded_tools)
-    survey = BlockSurvey(picture, state, EFFORTS[effort])
+    rough_search = RoughSearch(picture, state, EFFORTS[effort])
     fragment = BlockPlace(0, 0, log2_size, log2_size)
-    survey.look(fragment, BlockCosts(state.models, options.lambda_fixed))
-    for place in survey.seen:
-        worth = [flag for flag in place.flags() if survey.worthwhile(place, flag)]
+    rough_search.look(fragment, BlockCosts(state.models, options.lambda_fixed))
+    for place in rough_search.seen:
+        worth = [flag for flag in place.flags() if rough_search.worthwhile(place, flag)]
         assert worth
         forced = forced_flag(place, picture.shape)
         assert forced is None or worth == [forced]
         assert not is_outside(place, picture.shape)
-        seen = survey.seen[place]
+        seen = rough_search.seen[place]
         assert 0 <= seen.least <= seen.whole
-        assert len(seen.modes) == (EFFORTS[effort].surveyed if forced is None else 0)
+        assert len(seen.modes) == (EFFORTS[effort].kept if forced is None else 0)
 
 
 def test_the_coarse_source_is_close_to_the_source():
@@ -80,12 +80,16 @@ def test_the_smallest_step_leaves_no_error():
 def test_progress_counts_16x16_fragments():
     picture = CONTENT["flat"](np.random.default_rng(5), 36, 40)
     options = params(32, fragment_size=32, effort=1)
-    told = [[], []]
+    reported = [[], []]
     payload, *_ = encode_blocks(
-        picture, options.coded_tools, options.lambda_fixed, 1, lambda *state: told[0].append(state)
+        picture,
+        options.coded_tools,
+        options.lambda_fixed,
+        1,
+        lambda *state: reported[0].append(state),
     )
-    decode_blocks(payload, (36, 40), options.coded_tools, lambda *state: told[1].append(state))
-    assert told[0] == told[1] == [(0, 9), (4, 9), (6, 9), (8, 9), (9, 9)]
+    decode_blocks(payload, (36, 40), options.coded_tools, lambda *state: reported[1].append(state))
+    assert reported[0] == reported[1] == [(0, 9), (4, 9), (6, 9), (8, 9), (9, 9)]
 
 
 def test_what_progress_raises_passes_through():

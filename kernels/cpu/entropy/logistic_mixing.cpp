@@ -1,0 +1,52 @@
+#include "cpu/entropy/logistic_mixing.h"
+
+#include <math.h>
+
+namespace mmp {
+
+const MixTables kMix;
+
+MixTables::MixTables() {
+    // Every exp() gives this table, however it rounds: no value is within 3 / 10000 of the middle
+    // between two integers.
+    for (int x = -kMostMixed; x <= kMostMixed; ++x)
+        squash[x + kMostMixed] =
+            uint16_t(std::clamp(lround(65536 / (1 + exp(-x / 256.0))), 1l, 65535l));
+    int x = -kMostStretch;
+    for (int i = 0; i < 4096; ++i) {
+        while (x < kMostStretch && squash[x + kMostMixed] < 16 * i + 8) ++x;
+        stretch[i ^ 2048] = int16_t(x);
+    }
+    for (int n = 0; n < 256; ++n) rate[n] = uint16_t(131072 / (2 * n + 3));
+}
+
+template <int Models>
+LogisticMixing<Models>::LogisticMixing(int decisions, const std::array<int, Models>& contexts,
+                             const std::array<int, kMostSets>& rows, bool last_stage)
+    : decisions_((decisions + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
+      sets_(int(std::count_if(rows.begin(), rows.end(), [](int count) { return count > 0; }))),
+      lines_(decisions, contexts),
+      weights_([&] {
+          size_t all = 0;
+          for (const int count : rows) all += size_t(count) * decisions_;
+          return all * Models;
+      }()),
+      shares_(zeroed<int32_t>(size_t(decisions_) * kMostSets)) {
+    set_start_[0] = 0;
+    for (int set = 0; set < kMostSets; ++set)
+        set_start_[set + 1] = set_start_[set] + size_t(rows[set]) * decisions_;
+    seen_ = zeroed<uint16_t>(set_start_[kMostSets]);
+    if (!last_stage) return;
+    const size_t places = size_t(rows[0]) * decisions_;
+    stages_ = zeroed<uint16_t>(places * kStages);
+    uint16_t first[kStages];
+    for (int i = 0; i < kStages; ++i)
+        first[i] = kMix.squash[std::clamp(128 * (i - 16), -kMostMixed, kMostMixed) + kMostMixed];
+    for (size_t place = 0; place < places; ++place)
+        std::copy_n(first, kStages, &stages_[place * kStages]);
+}
+
+template class LogisticMixing<8>;
+template class LogisticMixing<16>;
+
+}  // namespace mmp

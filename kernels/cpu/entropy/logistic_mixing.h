@@ -1,0 +1,174 @@
+// Binary decisions whose probability is mixed from 8 or 16 models, each with a context of its own.
+// Source: section "Logistic mixing" of docs/format/format.md; after M. Mahoney, "Adaptive weighing
+// of context models for lossless data compression", 2005.
+#pragma once
+
+#include <stdint.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cpu/entropy/lines.h"
+#include "cpu/runtime/simd.h"
+#include "cpu/runtime/zeroed.h"
+
+namespace mmp {
+
+constexpr int kMostStretch = 2047;  // largest logarithm of odds, in 1/256
+constexpr int kMostMixed = 2815;
+constexpr int kMostSets = 4;
+constexpr int kStages = 33;  // probabilities of the last stage for a decision and a row
+constexpr int kRates = 2048;
+
+struct MixTables {
+    MixTables();
+    int16_t stretch[4096];  // by the upper bits of a stored probability
+    uint16_t squash[2 * kMostMixed + 1];
+    uint16_t rate[256];
+};
+extern const MixTables kMix;
+
+// By the number of bits that a weight has seen: how fast it learns.
+struct WeightRates {
+    uint8_t of[kRates];
+    constexpr WeightRates() : of() {
+        for (int m = 0; m < kRates; ++m) of[m] = uint8_t(2 + 2000 / (100 + m));
+    }
+};
+inline constexpr WeightRates kWeightRates;
+
+template <int Models>
+class LogisticMixing {
+public:
+    // `contexts` holds the number of contexts of each model, 0 for a hashed one; `rows` the number
+    // of rows of each set of weights in use, then zeros.
+    LogisticMixing(int decisions, const std::array<int, Models>& contexts,
+               const std::array<int, kMostSets>& rows, bool last_stage);
+
+    MMP_INLINE void select(const std::array<uint32_t, Models>& contexts,
+                           const std::array<int, kMostSets>& rows) {
+        lines_.select(contexts);
+        for (int set = 0; set < sets_; ++set)
+            row_[set] = rows[set] * decisions_;
+    }
+
+    // Returns the probability of a 1, in 1/65536.
+    MMP_INLINE int predict(int decision);
+    // Updates models and weights by the bit. Call predict() for the decision before.
+    MMP_INLINE void learn(int decision, int bit);
+
+private:
+    // Weights and shares are stored without their start, so that they start as zeros.
+    static constexpr int16_t kStartWeight = Models == 8 ? 2621 : 1638;
+    static constexpr int16_t kMostWeight = 28000, kLeastStored = -kMostWeight - kStartWeight,
+                             kMostStored = kMostWeight - kStartWeight;
+    static constexpr int32_t kStartShare = 16384, kMostShare = (1 << 17) - 1;
+
+    MMP_INLINE int16_t* weights(int set, int decision) const {
+        return weights_.get() + (set_start_[set] + row_[set] + decision) * Models;
+    }
+    MMP_INLINE uint16_t& seen(int set, int decision) {
+        return seen_[set_start_[set] + row_[set] + decision];
+    }
+
+    int decisions_, sets_;
+    ModelLines<Models> lines_;
+    size_t set_start_[kMostSets + 1];
+    ZeroedLines<int16_t> weights_;
+    Zeroed<uint16_t> seen_;
+    Zeroed<int32_t> shares_;
+    Zeroed<uint16_t> stages_;  // empty without the last stage
+
+    size_t row_[kMostSets] = {};
+
+    // What predict() leaves for learn().
+    alignas(32) int16_t stretched_[Models];
+    alignas(32) uint32_t used_[Models];
+    int mixed_[kMostSets];  // the logarithm of odds by each set
+    int together_;          // and by all
+    uint16_t* stage_ = nullptr;
+};
+
+template <int Models>
+MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
+    lines_.find(decision);
+    for (int from = 0; from < Models; from += 8) {
+        Shorts8 stretched;
+        for (int i = 0; i < 8; ++i) {
+            const uint32_t model = *lines_.at(from + i, decision);
+            used_[from + i] = model;
+            stretched[i] = kMix.stretch[uint16_t(model) >> 4];
+        }
+        store(stretched_ + from, stretched);
+    }
+    int together = 0;
+    for (int set = 0; set < sets_; ++set) {
+        const int16_t* w = weights(set, decision);
+        Ints4 sums{};
+        for (int from = 0; from < Models; from += 8)
+            sums += sums_of_pairs(loaded<Shorts8>(w + from) + kStartWeight,
+                                  loaded<Shorts8>(stretched_ + from));
+        mixed_[set] = std::clamp((sums[0] + sums[2] + (sums[1] + sums[3])) >> 14, -kMostMixed,
+                                 kMostMixed);
+        together += (kStartShare + shares_[decision * kMostSets + set]) * mixed_[set];
+    }
+    together_ = sets_ == 1 ? mixed_[0] : std::clamp(together >> 16, -kMostMixed, kMostMixed);
+    const int probability = kMix.squash[together_ + kMostMixed];
+    if (!stages_) return probability;
+    const int t = std::clamp(together_ + 2048, 0, 4095), k = t >> 7, f = t & 127;
+    uint16_t* stages = &stages_[(row_[0] + decision) * kStages + k];
+    stage_ = stages + (f >= 64);
+    const int staged = ((128 - f) * stages[0] + f * stages[1]) >> 7;
+    return std::clamp((probability + staged) >> 1, kLeastOfModel,
+                      65536 - kLeastOfModel);
+}
+
+template <int Models>
+MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
+    const int32_t target = bit << 16;
+    if (stage_) *stage_ = uint16_t(*stage_ + ((std::min(target, 65535) - *stage_) >> 6));
+    const int error = target - kMix.squash[together_ + kMostMixed];
+    for (int set = 0; set < sets_; ++set) {
+        if (sets_ > 1) {
+            int32_t& share = shares_[decision * kMostSets + set];
+            const int moved = kStartShare + share + ((4 * mixed_[set] * error + (1 << 17)) >> 18);
+            share = std::clamp(moved, -kMostShare, kMostShare) - kStartShare;
+        }
+        uint16_t& seen = this->seen(set, decision);
+        const int off = (target - kMix.squash[mixed_[set] + kMostMixed]) >> 4;
+        const int gain = std::clamp(kWeightRates.of[seen] * off, -32767, 32767);
+        if (seen < kRates - 1) ++seen;
+        int16_t* w = weights(set, decision);
+        const Shorts8 gains = Shorts8{} + int16_t(gain);
+        for (int from = 0; from < Models; from += 8) {
+            const Shorts8 product = high_products(4 * loaded<Shorts8>(stretched_ + from), gains);
+            Shorts8 moved = loaded<Shorts8>(w + from) + ((product + 1) >> 1);
+            moved = moved < kLeastStored ? Shorts8{} + kLeastStored : moved;
+            store(w + from, moved > kMostStored ? Shorts8{} + kMostStored : moved);
+        }
+    }
+    constexpr uint32_t kLeast = kLeastOfModel, kMost = 65536 - kLeastOfModel;
+    // The probability of the bit that did not occur shrinks; its product fits 32 bits.
+    const uint32_t wrong = bit ? 65536 : 0, sign = bit ? ~0u : 0;
+    for (int from = 0; from < Models; from += 8) {
+        const Unsigned8 used = loaded<Unsigned8>(used_ + from);
+        const Unsigned8 probability = (used & 65535) ^ kHalfOfModel, uses = used >> 16;
+        // A quotient that is not whole is 1 / divisor or more below the next integer. Rounding
+        // moves it by 2^-6 / divisor at most, in any mode, so its whole part is right.
+        const Floats8 divisor = __builtin_convertvector(Ints8(2 * uses + 3), Floats8);
+        const Unsigned8 rate = Unsigned8(__builtin_convertvector(131072 / divisor, Ints8));
+        Unsigned8 other = (probability ^ sign) - sign + wrong;
+        other -= (other * rate + (bit ? 0 : 65535)) >> 16;
+        Unsigned8 moved = ((other - wrong) ^ sign) - sign;
+        moved = moved < kLeast ? Unsigned8{} + kLeast : moved;
+        moved = moved > kMost ? Unsigned8{} + kMost : moved;
+        const Unsigned8 next = uses < kMostModelUses ? uses + 1 : uses;
+        const Unsigned8 stored = (moved ^ kHalfOfModel) | next << 16;
+        for (int i = 0; i < 8; ++i) *lines_.at(from + i, decision) = stored[i];
+    }
+}
+
+extern template class LogisticMixing<8>;
+extern template class LogisticMixing<16>;
+
+}  // namespace mmp

@@ -1,0 +1,333 @@
+// Survey (rough mode decision): promising modes of all blocks of some fragments, predicted from the
+// coarse source. It depends on no decoded sample, so all blocks are rough_modes in parallel.
+#include "cuda/blocks/least_squares.cuh"
+#include "cuda/blocks/prediction.cuh"
+#include "cuda/blocks/templates.cuh"
+#include "cuda/blocks/transform.cuh"
+#include "cuda/blocks/search/rounded.cuh"
+
+using namespace mmp;
+
+namespace {
+
+struct RoughMemory {
+    PredictMemory predict;
+    FitMemory fit;
+    Line lines[kAngles];
+    int32_t sums[kModes];
+    uint8_t looked[kModes], ranked[kModes];  // modes in order of examination, and by SATD
+    int32_t energy;
+    RoundedLevels rounded;
+    uint8_t source[kMaxBlockArea], fitted[kMaxBlockArea], matched[kMaxBlockArea];
+    uint8_t prediction[kMaxBlockArea];
+    int16_t half[kCodedSide * kMaxSide];
+    TemplateMemory templates[kBlockWarps];
+};
+
+// View of the coarse plane for the template search. Words before and after the plane are readable.
+struct PlanePlaces {
+    const uint8_t* samples;
+    int stride;
+
+    __device__ const uint8_t* pointer(int row, int column) const {
+        return samples + int64_t{row} * stride + column;
+    }
+};
+
+// Reference line of a mode; modes other than angles do not read it.
+__device__ const Line& line_of(const RoughMemory& memory, int mode) {
+    return memory.lines[max(0, angle_of(mode))];
+}
+
+// A block to survey, in coordinates of the picture.
+struct RoughBlock {
+    int row, column, a, b;
+    int top, left, side;  // of its fragment
+
+    __device__ int height() const { return 1 << a; }
+    __device__ int width() const { return 1 << b; }
+    __device__ int area() const { return 1 << (a + b); }
+    __device__ int pieces_log2() const { return a + b - 2 * kUnitLog2; }
+};
+
+// Prediction of the whole block by kLeastSquares or a later mode.
+__device__ const uint8_t* whole_prediction(const RoughMemory& memory, int mode) {
+    return mode == kLeastSquares ? memory.fitted : memory.matched;
+}
+
+__device__ PlaneView view_of(const BlockPicture& picture) {
+    return {picture.coarse, picture.width, picture.height};
+}
+
+// Whether the mean difference per sample, times the factor, is at least the quantisation step in
+// 1/16 of a sample's unit.
+__device__ bool is_large(const BlockPicture& picture, const RoughBlock& block, int difference,
+                         int factor) {
+    return factor == kAlways || factor * int64_t{difference} >= int64_t{picture.step}
+                                                                    << (block.a + block.b);
+}
+
+// Writes the prediction of a block by a mode to memory.prediction, row by row.
+__device__ void predict_block(int mode, RoughMemory& memory, const RoughBlock& block) {
+    const int a = block.a, b = block.b, pieces_across = 1 << (b - kUnitLog2);
+    for (int i = threadIdx.x; i < 1 << block.pieces_log2(); i += kBlockThreads)
+        write_piece(mode, memory.predict, line_of(memory, mode), whole_prediction(memory, mode), a,
+                    b, i / pieces_across * kUnit, i % pieces_across * kUnit, memory.prediction);
+}
+
+// Loads the source of a block and its references: the samples of the coarse source that are decoded
+// before the block.
+__device__ void load_block(const BlockPicture& picture, RoughMemory& memory,
+                           const RoughBlock& block) {
+    const int row = block.row, column = block.column, a = block.a, b = block.b;
+    for (int i = threadIdx.x; i < block.area(); i += kBlockThreads)
+        memory.source[i] = picture.source[int64_t{row + (i >> b)} * picture.width + column +
+                                          (i & (block.width() - 1))];
+    const int length = block.height() + block.width();
+    const int right = row == block.top ? picture.width : column + block.width();
+    const int bottom =
+        min(column == block.left ? block.top + block.side : row + block.height(), picture.height);
+    if (threadIdx.x < 32)
+        gather_references(view_of(picture), row, column, a, b, row ? min(right - column, length) : 0,
+                          column ? min(bottom - row, length) : 0, memory.predict);
+    __syncthreads();
+}
+
+// Computes twice the SATD of each mode in the bit mask `modes`. `before` is the number of modes
+// examined before; returns the new number.
+__device__ int look_at(RoughMemory& memory, const RoughBlock& block, uint64_t modes, int before) {
+    const int a = block.a, b = block.b, pieces_log2 = block.pieces_log2(), count = __popcll(modes);
+    const int mode = threadIdx.x;
+    if (mode < kModes && modes >> mode & 1) {
+        memory.looked[before + __popcll(modes & ((uint64_t{1} << mode) - 1))] = uint8_t(mode);
+        memory.sums[mode] = 0;
+    }
+    __syncthreads();
+    for (int n = threadIdx.x / 32; n < count; n += kBlockWarps) {
+        const int angle = angle_of(memory.looked[before + n]);
+        if (angle < 0) continue;
+        for (int k = line_start(angle, a, b) + threadIdx.x % 32; k < line_end(a, b); k += 32)
+            memory.lines[angle].samples[k] = line_sample(memory.predict, angle, a, b, k);
+    }
+    __syncthreads();
+    const auto source = [&](int i, int j) { return int(memory.source[(i << b) + j]); };
+    for (int i = threadIdx.x; i < count << pieces_log2; i += kBlockThreads) {
+        const int mode = memory.looked[before + (i >> pieces_log2)];
+        const int n = i & ((1 << pieces_log2) - 1);
+        const int y = (n >> (b - kUnitLog2)) * kUnit, x = (n << kUnitLog2) & (block.width() - 1);
+        const int sum = piece_difference(mode, memory.predict, line_of(memory, mode),
+                                         whole_prediction(memory, mode), a, b, y, x, source);
+        add_by_key(memory.sums, mode, sum, pieces_log2 >= 5);
+    }
+    __syncthreads();
+    return before + count;
+}
+
+// Ranks the examined modes by SATD.
+__device__ void rank_modes(RoughMemory& memory, int count) {
+    if (threadIdx.x < count) {
+        const int mode = memory.looked[threadIdx.x], own = memory.sums[mode] >> 1;
+        int rank = 0;
+        for (int i = 0; i < count; ++i) {
+            const int other = memory.looked[i], its = memory.sums[other] >> 1;
+            rank += its < own || (its == own && other < mode);
+        }
+        memory.ranked[rank] = uint8_t(mode);
+    }
+    __syncthreads();
+}
+
+// Best modes of the two halves of an oblong block and of the block that it is a half of; all three
+// are less oblong. `rough_modes` holds the rough search's results for the blocks of the fragment.
+__device__ uint64_t inherited_modes(const BlockPicture& picture, const RoughBlock& block,
+                                    const RoughModes* rough_modes) {
+    const BlockPlace own{block.row - block.top, block.column - block.left, block.a, block.b};
+    const int flag = own.b > own.a ? kColumns : kRows;
+    uint64_t modes = 0;
+    for (int half = 0; half < 2; ++half)
+        modes |= uint64_t{1} << rough_modes[block_number(part_of(own, flag, half))].best[0];
+    BlockPlace around = own;
+    if (flag == kColumns)
+        around.row &= -(2 << own.a), ++around.a;
+    else
+        around.column &= -(2 << own.b), ++around.b;
+    if (block.top + around.row + around.height() > picture.height) return modes;
+    if (block.left + around.column + around.width() > picture.width) return modes;
+    for (const uint8_t mode : rough_modes[block_number(around)].best) modes |= uint64_t{1} << mode;
+    return modes;
+}
+
+// Examines the angles of a block that the effort allows. Returns the number of modes examined.
+__device__ int look_at_angles(const BlockPicture& picture, RoughMemory& memory,
+                              const RoughBlock& block, const RoughModes* rough_modes, int count) {
+    constexpr uint64_t kEvery = ((uint64_t{1} << kAngles) - 1) << kFirstAngle;
+    if (picture.effort.every_angle) return look_at(memory, block, kEvery, count);
+    if (block.a != block.b)
+        return look_at(memory, block, inherited_modes(picture, block, rough_modes) & kEvery, count);
+    const auto difference = [&](int angle) { return memory.sums[kFirstAngle + angle] >> 1; };
+    constexpr int kCoarseAngles = 4;
+    uint64_t which = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+        which |= uint64_t{1} << (kFirstAngle + angle);
+    count = look_at(memory, block, which, count);
+    int best = 0;
+    for (int angle = 0; angle < kAngles; angle += kCoarseAngles)
+        if (difference(angle) < difference(best)) best = angle;
+    for (int apart = kCoarseAngles / 2; apart; apart /= 2) {
+        const int before = best - apart, after = best + apart;
+        which = 0;
+        if (before >= 0) which |= uint64_t{1} << (kFirstAngle + before);
+        if (after < kAngles) which |= uint64_t{1} << (kFirstAngle + after);
+        count = look_at(memory, block, which, count);
+        if (before >= 0 && difference(before) < difference(best)) best = before;
+        if (after < kAngles && difference(after) < difference(best)) best = after;
+    }
+    return count;
+}
+
+// Adds template matching to the ranked modes. It is slow, so it runs only where the other modes
+// leave a large SATD, and counts only if at most one other mode is better. Returns the number of
+// modes.
+__device__ int rank_templates(const BlockPicture& picture, RoughMemory& memory,
+                              const RoughBlock& block, int modes) {
+    const int row = block.row, column = block.column, a = block.a, b = block.b;
+    const int top = block.top, pieces_log2 = block.pieces_log2();
+    const int best = memory.sums[memory.ranked[0]] >> 1;
+    const int next = memory.sums[memory.ranked[1]] >> 1;
+    const auto end_of = [&](int y) {
+        if (y < top) return picture.width;
+        if (y < row) return column + block.width();
+        if (y < row + block.height()) return column;
+        return y < min(top + block.side, picture.height) ? block.left : 0;
+    };
+    const auto decoded = [&](int y, int x) { return x < end_of(y); };
+    if (!picture.templates || !is_large(picture, block, best, picture.effort.matching) ||
+        !templates_allowed(decoded, row, column, a, b))
+        return modes;
+    if (threadIdx.x == 0) memory.sums[kTemplates] = 0;
+    const PlanePlaces places{picture.coarse, picture.width};
+    const int searcher = threadIdx.x / 32;
+    search_places(places, end_of, row, column, a, b, searcher, kBlockWarps,
+                  memory.templates[searcher]);
+    __syncthreads();
+    average_places(places, row, column, a, b, picture.templates, kBlockWarps, memory.templates,
+                   memory.matched);
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1 << pieces_log2; i += kBlockThreads) {
+        const int y = (i >> (b - kUnitLog2)) * kUnit, x = (i << kUnitLog2) & (block.width() - 1);
+        int difference[kUnit * kUnit];
+        for (int k = 0; k < kUnit * kUnit; ++k) {
+            const int at = ((y + k / kUnit) << b) + x + k % kUnit;
+            difference[k] = memory.source[at] - memory.matched[at];
+        }
+        atomicAdd(&memory.sums[kTemplates], hadamard_sum(difference));
+    }
+    __syncthreads();
+    const int own = memory.sums[kTemplates] >> 1;
+    if (own >= next) return modes;
+    if (threadIdx.x == 0) {
+        const int rank = own >= best;
+        for (int i = modes; i > rank; --i) memory.ranked[i] = memory.ranked[i - 1];
+        memory.ranked[rank] = kTemplates;
+    }
+    __syncthreads();
+    return modes + 1;
+}
+
+// Writes, for the best modes of a block, the energy of the residual and either its coefficients in
+// scan order or the estimate of its rounded levels. `number` is the block number in its fragment,
+// `slot` the number of the fragment in the launch.
+__device__ void transform_best(const BlockPicture& picture, const SearchRoom& room,
+                               RoughMemory& memory, const RoughBlock& block, int number, int slot,
+                               int modes) {
+    const BlockTables& tables = *picture.tables;
+    const int a = block.a, b = block.b, width = block.width(), shape = shape_number(a, b);
+    const int rows = min(block.height(), kCodedSide), columns_log2 = min(b, kCodedSideLog2);
+    const int coded_log2 = min(a, kCodedSideLog2) + columns_log2;
+    const int rough = picture.effort.rough;
+    const int index = ((block.row - block.top) >> a) * (kMaxSide >> b) +
+                      ((block.column - block.left) >> b);
+    const auto residual = [&](int i, int j) {
+        const int at = (i << b) + j;
+        return memory.source[at] - memory.prediction[at];
+    };
+    for (int r = 0; r < min(rough, modes); ++r) {
+        if (threadIdx.x == 0) memory.energy = 0, memory.rounded = {};
+        predict_block(memory.ranked[r], memory, block);
+        __syncthreads();
+        int energy = 0;
+        for (int i = threadIdx.x; i < block.area(); i += kBlockThreads) {
+            const int difference = memory.source[i] - memory.prediction[i];
+            energy += difference * difference;
+        }
+        energy = int(warp_sum(uint32_t(energy)));
+        if (threadIdx.x % 32 == 0) atomicAdd(&memory.energy, energy);
+        for (int i = threadIdx.x; i < rows << b; i += kBlockThreads)
+            memory.half[i] =
+                column_frequency(tables, residual, a, kCosine, i >> b, i & (width - 1));
+        __syncthreads();
+        const uint16_t* order = tables.order[shape];
+        int16_t* out = room.coefficients +
+                       ((int64_t{slot} * rough + r) * kShapes + shape) * kMaxBlockArea +
+                       index * block.area();
+        for (int i = threadIdx.x; i < 1 << coded_log2; i += kBlockThreads) {
+            const int16_t value =
+                coefficient_of(tables, memory.half, b, kCosine, i >> columns_log2,
+                               i & ((1 << columns_log2) - 1));
+            if (picture.effort.rounded)
+                memory.rounded.add(value, order[i], picture.step, coded_log2);
+            else
+                out[order[i]] = value;
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+            room.residuals[(int64_t{slot} * kBlocks + number) * rough + r] = {
+                memory.rounded.energy(), memory.energy, memory.rounded.rate()};
+        __syncthreads();
+    }
+}
+
+}  // namespace
+
+// Searches the blocks whose sides differ by a factor of 2^apart (all blocks if `apart` is negative)
+// in the fragments of the tickets from `first` on. Grid: (kBlocks, tickets); occupancy: five CUDA
+// blocks per multiprocessor.
+extern "C" __global__ void __launch_bounds__(kBlockThreads, 5)
+    search_roughly(const BlockPicture* pictures, const SearchRoom* rooms, int first, int apart) {
+    __shared__ RoughMemory memory;
+    const SearchRoom& room = *rooms;
+    const Ticket ticket = room.tickets[first + blockIdx.y];
+    const BlockPicture& picture = pictures[ticket.picture];
+    const BlockEffort& effort = picture.effort;
+    const int side = 1 << picture.fragment_log2;
+    const int top = ticket.row * side, left = ticket.column * side;
+    const BlockPlace place = block_of(blockIdx.x);
+    const RoughBlock block{top + place.row, left + place.column, place.a, place.b, top, left, side};
+    if (apart >= 0 && abs(place.a - place.b) != apart) return;
+    if (!is_rough_searched(picture, place, picture.height - top, picture.width - left)) return;
+    const bool fitted =
+        picture.least_squares && block.row >= kFittedFrom && block.column >= kFittedFrom;
+    RoughModes* rough_modes = room.rough_modes + int64_t{blockIdx.y} * kBlocks;
+    load_block(picture, memory, block);
+    const auto difference = [&](int mode) { return memory.sums[mode] >> 1; };
+    int count = look_at(memory, block, 1 << kAverage | 1 << kPlanar, 0);
+    if (is_large(picture, block, min(difference(kAverage), difference(kPlanar)), effort.angles))
+        count = look_at_angles(picture, memory, block, rough_modes, count);
+    rank_modes(memory, count);
+    if (fitted && is_large(picture, block, difference(memory.ranked[0]), effort.fitting)) {
+        if (threadIdx.x < 32)
+            predict_least_squares(view_of(picture), block.row, block.column, block.a, block.b,
+                                  picture.width, memory.fit, memory.fitted);
+        count = look_at(memory, block, uint64_t{1} << kLeastSquares, count);
+        rank_modes(memory, count);
+    }
+    count = rank_templates(picture, memory, block, count);
+    if (threadIdx.x == 0) {
+        uint64_t promising = 0;
+        for (int i = 0; i < min(effort.kept, count); ++i)
+            promising |= uint64_t{1} << memory.ranked[i];
+        room.modes[int64_t{blockIdx.y} * kBlocks + blockIdx.x] = promising;
+        rough_modes[blockIdx.x] = {{memory.ranked[0], memory.ranked[1]}, uint8_t(count), 0};
+    }
+    transform_best(picture, room, memory, block, blockIdx.x, blockIdx.y, count);
+}

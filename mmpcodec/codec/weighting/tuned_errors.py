@@ -1,0 +1,55 @@
+"""The error of a decoded tile as its encoder aims: squared, or seen. *Encoder only*."""
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmpcodec.codec.colour import layout_of, split
+from mmpcodec.codec.distortion import distortion, seen_pixels
+from mmpcodec.codec.tile_coding import TileSource, weight_of_layer
+from mmpcodec.codec.weighting.maps import Weighting
+from mmpcodec.codec.weighting.masking import masked
+from mmpcodec.depth import extra_bits
+from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.samples import form_of
+from mmpcodec.tools import EYE_WEIGHTS
+
+
+def error_of(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> float:
+    """Return the error of a decoded tile in the units of lambda.
+
+    Parameters
+    ----------
+    tile : TileSource
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        As they are decoded; alpha is ignored.
+    params : EncodeParams
+        Their aim decides how errors count.
+    """
+    if params.tune != EYE:
+        return distortion(tile.on_host, samples, tile.depth)
+    return float(seen_cells(tile, samples, params).sum())
+
+
+def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> NDArray[np.float64]:
+    """Return the errors of the cells of 16x16 pixels that are seen, in the units of lambda.
+
+    Parameters
+    ----------
+    tile, samples, params
+        See ``error_of``.
+
+    Returns
+    -------
+    (ceil(H / 16), ceil(W / 16)) float64 array
+    """
+    source, depth = tile.on_host, tile.depth
+    form, layout = form_of(source), layout_of(source, params.lam)
+    seen = seen_pixels(source)
+    weighting = Weighting(masked(tile.roi, source, depth), seen, EYE_WEIGHTS)
+    pairs = zip(split(source, depth, layout), split(samples, depth, layout), strict=True)
+    total = np.zeros(1)
+    for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):
+        weight = weight_of_layer(form, layout, layer, params.tune, weighs=True)
+        errors = weighting.seen_cells(plane.samples, decoded.samples)
+        total = total + weight / 4.0 ** extra_bits(plane.depth) * errors
+    return total

@@ -1,0 +1,247 @@
+"""The logistic mixture of 8 or 16 context models, with sets of weights and a last stage.
+
+Source: section "Logistic mixing" of ``docs/format/format.md``; after M. Mahoney, "Adaptive weighing
+of context models for lossless data compression", Florida Tech report CS-2005-16, 2005.
+"""
+
+import math
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from mmpcodec.reference.entropy.binary import ONE, BitCoder, moved
+
+MOST_STRETCH, MOST_MIXED = 2047, 2815
+"""Largest logarithmic odds of a model and of a mixture, in 1/256."""
+HASHED = (0, 11, 14)
+"""Models, from 0, whose contexts are hashed to lines."""
+LINE_BITS, LINE_DECISIONS = 16, 16
+"""Binary logarithm of the lines of a hashed model, and decisions of a line."""
+PART_FACTOR, LINE_FACTOR = 2654435761, 789269575
+"""Factors of the hash of a line."""
+LEAST_PROBABILITY, MOST_PROBABILITY = 32, ONE - 32
+"""Lowest and highest probability of a model and of the last stage, in 1/65536."""
+MOST_USES = 127
+START_WEIGHT = {8: 2621, 16: 1638}
+"""Initial weight by number of models."""
+MOST_WEIGHT, WEIGHT_BITS = 28000, 14
+"""Largest weight, and binary logarithm of the unit of weights."""
+MOST_GAIN = (1 << 15) - 1
+"""Largest change of a weight for one model, in 1/32768 of its logarithmic odds."""
+MOST_WEIGHT_USES = 2047
+START_SHARE, MOST_SHARE = 1 << 14, (1 << 17) - 1
+"""Shares of the sets are in 1/65536."""
+STAGES = 33
+"""Probabilities of the last stage for each decision and row."""
+
+
+@cache
+def squash() -> np.ndarray:
+    """Return the probabilities of logarithmic odds.
+
+    Returns
+    -------
+    (5631,) int array
+        Entry i is the probability, in 1/65536, of the logarithmic odds (i - 2815) / 256.
+    """
+    odds = np.arange(-MOST_MIXED, MOST_MIXED + 1)
+    exact = [ONE / (1 + math.exp(-x / 256)) for x in odds]
+    return np.clip(np.rint(exact), 1, ONE - 1).astype(int)
+
+
+@cache
+def stretch() -> np.ndarray:
+    """Return the logarithmic odds of probabilities: the inverse of ``squash``.
+
+    Returns
+    -------
+    (4096,) int array
+        Entry i is the logarithmic odds, in 1/256, of the probability (16 i + 8) / 65536.
+    """
+    within = squash()[MOST_MIXED - MOST_STRETCH : MOST_MIXED + MOST_STRETCH + 1]
+    found = np.searchsorted(within, 16 * np.arange(4096) + 8) - MOST_STRETCH
+    return np.minimum(found, MOST_STRETCH)
+
+
+class WeightSet:
+    """Weights of one set for one decision and row.
+
+    Parameters
+    ----------
+    models : int
+        Number of models, 8 or 16.
+
+    Attributes
+    ----------
+    weights : (models,) int array
+        In 1/16384.
+    uses : int
+        Bits that the weights were learned from, at most 2047 (m in the format).
+    """
+
+    def __init__(self, models: int):
+        self.weights = np.full(models, START_WEIGHT[models], np.int64)
+        self.uses = 0
+
+    def mix(self, odds: np.ndarray) -> int:
+        """Return the weighted logarithmic odds, in 1/256."""
+        return _mixed(int(self.weights @ odds) >> WEIGHT_BITS)
+
+    def learn(self, odds: np.ndarray, mixture: int, bit: int) -> None:
+        """Move the weights, which gave the mixture, towards those that predict the bit."""
+        rate = 2 + 2000 // (100 + self.uses)
+        error = rate * (ONE * bit - _probability(mixture) >> 4)
+        gain = min(max(error, -MOST_GAIN), MOST_GAIN)
+        self.weights += (odds * gain + (1 << 14)) >> 15
+        np.clip(self.weights, -MOST_WEIGHT, MOST_WEIGHT, out=self.weights)
+        self.uses = min(self.uses + 1, MOST_WEIGHT_USES)
+
+
+class LogisticMixing:
+    """The context models of one plane, the weights that mix them, and the last stage.
+
+    All state is in dictionaries, because few of the possible contexts occur.
+
+    Parameters
+    ----------
+    models : int
+        Number of models, 8 or 16.
+    weight_sets : int
+        Number of sets of weights, 1 or 4.
+    last_stage : bool
+        Whether the last stage corrects the probability.
+
+    Attributes
+    ----------
+    states : dict of (model, context or line, decision) to (probability, uses)
+        State of a model; absent ones have probability 1/2 and 0 uses.
+    sets : dict of (set, row, decision) to WeightSet
+    shares : dict of decision to list of int
+        Share of each set, in 1/65536.
+    stages : dict of (row of set 1, decision) to list of int
+        Probabilities of the last stage, in 1/65536.
+    """
+
+    def __init__(self, models: int, weight_sets: int, last_stage: bool):
+        self.models, self.weight_sets, self.last_stage = models, weight_sets, last_stage
+        self.states: dict[tuple[int, int, int], tuple[int, int]] = {}
+        self.sets: dict[tuple[int, int, int], WeightSet] = {}
+        self.shares: dict[int, list[int]] = {}
+        self.stages: dict[tuple[int, int], list[int]] = {}
+        self.contexts: Sequence[int] = ()
+        self.rows: Sequence[int] = ()
+
+    def select(self, contexts: Sequence[int], rows: Sequence[int]) -> None:
+        """Choose the contexts and weights for the bits of the next sample.
+
+        Parameters
+        ----------
+        contexts : sequence of 16 int
+            Context of each model; only those of the models in use are read.
+        rows : sequence of 4 int
+            Row of each set of weights; only those of the sets in use are read.
+        """
+        self.contexts, self.rows = contexts[: self.models], rows[: self.weight_sets]
+
+    def code(self, coder: BitCoder, syntax: str, decision: int, bit: int | None) -> int:
+        """Code a bit, then adapt all that predicted it.
+
+        Parameters
+        ----------
+        coder : BitCoder
+        syntax : str
+            Name of the syntax element.
+        decision : int
+            Number of the question that the bit answers.
+        bit : int or None
+            The bit to encode; None decodes.
+
+        Returns
+        -------
+        int
+            0 or 1.
+        """
+        keys = [self._key(model, context, decision) for model, context in enumerate(self.contexts)]
+        states = [self.states.get(key, (ONE // 2, 0)) for key in keys]
+        odds = np.array([stretch()[probability >> 4] for probability, _ in states])
+        bit = self._code_mixture(coder, syntax, decision, odds, bit)
+        for key, state in zip(keys, states, strict=True):
+            self.states[key] = learned(state, bit)
+        return bit
+
+    def _code_mixture(
+        self, coder: BitCoder, syntax: str, decision: int, odds: np.ndarray, bit: int | None
+    ) -> int:
+        """Code a bit by the mixture of the odds of the models, and adapt what mixes them."""
+        sets = [self._set((k, row, decision)) for k, row in enumerate(self.rows)]
+        mixtures = [own.mix(odds) for own in sets]
+        shares = self.shares.setdefault(decision, [START_SHARE] * len(sets))
+        mixture = mixtures[0]
+        if len(sets) > 1:
+            products = (share * x for share, x in zip(shares, mixtures, strict=True))
+            mixture = _mixed(sum(products) >> 16)
+        probability = _probability(mixture)
+        if self.last_stage:
+            stage = self.stages.setdefault((self.rows[0], decision), _first_stage())
+            place, part = divmod(min(max(mixture + 2048, 0), 4095), 128)
+            between = ((128 - part) * stage[place] + part * stage[place + 1]) >> 7
+            probability = _limited((probability + between) >> 1)
+        bit = coder.bit(syntax, probability, bit)
+
+        if self.last_stage:
+            nearest = place + (part >= 64)
+            stage[nearest] += (min(ONE * bit, ONE - 1) - stage[nearest]) >> 6
+        if len(sets) > 1:
+            error = ONE * bit - _probability(mixture)
+            for k, x in enumerate(mixtures):
+                share = shares[k] + ((4 * x * error + (1 << 17)) >> 18)
+                shares[k] = min(max(share, -MOST_SHARE), MOST_SHARE)
+        for own, x in zip(sets, mixtures, strict=True):
+            own.learn(odds, x, bit)
+        return bit
+
+    def _set(self, key: tuple[int, int, int]) -> WeightSet:
+        """Return the weights of a set, row and decision."""
+        if key not in self.sets:
+            self.sets[key] = WeightSet(self.models)
+        return self.sets[key]
+
+    def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
+        """Return the key of a model's state."""
+        if model in HASHED:
+            return model, hashed_line(context, decision), decision % LINE_DECISIONS
+        return model, context, decision
+
+
+def learned(state: tuple[int, int], bit: int) -> tuple[int, int]:
+    """Return the probability and number of uses of a model after it has seen a bit."""
+    probability, uses = state
+    probability = moved(probability, bit * ONE, uses)
+    return _limited(probability), min(uses + 1, MOST_USES)
+
+
+def hashed_line(context: int, decision: int) -> int:
+    """Return the line of a hashed model for a context and a decision, 0 to 65535."""
+    y = (context + (decision // LINE_DECISIONS) * PART_FACTOR) * LINE_FACTOR % 2**32
+    return (y ^ y >> 15) % 2**LINE_BITS
+
+
+def _first_stage() -> list[int]:
+    """Return the initial probabilities of the last stage."""
+    return [_probability(_mixed(128 * (i - STAGES // 2))) for i in range(STAGES)]
+
+
+def _mixed(odds: int) -> int:
+    """Limit logarithmic odds of a mixture."""
+    return min(max(odds, -MOST_MIXED), MOST_MIXED)
+
+
+def _probability(odds: int) -> int:
+    """Return the probability of logarithmic odds, in 1/65536."""
+    return int(squash()[odds + MOST_MIXED])
+
+
+def _limited(probability: int) -> int:
+    """Limit a probability of a model or of the last stage."""
+    return min(max(probability, LEAST_PROBABILITY), MOST_PROBABILITY)

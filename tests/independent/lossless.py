@@ -1,0 +1,504 @@
+"""Sections Lossless samples, Fast mode and Logistic mixing of the text."""
+
+import math
+
+import numpy as np
+from independent.arithmetic import limited
+from independent.file import Reader
+from independent.fitted_prediction import PLACES, Prediction
+from independent.rangecoder import BinaryModels, RangeCoder
+
+
+def lossless_samples(payload, height, width, depth, count, tools):
+    """The planes of a layer, in the order of the form."""
+    reader = Reader(payload)
+    sizes = [reader.number("bytes of a stream") for _ in range(count - 1)]
+    streams = [reader.take(size) for size in sizes]
+    streams.append(reader.rest())
+    order = (1, 0, 2, 3)[:count] if count >= 3 else range(count)
+    found = [None] * count
+    before = []
+    for number, stream in zip(order, streams, strict=True):
+        coder = RangeCoder(stream)
+        occurring = range(2**depth) if tools["max error"] else values(coder, depth)
+        plane = Plane(height, width, len(occurring) - 1)
+        if plane.M > 0:
+            decoder = FastDecoder if tools["models"] == 2 else PlaneDecoder
+            decoder(coder, plane, before, tools).decode()
+        coder.end()
+        before = [plane, *before[:1]]
+        found[number] = np.array(occurring)[np.array(plane.x)]
+    return found
+
+
+def values(coder, depth):
+    """The values that occur in a plane."""
+    if not coder.bit(32768):
+        return list(range(2**depth))
+    models = BinaryModels(coder)
+    occurring = []
+    bit = 0
+    for value in range(2**depth):
+        bit = models.bit("occurs", bit)
+        if bit:
+            occurring.append(value)
+    if not occurring:
+        raise ValueError("no value occurs")
+    return occurring
+
+
+class Plane:
+    """Samples x (numbers of values) and residuals; the methods know the margins."""
+
+    def __init__(self, height, width, M):
+        self.height, self.width, self.M = height, width, M
+        self.x = [[0] * width for _ in range(height)]
+        self.residuals = [[0] * width for _ in range(height)]
+
+    def sample(self, row, column):
+        row = min(row, self.height - 1)
+        if row < 0 or (row == 0 and column < 0):
+            return (self.M + 1) >> 1
+        if column < 0:
+            return self.x[row - 1][0]
+        return self.x[row][min(column, self.width - 1)]
+
+    def residual(self, row, column):
+        return self.beyond(self.residuals, row, column)
+
+    def beyond(self, numbers, row, column):
+        """One of the numbers of the samples, 0 beyond the plane."""
+        inside = 0 <= row < self.height and 0 <= column < self.width
+        return numbers[row][column] if inside else 0
+
+    def level(self, row, column):
+        return (sum(self.sample(row + i, column + j) for i, j in PLACES[:4]) + 2) >> 2
+
+
+def sc(v):
+    s = sum(bound <= abs(v) for bound in (1, 3, 8, 20))
+    return 4 + s if v >= 0 else 4 - s
+
+
+def f(distance):
+    """The class of a distance v - predicted."""
+    m = abs(distance)
+    steps = ((12, 0, 0, 0), (24, 12, 12, 1), (56, 18, 24, 2), (96, 26, 56, 4), (160, 29, 96, 6))
+    k = 30
+    for end, first, start, shift in reversed(steps):
+        if m < end:
+            k = first + ((m - start) >> shift)
+    return 31 + k if distance >= 0 else 31 - k
+
+
+def h(*numbers):
+    total = 0
+    for x in reversed(numbers):
+        total = (total + x) * 65599
+    return total % 2**32
+
+
+def hash_of(s):
+    return ((s ^ (s >> 15)) * 2654435761) % 2**32
+
+
+class Table:
+    """Earlier samples in the same context of n neighbours; there are 2^bits lines."""
+
+    def __init__(self, n, bits=15):
+        self.n, self.bits = n, bits
+        self.entries = {}  # check, uses and value, by number
+
+    def look_up(self, P1, P2, neighbours):
+        rest = P1 * 65599 + P2 * 65599**2
+        rest += sum(neighbours[i] * 65599 ** (i + 3) for i in range(1, self.n))
+        key = hash_of((rest + neighbours[0] * 65599**3) % 2**32)
+        line = hash_of(rest % 2**32) >> (32 - self.bits)
+        self.number = (line, key >> 29)  # line, entry
+        self.check = key % 2**14
+        check, self.uses, self.value = self.entries.get(self.number, (0, 0, 0))
+        if check != self.check:
+            self.uses = 0
+
+    def match(self, predicted):
+        if self.uses == 0:
+            return 0
+        away = limited(self.value - predicted, -500, 500)
+        return 1024 * (min(self.uses, 4) - 1) + 502 + away
+
+    def agreement(self, predicted):
+        if self.uses == 0:
+            return 0
+        if self.value != predicted:
+            return 3
+        return 1 if self.uses <= 2 else 2
+
+    def learn(self, x):
+        uses, value = self.uses, self.value
+        if uses > 0 and value == x:
+            uses = min(uses + 1, 255)
+        else:
+            uses >>= 1
+            if uses == 0:
+                uses, value = 1, x
+        self.entries[self.number] = self.check, uses, value
+
+
+def activity_of(near, earlier_residuals):
+    """activity and act; near are the residuals of W, N, NW, NE, WW and NN."""
+    activity = sum(map(abs, near)) + abs(near[0]) + abs(near[1])
+    q = len(earlier_residuals)
+    if q > 0:
+        activity = (3 * activity + 8 // q * sum(map(abs, earlier_residuals))) >> 2
+    return activity, class_of(activity)
+
+
+def class_of(activity):
+    """act."""
+    if activity < 4:
+        return activity
+    digits = activity.bit_length()
+    return min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
+
+
+class PlaneDecoder:
+    def __init__(self, coder, plane, before, tools):
+        self.plane = plane
+        self.before = before  # P1 and P2
+        self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["max error"]
+        self.prediction = Prediction(plane, before, tools)
+        self.logistic_mixing = LogisticMixing(coder, tools)
+        self.means = {}  # B and n, by ("texture" or "skew", its number, act)
+        self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
+
+    def decode(self):
+        for row in range(self.plane.height):
+            self.prediction.begin_row(row)
+            for column in range(self.plane.width):
+                self.sample(row, column)
+
+    def sample(self, row, column):
+        plane, q = self.plane, len(self.before)
+        v = [plane.sample(row + i, column + j) for i, j in PLACES]
+        W, N, NW = v[:3]
+        fitted = self.prediction.fitted(row, column)
+
+        near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
+        earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
+        activity, act = activity_of(near, earlier_residuals)
+
+        median = sorted((W, N, W + N - NW))[1]
+        texture = sum((64 * v[i] > fitted) << i for i in range(6))
+        skew = limited(16 + (64 * median - fitted + 4 + activity) // (8 + 2 * activity), 0, 31)
+
+        means = [self.means.setdefault(k, [0, 0]) for k in ((0, texture, act), (1, skew, act))]
+        mended = limited(fitted + ((means[0][0] + means[1][0] + 16) >> 5), 0, 64 * self.M)
+        predicted = (mended + 32) >> 6
+        fraction = (mended % 64) >> 3
+
+        P = [earlier.sample(row, column) for earlier in self.before] + [0, 0]
+        for table in self.tables.values():
+            table.look_up(P[0], P[1], v)
+        E = [sc(residual) for residual in [*earlier_residuals, 0, 0][:2]]
+        contexts = self.contexts(row, column, v, predicted, act, sc(median - predicted), near)
+        rows = (
+            act,
+            3 * sc(median - predicted) + min(2, fraction // 3),
+            sum(4**i * t.agreement(predicted) for i, t in enumerate(self.tables.values())),
+            9 * E[0] + E[1] if q > 0 else predicted >> max(0, self.b - 5),
+        )
+        x = self.coded(predicted, contexts, rows)
+
+        plane.x[row][column] = x
+        plane.residuals[row][column] = (64 * x - fitted + 32) >> 6
+        for table in self.tables.values():
+            table.learn(x)
+        for mean in means:
+            B, n = mean
+            B += ((16 * (64 * x - fitted) - B) * (131072 // (2 * n + 3))) >> 16
+            mean[:] = B, min(n + 1, 64)
+        self.prediction.learn(row, column, x)
+
+    def contexts(self, row, column, v, predicted, act, o, near):
+        """The contexts of all models; v are the samples at the 22 places."""
+        W, N, NW, NE, WW, NN = v[:6]
+        WWW, NNN, NNE = (v[PLACES.index(at)] for at in ((0, -3), (-3, 0), (-2, 1)))
+        c = min(7, act // 3)
+        match = {n: table.match(predicted) for n, table in self.tables.items()}
+
+        def F(value):
+            return f(value - predicted)
+
+        texts = {
+            "activity": 32 * o + act,
+            "beside": 64 * F(W) + F(N),
+            "above": 64 * F(NE) + F(NW),
+            "curves": 64 * F(3 * (W - WW) + WWW) + F(3 * (N - NN) + NNN),
+            "line": 8 * F(2 * W - WW) + c,
+        }
+        if not self.before:
+            return (
+                h(predicted),
+                match[3],
+                match[22],
+                match[6],
+                texts["activity"],
+                texts["beside"],
+                texts["above"],
+                match[10],
+                texts["curves"],
+                8 * min(255, predicted >> max(0, self.b - 8)) + c,
+                8 * F(N + NE - NNE) + c,
+                h(N, predicted, NE),
+                texts["line"],
+                8 * F(N + W - NW) + c,
+                h(W, predicted, WW),
+                64 * (W >> max(0, self.b - 6)) + (N >> max(0, self.b - 6)),
+            )
+        A, B = (
+            [plane.sample(row + i, column + j) for i, j in ((0, 0), (0, -1), (-1, 0))]
+            for plane in (self.before * 2)[:2]
+        )
+        if len(self.before) == 1:
+            B = [0, 0, 0]
+        return (
+            h(predicted, A[0], B[0]),
+            match[6],
+            64 * F(W + A[0] - A[1]) + F(N + A[0] - A[2]),
+            match[3],
+            match[22],
+            64 * F(W + A[0] - A[1]) + F(W + B[0] - B[1]),
+            texts["beside"],
+            64 * F(N + A[0] - A[2]) + F(N + B[0] - B[2]),
+            match[10],
+            81 * sc(near[0]) + 9 * sc(near[1]) + sc(near[3]),
+            texts["activity"],
+            h(N, predicted, NE, A[0]),
+            texts["line"],
+            texts["curves"],
+            h(W, predicted, WW, A[0]),
+            texts["above"],
+        )
+
+    def coded(self, predicted, contexts, rows):
+        """The sample, by the decisions of number 7."""
+        M, e = self.M, self.e
+        s = 2 * e + 1
+        most = ((M + e) // s).bit_length()
+
+        def mixed(decision):
+            return self.logistic_mixing.bit(decision, contexts, rows)
+
+        if mixed(0) == 0:
+            return predicted
+        if predicted == 0:
+            below = 0
+        elif predicted == M:
+            below = 1
+        else:
+            below = mixed(1)
+        L = 0
+        for length in range(most - 1):
+            if mixed(2 + 2 * L + below if L < 5 else 120 + 2 * (L - 5) + below) == 0:
+                break
+            L = length + 1
+        r = 1
+        k = max(0, min(L - 3, most - 8))
+        for i in range(L - k):
+            if i >= 3:
+                decision = 16 + 8 * (L - 1 - i)
+            elif L >= 3:
+                decision = 16 + 8 * (L - 3) + r
+            else:
+                decision = {1: 11, 2: 12}[L] + r
+            r = 2 * r + mixed(decision)
+        if k > 0:
+            r = 2**k * r + self.logistic_mixing.coder.plain(k)
+        return shown(predicted - s * r if below else predicted + s * r, M, e)
+
+
+def shown(v, M, e):
+    if not -e <= v <= M + e:
+        raise ValueError(f"sample is {v}, allowed is {-e} to {M + e}")
+    return limited(v, 0, M)
+
+
+class FastDecoder:
+    """The samples of a plane in the fast mode."""
+
+    def __init__(self, coder, plane, before, tools):
+        self.coder = coder
+        self.plane = plane
+        self.before = before  # P1 and P2
+        self.M, self.e, self.s = plane.M, tools["max error"], 2 * tools["max error"] + 1
+        self.prediction = Prediction(plane, before, tools)
+        self.means = {}  # B, by texture and act
+        self.table = Table(6, bits=14)
+        self.models = {}  # p and n of known and first, by the name
+        self.second = {}  # p and n, by line and d'
+
+    def decode(self):
+        for row in range(self.plane.height):
+            self.prediction.begin_row(row)
+            for column in range(self.plane.width):
+                self.sample(row, column)
+
+    def sample(self, row, column):
+        plane = self.plane
+        v = [plane.sample(row + i, column + j) for i, j in PLACES[:6]]
+        W, N, NW = v[:3]
+        fitted = self.prediction.fitted(row, column)
+        near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
+        earlier_residuals = [earlier.residual(row, column) for earlier in self.before]
+        act = class_of(activity_of(near, earlier_residuals)[0] >> (self.s.bit_length() - 1))
+        texture = sum((64 * v[i] > fitted) << i for i in range(6))
+        B = self.means.get((texture, act), 0)
+        predicted = (limited(fitted + ((B + 8) >> 4), 0, 64 * self.M) + 32) >> 6
+
+        P = [earlier.sample(row, column) for earlier in self.before]
+        self.table.look_up(*[*P, 0, 0][:2], v)
+        uses = self.table.uses
+        V = self.table.value if uses > 0 else 0
+        equal = (V == W) + 2 * (V == N) + 4 * (V == NW)
+        if uses > 0 and self.bit("known", min(uses, 7), act, equal):
+            x = V
+        else:
+            away = sorted((W, N, W + N - NW))[1] - predicted
+            o = sc(earlier_residuals[0] if self.before else away)
+            y = 4 + limited(V - predicted, -3, 3) if uses > 0 else 0
+            k = max(0, (act >> 1) - (3 if self.before else 2))
+            k = min(((self.M + self.e) // self.s).bit_length(), k)
+            line = hash_of(h(predicted, k, *(P or [V]))) >> 19
+            x = self.far(predicted, k, ("first", o, y, act), line)
+
+        plane.x[row][column] = x
+        plane.residuals[row][column] = (64 * x - fitted + 32) >> 6
+        self.means[texture, act] = B + ((16 * (64 * x - fitted) - B) >> 5)
+        self.table.learn(x)
+        self.prediction.learn(row, column, x)
+
+    def far(self, predicted, k, first, line):
+        """The sample, by its distance from the prediction."""
+        high = 0
+        while high < 14 and self.bit(*first, high, second=(line, high) if high < 6 else None):
+            high += 1
+        if high == 14:
+            n = self.coder.plain(5)
+            if n > 16:
+                raise ValueError(f"n of a distance is {n}, allowed is 0 to 16")
+            high = 13 + 2**n
+            if n > 0:
+                high += self.coder.plain(n)
+        r = high << k
+        if k > 0:
+            beyond = int(high > 0)
+            r += self.bit(*first, 14 + beyond, second=(line, 6 + beyond)) << (k - 1)
+        if k > 1:
+            r += self.coder.plain(k - 1)
+        distance = -self.s * ((r + 1) >> 1) if r % 2 else self.s * (r >> 1)
+        return shown(predicted + distance, self.M, self.e)
+
+    def bit(self, *name, second=None):
+        """A bit by the model of a name, and by the one of second if that is named."""
+        model = self.models.setdefault(name, [32768, 0])
+        if second is None:
+            bit = self.coder.bit(model[0])
+        else:
+            p, n = self.second.get(second, (2048, 0))
+            bit = self.coder.bit((model[0] + 16 * p + 8) >> 1)
+            p += ((4095 * bit - p) * (131072 // (n + 4))) >> 16
+            self.second[second] = p, min(n + 1, 12)
+        learn(model, bit)
+        return bit
+
+
+SQUASH = [
+    limited(math.floor(65536 / (1 + math.exp(-x / 256)) + 0.5), 1, 65535)
+    for x in range(-2815, 2816)
+]
+
+
+def squash(x):
+    return SQUASH[x + 2815]
+
+
+def stretch_table():
+    """stretch(p) by p >> 4."""
+    table = []
+    x = -2047
+    for p in range(4096):
+        while x < 2047 and squash(x) < 16 * p + 8:
+            x += 1
+        table.append(x)
+    return table
+
+
+STRETCH = stretch_table()
+
+
+def learn(model, bit):
+    p, n = model
+    p += ((65536 * bit - p) * (131072 // (2 * n + 3))) >> 16
+    model[:] = limited(p, 32, 65504), min(n + 1, 127)
+
+
+class LogisticMixing:
+    def __init__(self, coder, tools):
+        self.coder = coder
+        self.count = tools["models"]
+        self.last_stage = tools["last stage"]
+        self.models = [{} for _ in range(self.count)]  # of each, p and n
+        self.sets = [{} for _ in range(tools["weight sets"])]  # of each, weights and [m]
+        self.shares = {}  # by decision
+        self.a = {}  # by decision and row
+
+    def bit(self, decision, contexts, rows):
+        known = []
+        for i, model in enumerate(self.models):
+            name = contexts[i], decision
+            if i + 1 in (1, 12, 15):
+                y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
+                name = (y ^ (y >> 15)) % 2**16, decision % 16
+            known.append(model.setdefault(name, [32768, 0]))
+        bit = self.mixture([STRETCH[p >> 4] for p, n in known], decision, rows)
+        for model in known:
+            learn(model, bit)
+        return bit
+
+    def mixture(self, s, decision, rows):
+        start = {8: 2621, 16: 1638}[self.count]
+        sets, xs = [], []
+        for weight_set, row in zip(self.sets, rows, strict=False):
+            w, m = weight_set.setdefault((decision, row), ([start] * self.count, [0]))
+            sets.append((w, m))
+            xs.append(limited(sum(w[i] * s[i] for i in range(self.count)) >> 14, -2815, 2815))
+        z = xs[0]
+        if len(xs) == 4:
+            shares = self.shares.setdefault(decision, [16384] * 4)
+            z = limited(sum(shares[i] * xs[i] for i in range(4)) >> 16, -2815, 2815)
+        p = squash(z)
+        if self.last_stage:
+            a = self.a.get((decision, rows[0]))
+            if a is None:
+                a = [squash(limited(128 * (i - 16), -2815, 2815)) for i in range(33)]
+                self.a[decision, rows[0]] = a
+            t = limited(z + 2048, 0, 4095)
+            k, f = t >> 7, t % 128
+            p = limited((p + (((128 - f) * a[k] + f * a[k + 1]) >> 7)) >> 1, 32, 65504)
+        bit = self.coder.bit(p)
+
+        if self.last_stage:
+            j = k + 1 if f >= 64 else k
+            a[j] += (min(65536 * bit, 65535) - a[j]) >> 6
+        if len(xs) == 4:
+            error = 65536 * bit - squash(z)
+            for i, x in enumerate(xs):
+                share = shares[i] + ((4 * x * error + 131072) >> 18)
+                shares[i] = limited(share, -131071, 131071)
+        for (w, m), x in zip(sets, xs, strict=True):
+            rate = 2 + 2000 // (100 + m[0])
+            g = limited(rate * ((65536 * bit - squash(x)) >> 4), -32767, 32767)
+            for i in range(self.count):
+                w[i] = limited(w[i] + ((s[i] * g + 16384) >> 15), -28000, 28000)
+            m[0] = min(m[0] + 1, 2047)
+        return bit
