@@ -30,7 +30,6 @@ from mmpcodec.tools import (
     preset_of,
     preset_tools,
     presets_where,
-    with_values,
 )
 
 AUTO, BEST = "auto", "best"
@@ -342,7 +341,7 @@ class EncodeParams:
             raise ParameterError(
                 f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
             )
-        first, *others = (with_values(tools, given) for tools in sets)
+        first, *others = (replace(tools, **given) for tools in sets)
         return cls(
             lam,
             first,

@@ -5,11 +5,11 @@ of parameters, the fields of layer headers, the structures of the native backend
 and the generators of the tests read the list of tools from here.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, fields, replace
 from enum import IntEnum
 from numbers import Integral
-from typing import Any, TypedDict
+from typing import Any, NamedTuple, TypedDict
 
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
@@ -231,14 +231,9 @@ class Tools:
     lossless : bool
         Code lossless samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only
         the tools below then have an effect, and ``prediction`` must be False.
-    predictors : int
-        Predictors whose predictions of a sample are blended, 1 to 3; 1 with 2 models.
-    models : int
-        Models that predict a bit: 8 or 16, or 2, which is the fast mode.
-    weight_sets : int
-        Sets of weights that mix the models, 1 or 4; 1 with 2 models.
-    last_stage : bool
-        Adapt the mixed probability once more; False with 2 models.
+    lossless_form : int
+        How many predictors and models predict a sample, 1 to 4; 1 is the fast mode. See
+        ``LosslessForm``.
     max_error : int
         Most that a decoded sample differs from its source, 0 to 32767.
 
@@ -279,10 +274,7 @@ class Tools:
     cross_component_filter: bool = _tool(False, BLOCKS, needs="prediction")
     quantisation_matrix: int = _tool(0, BLOCKS, high=15, needs="prediction")
     lossless: bool = _tool(False, LOSSLESS)
-    predictors: int = _tool(1, LOSSLESS, low=1, high=3, needs="lossless")
-    models: int = _tool(8, LOSSLESS, values=(2, 8, 16), needs="lossless")
-    weight_sets: int = _tool(1, LOSSLESS, values=(1, 4), needs="lossless")
-    last_stage: bool = _tool(False, LOSSLESS, needs="lossless")
+    lossless_form: int = _tool(2, LOSSLESS, low=1, high=4, needs="lossless")
     max_error: int = _tool(0, LOSSLESS, high=32767, needs="lossless")
 
     def __post_init__(self):
@@ -297,17 +289,11 @@ class Tools:
                 if fault := tool.fault(number, getattr(self, tool.needs)):
                     shown = value if value is None else number
                     raise ParameterError(f"{tool.name} = {shown}: {fault}")
-        if fault := self.fault_of_models:
-            raise ParameterError(fault)
 
     @property
-    def fault_of_models(self) -> str | None:
-        """What is wrong with the tools of lossless samples together, or None."""
-        if self.models == FEWEST_MODELS:
-            for name, only in ONLY_WITH_FEWEST.items():
-                if (value := getattr(self, name)) != only:
-                    return f"{name} = {value}: must be {only} with models = {FEWEST_MODELS}"
-        return None
+    def form(self) -> "LosslessForm":
+        """What the lossless form stands for, with the maximal error."""
+        return LOSSLESS_FORMS[self.lossless_form]._replace(max_error=self.max_error)
 
     @property
     def without_loss(self) -> bool:
@@ -370,10 +356,7 @@ class ToolOptions(TypedDict, total=False):
     cross_component_filter: bool | None
     quantisation_matrix: int | None
     lossless: bool | None
-    predictors: int | None
-    models: int | None
-    weight_sets: int | None
-    last_stage: bool | None
+    lossless_form: int | None
     max_error: int | str | None
 
 
@@ -395,23 +378,48 @@ LOSSLESS_TOOLS = tuple(
     name for name, row in TABLE.items() if row.codings == (LOSSLESS,) and name != "lossless"
 )
 """Names of the tools of lossless samples, in the order of the format."""
-FEWEST_MODELS = 2
-"""Number of models of the fast mode, which has no choice of other tools."""
-ONLY_WITH_FEWEST = {"predictors": 1, "weight_sets": 1, "last_stage": False}
-"""The only values of other tools in the fast mode."""
+
+
+class LosslessForm(NamedTuple):
+    """What a decoder of lossless samples does: see section "Lossless samples" of the format.
+
+    Parameters
+    ----------
+    predictors : int
+        Predictors whose predictions of a sample are blended, 1 to 3.
+    models : int
+        Models that predict a bit: 8 or 16, or 2, which is the fast mode.
+    weight_sets : int
+        Sets of weights that mix the models, 1 or 4.
+    last_stage : bool
+        Whether the mixed probability is adapted once more.
+    max_error : int
+        Most that a decoded sample differs from its source.
+    """
+
+    predictors: int
+    models: int
+    weight_sets: int
+    last_stage: bool
+    max_error: int = 0
+
+
+LOSSLESS_FORMS = (
+    LosslessForm(1, 8, 1, last_stage=False),
+    LosslessForm(1, 2, 1, last_stage=False),
+    LosslessForm(1, 8, 4, last_stage=True),
+    LosslessForm(1, 16, 4, last_stage=True),
+    LosslessForm(3, 16, 4, last_stage=True),
+)
+"""The lossless forms by number. Form 0 codes the colours of palettes, and no file names it."""
 
 DEFAULT_EFFORT = 2
 """Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
 20 has rates and times."""
 SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
 """Tools that take long to search, and the effort from which presets have them."""
-LOSSLESS_FORMS: dict[int, dict[str, Any]] = {
-    1: {"predictors": 1, "models": 2},
-    2: {"predictors": 1, "models": 8, "weight_sets": 4, "last_stage": True},
-    4: {"predictors": 1, "models": 16, "weight_sets": 4, "last_stage": True},
-    6: {"predictors": 3, "models": 16, "weight_sets": 4, "last_stage": True},
-}
-"""Tools of lossless samples, and the effort from which presets have them; decision 38 has times."""
+FORM_EFFORTS = {1: 1, 2: 2, 4: 3, 6: 4}
+"""The efforts from which presets have a lossless form, and its number; decision 38 has times."""
 
 _PREDICTION: dict[str, Any] = {
     **{name: TABLE[name].fullest for name in BLOCK_TOOLS},
@@ -447,9 +455,8 @@ def preset_tools(name: str, effort: int = DEFAULT_EFFORT) -> Tools:
     """
     tools = _PRESETS[name]
     if tools.lossless:
-        return replace(
-            tools, **LOSSLESS_FORMS[max(least for least in LOSSLESS_FORMS if least <= effort)]
-        )
+        least = max(least for least in FORM_EFFORTS if least <= effort)
+        return replace(tools, lossless_form=FORM_EFFORTS[least])
     if not tools.prediction:
         return tools
     slow: dict[str, Any] = {each: effort >= least for each, least in SLOW_TOOLS.items()}
@@ -458,24 +465,6 @@ def preset_tools(name: str, effort: int = DEFAULT_EFFORT) -> Tools:
 
 PRESETS: dict[str, Tools] = {name: preset_tools(name) for name in _PRESETS}
 """Named sets of tools at the default effort; "auto" is no set but tries several."""
-
-
-def with_values(tools: Tools, given: Mapping[str, Any]) -> Tools:
-    """Return tools with given values; of lossless samples, others give way to what is given.
-
-    Raises
-    ------
-    ParameterError
-        If a given value is out of its range, or given values exclude each other.
-    """
-    fitting: dict[str, Any] = {}
-    if tools.lossless and given.get("models") == FEWEST_MODELS:
-        fitting = ONLY_WITH_FEWEST
-    elif tools.models == FEWEST_MODELS and any(
-        given.get(name, only) != only for name, only in ONLY_WITH_FEWEST.items()
-    ):
-        fitting = {"models": TABLE["models"].default}
-    return replace(tools, **{**fitting, **given})
 
 
 EYE_FRAGMENT = 32
@@ -508,7 +497,7 @@ def preset_of(tools: Tools) -> str | None:
     >>> preset_of(PRESETS["text"])
     'text'
     """
-    efforts = {1, *SLOW_TOOLS.values(), *LOSSLESS_FORMS}
+    efforts = {1, *SLOW_TOOLS.values(), *FORM_EFFORTS}
     alike = (name for name in PRESETS if any(preset_tools(name, each) == tools for each in efforts))
     return next(alike, None)
 

@@ -44,7 +44,7 @@ from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.tools import PRESETS, TABLE, Tools, presets_where
+from mmpcodec.tools import PRESETS, TABLE, LosslessForm, Tools, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
@@ -194,7 +194,7 @@ class Backend(ABC):
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -207,8 +207,7 @@ class Backend(ABC):
             Samples below 2**depth.
         depth : int
             Bits per sample, 1 to 16.
-        tools : Tools
-            Tools of lossless samples.
+        form : LosslessForm
         threads : int or None
             Most threads; lossless samples use one for each plane.
         progress : callable or None
@@ -218,7 +217,7 @@ class Backend(ABC):
         -------
         payload : bytes
         decoded : (C, H, W) uint16 array
-            The samples that ``decode_lossless`` returns: ``planes`` unless ``tools.max_error`` is
+            The samples that ``decode_lossless`` returns: ``planes`` unless ``form.max_error`` is
             above 0.
         trace : Trace
         """
@@ -229,7 +228,7 @@ class Backend(ABC):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,

@@ -20,7 +20,7 @@ from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import PRESETS, LosslessForm, Tools
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -269,13 +269,13 @@ class CpuBackend(Backend):
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
         threads = threads or processors()
-        payload, decoded, *rates = _cpu.encode_lossless(planes, depth, tools, threads, progress)
+        payload, decoded, *rates = _cpu.encode_lossless(planes, depth, form, threads, progress)
         return payload, decoded, _lossless_trace(*rates)
 
     def decode_lossless(
@@ -283,13 +283,13 @@ class CpuBackend(Backend):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         threads = threads or processors()
-        planes, *rates = _cpu.decode_lossless(payload, shape, depth, tools, threads, progress)
+        planes, *rates = _cpu.decode_lossless(payload, shape, depth, form, threads, progress)
         return planes, _lossless_trace(*rates)
 
 

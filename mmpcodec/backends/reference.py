@@ -20,7 +20,7 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import PRESETS, LosslessForm, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -93,13 +93,13 @@ class ReferenceBackend(Backend):
         self,
         planes: np.ndarray,
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[bytes, np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        payload, decoded, bits, rates = coder.encode_planes(planes, depth, tools, report)
+        payload, decoded, bits, rates = coder.encode_planes(planes, depth, form, report)
         return payload, decoded, Trace(bits, cell_rates=rates)
 
     def decode_lossless(
@@ -107,13 +107,13 @@ class ReferenceBackend(Backend):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        tools: Tools = PRESETS["lossless"],
+        form: LosslessForm = PRESETS["lossless"].form,
         *,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> tuple[np.ndarray, Trace]:
         report = partial(report_progress, progress)
-        planes, bits, rates = coder.decode_planes(payload, shape, depth, tools, report)
+        planes, bits, rates = coder.decode_planes(payload, shape, depth, form, report)
         return planes, Trace(bits, cell_rates=rates)
 
 

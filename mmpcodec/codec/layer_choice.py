@@ -445,7 +445,7 @@ def _coded_lossless(
     """Code a layer of lossless samples."""
     tools = job.params.tools
     payload, decoded, trace = backend.encode_lossless(
-        to_planes(job.samples), job.depth, tools, threads=threads, progress=progress
+        to_planes(job.samples), job.depth, tools.form, threads=threads, progress=progress
     )
     samples = job.samples if tools.without_loss else from_planes(decoded, job.depth)
     return tools, payload, samples, trace, backend.name

@@ -15,7 +15,7 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import CorruptStream, FormatError
-from mmpcodec.format.palette import COLOUR_TOOLS, SECTION, Palette, Streams, joined
+from mmpcodec.format.palette import COLOUR_FORM, SECTION, Palette, Streams, joined
 from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.progress import Progress
@@ -66,7 +66,7 @@ def encode_palette(
     depth : int
         Bits per sample of the colours.
     tools : Tools
-        Tools of lossless lossless samples, for the numbers.
+        Tools of lossless samples, for the numbers.
     threads, progress
         See ``Backend.encode``.
     of_colours : bool
@@ -75,12 +75,12 @@ def encode_palette(
     row = to_planes(colours[None, :, 0] if colours.shape[1] == 1 else colours[None])
     stream, trace = b"", Trace({})
     if of_colours:
-        stream, _, trace = backend.encode_lossless(row, depth, COLOUR_TOOLS, threads=threads)
+        stream, _, trace = backend.encode_lossless(row, depth, COLOUR_FORM, threads=threads)
     tools = replace(tools, post_filter=False)
     palette = Palette(tools, len(colours), transparent, b"")
     own = to_planes(numbers)
     of_numbers, _, own_trace = backend.encode_lossless(
-        own, palette.depth, tools, threads=threads, progress=progress
+        own, palette.depth, tools.form, threads=threads, progress=progress
     )
     palette = replace(palette, payload=joined(Streams(stream, of_numbers)))
     return palette, _trace_of(palette, trace, own_trace, numbers)
@@ -121,7 +121,7 @@ def decode_palette(
             streams.colours,
             (colours_count, 1, palette.entries),
             depth,
-            COLOUR_TOOLS,
+            COLOUR_FORM,
             threads=threads,
         )
     with _named("numbers"):
@@ -129,7 +129,7 @@ def decode_palette(
             streams.numbers,
             (1, *shape),
             palette.depth,
-            palette.tools,
+            palette.tools.form,
             threads=threads,
             progress=progress,
         )

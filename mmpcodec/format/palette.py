@@ -8,17 +8,17 @@ from typing import NamedTuple
 
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.format.tool_fields import read_exact_switches, write_switches
+from mmpcodec.format.tool_fields import read_tool
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, LOSSLESS, Tools
+from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, TABLE, Tools
 
 SECTION = "Palette"
 CODING = len(CODINGS)
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-COLOUR_TOOLS = Tools(lossless=True, post_filter=False)
-"""Tools of the stream of the colours."""
+COLOUR_FORM = LOSSLESS_FORMS[0]
+"""Lossless form of the stream of the colours."""
 
 
 class Streams(NamedTuple):
@@ -35,7 +35,7 @@ class Palette:
     Parameters
     ----------
     tools : Tools
-        Tools of the stream of the numbers: lossless lossless samples.
+        Tools of the stream of the numbers: lossless samples without error.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
     transparent : bool
@@ -83,7 +83,7 @@ def write(palette: Palette, form: Form) -> bytes:
     """Return the bytes of a palette in a tile of a form."""
     size = b"" if _is_last(palette.transparent, form) else number(len(palette.payload))
     entries = number(2 * (palette.entries - 1) + palette.transparent)
-    head = number(CODING) + write_switches(palette.tools, LOSSLESS) + entries
+    head = number(CODING) + number(palette.tools.lossless_form) + entries
     return head + size + palette.payload
 
 
@@ -101,7 +101,8 @@ def read(fields: Fields, form: Form) -> Palette | None:
         return None
     section, fields.section = fields.section, SECTION
     fields.number("coding", CODING, CODING)
-    tools = Tools(**read_exact_switches(fields), post_filter=False)
+    lossless_form = read_tool(fields, TABLE["lossless_form"], {"lossless": True})
+    tools = Tools(lossless=True, post_filter=False, lossless_form=lossless_form)
     entries = fields.number("entries", 0, 2 * MOST_ENTRIES - 1)
     transparent = entries & 1 > 0
     if _is_last(transparent, form):

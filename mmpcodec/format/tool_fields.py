@@ -5,7 +5,7 @@ Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 
 from typing import Any
 
-from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.errors import CorruptStream
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.tools import (
     BLOCK_TOOLS,
@@ -27,34 +27,29 @@ HEADER_TOOLS = {
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 SWITCHES = {
-    coding: {
-        tool.name: ((len(tool.values) or tool.high + 1 - tool.low_in_file) - 1).bit_length()
-        for tool in HEADER_TOOLS[coding]
-        if tool.high < 100
-    }
-    for coding in (BLOCKS, LOSSLESS)
+    tool.name: ((len(tool.values) or tool.high + 1) - 1).bit_length()
+    for tool in HEADER_TOOLS[BLOCKS]
+    if tool.high < 100
 }
-"""Tools of each coding that share one number, the lowest bits first: the bits of each."""
+"""Tools of predicted blocks that share one number, the lowest bits first: the bits of each."""
 
 
 def write_tools(tools: Tools) -> bytes:
     """Return the bytes of the tools of a layer, without its coding, in the order of the format."""
-    coding = tools.codings[0]
     stored = [tool for each in tools.codings for tool in HEADER_TOOLS[each]]
     values = {tool.name: int(getattr(tools, tool.name)) for tool in stored}
-    if coding not in SWITCHES:
+    if not tools.prediction:
         return b"".join(map(number, values.values()))
-    others = [value for name, value in values.items() if name not in SWITCHES[coding]]
-    return write_switches(tools, coding) + b"".join(map(number, others))
+    others = [value for name, value in values.items() if name not in SWITCHES]
+    return _switches(tools) + b"".join(map(number, others))
 
 
-def write_switches(tools: Tools, coding: str) -> bytes:
-    """Return the bytes of the number that holds most tools of a coding."""
+def _switches(tools: Tools) -> bytes:
+    """Return the bytes of the number that holds most tools of predicted blocks."""
     switches = place = 0
-    for name, bits in SWITCHES[coding].items():
+    for name, bits in SWITCHES.items():
         value, tool = int(getattr(tools, name)), TABLE[name]
-        own = tool.values.index(value) if tool.values else value - tool.low_in_file
-        switches |= own << place
+        switches |= (tool.values.index(value) if tool.values else value) << place
         place += bits
     return number(switches)
 
@@ -69,13 +64,9 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     CorruptStream
         If a value is out of range.
     """
-    values: dict[str, Any]
-    if coding == LOSSLESS:
-        values = read_exact_switches(fields)
-        return values | {"max_error": read_tool(fields, TABLE["max_error"], values)}
-    values = {"prediction": coding != TREES}
+    values: dict[str, Any] = {"lossless": coding == LOSSLESS, "prediction": coding == BLOCKS}
     if coding == BLOCKS:
-        values |= _read_switches(fields, coding)
+        values |= _read_switches(fields)
     for tool in HEADER_TOOLS[coding]:
         if tool.name not in values:
             values[tool.name] = read_tool(fields, tool, values)
@@ -85,30 +76,19 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     return values
 
 
-def read_exact_switches(fields: Fields) -> dict[str, Any]:
-    """Read the switches of lossless samples; raises as ``read_tools`` does."""
+def _read_switches(fields: Fields) -> dict[str, Any]:
     at = fields.offset
-    values = {"lossless": True, **_read_switches(fields, LOSSLESS)}
-    try:
-        Tools(**values)
-    except ParameterError as error:
-        raise CorruptStream(fields.section, str(error), at) from None
-    return values
-
-
-def _read_switches(fields: Fields, coding: str) -> dict[str, Any]:
-    at, switches = fields.offset, SWITCHES[coding]
-    left = fields.number("switches", 0, (1 << sum(switches.values())) - 1)
+    left = fields.number("switches", 0, (1 << sum(SWITCHES.values())) - 1)
     values = {}
-    for name, bits in switches.items():
+    for name, bits in SWITCHES.items():
         tool, value = TABLE[name], left & ((1 << bits) - 1)
         left >>= bits
-        most = len(tool.values) - 1 if tool.values else tool.high - tool.low_in_file
+        most = len(tool.values) - 1 if tool.values else tool.high
         if value > most:
             raise CorruptStream(
                 fields.section, f"{tool.title} in switches is {value}, allowed is 0 to {most}", at
             )
-        values[name] = tool.values[value] if tool.values else value + tool.low_in_file
+        values[name] = tool.values[value] if tool.values else value
     return values
 
 

@@ -36,7 +36,7 @@ from mmpcodec.bench.codecs.base import SampleKind
 from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.depth import BYTE
 from mmpcodec.samples import form_of
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import FORM_EFFORTS
 
 RUNS = 3
 EIGHT_BITS = ("WebP", "paq8px")
@@ -118,7 +118,7 @@ BY_PROGRAM = {
 }
 """Codecs that are programs, and their operating points."""
 CODECS: dict[str, Callable[[pictures.Picture], Pair]] = {
-    **{f"mmp, effort {effort}": partial(ours, effort=effort) for effort in LOSSLESS_FORMS},
+    **{f"mmp, effort {effort}": partial(ours, effort=effort) for effort in FORM_EFFORTS},
     **{f"JPEG XL, effort {effort}": partial(jpegxl, effort=effort) for effort in (7, 9, 10)},
     "JPEG-LS": jpegls,
     "WebP, method 6": webp,

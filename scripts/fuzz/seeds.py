@@ -18,7 +18,6 @@ from mmpcodec.tools import TREES, Tools
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
 LARGEST_DICTIONARY = 2000
-MODELS = (2, 8, 16)
 
 
 def field(value: int, low: int, high: int) -> bytes:
@@ -35,15 +34,10 @@ def tool_fields(tools: Tools, coding: str) -> bytes:
     )
 
 
-def exact_fields(tools: Tools, depth: int) -> bytes:
+def lossless_fields(tools: Tools, depth: int) -> bytes:
     """Encode the tools of lossless samples as the fuzzer's entry reads them."""
-    fewest, *_ = MODELS
-    found = [tools.predictors - 1, MODELS.index(tools.models)]
-    if tools.models > fewest:
-        found += [tools.weight_sets > 1, tools.last_stage]
-    found.append(tools.max_error > 0)
-    most = 1 << (depth - 1)
-    return bytes(found) + (field(tools.max_error, 0, most) if tools.max_error else b"")
+    found = bytes([tools.lossless_form, tools.max_error > 0])
+    return found + (field(tools.max_error, 0, 1 << (depth - 1)) if tools.max_error else b"")
 
 
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
@@ -54,7 +48,7 @@ def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> byte
     head = bytes([coding, 15, 0, 48, height - 1, width - 1])
     if tools.lossless:
         head += field(planes, 1, 4) + field(depth, 1, 16)
-        return head + exact_fields(tools, depth) + layer.payload
+        return head + lossless_fields(tools, depth) + layer.payload
     if not tools.prediction:
         return head + tool_fields(tools, TREES) + layer.payload
     if depth > 8:

@@ -240,15 +240,8 @@ def _refused(data: bytes, reason: str) -> bytes:
 def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
     """Yield damaged files of lossless samples."""
     gray, colours = streams("lossless-gray-2"), streams("lossless-colour-2")
-    for name, switches in (
-        ("predictors", 0b110111),
-        ("models", 0b111100),
-        ("two-models-with-weights", 0b010000),
-        ("two-models-with-last-stage", 0b100000),
-        ("switches", 0b1000000),
-        ("other-models", 0b111000),
-    ):
-        yield f"lossless-{name}", with_number(gray, "switches", switches)
+    for name, form in (("form-0", 0), ("form-5", 5), ("other-form", 3)):
+        yield f"lossless-{name}", with_number(gray, "lossless form", form)
     yield "lossless-max-error", with_number(gray, "max error", 32768)
     yield "lossless-other-max-error", with_number(gray, "max error", 1)
     start = places(gray)["payload"]
@@ -268,8 +261,8 @@ def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
 def damaged_palettes(streams: Streams) -> Iterator[tuple[str, bytes]]:
     """Yield damaged files with palettes."""
     alone, gray, fine = (streams(f"palette-{name}") for name in ("gray-alone", "gray", "fine"))
-    for name, switches in (("switches", 0b1000000), ("models", 0b111100), ("weights", 0b010000)):
-        yield f"palette-{name}", with_number(alone, "switches", switches)
+    for form in (0, 5):
+        yield f"palette-form-{form}", with_number(alone, "lossless form", form)
     yield "palette-entries", with_number(alone, "entries", 8192)
     yield "palette-other-entries", with_number(alone, "entries", 4)
     entries, _ = numbered(fine, places(fine)["entries"])

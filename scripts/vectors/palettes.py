@@ -137,7 +137,7 @@ def _tile(
 def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.ndarray]:
     """Return a layer and the samples that it decodes to."""
     if name == ALPHA:
-        payload, _, _ = backend.encode_lossless(to_planes(plane.samples), plane.depth, TOOLS)
+        payload, _, _ = backend.encode_lossless(to_planes(plane.samples), plane.depth, TOOLS.form)
         return Layer(name, TOOLS, payload), plane.samples
     made = backend.encode(plane.samples, BELOW, depth=plane.depth)
     tools = replace(BELOW.coded_tools, post_filter=False, cross_component_filter=False)
@@ -145,7 +145,7 @@ def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.nd
 
 
 def _lossless_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
-    payload, _, _ = backend.encode_lossless(to_planes(samples), header.depth, TOOLS)
+    payload, _, _ = backend.encode_lossless(to_planes(samples), header.depth, TOOLS.form)
     layer = Layer(header.form.title, TOOLS, payload)
     return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples)), samples
 

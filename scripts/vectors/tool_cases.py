@@ -188,40 +188,36 @@ def of_levels() -> Iterator[Case]:
     yield "levels-of-trees", 60000 + coat[:24, :40] // 40 * 40, text, {}
     yield "levels-with-range", 31744 + 9 * coat, photo(30, range=(32000, 33000)), {}
     yield "levels-of-tiles", 31744 + 9 * np.tile(coat, (2, 2)), photo(30), {"tile_size": 64}
-    exact = parameters(preset="lossless", max_error=5, range=(100, 900))
-    yield "range-of-lossless", 9 * coat[:24, :40], exact, {}
+    lossless = parameters(preset="lossless", max_error=5, range=(100, 900))
+    yield "range-of-lossless", 9 * coat[:24, :40], lossless, {}
 
 
 def of_lossless_samples() -> Iterator[Case]:
     """Yield the cases of lossless samples."""
-    exact = partial(parameters, preset="lossless")
+    lossless = partial(parameters, preset="lossless")
     coat = shipped("camera.pgm")[200:296, 60:172]
     i, j = (np.asarray(each) for each in np.indices(coat.shape))
     colours = np.dstack([coat[:7, 2:22], coat[:7, 1:21], 255 - coat[:7, :20]])
     letters = np.where((i // 3 * 7 + j // 4 * 5) % 11 < 3, 0, 255 - 40 * (j // 40))
     letters = letters.astype(np.uint8)
     for effort in (1, 2, 4, 6):
-        yield f"lossless-gray-{effort}", coat[:9, :43], exact(effort=effort), {}
-        yield f"lossless-colour-{effort}", colours, exact(effort=effort), {}
-        yield f"lossless-letters-{effort}", letters[:12, 20:52], exact(effort=effort), {}
-    near = exact(effort=6, predictors=2, models=8, weight_sets=1, last_stage=False)
-    yield "lossless-near", coat[:8, :35], near, {}
-    yield "lossless-one-set", coat[:8, :35], exact(effort=6, weight_sets=1), {}
-    yield "lossless-no-last-stage", coat[:8, :35], exact(effort=6, last_stage=False), {}
+        yield f"lossless-gray-{effort}", coat[:9, :43], lossless(effort=effort), {}
+        yield f"lossless-colour-{effort}", colours, lossless(effort=effort), {}
+        yield f"lossless-letters-{effort}", letters[:12, 20:52], lossless(effort=effort), {}
     for error in (1, 3, 40):
-        yield f"lossless-error-{error}", colours, exact(effort=2, max_error=error), {}
+        yield f"lossless-error-{error}", colours, lossless(effort=2, max_error=error), {}
     for error in (1, 9):
-        yield f"lossless-fast-error-{error}", colours, exact(effort=1, max_error=error), {}
+        yield f"lossless-fast-error-{error}", colours, lossless(effort=1, max_error=error), {}
     deep = (coat.astype(np.uint16) << 8) + (i * j % 256).astype(np.uint16)
     for depth, effort in ((16, 6), (16, 1), (12, 2)):
         own = deep[:8, :26] >> (16 - depth)
-        yield f"lossless-depth-{depth}-{effort}", own, exact(effort=effort), {"depth": depth}
-    yield "lossless-error-depth-16", deep[:8, :26], exact(max_error=300), {"depth": 16}
-    yield "lossless-depth-1", coat[:12, :40] >> 7, exact(), {"depth": 1}
+        yield f"lossless-depth-{depth}-{effort}", own, lossless(effort=effort), {"depth": depth}
+    yield "lossless-error-depth-16", deep[:8, :26], lossless(max_error=300), {"depth": 16}
+    yield "lossless-depth-1", coat[:12, :40] >> 7, lossless(), {"depth": 1}
     alpha = np.dstack([colours, (5 * i[:7, :20]).astype(np.uint8)])[:5]
-    yield "lossless-alpha", alpha, exact(effort=6), {}
-    yield "lossless-two-planes", alpha[..., 2:], exact(effort=4), {}
-    yield "lossless-tiles", coat[:5, :70], exact(), {"tile_size": 64}
-    yield "lossless-one-column", coat[:, :1], exact(effort=6), {}
-    yield "lossless-one-row", coat[:1], exact(effort=6), {}
-    yield "lossless-one-value", np.full((20, 30), 77, np.uint8), exact(), {}
+    yield "lossless-alpha", alpha, lossless(effort=6), {}
+    yield "lossless-two-planes", alpha[..., 2:], lossless(effort=4), {}
+    yield "lossless-tiles", coat[:5, :70], lossless(), {"tile_size": 64}
+    yield "lossless-one-column", coat[:, :1], lossless(effort=6), {}
+    yield "lossless-one-row", coat[:1], lossless(effort=6), {}
+    yield "lossless-one-value", np.full((20, 30), 77, np.uint8), lossless(), {}

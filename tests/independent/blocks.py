@@ -20,7 +20,7 @@ CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, CROSS_COMPONENT, WIDE = 0, 
 def blocks(coder, height, width, depth, tools, earlier=()):
     """The decoded padded picture of a layer of predicted blocks, and the steps of its fragments."""
     decoder = Blocks(coder, padded(height, 4), padded(width, 4), depth, tools)
-    decoder.earlier = earlier[: tools["earlier planes"]]
+    decoder.earlier = earlier[: tools["cross component"]]
     for y in range(0, height, tools["fragment size"]):
         for x in range(0, width, tools["fragment size"]):
             decoder.fragment(y, x)

@@ -189,7 +189,7 @@ def layer(own, height, width, depth, layout, count, earlier, sets):
         raise ValueError("planes together are for lossless samples only")
     if not (exact and layout == 0):
         depth = max(depth, 8)
-    if tools.get("earlier planes", 0) > len(earlier):
+    if tools.get("cross component", 0) > len(earlier):
         raise ValueError(f"cross component is above {len(earlier)}")
     if (coding == TREES or tools.get("dictionary")) and depth != 8:
         raise ValueError("trees are for a depth of 8 only")
@@ -214,7 +214,7 @@ def coefficients_of(own, tools):
     field."""
     least = 1 if own.coding >= IN_SET else 0
     filters = checked(
-        "post filter", own.filter[0], range(least, 16 << tools.get("earlier planes", 0))
+        "post filter", own.filter[0], range(least, 16 << tools.get("cross component", 0))
     )
     weights, found = Reader(own.filter[1:]), {}
     for k in range(6):

@@ -18,33 +18,25 @@ COEFFICIENTS = 6, 6, 6, 6, 12, 12  # of each bit of the field post filter
 OWN_FIELDS: dict[int, tuple[str, ...]] = {  # of tools, without those of trees
     TREES: (),
     BLOCKS: ("switches", "step", "fixed filters"),
-    LOSSLESS: ("switches", "max error"),
+    LOSSLESS: ("lossless form", "max error"),
 }
-SWITCHES = {  # bits, values
-    BLOCKS: (
-        ("fragment size", 2, (16, 32, 64)),
-        ("least squares", 1, range(2)),
-        ("templates", 3, range(5)),
-        ("dictionary", 1, range(2)),
-        ("pdpc", 1, range(2)),
-        ("initial states", 1, range(2)),
-        ("earlier planes", 2, range(3)),
-        ("dependent", 1, range(2)),
-        ("ternary", 1, range(2)),
-        ("fine contexts", 1, range(2)),
-        ("delta step", 1, range(2)),
-        ("trained transforms", 1, range(2)),
-        ("derived modes", 1, range(2)),
-        ("border sines", 1, range(2)),
-        ("quantisation matrix", 4, range(16)),
-    ),
-    LOSSLESS: (
-        ("predictors", 2, (1, 2, 3)),
-        ("models", 2, (2, 8, 16)),
-        ("weight sets", 1, (1, 4)),
-        ("last stage", 1, range(2)),
-    ),
-}
+SWITCHES = (  # bits, values
+    ("fragment size", 2, (16, 32, 64)),
+    ("least squares", 1, range(2)),
+    ("templates", 3, range(5)),
+    ("dictionary", 1, range(2)),
+    ("pdpc", 1, range(2)),
+    ("initial states", 1, range(2)),
+    ("cross component", 2, range(3)),
+    ("dependent", 1, range(2)),
+    ("ternary", 1, range(2)),
+    ("fine contexts", 1, range(2)),
+    ("delta step", 1, range(2)),
+    ("trained transforms", 1, range(2)),
+    ("derived modes", 1, range(2)),
+    ("border sines", 1, range(2)),
+    ("quantisation matrix", 4, range(16)),
+)
 DICTIONARY = 6  # bit of the switches of predicted blocks
 TREE_TOOLS = {
     "partition": range(2),
@@ -57,6 +49,8 @@ TREE_TOOLS = {
     "replacement": range(2),
 }
 FIXED_FILTERS = range(2**14)
+FORMS = (1, 8, 1, 0), (1, 2, 1, 0), (1, 8, 4, 1), (1, 16, 4, 1), (3, 16, 4, 1)
+"""Predictors, models, sets of weights and last stage of the lossless forms."""
 
 
 class Reader:
@@ -112,7 +106,7 @@ class Layer:
 class Palette:
     """A palette: the fields between its coding and its payload, and the payload."""
 
-    switches: int
+    form: int
     entries: int
     payload: bytes
 
@@ -263,9 +257,10 @@ def tile(reader: Reader, file: File) -> Tile:
     count = file.form + 1 if layout else 1
     palette = None
     if reader.data[reader.position : reader.position + 1] == bytes([PALETTE]):
-        _, switches, entries = (reader.number(name) for name in ("coding", "switches", "entries"))
+        names = "coding", "lossless form", "entries"
+        _, form, entries = (reader.number(name) for name in names)
         count = layers_below(entries, file.form, count)
-        palette = Palette(switches, entries, payload(reader, last=count == 0))
+        palette = Palette(form, entries, payload(reader, last=count == 0))
     layers = tuple(layer(reader, last=left == 0) for left in reversed(range(count)))
     reader.end("the last layer")
     return Tile(crc, layout, layers, rotation, palette)
@@ -348,7 +343,7 @@ def built_tile(tile: Tile, file: File) -> bytes:
     parts.append(tile.rotation)
     if tile.palette is not None:
         palette = tile.palette
-        parts += map(number, (PALETTE, palette.switches, palette.entries))
+        parts += map(number, (PALETTE, palette.form, palette.entries))
         parts += [number(len(palette.payload))] if tile.layers else []
         parts.append(palette.payload)
     for place, each in enumerate(tile.layers):
@@ -363,10 +358,10 @@ def tools_of(coding, numbers):
     """The tools of a layer or of a tool set, from the numbers of their fields."""
     tools, rest = {}, numbers
     if coding == LOSSLESS:
-        tools = lossless_switches_of(numbers[0])
+        tools = form_of(checked("lossless form", numbers[0], range(1, 5)))
         tools["max error"] = checked("max error", numbers[1], range(2**15))
     if coding == BLOCKS:
-        tools = switches_of(coding, numbers[0])
+        tools = switches_of(numbers[0])
         tools["step"] = checked("step", numbers[1], range(1, 65536))
         tools["fixed filters"] = checked("fixed filters", numbers[2], FIXED_FILTERS)
         rest = numbers[3:]
@@ -376,19 +371,22 @@ def tools_of(coding, numbers):
     return tools
 
 
-def lossless_switches_of(switches):
-    """The tools of lossless samples or of the numbers of a palette, without max error."""
-    tools = switches_of(LOSSLESS, switches)
-    others = tools["predictors"], tools["weight sets"], tools["last stage"]
-    if tools["models"] == 2 and others != (1, 1, 0):
-        raise ValueError("2 models have one predictor, one set of weights and no last stage")
-    return tools
+def form_of(number):
+    """The tools that a lossless form stands for; form 0 is that of the colours of a palette."""
+    predictors, models, sets, last = FORMS[number]
+    return {
+        "predictors": predictors,
+        "models": models,
+        "weight sets": sets,
+        "last stage": last,
+        "max error": 0,
+    }
 
 
-def switches_of(coding, switches):
-    """The tools in the field switches, the lowest bits first."""
+def switches_of(switches):
+    """The tools in the field switches of predicted blocks, the lowest bits first."""
     tools = {}
-    for name, bits, values in SWITCHES[coding]:
+    for name, bits, values in SWITCHES:
         if switches % 2**bits >= len(values):
             raise ValueError(f"{name} in switches is not allowed")
         tools[name] = values[switches % 2**bits]

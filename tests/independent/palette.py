@@ -1,10 +1,8 @@
 """Section Palette of the text."""
 
 import numpy as np
-from independent.file import Reader, checked, lossless_switches_of
+from independent.file import Reader, checked, form_of
 from independent.lossless import lossless_samples
-
-COLOUR_TOOLS = {"predictors": 1, "models": 8, "weight sets": 1, "last stage": 0, "max error": 0}
 
 
 class Palette:
@@ -13,7 +11,7 @@ class Palette:
     def __init__(self, fields, form, layout):
         entries = checked("entries", fields.entries, range(8192))
         self.n, self.transparent = entries // 2 + 1, entries % 2
-        self.tools = lossless_switches_of(fields.switches) | {"max error": 0}
+        self.tools = form_of(checked("lossless form", fields.form, range(1, 5)))
         self.channels = 3 if form >= 2 else 1
         layouts = range(1, 4) if self.transparent else (1,)
         if form > 0 and layout not in layouts:
@@ -25,7 +23,7 @@ class Palette:
     def draw(self, samples, depth):
         """The samples (height, width, channels) of a tile with the palette drawn over them."""
         height, width, _ = samples.shape
-        planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, COLOUR_TOOLS)
+        planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, form_of(0))
         most = self.n - 1 + self.transparent
         (k,) = lossless_samples(
             self.numbers, height, width, max(1, most.bit_length()), 1, self.tools

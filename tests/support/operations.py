@@ -34,7 +34,7 @@ from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
-from mmpcodec.tools import Tools
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools
 from support.arrays import (
     TYPES,
     items_and_sum,
@@ -280,22 +280,22 @@ def planes(content: str, count: int, depth: int) -> tuple[np.ndarray, int]:
     return np.clip(first + noise, 0, (1 << depth) - 1).astype(np.uint16), depth
 
 
-def lossless_reference(samples: np.ndarray, depth: int, tools: Tools) -> tuple:
+def lossless_reference(samples: np.ndarray, depth: int, form: LosslessForm) -> tuple:
     """What encoding gives, then what decoding gives: bits by syntax element and rates of cells."""
-    coded, shown, bits, cells = coder.encode_planes(samples, depth, tools, silent)
-    decoded, *found = coder.decode_planes(coded, samples.shape, depth, tools, silent)
+    coded, shown, bits, cells = coder.encode_planes(samples, depth, form, silent)
+    decoded, *found = coder.decode_planes(coded, samples.shape, depth, form, silent)
     return coded, shown, list(bits.values()), cells, decoded, list(found[0].values()), found[1]
 
 
-def lossless_native(threads: int, samples: np.ndarray, depth: int, tools: Tools) -> tuple:
-    coded, shown, rates, cells = _cpu.encode_lossless(samples, depth, tools, threads, None)
-    decoded, *found = _cpu.decode_lossless(coded, samples.shape, depth, tools, threads, None)
+def lossless_native(threads: int, samples: np.ndarray, depth: int, form: LosslessForm) -> tuple:
+    coded, shown, rates, cells = _cpu.encode_lossless(samples, depth, form, threads, None)
+    decoded, *found = _cpu.decode_lossless(coded, samples.shape, depth, form, threads, None)
     bits, same_bits = ([each / 4096 for each in own] for own in (rates, found[0]))
     return coded, shown, bits, cells, decoded, same_bits, found[1]
 
 
 def lossless_input(content: str, count: int, depth: int, form: str) -> tuple:
-    return *planes(content, count, depth), LOSSLESS_TOOLS[form]
+    return *planes(content, count, depth), LOSSLESS_INPUTS[form]
 
 
 # Solvers: functions of arrays, with the backend as an option.
@@ -339,16 +339,10 @@ BEYOND_CUDA = {
     ),
 }
 
-LOSSLESS_TOOLS = {
-    "2 models": Tools(lossless=True, predictors=1, models=2),
-    "8 models": Tools(lossless=True, predictors=1, models=8),
-    "8 models, near": Tools(lossless=True, predictors=2, models=8, weight_sets=4, last_stage=True),
-    "16 models": Tools(lossless=True, predictors=1, models=16, weight_sets=4),
-    "all": Tools(lossless=True, predictors=3, models=16, weight_sets=4, last_stage=True),
-    "2 models, error 2": Tools(lossless=True, predictors=1, models=2, max_error=2),
-    "all, error 5": Tools(
-        lossless=True, predictors=3, models=16, weight_sets=4, last_stage=True, max_error=5
-    ),
+LOSSLESS_INPUTS = {
+    **{f"form {number}": form for number, form in enumerate(LOSSLESS_FORMS)},
+    "form 1, error 2": LOSSLESS_FORMS[1]._replace(max_error=2),
+    "form 4, error 5": LOSSLESS_FORMS[4]._replace(max_error=5),
 }
 """Tools of lossless samples."""
 LOSSLESS = ("natural", 1, 8), ("text", 3, 8), ("natural", 4, 16), ("noise", 2, 1)
@@ -429,7 +423,7 @@ OPERATIONS: dict[str, Operation] = {
                 lossless_input, content, count, depth, form
             )
             for content, count, depth in LOSSLESS
-            for form in LOSSLESS_TOOLS
+            for form in LOSSLESS_INPUTS
         },
     ),
     "cross-component filter": Operation(

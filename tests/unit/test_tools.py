@@ -1,6 +1,7 @@
 """The table of tools, and its copies in C++ and in the text of the format."""
 
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import get_type_hints
 
@@ -22,7 +23,6 @@ from mmpcodec.tools import (
     Partition,
     ToolOptions,
     preset_tools,
-    with_values,
 )
 
 IN_HEADER = tuple(tool.name for tool in HEADER_TOOLS[BLOCKS])
@@ -108,28 +108,14 @@ def test_ranges_are_checked(name):
 
 
 @pytest.mark.parametrize(
-    ("tools", "given", "found"),
+    ("effort", "form"),
     [
-        (2, {"models": 2}, (1, 2, 1, False)),
-        (6, {"models": 2}, (1, 2, 1, False)),
-        (1, {"predictors": 2}, (2, 8, 1, False)),
-        (1, {"last_stage": True}, (1, 8, 1, True)),
-        (4, {"weight_sets": 1}, (1, 16, 1, True)),
+        (1, (1, 2, 1, False, 7)),
+        (3, (1, 8, 4, True, 7)),
+        (5, (1, 16, 4, True, 7)),
+        (9, (3, 16, 4, True, 7)),
     ],
 )
-def test_values_of_a_preset_give_way_to_given_ones(tools, given, found):
-    """The first number is the effort."""
-    made = with_values(preset_tools("lossless", tools), given)
-    assert (made.predictors, made.models, made.weight_sets, made.last_stage) == found
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"models": 2, "weight_sets": 4}, "weight_sets = 4: must be 1 with models = 2"),
-        ({"predictors": 0}, "predictors = 0: must be from 1 to 3"),
-    ],
-)
-def test_given_values_that_exclude_each_other_are_named(given, says):
-    with pytest.raises(ParameterError, match=says):
-        with_values(PRESETS["lossless"], given)
+def test_efforts_choose_the_lossless_form(effort, form):
+    """It has the maximal error of the tools, too."""
+    assert replace(preset_tools("lossless", effort), max_error=7).form == form

@@ -18,7 +18,7 @@ from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import parted
 from mmpcodec.reference.lossless.values import code_values
-from mmpcodec.tools import Tools
+from mmpcodec.tools import LosslessForm
 
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
@@ -64,7 +64,7 @@ def seconds_to_decode(
         samples = tile.width * tile.height
         for part in stream.parts:
             if isinstance(part, Palette):
-                total += samples * (_lossless_rate(part.tools) + FLAT)
+                total += samples * (_lossless_rate(part.tools.form) + FLAT)
                 continue
             bits = depth_of(part, stream.layout, depth)
             total += _layer_seconds(part, samples, own, bits, peek)
@@ -95,7 +95,7 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     tools, size = layer.tools, len(layer.payload)
     if tools.lossless:
         flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
-        rates = flat * FLAT + (planes - flat) * _lossless_rate(tools)
+        rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
         return samples * rates + size * LOSSLESS_BYTE
     if not tools.prediction:
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
@@ -105,11 +105,11 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 
 
-def _lossless_rate(tools: Tools) -> float:
+def _lossless_rate(form: LosslessForm) -> float:
     """Return the seconds for a sample that takes nearly no bits."""
-    if tools.models == 2:
+    if form.models == 2:
         return LOSSLESS_FAST
-    return LOSSLESS_PREDICTOR * tools.predictors + LOSSLESS_MANY_MODELS * (tools.models > 8)
+    return LOSSLESS_PREDICTOR * form.predictors + LOSSLESS_MANY_MODELS * (form.models > 8)
 
 
 def _flat_planes(layer: Layer, planes: int, depth: int) -> int:

@@ -201,7 +201,7 @@ class _CodedTile:
         depth = Layout.APART.depth_of(ALPHA, self.source.depth)
         plane = split(self.source.on_host, self.source.depth, Layout.APART)[-1].samples
         payload, _, trace = self.backend.encode_lossless(
-            to_planes(plane), depth, tools, threads=self.threads
+            to_planes(plane), depth, tools.form, threads=self.threads
         )
         coding = LayerCoding(
             ALPHA,

@@ -154,7 +154,12 @@ def _decode_layer(
         if layer.tools.lossless:
             planes = header.planes if layout is Layout.TOGETHER else 1
             whole, trace = backend.decode_lossless(
-                payload, (planes, *shape), depth, layer.tools, threads=threads, progress=progress
+                payload,
+                (planes, *shape),
+                depth,
+                layer.tools.form,
+                threads=threads,
+                progress=progress,
             )
             samples, trace = from_planes(whole, depth), trace.with_filter(0)
         else:

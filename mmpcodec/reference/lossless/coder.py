@@ -49,24 +49,24 @@ class PlaneCoder:
     planes : list of Plane
         The earlier planes, then the plane to code.
     coder : BitCoder
-    tools : object
+    form : LosslessForm
         As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each sample.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, tools, cells: CellRates):
+    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates):
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder = coder
         self.cells = cells
-        self.max_error = tools.max_error
-        self.step = 2 * tools.max_error + 1
+        self.max_error = form.max_error
+        self.step = 2 * form.max_error + 1
         self.bits = self.plane.most.bit_length()
-        self.blend = Blend(self.plane, self.before, PREDICTORS[: tools.predictors])
+        self.blend = Blend(self.plane, self.before, PREDICTORS[: form.predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
-        self.mixed = LogisticMixing(tools.models, tools.weight_sets, tools.last_stage)
+        self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage)
 
     def code_sample(self, row: int, column: int, given: int | None) -> None:
         """Code a sample.
@@ -254,7 +254,7 @@ def agreement_class(uses: int, agrees: bool) -> int:
 
 
 def encode_planes(
-    samples: np.ndarray, depth: int, tools, progress: Callable[[int, int], None]
+    samples: np.ndarray, depth: int, form, progress: Callable[[int, int], None]
 ) -> tuple[bytes, np.ndarray, dict[str, float], np.ndarray]:
     """Encode planes without loss, or with a bounded error.
 
@@ -264,7 +264,7 @@ def encode_planes(
         Samples of the C planes in coding order, below ``2**depth``.
     depth : int
         Bits of a sample, 1 to 16.
-    tools : object
+    form : LosslessForm
         It has the attributes ``predictors`` (1 to 3), ``models`` (2, 8 or 16), ``weight_sets`` (1
         or 4), ``last_stage`` (bool) and ``max_error`` (0 to 32767).
     progress : callable
@@ -281,7 +281,7 @@ def encode_planes(
         Rate of the samples of each cell in all planes; see ``CellRates``.
     """
     writers = [SymbolWriter(LOSSLESS_SYNTAX, coarse=True) for _ in samples]
-    decoded, rates = _code_planes(writers, samples, samples.shape, depth, tools, progress)
+    decoded, rates = _code_planes(writers, samples, samples.shape, depth, form, progress)
     return joined([writer.finish() for writer in writers]), decoded, _bits(writers), rates
 
 
@@ -289,7 +289,7 @@ def decode_planes(
     payload: bytes,
     shape: tuple[int, int, int],
     depth: int,
-    tools,
+    form,
     progress: Callable[[int, int], None],
 ) -> tuple[np.ndarray, dict[str, float], np.ndarray]:
     """Decode a payload of lossless samples.
@@ -301,7 +301,7 @@ def decode_planes(
         Number of planes C, height H and width W.
     depth : int
         Bits of a sample, 1 to 16.
-    tools : object
+    form : LosslessForm
         As in ``encode_planes``.
     progress : callable
         Called with the number of 16x16 squares done and the number of all.
@@ -321,11 +321,11 @@ def decode_planes(
     """
     streams = parted(payload, shape[0])
     readers = [SymbolReader(stream, LOSSLESS_SYNTAX, coarse=True) for stream in streams]
-    samples, rates = _code_planes(readers, None, shape, depth, tools, progress)
+    samples, rates = _code_planes(readers, None, shape, depth, form, progress)
     return samples, _bits(readers), rates
 
 
-def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarray, np.ndarray]:
+def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarray, np.ndarray]:
     """Code planes; ``given`` are the samples to encode, or None to decode.
 
     Returns
@@ -338,7 +338,7 @@ def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarr
     planes: list[Plane] = []
     for number, coder in enumerate(coders):
         values, numbers = np.arange(1 << depth), None
-        if tools.max_error == 0:
+        if form.max_error == 0:
             used = None if given is None else used_values(given[number], depth)
             pays = used is not None and map_pays(used, height * width)
             values = code_values(coder, depth, used, pays)
@@ -347,8 +347,8 @@ def _code_planes(coders, given, shape, depth, tools, progress) -> tuple[np.ndarr
         planes.append(Plane(height, width, len(values) - 1))
         # The rate of the values is taken before, and belongs to no cell.
         cells = CellRates((height, width), coder.tally)
-        form = FastCoder if tools.models == fast_coder.MODELS else PlaneCoder
-        samples_coder = form(planes, coder, tools, cells) if len(values) > 1 else None
+        make = FastCoder if form.models == fast_coder.MODELS else PlaneCoder
+        samples_coder = make(planes, coder, form, cells) if len(values) > 1 else None
         for row in range(height):
             report_row(progress, number, row, shape)
             if samples_coder:

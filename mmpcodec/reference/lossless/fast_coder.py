@@ -46,7 +46,7 @@ class FastCoder:
     planes : list of Plane
         The earlier planes, then the plane to code.
     coder : BitCoder
-    tools : object
+    form : LosslessForm
         As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each sample.
@@ -59,11 +59,11 @@ class FastCoder:
         State of a model; absent ones have probability 1/2 and 0 uses.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, tools, cells: CellRates):
+    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates):
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder, self.cells = coder, cells
-        self.max_error, self.step = tools.max_error, 2 * tools.max_error + 1
+        self.max_error, self.step = form.max_error, 2 * form.max_error + 1
         self.step_bits = self.step.bit_length() - 1
         self.blend = Blend(self.plane, self.before, [PREDICTOR])
         self.table = EarlierSamples()

@@ -6,7 +6,7 @@ import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
 import { TOGETHER } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
-import { LOSSLESS, TREES } from "./format/tools.js";
+import { LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSeconds: number }} Limits */
@@ -131,8 +131,9 @@ function layerSeconds({ coding, tools, payload }, samples) {
  * @param {import("./format/tools.js").ToolValues} tools
  */
 function losslessRate(tools) {
-  if (tools.models === 2) return LOSSLESS_FAST;
-  return LOSSLESS_PREDICTOR * tools.predictors + (tools.models > 8 ? LOSSLESS_MANY_MODELS : 0);
+  const [predictors, models] = LOSSLESS_FORMS[tools.lossless_form];
+  if (models === 2) return LOSSLESS_FAST;
+  return LOSSLESS_PREDICTOR * predictors + (models > 8 ? LOSSLESS_MANY_MODELS : 0);
 }
 
 /**

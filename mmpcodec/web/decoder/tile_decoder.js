@@ -4,7 +4,7 @@ import { CorruptStream, FormatError, TruncatedStream } from "./errors.js";
 import { FINE_LUMA, LAYERS, LUMA, TOGETHER, coloursOf, readTile } from "./format/layers.js";
 import { Fields, crc32, crcText } from "./format/numbers.js";
 import { COLOUR_TOOLS, checkNumbers, drawPalette } from "./format/palette.js";
-import { BLOCK_TOOLS, LOSSLESS, LOSSLESS_TOOLS, TREES, TREE_TOOLS, inOrder } from "./format/tools.js";
+import { BLOCK_TOOLS, LOSSLESS, LOSSLESS_FORMS, TREES, TREE_TOOLS, inOrder } from "./format/tools.js";
 import { Instance } from "./wasm.js";
 
 /** @typedef {import("./colour.js").Plane} Plane */
@@ -243,7 +243,7 @@ function checkStreamSizes(payload, planes) {
 function lossless(instance, payload, planes, { width, height }, depth, tools) {
   checkStreamSizes(payload, planes);
   const count = width * height;
-  const own = instance.put(int32(inOrder(tools, LOSSLESS_TOOLS)));
+  const own = instance.put(int32([...LOSSLESS_FORMS[tools.lossless_form], tools.max_error]));
   const coded = instance.put(payload);
   const out = instance.take(2 * count * planes);
   new Uint8Array(instance.memory.buffer, out, 2 * count * planes).fill(0);

@@ -52,9 +52,7 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-LOSSLESS = Tools(
-    lossless=True, post_filter=False, predictors=3, models=16, weight_sets=4, last_stage=True
-)
+LOSSLESS = Tools(lossless=True, post_filter=False, lossless_form=4)
 
 
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
@@ -129,12 +127,12 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
         "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
         "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(LOSSLESS, bytes(64), *deep),
         "exact of 2 models, zeros": lambda: file_of(
-            replace(LOSSLESS, predictors=1, models=2, weight_sets=1, last_stage=False),
+            replace(LOSSLESS, lossless_form=1),
             bytes(64),
             *gray,
         ),
         "exact of 8 models, zeros": lambda: file_of(
-            replace(LOSSLESS, models=8, weight_sets=1, last_stage=False), bytes(64), *gray
+            replace(LOSSLESS, lossless_form=2), bytes(64), *gray
         ),
         "exact, zeros": lambda: file_of(LOSSLESS, bytes(64), *gray),
         "exact, zeros, 16 bits": lambda: file_of(LOSSLESS, bytes(64), Form.GRAY, 16, side),

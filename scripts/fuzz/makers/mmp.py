@@ -46,15 +46,13 @@ Damage = Callable[[bytes], bytes]
 def tool_ranges(coding: int) -> tuple[tuple[int, int], ...]:
     """Return the least and largest number of each field of the tools of a coding, in their order.
 
-    Most tools of predicted blocks and of lossless samples share one number, the first.
+    Most tools of predicted blocks share one number, the first.
     """
     from mmpcodec.format.tool_fields import HEADER_TOOLS, SWITCHES
     from mmpcodec.tools import CODINGS
 
-    name = CODINGS[coding]
-    switches = SWITCHES.get(name, {})
-    own = [tool for tool in HEADER_TOOLS[name] if tool.name not in switches]
-    first = [(0, (1 << sum(switches.values())) - 1)] if switches else []
+    own = [tool for tool in HEADER_TOOLS[CODINGS[coding]] if tool.name not in SWITCHES]
+    first = [(0, (1 << sum(SWITCHES.values())) - 1)] if coding == BLOCKS else []
     return (*first, *((tool.low_in_file, tool.high) for tool in own))
 
 
@@ -124,8 +122,8 @@ def _changed_palette(
     payload = palette.payload
     if choices.odd():
         payload = (damage or choices.damage)(payload)
-    switches = choices.either(palette.switches, any_switches(choices, LOSSLESS))
-    return Palette(switches, choices.number(palette.entries, 14), payload)
+    form = choices.either(palette.form, choices.randint(0, 5))
+    return Palette(form, choices.number(palette.entries, 14), payload)
 
 
 def any_palette(choices: Choices) -> Palette:
@@ -133,7 +131,7 @@ def any_palette(choices: Choices) -> Palette:
     entries = choices.choice((0, 1, 2, 3, 9, choices.randint(0, _MOST_ENTRIES + 1)))
     colours, numbers = (choices.content(choices.choice((0, 4, 40, 400))) for _ in range(2))
     payload = number(choices.number(len(colours), 9)) + colours + numbers
-    return Palette(any_switches(choices, LOSSLESS), entries, payload)
+    return Palette(choices.randint(1, 4), entries, payload)
 
 
 def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
@@ -146,13 +144,13 @@ def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
     return bytes([active, *(choices.randrange(128) for _ in range(coefficients(active)))])
 
 
-def any_switches(choices: Choices, coding: int) -> int:
-    """Return a number that holds a random value of each tool that has bits in it."""
+def any_switches(choices: Choices) -> int:
+    """Return switches of predicted blocks that hold a random value of each of their tools."""
     from mmpcodec.format.tool_fields import SWITCHES
-    from mmpcodec.tools import CODINGS, TABLE
+    from mmpcodec.tools import TABLE
 
     switches = place = 0
-    for name, bits in SWITCHES[CODINGS[coding]].items():
+    for name, bits in SWITCHES.items():
         tool = TABLE[name]
         most = len(tool.values) - 1 if tool.values else tool.high - tool.low_in_file
         switches |= choices.either(choices.randint(0, most), (1 << bits) - 1) << place
@@ -165,9 +163,8 @@ def any_tools(choices: Choices, coding: int) -> list[int]:
     if coding >= IN_SET:
         return [choices.randrange(1 << 14)] if coding % 2 else []
     values = [choices.randint(low, high) for low, high in tool_ranges(coding)]
-    if coding != TREES:
-        values[0] = any_switches(choices, coding)
     if coding == BLOCKS:
+        values[0] = any_switches(choices)
         values += any_tools(choices, TREES) if has_trees(coding, values) else []
     elif coding == TREES:
         values[4] = choices.choice((256, 257, 1000, 65536, values[4]))

@@ -168,7 +168,7 @@ def test_palettes(mmp):
     assert lines[5] == (
         f"  palette  {least} to {most} colours, transparent {1 - drawn:.1%}, "
         f"{size} bytes in 2 tiles: "
-        "lossless on, predictors 1, models 8, weight sets 4, last stage on, max error 0"
+        "lossless on, lossless form 2, max error 0"
     )
     assert lines[6].startswith("  layer    red, ")
     assert [line.split()[0] for line in lines[11:14]] == ["colours", "map", "residual"]

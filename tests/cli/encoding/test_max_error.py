@@ -116,7 +116,7 @@ def test_a_device_names_a_backend_that_bounds_errors():
     assert CudaBackend().fault(tools) == f"{able}preset photo, text, plain or classic"
 
 
-def test_efforts_have_more_predictors_and_models(mmp, picture):
+def test_efforts_choose_the_lossless_form(mmp, picture):
     path, samples = picture
     forms = []
     for effort in (1, 2, 4, 6, 9):
@@ -124,12 +124,5 @@ def test_efforts_have_more_predictors_and_models(mmp, picture):
         assert mmp("encode", path, *options).exit_code == 0
         data = path.with_suffix(".mmp").read_bytes()
         np.testing.assert_array_equal(mmpcodec.decode(data), samples)
-        tools = mmpcodec.inspect(data).layers[0].tools
-        forms.append((tools.predictors, tools.models, tools.weight_sets, tools.last_stage))
-    assert forms == [
-        (1, 2, 1, False),
-        (1, 8, 4, True),
-        (1, 16, 4, True),
-        (3, 16, 4, True),
-        (3, 16, 4, True),
-    ]
+        forms.append(mmpcodec.inspect(data).layers[0].tools.lossless_form)
+    assert forms == [1, 2, 3, 4, 4]

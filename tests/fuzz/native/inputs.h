@@ -165,11 +165,12 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
 int run_input(const uint8_t* data, size_t size);
 
 inline LosslessTools lossless_tools(Bytes& bytes, int depth) {
-    constexpr int kModels[] = {2, 8, 16};
-    LosslessTools tools{};
-    tools.predictors = bytes.number(1, 3), tools.models = kModels[bytes.number(0, 2)];
-    tools.weight_sets = tools.models > 2 && bytes.number(0, 1) ? 4 : 1;
-    tools.last_stage = tools.models > 2 && bytes.number(0, 1);
+    constexpr LosslessTools kForms[] = {{1, 8, 1, false, 0},
+                                        {1, 2, 1, false, 0},
+                                        {1, 8, 4, true, 0},
+                                        {1, 16, 4, true, 0},
+                                        {3, 16, 4, true, 0}};
+    LosslessTools tools = kForms[bytes.number(0, 4)];
     tools.max_error = bytes.number(0, 1) ? bytes.number(0, 1 << (depth - 1)) : 0;
     return tools;
 }

@@ -13,7 +13,7 @@ from mmpcodec.format.palette import Palette, Streams, joined
 from mmpcodec.samples import Form
 from mmpcodec.tools import PRESETS, Tools
 
-TOOLS = Tools(lossless=True, post_filter=False, predictors=3, models=16, weight_sets=4)
+TOOLS = Tools(lossless=True, post_filter=False, lossless_form=4)
 PAYLOAD = joined(Streams(b"abc", b"defg"))
 WITHOUT = Palette(TOOLS, 300, False, PAYLOAD)
 WITH = Palette(TOOLS, 300, True, PAYLOAD)
@@ -31,7 +31,7 @@ def layers_of(form, layout, transparent=True):
 def tile_of(form, layout=Layout.APART, own=WITH, others=None):
     """The bytes of a tile after its CRCs."""
     if others is None:
-        others = layers_of(form, layout, own.clear)
+        others = layers_of(form, layout, own.transparent)
     return layers.write(header_of(form), layout, others, 0, palette=own)[8:]
 
 
@@ -44,17 +44,17 @@ def read(body, form, **more):
 
 
 def test_bytes_of_a_tile_of_gray_with_a_palette_alone():
-    # Coding 3; predictors 3, models 16, 4 sets, no last stage; 2 * 299 + 0; the rest is payload.
-    head = bytes([3, 0b01_10_10, 0b1101_0110, 0b100])
+    # Coding 3; lossless form 4; 2 * 299 + 0; the rest is payload.
+    head = bytes([3, 4, 0b1101_0110, 0b100])
     assert tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT) == head + b"\3abcdefg"
 
 
 def test_bytes_of_a_tile_of_gray_with_alpha():
-    tools = bytes([2, 0b1_1_01_00, 0])  # predictors 1, models 8, 4 sets, last stage; max error 0
-    head = bytes([1, 3, 0b01_10_10, 0b1101_0110, 0b100, 8])
+    tools = bytes([2, 2, 0])  # coding, lossless form, max error
+    head = bytes([1, 3, 4, 0b1101_0110, 0b100, 8])
     alpha = tools + b"payload of alpha"
     assert tile_of(Form.GRAY_ALPHA, own=WITHOUT) == head + b"\3abcdefg" + alpha
-    head = bytes([1, 3, 0b01_10_10, 0b1101_0111, 0b100, 8])
+    head = bytes([1, 3, 4, 0b1101_0111, 0b100, 8])
     both = tools + b"\x0fpayload of gray" + alpha
     assert tile_of(Form.GRAY_ALPHA, own=WITH) == head + b"\3abcdefg" + both
 
@@ -66,7 +66,7 @@ def test_read_is_the_inverse_of_write(form, own):
     found = read(tile_of(form, layout, own), form)
     assert replace(found.palette, payload=bytes(found.palette.payload), offset=0) == own
     assert found.palette.streams() == (b"abc", b"defg")
-    made = layers_of(form, layout, own.clear)
+    made = layers_of(form, layout, own.transparent)
     assert [(each.name, bytes(each.payload)) for each in found.layers] == [
         (each.name, each.payload) for each in made
     ]
@@ -99,11 +99,8 @@ GRAY = tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT)
 @pytest.mark.parametrize(
     ("body", "error", "says"),
     [
-        (bytes([3, 0b00_11_00]) + GRAY[2:], CorruptStream, "models in switches is 3, allowed is"),
-        (bytes([3, 0b00_00_11]) + GRAY[2:], CorruptStream, "predictors in switches is 3, allowed"),
-        (bytes([3, 0b01_00_00]) + GRAY[2:], CorruptStream, "weight_sets = 4: must be 1 with mod"),
-        (bytes([3, 0b10_00_00]) + GRAY[2:], CorruptStream, "last_stage = True: must be False wi"),
-        (bytes([3, 0b1000000]) + GRAY[2:], CorruptStream, "switches is 64, allowed is 0 to 63"),
+        (bytes([3, 0]) + GRAY[2:], CorruptStream, "lossless form is 0, allowed is 1 to 4"),
+        (bytes([3, 5]) + GRAY[2:], CorruptStream, "lossless form is 5, allowed is 1 to 4"),
         (GRAY[:2] + b"\x80\x40" + GRAY[4:], CorruptStream, "entries is 8192, allowed is 0 to 8191"),
         (GRAY[:2] + b"\x81\0" + GRAY[4:], CorruptStream, "entries is not a number in shortest"),
         (GRAY[:4] + b"\x08abcdefg", TruncatedStream, "only 7 of 8 bytes of colours"),

@@ -2,7 +2,7 @@
 // "Palette" of docs/format/format.md.
 import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
-import { PALETTE, readLosslessSwitches } from "./tools.js";
+import { PALETTE, readForm } from "./tools.js";
 
 /**
  * @typedef {object} Palette
@@ -19,7 +19,7 @@ import { PALETTE, readLosslessSwitches } from "./tools.js";
 export const PALETTE_SECTION = "Palette";
 const MOST_ENTRIES = 4096;
 /** Tools of the stream of the colours. */
-export const COLOUR_TOOLS = { predictors: 1, models: 8, weight_sets: 1, last_stage: 0, max_error: 0 };
+export const COLOUR_TOOLS = { lossless_form: 0, max_error: 0 };
 
 /**
  * Reads the palette of a tile; null, and nothing read, if the tile has none.
@@ -32,7 +32,7 @@ export function readPalette(fields, planes) {
   const { section } = fields;
   fields.section = PALETTE_SECTION;
   fields.number("coding", PALETTE, PALETTE);
-  const tools = readLosslessSwitches(fields);
+  const tools = readForm(fields);
   const coded = fields.number("entries", 0, 2 * MOST_ENTRIES - 1);
   const entries = (coded >> 1) + 1;
   const transparent = (coded & 1) > 0;

@@ -52,16 +52,23 @@ export const BLOCK_TOOLS = [
   { name: "quantisation_matrix", low: 0, high: 15, bits: 4 },
 ];
 
-/** @type {Tool[]} */
-export const LOSSLESS_TOOLS = [
-  { name: "predictors", low: 1, high: 3, bits: 2 },
-  { name: "models", low: 2, high: 16, values: [2, 8, 16], bits: 2 },
-  { name: "weight_sets", low: 1, high: 4, values: [1, 4], bits: 1 },
-  flag("last_stage"),
-  { name: "max_error", low: 0, high: 32767 },
-];
+/** @type {Tool} */
+const LOSSLESS_FORM = { name: "lossless_form", low: 1, high: 4 };
 
-const FEWEST_MODELS = 2;
+/** @type {Tool[]} */
+export const LOSSLESS_TOOLS = [LOSSLESS_FORM, { name: "max_error", low: 0, high: 32767 }];
+
+/**
+ * Predictors, models, weight sets and last stage of the lossless forms. Form 0 codes the colours of
+ * palettes, and no file names it.
+ */
+export const LOSSLESS_FORMS = [
+  [1, 8, 1, 0],
+  [1, 2, 1, 0],
+  [1, 8, 4, 1],
+  [1, 16, 4, 1],
+  [3, 16, 4, 1],
+];
 
 /** @param {Tool} tool */
 const title = (tool) => tool.name.replaceAll("_", " ");
@@ -114,24 +121,14 @@ function readSwitches(fields, tools) {
 }
 
 /**
- * Reads the switches of lossless samples.
+ * Reads the lossless form of the numbers of a palette.
  * @param {Fields} fields
+ * @returns {ToolValues}
  */
-export function readLosslessSwitches(fields) {
-  const at = fields.offset;
-  const values = readSwitches(fields, LOSSLESS_TOOLS);
-  if (values.models === FEWEST_MODELS) {
-    let fault = "";
-    if (values.last_stage) fault = "last_stage = True: must be False";
-    if (values.weight_sets !== 1) fault = `weight_sets = ${values.weight_sets}: must be 1`;
-    if (values.predictors !== 1) fault = `predictors = ${values.predictors}: must be 1`;
-    if (fault) {
-      const says = `${fault} with models = ${FEWEST_MODELS}`;
-      throw new CorruptStream(fields.section, says, at);
-    }
-  }
-  return { ...values, max_error: 0 };
-}
+export const readForm = (fields) => ({
+  [LOSSLESS_FORM.name]: readTool(fields, LOSSLESS_FORM),
+  max_error: 0,
+});
 
 /**
  * Reads the tools of a coding; tools that it lacks are not among them.
@@ -140,16 +137,15 @@ export function readLosslessSwitches(fields) {
  * @returns {ToolValues}
  */
 export function readTools(fields, coding) {
-  if (coding === LOSSLESS) {
-    const values = readLosslessSwitches(fields);
-    return { ...values, max_error: readTool(fields, LOSSLESS_TOOLS[4]) };
-  }
   /** @type {ToolValues} */
   const values = coding === BLOCKS ? readSwitches(fields, BLOCK_TOOLS) : {};
   if (coding === BLOCKS) {
     for (const tool of BLOCK_TOOLS) {
       if (!tool.bits) values[tool.name] = readTool(fields, tool);
     }
+  }
+  if (coding === LOSSLESS) {
+    for (const tool of LOSSLESS_TOOLS) values[tool.name] = readTool(fields, tool);
   }
   if (coding === TREES || values.dictionary) {
     for (const tool of TREE_TOOLS) values[tool.name] = readTool(fields, tool);

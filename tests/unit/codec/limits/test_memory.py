@@ -55,14 +55,14 @@ def test_the_busiest_layers_count():
 
 
 def test_planes_of_exact_samples_are_coded_side_by_side():
-    tools = Tools(lossless=True, predictors=3, models=16)
+    tools = Tools(lossless=True, lossless_form=4)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
     expected = 4 * (LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES)
     assert memory_to_decode(streams, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    tools = Tools(lossless=True, predictors=1, models=2)
+    tools = Tools(lossless=True, lossless_form=1)
     palette = Palette(tools, 4, True, b"")
     own = 2 * 100 * 64, LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))

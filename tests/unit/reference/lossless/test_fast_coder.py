@@ -5,7 +5,6 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from mmpcodec import Tools
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import Tally
@@ -13,8 +12,9 @@ from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.plane import Plane
+from mmpcodec.tools import LOSSLESS_FORMS
 
-TOOLS = Tools(lossless=True, predictors=1, models=2)
+TOOLS = LOSSLESS_FORMS[1]
 
 
 class Noted:

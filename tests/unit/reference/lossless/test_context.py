@@ -1,7 +1,5 @@
 """Lossless samples: classes of activity, signed classes, and lists of values."""
 
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
 
@@ -12,8 +10,9 @@ from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.context import activity_class, signed_class
 from mmpcodec.reference.lossless.values import code_values, map_pays
+from mmpcodec.tools import LOSSLESS_FORMS
 
-TOOLS = SimpleNamespace(predictors=1, models=8, weight_sets=1, last_stage=False, max_error=0)
+TOOLS = LOSSLESS_FORMS[0]
 
 
 @pytest.mark.parametrize(
