@@ -169,9 +169,9 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "fragment-size", switched("pdpc", "fragment size", 3)
     yield "templates", switched("pdpc", "templates", 5)
     yield "fixed-filters", changed("fixed-filters-100", "fixed filters", 1 << 14)
-    yield "cross-component-of-gray", switched("pdpc", "earlier planes", 1)
-    yield "cross-component-of-luma", switched("cross-component-2", "earlier planes", 1)
-    yield "cross-component-3", switched("cross-component-2", "earlier planes", 3)
+    yield "cross-component-of-gray", switched("pdpc", "cross component", 1)
+    yield "cross-component-of-luma", switched("cross-component-2", "cross component", 1)
+    yield "cross-component-3", switched("cross-component-2", "cross component", 3)
     # Tools with which the payload decodes to other samples, or to none.
     yield "other-step", changed("photo-unfiltered", "step", 1)
     yield "other-templates", switched("photo-templates", "templates", 0)
@@ -211,7 +211,7 @@ def damaged_payload(streams: Streams) -> Iterator[tuple[str, bytes]]:
     data = streams("delta-step-16")
     start = places(data)["payload"]
     # The first step change is 48, or -48.
-    for name, first in (("step-change", b"\xbf"), ("step-change-below", b"\xff")):
+    for name, first in (("delta-step", b"\xbf"), ("delta-step-below", b"\xff")):
         yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
     noise = streams("lossless-noise")
     start = places(noise)["payload"]
