@@ -23,44 +23,44 @@ FORMS = {
     "RGB, 16 bits": RGB.astype(np.uint16) * 257,
 }
 FILES = {
-    ("auto", "gray"): (109, 9),
-    ("auto", "gray with alpha"): (118, 9),
-    ("auto", "RGB"): (185, 18),
-    ("auto", "RGBA"): (193, 18),
-    ("auto", "gray, 16 bits"): (111, 1582),
-    ("auto", "RGB, 16 bits"): (184, 4119),
-    ("photo", "gray"): (109, 9),
-    ("photo", "gray with alpha"): (118, 9),
-    ("photo", "RGB"): (185, 18),
-    ("photo", "RGBA"): (193, 18),
-    ("photo", "gray, 16 bits"): (111, 1582),
-    ("photo", "RGB, 16 bits"): (184, 4119),
+    ("auto", "gray"): (117, 10),
+    ("auto", "gray with alpha"): (130, 9),
+    ("auto", "RGB"): (173, 27),
+    ("auto", "RGBA"): (187, 16),
+    ("auto", "gray, 16 bits"): (120, 2752),
+    ("auto", "RGB, 16 bits"): (177, 6303),
+    ("photo", "gray"): (117, 10),
+    ("photo", "gray with alpha"): (130, 9),
+    ("photo", "RGB"): (142, 9),
+    ("photo", "RGBA"): (155, 11),
+    ("photo", "gray, 16 bits"): (120, 2752),
+    ("photo", "RGB, 16 bits"): (177, 6303),
     ("text", "gray"): (140, 10),
-    ("text", "gray with alpha"): (150, 10),
+    ("text", "gray with alpha"): (172, 8),
     ("text", "RGB"): (255, 14),
-    ("text", "RGBA"): (263, 14),
-    ("mixed", "gray"): (114, 8),
-    ("mixed", "gray with alpha"): (123, 8),
-    ("mixed", "RGB"): (212, 19),
-    ("mixed", "RGBA"): (220, 19),
-    ("lossless", "gray"): (230, 0),
-    ("lossless", "gray with alpha"): (237, 0),
-    ("lossless", "RGB"): (275, 0),
-    ("lossless", "RGBA"): (281, 0),
-    ("lossless", "gray, 16 bits"): (739, 0),
-    ("lossless", "RGB, 16 bits"): (1657, 0),
+    ("text", "RGBA"): (248, 19),
+    ("mixed", "gray"): (117, 9),
+    ("mixed", "gray with alpha"): (132, 10),
+    ("mixed", "RGB"): (187, 27),
+    ("mixed", "RGBA"): (209, 16),
+    ("lossless", "gray"): (296, 0),
+    ("lossless", "gray with alpha"): (335, 0),
+    ("lossless", "RGB"): (484, 0),
+    ("lossless", "RGBA"): (514, 0),
+    ("lossless", "gray, 16 bits"): (728, 0),
+    ("lossless", "RGB, 16 bits"): (1781, 0),
     ("plain", "gray"): (155, 15),
-    ("plain", "gray with alpha"): (164, 15),
+    ("plain", "gray with alpha"): (186, 15),
     ("plain", "RGB"): (280, 17),
-    ("plain", "RGBA"): (288, 17),
+    ("plain", "RGBA"): (265, 20),
     ("classic", "gray"): (155, 15),
-    ("classic", "gray with alpha"): (164, 15),
+    ("classic", "gray with alpha"): (183, 9),
     ("classic", "RGB"): (266, 16),
     ("classic", "RGBA"): (274, 16),
 }
 """Bytes of the file and largest absolute error of a sample, of each preset and form at lambda 20.
 
-The format is frozen and the search is deterministic: another number is another file.
+The search is deterministic: another number is another file.
 """
 
 
@@ -70,8 +70,10 @@ def test_file_and_largest_error(preset, form):
     data = mmpcodec.encode(picture, 20, preset=preset, effort=1)
     decoded = mmpcodec.decode(data)
     assert (decoded.shape, decoded.dtype) == (picture.shape, picture.dtype)
-    error = np.abs(decoded.astype(int) - picture).max()
-    assert (len(data), error) == FILES[preset, form]
+    errors = np.abs(decoded.astype(int) - picture)
+    if picture.ndim == 3 and picture.shape[2] in (2, 4):
+        errors[picture[..., -1] == 0] = 0  # colours of hidden pixels are free
+    assert (len(data), errors.max()) == FILES[preset, form]
 
 
 @pytest.mark.parametrize("form", FORMS)

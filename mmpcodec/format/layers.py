@@ -87,7 +87,7 @@ class TileStream:
     rotation : Rotation
         Of the colours; the fine layout has it.
     palette : Palette or None
-        What draws over the layers. Without clear there are no layers of colour.
+        What draws over the layers. Without transparent pixels there are no layers of colour.
     """
 
     layout: Layout

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from mutate import places, repaired, with_size
 from palettes import file_of
-from support.strategies import block_tools, cross_component, natural, text_like, tools
+from support.strategies import block_tools, earlier_planes, natural, text_like, tools
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
@@ -80,7 +80,7 @@ def test_random_payloads_decode_alike_everywhere(payload, height, width, tools):
     for name in backends.decoders():
         try:
             shape = height, width
-            earlier = cross_component(shape, tools)
+            earlier = earlier_planes(shape, tools)
             coded = backends.get(name).decode(payload, shape, tools, earlier=earlier)
             results.append(coded.samples.tobytes())
         except FormatError as error:

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 from support.strategies import (
     BASIC,
     block_params,
-    cross_component,
     deep_pictures,
+    earlier_planes,
     pictures,
     predicted_params,
     woven,
@@ -30,12 +30,12 @@ def encoded(picture, params, depth=8):
         params.effort,
         rate_model=params.rate_model,
         depth=depth,
-        earlier=cross_component(picture.shape, params.tools, depth),
+        earlier=earlier_planes(picture.shape, params.tools, depth),
     )
 
 
 def decoded(payload, picture, params, depth=8):
-    earlier = cross_component(picture.shape, params.tools, depth)
+    earlier = earlier_planes(picture.shape, params.tools, depth)
     return decode_blocks(payload, picture.shape, params.coded_tools, depth=depth, earlier=earlier)
 
 

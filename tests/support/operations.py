@@ -45,7 +45,7 @@ from support.arrays import (
     with_type,
 )
 from support.same import assert_same
-from support.strategies import BASIC, CONTENT, cross_component, deepened, woven
+from support.strategies import BASIC, CONTENT, deepened, earlier_planes, woven
 
 Call = Callable[..., Any]
 LEVELS = CpuBackend.levels()
@@ -178,12 +178,12 @@ def native_search(level: str, fragment: np.ndarray, dictionaries: dict, costs: d
 
 
 def encode(backend: Any, threads: int | None, plane: np.ndarray, params: EncodeParams, depth=8):
-    earlier = cross_component(plane.shape, params.tools, depth)
+    earlier = earlier_planes(plane.shape, params.tools, depth)
     return backend.encode(plane, params, depth=depth, earlier=earlier, threads=threads)
 
 
 def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tools, depth=8):
-    earlier = cross_component(shape, tools, depth)
+    earlier = earlier_planes(shape, tools, depth)
     return backend.decode(payload, shape, tools, depth=depth, earlier=earlier, threads=threads)
 
 

@@ -70,7 +70,7 @@ def deepened(rng: np.random.Generator, picture: np.ndarray, depth: int) -> np.nd
     return (picture.astype(np.uint16) << (depth - 8)) + extra
 
 
-def planes_before(shape: tuple[int, int], tools: Tools, depth: int = 8) -> list[np.ndarray]:
+def earlier_planes(shape: tuple[int, int], tools: Tools, depth: int = 8) -> list[np.ndarray]:
     """Planes from which a plane of this shape can be predicted, as many as the tools name."""
     rng = np.random.default_rng(shape)
     contents = [natural, text_like][: tools.cross_component]

@@ -8,9 +8,9 @@ from support.operations import check_decoding, check_picture
 from support.strategies import (
     BASIC,
     CONTENT,
-    cross_component,
     deep_pictures,
     deepened,
+    earlier_planes,
     natural,
     predicted_params,
     woven,
@@ -92,7 +92,7 @@ def test_the_largest_differences(depth):
 @pytest.mark.parametrize(("lam", "depth"), [(1e-5, 16), (1, 9), (60, 12)])
 def test_earlier_planes(lam, depth):
     params = EncodeParams.from_options(lam, preset="photo", effort=2)
-    luma, other = cross_component((29, 36), params.tools, depth)
+    luma, other = earlier_planes((29, 36), params.tools, depth)
     picture = luma // 2 + other // 3
     check(picture, params, depth)
     earlier = [luma, other]
@@ -171,7 +171,7 @@ def test_extreme_samples_in_the_largest_blocks(content, lam):
 def outcome(backend, payload, shape, params, depth):
     """The decoded samples, or the type and the text of the error."""
     try:
-        earlier = cross_component(shape, params.tools, depth)
+        earlier = earlier_planes(shape, params.tools, depth)
         decoded = backend.decode(payload, shape, params.coded_tools, depth=depth, earlier=earlier)
     except FormatError as error:
         return type(error).__name__, str(error)

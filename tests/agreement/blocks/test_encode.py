@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.operations import check_picture
 from support.same import assert_same
-from support.strategies import BASIC, CONTENT, block_params, cross_component, pictures, woven
+from support.strategies import BASIC, CONTENT, block_params, earlier_planes, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
@@ -139,7 +139,7 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
     ],
 )
 def test_earlier_planes(preset, height, width, planes):
-    luma, other = cross_component((height, width), replace(PRESETS["photo"], cross_component=2))
+    luma, other = earlier_planes((height, width), replace(PRESETS["photo"], cross_component=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
     # Without trained states, so that the modes do not change with the training.
     options = {"cross_component": planes, "initial_states": False, "effort": 1}
@@ -224,7 +224,7 @@ def test_larger_pictures_decode_alike(preset, height, width, content, lam):
 def outcome(backend, payload, shape, params):
     """The decoded samples, or the type and the text of the error."""
     try:
-        earlier = cross_component(shape, params.tools)
+        earlier = earlier_planes(shape, params.tools)
         decoded = backend.decode(payload, shape, params.coded_tools, earlier=earlier)
         return decoded.samples.tobytes()
     except FormatError as error:

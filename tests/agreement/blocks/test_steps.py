@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from support.same import assert_same
-from support.strategies import CONTENT, cross_component, deepened, natural
+from support.strategies import CONTENT, deepened, earlier_planes, natural
 
 from mmpcodec import EncodeParams, FormatError
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
@@ -37,7 +37,7 @@ def test_any_changes(preset, size, depth, content):
     params = EncodeParams.from_options(
         40, preset=preset, effort=1, fragment_size=size, delta_step=True
     )
-    options = {"depth": depth, "earlier": cross_component(picture.shape, params.tools, depth)}
+    options = {"depth": depth, "earlier": earlier_planes(picture.shape, params.tools, depth)}
     fragments = map_of(picture.shape, size)
     coded = REFERENCE.encode(picture, params, fragments=fragments, **options)
     for threads in (1, 3):

@@ -48,12 +48,12 @@ def test_no_answer(mmp):
         mmp,
         "knapsack",
         "-",
-        "--lossless-fill",
+        "--exact-fill",
         problem={"profits": [1], "weights": [3], "capacity": 4},
     )
     assert (found["value"], found["optimal"]) == (None, True)
     problem = {"profits": [1] * 30, "weights": list(range(9, 39)), "capacity": 100}
-    found = solved(mmp, "knapsack", "-", "--lossless-fill", "--seconds", 0, problem=problem)
+    found = solved(mmp, "knapsack", "-", "--exact-fill", "--seconds", 0, problem=problem)
     assert (found["value"], found["optimal"]) == (None, False)
 
 

@@ -73,7 +73,7 @@ def test_means(samples):
 def test_levels_without_loss(tmp_path, kind, shape, planes):
     samples, path = shade(shape, planes, kind), tmp_path / "a.zarr"
     array = dask.array.from_array(samples, chunks=90)
-    to_ome_zarr(array, path, tile_size=64, preset="exact", effort=1)
+    to_ome_zarr(array, path, tile_size=64, preset="lossless", effort=1)
     level = samples
     for number in range({(300, 431): 4, (129, 64): 3, (70, 200): 3}[shape]):
         found = from_ome_zarr(path, number)
@@ -118,7 +118,7 @@ def test_metadata_is_that_of_the_specification(tmp_path):
         path,
         tile_size=64,
         metadata=metadata,
-        preset="exact",
+        preset="lossless",
     )
     found = json.loads((path / "zarr.json").read_text())
     assert (found["zarr_format"], found["node_type"]) == (3, "group")
@@ -147,7 +147,7 @@ def test_a_picture(tmp_path, name):
     samples = shade((200, 150), kind=np.uint16) >> 4
     picture = pictures.Picture(samples, 16 if name == "a.npy" else 12)
     pictures.write(picture, tmp_path / name)
-    to_ome_zarr(tmp_path / name, tmp_path / "a.zarr", tile_size=64, preset="exact")
+    to_ome_zarr(tmp_path / name, tmp_path / "a.zarr", tile_size=64, preset="lossless")
     found = pictures.read(tmp_path / "a.zarr")
     assert (found.depth, np.array_equal(found.samples, samples)) == (picture.depth, True)
 
@@ -167,8 +167,8 @@ def test_on_a_cluster(tmp_path):
 def test_a_store_is_replaced_and_another_folder_is_not(tmp_path):
     array = dask.array.from_array(shade((70, 70)))
     path = tmp_path / "a.zarr"
-    to_ome_zarr(array, path, tile_size=64, preset="exact", levels=2)
-    to_ome_zarr(array[:50], path, tile_size=64, preset="exact", levels=1)
+    to_ome_zarr(array, path, tile_size=64, preset="lossless", levels=2)
+    to_ome_zarr(array[:50], path, tile_size=64, preset="lossless", levels=1)
     assert from_ome_zarr(path).shape == (50, 70)
     (tmp_path / "b").mkdir()
     (tmp_path / "c.txt").write_text("kept")
@@ -216,7 +216,7 @@ def test_what_is_no_store(tmp_path):
 def test_a_url(tmp_path):
     samples = shade((100, 100))
     url = f"file://{tmp_path}/a.zarr"
-    to_ome_zarr(dask.array.from_array(samples), url, tile_size=64, preset="exact")
+    to_ome_zarr(dask.array.from_array(samples), url, tile_size=64, preset="lossless")
     assert np.array_equal(from_ome_zarr(url).compute(), samples)
 
 
