@@ -307,11 +307,9 @@ class EncodeParams:
         tune = PSNR if tune is None else check_tune(tune)
         unknown = sorted(tools.keys() - TABLE)
         if unknown:
-            hint = "; lam = 0 is lossless" if unknown[0] == "lossless" else ""
             raise ParameterError(
                 f"unknown option {unknown[0]!r}: known are "
                 + ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TABLE)))
-                + hint
             )
         given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
         several = preset in (AUTO, BEST)

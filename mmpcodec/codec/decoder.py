@@ -242,9 +242,6 @@ def decode(
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
         touches are read, so other tiles may be damaged or missing. None is the whole picture.
-    starts : sequence of Start
-        Starts that the file may name, besides those that the environment variable MMP_STARTS
-        names.
     limits : DecodeLimits or None
         Largest picture or region to decode, and most memory and work, checked before samples are
         decoded; None takes ``DecodeLimits()``.

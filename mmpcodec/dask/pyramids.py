@@ -117,7 +117,7 @@ def to_ome_zarr(
                 targets.append(exact)
             load("dask.array", "to_ome_zarr").store(sources, targets, lock=False)
             if level:
-                del group[_lossless_name(level)]
+                del group[_exact_name(level)]
             if level + 1 < count:
                 array = load("dask.array", "to_ome_zarr").from_array(exact, chunks=exact.chunks)
         paths = [str(level) for level in range(count)]
@@ -280,7 +280,7 @@ def _level(
     )
 
 
-def _lossless_name(level: int) -> str:
+def _exact_name(level: int) -> str:
     return f"exact-{level}"
 
 
@@ -288,7 +288,7 @@ def _exact(group: Any, level: int, array: Any, tile_size: int) -> Any:
     """Make the temporary array of the exact means of a level."""
     chunks = _chunk(array.shape, tile_size)
     dtype = array.dtype.newbyteorder("=")
-    return group.create_array(_lossless_name(level), shape=array.shape, chunks=chunks, dtype=dtype)
+    return group.create_array(_exact_name(level), shape=array.shape, chunks=chunks, dtype=dtype)
 
 
 @contextlib.contextmanager

@@ -402,6 +402,8 @@ def check_end(header: Header, end: memoryview, size: int) -> None:
     if size < header.file_bytes:
         raise cut_at(size, header.file_bytes)
     last = header.tile_offsets[-1]
+    if len(end) < len(header.trailer):  # the file shrank after its size was read
+        raise cut_at(last + len(end), header.file_bytes)
     if end[: len(header.trailer)] != header.trailer:
         raise CorruptStream(TRAILER_SECTION, "trailer differs from the header", last)
     if size > header.file_bytes:

@@ -42,8 +42,7 @@ _FIRST_READ = 1 << 16
 _DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
 _OPTIONS = EncodeOptions.__optional_keys__ - {"lossless"} | {"depth", "metadata"}
-"""Options of ``save``. ``lossless`` is one of WebP, of another meaning; preset lossless replaces
-it."""
+"""Options of ``save``. Its ``lossless`` is lambda 0, as in WebP; preset lossless is the coding."""
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}
 

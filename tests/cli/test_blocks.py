@@ -50,7 +50,7 @@ def test_effort_changes_the_search_and_not_the_format(mmp, photo):
         (("-l", 0), "preset photo is always lossy; take preset text"),
         (
             ("--preset", "photograph"),
-            "must be one of auto, best, photo, text, mixed, exact, plain, classic",
+            "must be one of auto, best, photo, text, mixed, lossless, plain, classic",
         ),
     ],
 )
@@ -85,7 +85,7 @@ def test_info_shows_blocks_and_where_the_bits_are(mmp, photo):
         "angle": (1 / units[(modes > 2) & (modes < 36)]).sum(),
         "least squares": (1 / units[modes == 36]).sum(),
         "templates": (1 / units[modes == 37]).sum(),
-        "planes": 0,
+        "cross-component": 0,
         "wide cross-component": 0,
     }
     lines = [line.split() for line in mmp("info", "p.mmp").stdout.splitlines()]
@@ -124,17 +124,17 @@ def test_map_draws_blocks_with_their_kinds_and_modes(mmp, photo):
     np.testing.assert_array_equal(np.asarray(Image.open("m.png")), expected)
     assert result.stdout.splitlines()[-12:] == [
         "  blocks drawn in m.png; red lines are those of the fragments",
-        "           bare  green",
-        "    transformed  orange",
-        "           tree  blue",
-        "       constant  square",
-        "        average  dot",
-        "         planar  ring",
-        "          angle  line along which samples are predicted",
-        "  least squares  cross",
-        "      templates  plus",
-        "         planes  two lines",
-        "    wide cross-component  diamond",
+        "                  bare  green",
+        "           transformed  orange",
+        "                  tree  blue",
+        "              constant  square",
+        "               average  dot",
+        "                planar  ring",
+        "                 angle  line along which samples are predicted",
+        "         least squares  cross",
+        "             templates  plus",
+        "       cross-component  two lines",
+        "  wide cross-component  diamond",
     ]
 
 

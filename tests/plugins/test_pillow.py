@@ -179,7 +179,7 @@ def test_options_reach_the_codec(options):
         {"optimize": True, "progressive": True, "subsampling": "4:4:4", "quality": "keep"},
         {"compress_level": 9, "pnginfo": None, "bits": 4},
         {"compression": "tiff_lzw", "save_all": False},
-        {"lossless": True, "method": 6},  # of WebP
+        {"exact": True, "method": 6},  # of WebP
         {"tile_size": (128, 128), "irreversible": True},  # of JPEG 2000
     ],
 )

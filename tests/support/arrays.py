@@ -31,7 +31,7 @@ def items_and_value(found: Any) -> tuple:
 
 
 def items_and_sum(found: Any) -> tuple:
-    return found.sum, found.lossless, found.method, found.items
+    return found.sum, found.exact, found.method, found.items
 
 
 def with_type(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -96,7 +96,6 @@ def test_options_are_written_out(function):
         ({"prediction": 2}, "prediction = 2: must be True or False"),
         ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
         ({"colour": 1}, "unknown option 'colour': known are lam, quality, target_size, .*step, "),
-        ({"lossless": True}, "unknown option 'lossless': .*; lam = 0 is lossless"),
         ({"version": 2}, "unknown option 'version'"),
         ({"threads": 0}, "threads = 0"),
         ({"progress": 3}, "progress = 3: must be None or a callable"),

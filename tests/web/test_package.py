@@ -88,7 +88,7 @@ def test_tables_of_tools_are_those_of_python():
     tables = node(
         "const t = await import('./decoder/format/tools.js');"
         "console.log(JSON.stringify({ trees: t.TREE_TOOLS, blocks: t.BLOCK_TOOLS,"
-        " exact: t.LOSSLESS_TOOLS }))"
+        " lossless: t.LOSSLESS_TOOLS }))"
     )
 
     def rows(coding):

@@ -115,7 +115,7 @@ def webp(settings: Settings, kind: SampleKind) -> Codec:
     default = (1.0, 10.0, 25.0, 45.0, 65.0, 80.0, 90.0, 95.0, 99.0)
     ladder, method = settings.ladder("quality", default), settings.level("method", 6)
     grays = "WebP knows no gray: equal red, green and blue"
-    # Without "lossless", WebP changes the colours below transparent pixels.
+    # Without "exact", WebP changes the colours below transparent pixels.
     return codec(
         settings,
         "WEBP",
@@ -124,7 +124,7 @@ def webp(settings: Settings, kind: SampleKind) -> Codec:
         ladder,
         f"method {method}; {f'{kind.planes} (4:2:0)' if kind.colour else grays}",
         kind,
-        lambda point: {"quality": int(point), "method": method, "lossless": kind.alpha},
+        lambda point: {"quality": int(point), "method": method, "exact": kind.alpha},
     )
 
 

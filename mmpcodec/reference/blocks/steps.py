@@ -5,6 +5,7 @@ only*.
 """
 
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
 
@@ -202,10 +203,9 @@ class FragmentMap:
 
     def lambdas(self, lambda_fixed: int) -> np.ndarray:
         """Return the lambda of each fragment in 1/65536 squared error per bit, int64."""
-        of_change = {
-            change: lambda_at(lambda_fixed, change) for change in np.unique(self.changes).tolist()
-        }
-        found = np.array([[of_change[each] for each in row] for row in self.changes.tolist()])
+        rows = self.changes.tolist()
+        of_change = {each: lambda_at(lambda_fixed, each) for each in {*chain(*rows)}}
+        found = np.array([[of_change[each] for each in row] for row in rows])
         return np.where(self.hidden, MOST_LAMBDA_FIXED, found).astype(np.int64)
 
 

@@ -237,7 +237,7 @@ def test_a_cluster_measures_what_lies_in_a_store(mmp, bucket, cluster, tmp_path,
         "deep/ramp.png",
         "flat.png",
     ]
-    codec = ("--codec", "mmp:preset=exact,lambda=0", "--peers", "none", "--out", "out")
+    codec = ("--codec", "mmp:preset=lossless,lambda=0", "--peers", "none", "--out", "out")
     result = mmp("sweep", f"{bucket}/in", *codec, *there)
     assert result.exit_code == 0, result.output
     assert "out: 3 results measured, 0 failed" in result.stderr

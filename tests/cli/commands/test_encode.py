@@ -149,7 +149,8 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         (["--tile", "63"], "tile = 63: must be from 64 to 16777216, or 0 for one tile"),
         (
             ["--preset", "fast"],
-            "preset = 'fast': must be one of auto, best, photo, text, mixed, exact, plain, classic",
+            "preset = 'fast': must be one of auto, best, photo, text, mixed, lossless, plain, "
+            "classic",
         ),
         (["-o", "a.PNG"], "a.PNG: names another format; mmp files end in .mmp"),
         (["--partition", "quad"], "partition = 'quad': must be one of flexible, dyadic"),

@@ -147,7 +147,7 @@ def test_damaged_tiles(mmp, large, name):
     data = bytearray(Path(large).read_bytes())
     header = mmpcodec.inspect(bytes(data)).header
     for number in (0, 1, 5, 6, 13):  # the first block, and another tile
-        data[header.tile_offsets[number] + 20] ^= 1
+        data[header.tile_offsets[number] + 12] ^= 1
     Path("bad.mmp").write_bytes(data)
     found = mmp("decode", "bad.mmp", "-o", name)
     assert found.exit_code == 1
@@ -184,7 +184,7 @@ def test_a_file_without_a_good_tile_is_an_error(mmp, large):
     data = bytearray(Path(large).read_bytes())
     header = mmpcodec.inspect(bytes(data)).header
     for offset in header.tile_offsets[:-1]:
-        data[offset + 20] ^= 1
+        data[offset + 12] ^= 1
     Path("bad.mmp").write_bytes(data)
     found = mmp("decode", "bad.mmp", "-o", "a.zarr", "--allow-partial")
     assert found.exit_code == 1
@@ -195,7 +195,7 @@ def test_bytes_after_the_last_tile_are_an_error(mmp, large):
     Path("long.mmp").write_bytes(Path(large).read_bytes() + b"x")
     found = mmp("decode", "long.mmp", "-o", "a.zarr")
     assert found.exit_code == 1
-    assert "1 bytes follow the last tile" in found.stderr
+    assert "1 bytes follow the trailer" in found.stderr
 
 
 def test_metadata_that_is_lost_is_named(mmp, folder):

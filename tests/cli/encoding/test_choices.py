@@ -153,7 +153,7 @@ def test_no_remark(mmp, picture, arguments):
         (
             ["--preset", "photo", "--lossless"],
             2,
-            "lam = 0, which is lossless: preset photo is always lossy; take preset text, exact, "
+            "lam = 0, which is lossless: preset photo is always lossy; take preset text, lossless, "
             "plain or classic",
         ),
         (

@@ -40,5 +40,6 @@ def test_the_quality_may_be_too_high(mmp, noisy):
 def test_options_without_effect(mmp, noisy, preset, option):
     result = mmp("encode", "b.png", "--preset", preset, *option)
     assert result.stderr == (
-        f"mmp: {option[0]}: has no effect with preset {preset}; take preset photo, mixed or exact\n"
+        f"mmp: {option[0]}: has no effect with preset {preset}; "
+        "take preset photo, mixed or lossless\n"
     )

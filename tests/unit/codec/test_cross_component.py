@@ -189,7 +189,7 @@ def test_backends_check_the_planes_that_they_get(colours):
 
 def test_cuda_lacks_them():
     tools = replace(CudaBackend().able(PRESETS["photo"]), cross_component=1)
-    assert CudaBackend().lacks(tools) == "predicted blocks with earlier planes"
+    assert CudaBackend().lacks(tools) == "predicted blocks with cross component"
 
 
 def test_memory_that_decoding_takes_is_bounded(colours):

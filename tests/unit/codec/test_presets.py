@@ -114,7 +114,7 @@ def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
 
 def test_what_a_device_leaves_out_is_named(device):
     params = EncodeParams.from_options(20, preset="photo")
-    assert {"pdpc", "dependent", "cross-component filter"} <= set(left_out(params, "cuda", 8))
+    assert {"pdpc", "dependent", "cross component filter"} <= set(left_out(params, "cuda", 8))
     assert left_out(params, "auto", 8) == left_out(params, "cpu", 8) == []
     assert left_out(params, "cuda", 12) == []  # samples that it cannot code at all
     assert fitted(params, "cpu", 8) is params

@@ -167,7 +167,7 @@ def test_planes_together_are_exact_samples(colours):
         (1 << 22, "switches is 4194304, allowed is 0 to 4194303"),
         (3, "fragment size in switches is 3, allowed is 0 to 2"),
         (5 << 3, "templates in switches is 5, allowed is 0 to 4"),
-        (3 << 9, "earlier planes in switches is 3, allowed is 0 to 2"),
+        (3 << 9, "cross component in switches is 3, allowed is 0 to 2"),
     ],
 )
 def test_switches_are_checked(colours, switches, says):

@@ -107,7 +107,7 @@ GRAY = tile_of(Form.GRAY, Layout.TOGETHER, WITHOUT)
         (GRAY[:4] + b"\x83\0abcdefg", CorruptStream, "colour bytes is not a number in shortest"),
         (GRAY[:4], TruncatedStream, "only 0 of 1 bytes of colour bytes"),
         (GRAY[:2], TruncatedStream, "only 0 of 1 bytes of entries"),
-        (GRAY[:1], TruncatedStream, "only 0 of 1 bytes of switches"),
+        (GRAY[:1], TruncatedStream, "only 0 of 1 bytes of lossless form"),
     ],
 )
 def test_damaged_fields(body, error, says):

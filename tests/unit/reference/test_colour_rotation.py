@@ -21,7 +21,7 @@ TURNS = st.tuples(*[st.integers(-128, 127)] * 3)
 UNIT = 1 << BITS
 
 
-def rotation(axis, degrees):
+def turned(axis, degrees):
     """Rodrigues' formula."""
     x, y, z = np.array(axis) / np.linalg.norm(axis)
     cross = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
@@ -40,7 +40,7 @@ def test_axes_without_a_turn():
 @given(TURNS)
 def test_the_matrix_is_the_rotation_of_the_axes(rotation):
     angle = 2 * np.rad2deg(np.arctan2(np.linalg.norm(rotation), 128))
-    expected = rotation(rotation if any(rotation) else (1, 0, 0), angle) @ colour_rotation.AXES / 28
+    expected = turned(rotation if any(rotation) else (1, 0, 0), angle) @ colour_rotation.AXES / 28
     np.testing.assert_allclose(np.array(matrix_of(rotation)) / UNIT, expected, atol=0.6 / UNIT)
 
 

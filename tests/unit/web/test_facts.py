@@ -40,9 +40,7 @@ CODINGS = {
     "trees": ({"preset": "plain", "lam": 60}, {"edges", "bits"}),
     "blocks": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
     "mixed": ({"preset": "mixed", "lam": 60}, {"edges", "modes", "bits"}),
-    "lossless": ({"preset": "lossless", "lam": 0}, set()),
-    "exact 2": ({"preset": "lossless", "lam": 0}, {"bits"}),
-    "blocks 2": ({"preset": "photo", "lam": 60}, {"edges", "modes", "bits"}),
+    "lossless": ({"preset": "lossless", "lam": 0}, {"bits"}),
     "tiles": ({"preset": "photo", "lam": 60, "tile_size": 66}, {"edges", "modes", "bits"}),
 }
 

@@ -142,7 +142,7 @@ class Described:
                 yield from _block_lines(blocks, self.totals.modes)
             if changes := _delta_step(traces):
                 yield from ("", "fragments by step change, in quarters of a doubling of the step")
-                yield from (f"{change:>13}{count:12}" for change, count in changes.items())
+                yield from (f"{change:>20}{count:12}" for change, count in changes.items())
         if self.map is not None:
             yield from ("", *map_lines(self.map, found.layers))
 
@@ -272,7 +272,7 @@ def _block_lines(traces: "Sequence[Trace]", modes: "Mapping[str, int]") -> Itera
         yield from _table(table.tolist(), BLOCK_SIDES)
     yield from ("", "blocks by mode")
     for mode, count in modes.items():
-        yield f"{mode:>13}{count:12}"
+        yield f"{mode:>20}{count:12}"
 
 
 def _delta_step(traces: "Sequence[Trace]") -> dict[int, int]:
@@ -307,12 +307,12 @@ def map_lines(target: str, layers: "Sequence[LayerCoding]") -> Iterator[str]:
     predicted = any(layer.tools.prediction for layer in found)
     if predicted:
         yield f"blocks drawn in {target}; red lines are those of the fragments"
-        yield from (f"{kind:>13}  {colour.name}" for kind, colour in KINDS.items())
+        yield from (f"{kind:>20}  {colour.name}" for kind, colour in KINDS.items())
     elif any(not layer.tools.lossless for layer in found):
         yield f"segmentation drawn in {target}"
     else:
         yield f"palette drawn in {target}"
     if any(layer.entries for layer in layers):
-        yield f"{'palette':>13}  {PALETTE.name}"
+        yield f"{'palette':>20}  {PALETTE.name}"
     if predicted:
-        yield from (f"{mode:>13}  {mark.name}" for mode, mark in MARKS.items())
+        yield from (f"{mode:>20}  {mark.name}" for mode, mark in MARKS.items())

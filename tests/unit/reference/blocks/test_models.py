@@ -101,7 +101,7 @@ def test_a_table_has_the_states_of_the_models_that_the_format_lists():
 )
 def test_the_step_chooses_the_table(step, number):
     assert start_class(step) == number
-    tools = replace(PRESETS["photo"], initial_states=True, step=step)
+    tools = replace(PRESETS["photo"], dependent=False, step=step)
     models, table = BlockModels(tools), initial_states()[number]
     assert models.split.probability[2, 4, 1] == max(192, 256 * int(table[2 * 7]) + 128)
     assert models.split.uses[2, 4, 1] == table[2 * 7 + 1]

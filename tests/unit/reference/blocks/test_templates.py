@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.strategies import woven
+from support.strategies import BASIC, woven
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, mode_family
@@ -167,7 +167,7 @@ def test_templates_fit_as_least_squares_do():
 
 def test_templates_are_tried_only_where_the_rough_search_says_so(monkeypatch):
     """Where a neighbour has the mode as well: each search takes long."""
-    params = EncodeParams.from_options(60, preset="photo", fragment_size=32)
+    params = EncodeParams.from_options(60, preset="photo", fragment_size=32, **BASIC)
     picture = woven(np.random.default_rng(1), 20, 40)
     tried, predict = [], BlockPicture.predict
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.strategies import text_like
+from support.strategies import BASIC, text_like
 
 from mmpcodec import EncodeParams, Tools
 from mmpcodec.reference.blocks.coder import BlockPicture
@@ -119,7 +119,7 @@ def test_the_search_takes_trees_into_its_partition():
     """Flat parts with an edge that no prediction knows: one tree for all is cheapest."""
     picture = np.full((16, 16), 30, np.uint8)
     picture[:, 8:] = 200
-    params = EncodeParams.from_options(300, preset="mixed", fragment_size=16, effort=9)
+    params = EncodeParams.from_options(300, preset="mixed", fragment_size=16, effort=9, **BASIC)
     state = BlockPicture(picture.shape, params.coded_tools)
     search = BlockSearch(picture.astype(np.int64), state, EFFORTS[9])
     fragment = BlockPlace(0, 0, 4, 4)
@@ -136,7 +136,7 @@ def test_the_search_takes_trees_into_its_partition():
 def test_modes_are_not_tried_where_a_tree_is_much_cheaper(monkeypatch, effort, least, most):
     """How much that is, the effort says."""
     picture = text_like(np.random.default_rng(2), 16, 16).astype(np.int64)
-    params = EncodeParams.from_options(60, preset="mixed", fragment_size=16, effort=effort)
+    params = EncodeParams.from_options(60, preset="mixed", fragment_size=16, effort=effort, **BASIC)
     state = BlockPicture(picture.shape, params.coded_tools)
     search = BlockSearch(picture, state, EFFORTS[effort])
     tried, attempt = set(), BlockSearch._attempt_modes

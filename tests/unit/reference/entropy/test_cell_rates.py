@@ -87,7 +87,7 @@ def flat_but_one_cell(shape):
     "options",
     [
         {"preset": "plain"},
-        {"preset": "mixed", "fragment_size": 32},
+        {"preset": "mixed", "fragment_size": 32, "cross_component": 0},
         {"preset": "photo", "cross_component": 0, "delta_step": True},
     ],
     ids=["trees", "trees and blocks", "blocks"],

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.strategies import CONTENT
+from support.strategies import BASIC, CONTENT
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
@@ -14,7 +14,7 @@ from mmpcodec.reference.blocks.search.search import encode_blocks
 
 
 def params(lam, **options):
-    return EncodeParams.from_options(lam, preset="photo", **options)
+    return EncodeParams.from_options(lam, preset="photo", **(BASIC | options))
 
 
 def encoded(picture, params):
