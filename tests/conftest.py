@@ -20,6 +20,7 @@ def plain_search(monkeypatch: pytest.MonkeyPatch) -> None:
     """Let backends cpu and cuda search without shortcuts, as backend reference does."""
     for table in ("EFFORTS", "CUDA_EFFORTS"):
         monkeypatch.setattr(block_efforts, table, block_efforts.PLAIN_EFFORTS)
+    monkeypatch.setattr(block_efforts, "OF_SMALL_PLANES", {})
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

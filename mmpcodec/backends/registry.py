@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
-from mmpcodec.tools import Tools
+from mmpcodec.tools import DEFAULT_EFFORT, Tools
 
 if TYPE_CHECKING:
     from mmpcodec.backends.base import Backend
 
 AUTO = "auto"
 """Name that stands for the backend that is predicted to finish first."""
+SLOW_EFFORT = 4
+"""Effort from which predicted blocks take several times as long."""
 SLOW = 1.0
 """Assumed seconds per fragment of a backend whose row states no cost."""
 
@@ -30,7 +32,8 @@ class Row:
         Returns the backend. It imports the backend's module only when it is called.
     fragment_seconds : mapping of str to float
         Seconds that encoding a 16x16 fragment takes, by kind of work: "trees" (tools of preset
-        plain), "text" (dictionary tools of preset text), "blocks" (prediction).
+        plain), "text" (dictionary tools of preset text), "blocks" (prediction), "slow blocks"
+        (prediction at efforts from ``SLOW_EFFORT`` on).
     first_seconds, start_seconds : float
         Seconds before the first fragment, in the first call of a process and in later calls.
     package : str or None
@@ -49,11 +52,11 @@ class Row:
         loaded = self.package is None or self.package in sys.modules
         return self.start_seconds if loaded else self.first_seconds
 
-    def seconds(self, fragments: int, tools: Tools | None) -> float:
-        """Return the predicted seconds to encode this many fragments."""
+    def seconds(self, fragments: int, tools: Tools | None, effort: int = DEFAULT_EFFORT) -> float:
+        """Return the predicted seconds to encode this many fragments at an effort."""
         work = "trees"
         if tools is not None and tools.prediction:
-            work = "blocks"
+            work = "blocks" if effort < SLOW_EFFORT else "slow blocks"
         elif tools is not None and tools.displaced_blocks:
             work = "text"
         return self.start + fragments * self.fragment_seconds.get(work, SLOW)
@@ -88,13 +91,21 @@ def _reference() -> "Backend":
 
 
 ROWS: dict[str, Row] = {
-    "cpu": Row(_cpu, {"trees": 150e-6, "text": 0.4e-3, "blocks": 3.7e-3}),
+    "cpu": Row(_cpu, {"trees": 0.23e-3, "text": 0.43e-3, "blocks": 0.05e-3, "slow blocks": 0.5e-3}),
     "cuda": Row(
-        _cuda, {"trees": 20e-6, "text": 0.11e-3, "blocks": 1.7e-3}, 1.5, 3e-3, package="cupy"
+        _cuda,
+        {"trees": 20e-6, "text": 0.13e-3, "blocks": 0.05e-3, "slow blocks": 0.3e-3},
+        1.5,
+        3e-3,
+        package="cupy",
     ),
     "reference": Row(_reference),
 }
-"""All backends by name, in the order in which "auto" tries those of equal cost."""
+"""All backends by name, in the order in which "auto" tries those of equal cost.
+
+The costs are those of an H100 and 16 cores of its host for pictures of 512x512 to 2048x2048, with
+the tools of blocks that the device has (2026-11-28).
+"""
 
 
 def names() -> tuple[str, ...]:
@@ -136,6 +147,7 @@ def get(
     tools: Tools | None = None,
     depth: int = BYTE,
     *,
+    effort: int = DEFAULT_EFFORT,
     decodes: bool = False,
 ) -> "Backend":
     """Return a backend that can run here.
@@ -150,6 +162,8 @@ def get(
         Tools that the backend must have; None for any.
     depth : int
         Bits per sample.
+    effort : int
+        Effort of the search for predicted blocks; "auto" predicts times from it.
     decodes : bool
         Whether the backend must decode.
 
@@ -161,7 +175,7 @@ def get(
         When the backend cannot run here, or lacks a tool; for "auto", when all do.
     """
     reasons = []
-    for candidate in candidates(name, lambda row: row.seconds(fragments, tools)):
+    for candidate in candidates(name, lambda row: row.seconds(fragments, tools, effort)):
         backend = ROWS[candidate].make()
         fault = None if tools is None else backend.fault(tools, depth)
         if decodes and not backend.decodes:

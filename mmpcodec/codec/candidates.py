@@ -83,5 +83,6 @@ def backends_of(
     for each in dict.fromkeys([*tools, LOSSLESS]):
         aside = len(tools) > 1 or each not in tools
         name = backends.AUTO if aside and named.lacks(each, coded_depth(depth)) else backend
-        found[each] = backends.get(name, fragments, each, coded_depth(depth))
+        effort = candidates[0].effort
+        found[each] = backends.get(name, fragments, each, coded_depth(depth), effort=effort)
     return found

@@ -21,6 +21,7 @@ from words import (
     check_machine_paths,
     check_paths_in_pages,
     check_paths_in_sources,
+    check_phrases,
     check_stages,
     check_vague_names,
 )
@@ -95,6 +96,12 @@ MOST_LINES = 600
 MOST_LINES_OF_FUNCTION = 120
 MOST_NAMES_OF_FOLDER = 16
 GROWING_FOLDERS = ("tests/conformance", "images", "docs/decisions", "docs/man")
+PHRASES = {"so many": "name the quantity", "told": "name who says what"}
+WITHOUT_PHRASES = (
+    *("docs/decisions", "CONTRIBUTING.md", "CHANGELOG.md"),
+    *("scripts/check", "tests/packaging/test_layers.py"),
+)
+"""Texts that may have phrases of ``PHRASES``: they are of their day, or name the rule."""
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
 BACKENDS = {"cpu", "cuda", "reference"}
 SHARED_CLASS_NAMES = {
@@ -127,6 +134,7 @@ def problems(root: Path) -> Iterator[str]:
     yield from check_functions(checkout, MOST_LINES_OF_FUNCTION)
     yield from check_folders(checkout, MOST_NAMES_OF_FOLDER, GROWING_FOLDERS)
     yield from check_vague_names(checkout, VAGUE_NAMES)
+    yield from check_phrases(checkout, PHRASES, WITHOUT_PHRASES)
     yield from check_machine_paths(checkout)
     yield from check_backend_names(checkout, BACKENDS, CHOOSES_BACKENDS)
     yield from check_class_names(checkout, "mmpcodec", SHARED_CLASS_NAMES)

@@ -25,6 +25,24 @@ def check_vague_names(checkout: Checkout, vague: set[str]) -> Iterator[str]:
             yield f"{path}: the name {min(found)!r} does not say what is inside"
 
 
+def check_phrases(
+    checkout: Checkout, phrases: Mapping[str, str], excepted: Sequence[str]
+) -> Iterator[str]:
+    """Check that texts outside the excepted paths have none of the phrases, whose advice is given.
+
+    A file whose name ends in ``_2`` is a second file for one thing.
+    """
+    for path, text in checkout.texts.items():
+        if any(path.is_relative_to(other) for other in excepted):
+            continue
+        if path.stem.endswith("_2"):
+            yield f"{path}: the name ends in _2; one thing has one file, another has another name"
+        for number, line in enumerate(text.splitlines(), start=1):
+            for phrase, advice in phrases.items():
+                if re.search(rf"\b{phrase}\b", line, re.IGNORECASE):
+                    yield f"{path}:{number}: has {phrase!r}; {advice}"
+
+
 def check_machine_paths(checkout: Checkout) -> Iterator[str]:
     """Check that no text file contains a path of one machine."""
     for path, text in checkout.texts.items():

@@ -132,6 +132,18 @@ BAD = {
         {"kernels/cpu/trees/coder.h": ""},
         "trees/coder.py: has a kernel of its name and a line in WITHOUT_KERNEL",
     ),
+    "phrase without a quantity": (
+        {"docs/a.md": "A file of so many bytes.\n"},
+        "docs/a.md:1: has 'so many'; name the quantity",
+    ),
+    "phrase without a subject": (
+        {"mmpcodec/codec/sizes.py": "x = 1  # Callers are told.\n"},
+        "mmpcodec/codec/sizes.py:1: has 'told'; name who says what",
+    ),
+    "second file for one thing": (
+        {"mmpcodec/codec/sizes_2.py": ""},
+        "mmpcodec/codec/sizes_2.py: the name ends in _2",
+    ),
     "long function of Python": (
         {"scripts/a.py": "@cache\ndef f():\n" + lines(120, "    x = 1")},
         "scripts/a.py:2: f has 121 lines, more than 120",

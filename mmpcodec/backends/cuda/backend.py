@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import Backend
-from mmpcodec.backends.block_efforts import CUDA_EFFORTS, PLAIN_EFFORTS, BlockEffort
+from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
@@ -149,7 +150,7 @@ class CudaBackend(Backend):
             When a kernel does not compile.
         """
         self.check_has(params.tools, depth)
-        effort = (PLAIN_EFFORTS if self.plain else CUDA_EFFORTS)[params.effort]
+        effort = (PLAIN_EFFORTS if self.plain else block_efforts.CUDA_EFFORTS)[params.effort]
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
         total, done = sum(fragments_in(plane.shape) for plane in planes), 0

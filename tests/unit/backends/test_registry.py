@@ -52,11 +52,17 @@ def test_auto_takes_the_device_where_it_is_faster(device, monkeypatch, fragments
     assert backends.get("auto", fragments).name == expected
 
 
-@pytest.mark.parametrize(("preset", "fewest"), [("plain", 12000), ("text", 6000), ("photo", 1000)])
-def test_the_slower_the_tools_the_sooner_a_device_pays(device, preset, fewest):
+@pytest.mark.parametrize(
+    ("preset", "effort", "fewest"), [("plain", 2, 7200), ("text", 2, 5100), ("photo", 4, 7600)]
+)
+def test_the_slower_the_work_the_sooner_a_device_pays(device, preset, effort, fewest):
     tools = PRESETS[preset]
-    assert backends.get("auto", fewest, tools).name == "cuda"
-    assert backends.get("auto", fewest // 2, tools).name == "cpu"
+    assert backends.get("auto", fewest, tools, effort=effort).name == "cuda"
+    assert backends.get("auto", fewest // 2, tools, effort=effort).name == "cpu"
+
+
+def test_a_device_does_not_pay_for_fast_searches_of_blocks(device):
+    assert backends.get("auto", 1 << 30, PRESETS["photo"], effort=3).name == "cpu"
 
 
 def test_auto_does_not_look_for_a_device_for_little_work(monkeypatch):

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 _ALONE = threading.Lock()
 """Held by the thread that measures: locks of results are those of a process, not of a thread."""
 
-Told = Callable[[Sequence[str], Measured | None], None]
+Reported = Callable[[Sequence[str], Measured | None], None]
 """Takes the settings of codecs, and a measurement that was made with one of them."""
 
 
@@ -68,7 +68,7 @@ class MeasurePictures:
     metrics: "tuple[Metric, ...]"
     page: int | None = None
     processors: int | None = None
-    tell: Told | None = None
+    tell: Reported | None = None
 
     def __call__(self, job: Job, progress: JobProgress) -> Swept:
         """Measure the points of a picture that the results lack.
