@@ -1,8 +1,8 @@
 """Decode and encode PNG samples of 16 bits in several planes, of which Pillow gives 8 bits.
 
-Pillow undoes the filters of any bytes, but converts these samples to 8 bits. If it is given the wrong
-order of the bytes of a sample, it takes the lower ones instead of the upper ones. Gray with alpha
-has as many bytes a pixel as RGB with alpha of 8 bits.
+Pillow undoes the filters of any bytes, but converts these samples to 8 bits. If it is given the
+wrong order of the bytes of a sample, it takes the lower ones instead of the upper ones. Gray with
+alpha has as many bytes a pixel as RGB with alpha of 8 bits.
 """
 
 import io
