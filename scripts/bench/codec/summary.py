@@ -63,13 +63,13 @@ CODECS = {
         for n in efforts
     },
     **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
+    **{f"mmpcodec, effort {n}": f"mmp:effort={n},{_OURS}" for n in (6, 1)},
 }
 """Codec strings of the frontier by the names in the tables. Rates are compared with the first."""
 
 SUMMARY = (
     *("AVIF, speed 0", "AVIF, speed 6", "JPEG XL, effort 9", "JPEG XL, effort 7", "JPEG 2000"),
-    *("mmpcodec, default", "mmpcodec, photo, effort 6", "mmpcodec, photo, effort 3"),
-    *("mmpcodec, photo, effort 1", "mmpcodec, plain"),
+    *("mmpcodec, default", "mmpcodec, effort 6", "mmpcodec, effort 1", "mmpcodec, plain"),
 )
 """Names of the codecs of the summary."""
 

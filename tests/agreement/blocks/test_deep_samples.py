@@ -21,8 +21,8 @@ from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.partition import (
+    CROSS_COMPONENT,
     LEAST_SQUARES,
-    PLANES,
     TEMPLATES,
     WIDE_CROSS_COMPONENT,
 )
@@ -97,7 +97,7 @@ def test_earlier_planes(lam, depth):
     check(picture, params, depth)
     earlier = [luma, other]
     modes = CPU.encode(picture, params, depth=depth, earlier=earlier).trace.units[..., 2]
-    assert (modes >= PLANES).sum() > 10
+    assert (modes >= CROSS_COMPONENT).sum() > 10
 
 
 def test_sums_of_earlier_planes_beyond_32_bits():

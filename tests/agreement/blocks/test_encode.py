@@ -16,7 +16,7 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_blocks, code_flag
 from mmpcodec.reference.blocks.partition import (
-    PLANES,
+    CROSS_COMPONENT,
     TEMPLATES,
     TREE,
     WIDE_CROSS_COMPONENT,
@@ -146,7 +146,7 @@ def test_earlier_planes(preset, height, width, planes):
     params = EncodeParams.from_options(8, preset=preset, **options)
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]
-    assert (modes == PLANES).sum() > 10
+    assert (modes == CROSS_COMPONENT).sum() > 10
     assert (modes == WIDE_CROSS_COMPONENT).sum() > 10 or preset == "mixed"
 
 
@@ -193,7 +193,8 @@ def random_blocks(rng, shape, tools):
 )
 def test_places_all_over_the_window_and_equal_ones(fragment_size, height, width, step, templates):
     """With the smaller step some errors are just what may stay."""
-    tools = replace(PRESETS["photo"], fragment_size=fragment_size, templates=templates, step=step)
+    own = {"fragment_size": fragment_size, "templates": templates, "step": step}
+    tools = replace(PRESETS["photo"], **(BASIC | own))
     rng = np.random.default_rng(templates)
     payload, samples = random_blocks(rng, (height, width), tools)
     assert np.array_equal(CPU.decode(payload, (height, width), tools).samples, samples)

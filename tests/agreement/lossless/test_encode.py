@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.operations import LOSSLESS_TOOLS, OPERATIONS, silent
+from support.operations import LOSSLESS_INPUTS, OPERATIONS, silent
 from support.planes import DEPTHS, ROUNDING, outcome, planes
 from support.strategies import CONTENT
 
 from mmpcodec import _cpu
 from mmpcodec.reference.lossless import coder
 
-FORMS = st.sampled_from([*LOSSLESS_TOOLS.values()])
+FORMS = st.sampled_from([*LOSSLESS_INPUTS.values()])
 
 
 def check(samples, depth, tools):
@@ -32,27 +32,27 @@ def test_any_planes(drawn, tools):
     check(*drawn, tools)
 
 
-@pytest.mark.parametrize("form", LOSSLESS_TOOLS)
+@pytest.mark.parametrize("form", LOSSLESS_INPUTS)
 @pytest.mark.parametrize("depth", [1, 8, 16])
 def test_extremes(depth, form):
     most = (1 << depth) - 1
     rows, columns = np.indices((4, 13))
     chequered = ((rows + columns) % 2 * most).astype(np.uint16)
     striped = (columns // 3 % 2 * most).astype(np.uint16)
-    check(np.stack([chequered, striped, most - chequered]), depth, LOSSLESS_TOOLS[form])
+    check(np.stack([chequered, striped, most - chequered]), depth, LOSSLESS_INPUTS[form])
 
 
 def test_largest_sums_of_the_widest_strips():
     """Rows of black and white, with which the sums of strips come close to 2**31."""
     samples = np.tile(np.where(np.arange(20) % 3, 0, 255)[:, None], (1, 160))
     samples[:2] = np.arange(320).reshape(2, 160) % 256  # all values, so that none is renumbered
-    check(samples[None].astype(np.uint16), 8, LOSSLESS_TOOLS["2 models"])
+    check(samples[None].astype(np.uint16), 8, LOSSLESS_INPUTS["form 1"])
 
 
-@pytest.mark.parametrize("form", LOSSLESS_TOOLS)
+@pytest.mark.parametrize("form", LOSSLESS_INPUTS)
 def test_longer_rows(form):
     samples = CONTENT["text"](np.random.default_rng(7), 16, 45).astype(np.uint16)
-    check(samples[None], 8, LOSSLESS_TOOLS[form])
+    check(samples[None], 8, LOSSLESS_INPUTS[form])
 
 
 @settings(max_examples=60)
@@ -70,7 +70,7 @@ def test_rounding_of_the_host_changes_nothing(rounding, depth):
     numbers = ROUNDING.get(platform.machine())
     if numbers is None:
         pytest.skip(f"the rounding modes of {platform.machine()} have no numbers here")
-    most, tools = (1 << depth) - 1, LOSSLESS_TOOLS["all"]
+    most, tools = (1 << depth) - 1, LOSSLESS_INPUTS["form 4"]
     noise = np.random.default_rng(3).integers(0, most + 1, (40, 40))
     slope = np.add.outer(np.arange(40), np.arange(40)) * most // 78
     samples = np.stack([slope, noise // 64 + slope * 63 // 64, noise]).astype(np.uint16)

@@ -191,13 +191,13 @@ def test_map_of_a_palette(mmp, transparent):
     data, _ = file_of(screen(20, 30).astype(np.uint8), transparent=transparent)
     Path("screen.mmp").write_bytes(data)
     text = mmp("info", "screen.mmp", "--map", "map.png").stdout
-    tint = "\n        palette  violet\n"
+    tint = "\n               palette  violet\n"
     found = mmpcodec.inspect(data, decode=True)
     palette, *below = found.layers
     gray = shown_in_gray(found.samples, 8, found.header.metadata)
     if transparent:
         assert "\n  blocks drawn in map.png; red lines" in text
-        assert f"  tree  blue{tint}       constant" in text
+        assert f"  tree  blue{tint}              constant" in text
         drawn = draw_blocks(gray, below[0].trace.units, below[0].tools.fragment_size)
         zoom = least_zoom(gray.shape)
     else:

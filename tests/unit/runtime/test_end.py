@@ -60,7 +60,7 @@ TRIALS = 2
 def test_the_end_does_not_abort(work):
     path = [str(Path(mmpcodec.__file__).parents[1]), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(path)}
-    command = [sys.executable, "-c", PROGRAM, work]
+    command = [sys.executable, "-P", "-c", PROGRAM, work]
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     programs = [subprocess.Popen(command, env=environment, **pipes) for _ in range(TRIALS)]
     ends = [(*program.communicate(timeout=60), program.returncode) for program in programs]
