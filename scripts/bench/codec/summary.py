@@ -56,20 +56,19 @@ CODECS = {
         for name in ("veryslow", "medium", "ultrafast")
     },
     "JPEG 2000": "jpeg2000:ratio=5/9/16/28/50/90",
-    "mmpcodec, default": f"mmp:{_OURS}",
+    **{f"mmpcodec, effort {n}": f"mmp:effort={n},{_OURS}" for n in (6, 2, 1)},
     **{
         f"mmpcodec, {preset}, effort {n}": f"mmp:preset={preset},effort={n},{_OURS}"
         for preset, efforts in (("photo", (9, 6, 4, 3, 2, 1)), ("mixed", (6, 2)))
         for n in efforts
     },
     **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
-    **{f"mmpcodec, effort {n}": f"mmp:effort={n},{_OURS}" for n in (6, 1)},
 }
 """Codec strings of the frontier by the names in the tables. Rates are compared with the first."""
 
 SUMMARY = (
     *("AVIF, speed 0", "AVIF, speed 6", "JPEG XL, effort 9", "JPEG XL, effort 7", "JPEG 2000"),
-    *("mmpcodec, default", "mmpcodec, effort 6", "mmpcodec, effort 1", "mmpcodec, plain"),
+    *("mmpcodec, effort 6", "mmpcodec, effort 2", "mmpcodec, effort 1", "mmpcodec, plain"),
 )
 """Names of the codecs of the summary."""
 

@@ -47,7 +47,7 @@ def test_families_join_the_settings_of_a_codec(monkeypatch):
     families = dict.fromkeys(frontier.family_of(label) for label in summary.CODECS)
     assert list(families) == [
         *("AVIF", "JPEG XL", "WebP", "x265", "JPEG 2000"),
-        *("mmpcodec, default", "mmpcodec, photo", "mmpcodec, mixed"),
+        *("mmpcodec", "mmpcodec, photo", "mmpcodec, mixed"),
         *("mmpcodec, text", "mmpcodec, plain"),
     ]
     assert len(families) <= len(frontier.COLOURS)
