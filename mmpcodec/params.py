@@ -359,7 +359,7 @@ class EncodeParams:
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 
-        Open fixed filters are off here: its scales follow from the decoded samples.
+        Open fixed filters are off here: their scales follow from the decoded samples.
         The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
         dependent levels, computed in integers; the factors gave the least cost in measurements.
         """

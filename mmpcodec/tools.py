@@ -470,7 +470,7 @@ PRESETS: dict[str, Tools] = {name: preset_tools(name) for name in _PRESETS}
 EYE_FRAGMENT = 32
 """Size of fragments that is tuned for the eye: an area of one importance."""
 EYE_WEIGHTS = 6
-"""Quantisation matrix that are tuned for the eye, on photographs."""
+"""Strength of the quantisation matrix that is tuned for the eye, on photographs."""
 
 
 EYE_TOOLS = frozenset({"delta_step", "quantisation_matrix"})

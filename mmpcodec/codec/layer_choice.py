@@ -489,7 +489,7 @@ def _finished(
     scales = bank.choose(source, samples, steps, depth, threads=threads)
     if not job.header.tool_sets:
         return finished(scales)
-    # A tile writes no fixed filters if it has that of the tool set.
+    # A tile writes no fixed filters if it has those of the tool set.
     tried = sorted({0, job.header.tool_sets[0].fixed_filters or 0, scales})
     # A post filter takes too long to fit it to each.
     best = min((finished(each, only_bank=True) for each in tried), key=lambda part: part.cost)

@@ -88,7 +88,7 @@ class Kind(NamedTuple):
         Bits per sample.
     metadata : Metadata
     has_map : bool
-        Whether pixels may differ in roi.
+        Whether there is an ROI map, so that pixels may differ in importance.
     """
 
     shape: tuple[int, ...]

@@ -19,7 +19,7 @@ from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import Tools
 
 USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
-"""The fixed filters of tool sets if the encoder chooses it: scale 1 for all activities."""
+"""The fixed filters of tool sets if the encoder chooses them: scale 1 for all activities."""
 
 
 @dataclass(frozen=True)

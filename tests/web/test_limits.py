@@ -38,7 +38,7 @@ def test_limits_count_as_those_of_python(node, vector, in_browsers):
     ("shape", "depth", "effort"),
     [((90, 120), 8, 6), ((90, 120, 4), 16, 6), ((90, 120, 3), 8, 2), ((1, 9000, 2), 8, 6)],
 )
-def test_exact_samples_take_no_more_memory_than_estimated(tmp_path, shape, depth, effort):
+def test_lossless_samples_take_no_more_memory_than_estimated(tmp_path, shape, depth, effort):
     if reason := missing():
         pytest.skip(reason)
     samples = np.random.default_rng(1).integers(0, 1 << depth, shape)
@@ -56,7 +56,7 @@ def test_exact_samples_take_no_more_memory_than_estimated(tmp_path, shape, depth
     assert used <= estimated < 3 * used
 
 
-def test_a_long_row_of_exact_samples_is_within_the_usual_limits(node):
+def test_a_long_row_of_lossless_samples_is_within_the_usual_limits(node):
     samples = np.zeros((1, 200_000, 4), np.uint8)
     data = mmpcodec.encode(samples, 0, preset="lossless")
     assert node.ask(data)["width"] == 200_000

@@ -122,7 +122,7 @@ class Weighting:
     seen : (H, W) bool array or None
         Whether a pixel is seen; None if all are.
     strength : int
-        Quantisation matrix by which errors are compared, 0 to 15.
+        Strength of the quantisation matrix by which errors are compared, 0 to 15.
     """
 
     of_pixels: np.ndarray | None = None

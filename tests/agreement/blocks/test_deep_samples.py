@@ -90,7 +90,7 @@ def test_the_largest_differences(depth):
 
 
 @pytest.mark.parametrize(("lam", "depth"), [(1e-5, 16), (1, 9), (60, 12)])
-def test_earlier_planes(lam, depth):
+def test_cross_component(lam, depth):
     params = EncodeParams.from_options(lam, preset="photo", effort=2)
     luma, other = earlier_planes((29, 36), params.tools, depth)
     picture = luma // 2 + other // 3
@@ -100,7 +100,7 @@ def test_earlier_planes(lam, depth):
     assert (modes >= CROSS_COMPONENT).sum() > 10
 
 
-def test_sums_of_earlier_planes_beyond_32_bits():
+def test_sums_of_cross_component_beyond_32_bits():
     """Dark samples give five weights near 4, which take bright ones far beyond the range."""
     rng = np.random.default_rng(1)
     luma = rng.integers(0, 3000, (32, 64)).astype(np.uint16)

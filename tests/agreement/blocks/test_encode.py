@@ -138,7 +138,7 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
         ("mixed", 17, 30, 2),
     ],
 )
-def test_earlier_planes(preset, height, width, planes):
+def test_cross_component(preset, height, width, planes):
     luma, other = earlier_planes((height, width), replace(PRESETS["photo"], cross_component=2))
     picture = (luma // 2 + other // 5 + np.arange(width) // 9).astype(np.uint8)
     # Without trained states, so that the modes do not change with the training.

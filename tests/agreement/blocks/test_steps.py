@@ -95,7 +95,7 @@ def test_damaged_payloads_have_one_message():
 
 
 @pytest.mark.parametrize("depth", [8, 12])
-def test_the_filter_bank_takes_the_step_of_each_fragment(depth):
+def test_fixed_filters_take_the_step_of_each_fragment(depth):
     rng = np.random.default_rng(depth)
     source = deepened(rng, natural(rng, 60, 75), depth)
     noise = rng.integers(-9, 10, source.shape) << (depth - 8)
@@ -121,7 +121,7 @@ def test_the_filter_bank_takes_the_step_of_each_fragment(depth):
 
 
 @pytest.mark.parametrize("threads", [1, 3])
-def test_the_filter_bank_takes_fragments_in_bands(monkeypatch, threads):
+def test_fixed_filters_take_fragments_in_bands(monkeypatch, threads):
     monkeypatch.setattr("mmpcodec.backends.cpu.FILTER_BAND_SAMPLES", 7 * 75)
     rng = np.random.default_rng(threads)
     source = natural(rng, 60, 75)

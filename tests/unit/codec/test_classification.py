@@ -32,7 +32,7 @@ def test_text_is_not(lam):
     assert "photo" not in found
 
 
-def test_exact_samples_are_tried_for_a_small_lambda_and_for_flat_drawings():
+def test_lossless_samples_are_tried_for_a_small_lambda_and_for_flat_drawings():
     assert "lossless" in kinds(picture("natural"), 0.5)
     drawing = np.zeros((128, 128), np.uint8)
     drawing[30:60, 20:90] = 200
@@ -112,7 +112,7 @@ def test_files_of_few_bits_are_never_above_lossless_ones(depth):
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_lossless_files_are_exact_samples_alone(count):
+def test_lossless_files_are_lossless_samples_alone(count):
     flat = np.zeros((64, 64), np.uint8)
     flat[5:9, ::7] = 200
     ways = EncodeParams.from_options(0).each_alone()

@@ -126,7 +126,7 @@ def test_tools_that_the_caller_chose_are_not_left_out(device, picture, options):
         tools_of(picture, 20, preset="photo", **options)
 
 
-def test_roi_needs_a_backend_with_step_changes(device, picture):
+def test_roi_needs_a_backend_with_delta_step(device, picture):
     with pytest.raises(BackendUnavailable, match="delta step"):
         tools_of(picture, 20, preset="photo", roi=np.ones(picture.shape, bool))
 

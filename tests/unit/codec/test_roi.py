@@ -146,7 +146,7 @@ def test_what_has_no_steps_is_refused():
     assert with_roi(with_roi(params)) == with_roi(params)
 
 
-def test_a_device_refuses_step_changes():
+def test_a_device_refuses_delta_step():
     tools = replace(CudaBackend().able(PRESETS["photo"]), delta_step=True)
     assert CudaBackend().lacks(tools) == "predicted blocks with delta step"
     assert not PRESETS["photo"].delta_step

@@ -155,7 +155,7 @@ def test_every_field_of_colours_is_checked(colours, field, value, says):
         mmpcodec.decode(with_number(colours, field, value))
 
 
-def test_planes_together_are_exact_samples(colours):
+def test_planes_together_are_lossless_samples(colours):
     says = "coding is predicted blocks, allowed for planes together is lossless samples"
     with pytest.raises(CorruptStream, match=says):
         mmpcodec.decode(with_layout(colours, 0))

@@ -54,7 +54,7 @@ def test_the_busiest_layers_count():
         assert memory_to_decode(streams, 1, 5, at_once) == expected
 
 
-def test_planes_of_exact_samples_are_coded_side_by_side():
+def test_planes_of_lossless_samples_are_coded_side_by_side():
     tools = Tools(lossless=True, lossless_form=4)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
     expected = 4 * (LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES)

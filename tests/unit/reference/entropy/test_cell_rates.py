@@ -105,7 +105,7 @@ def test_noise_takes_the_bits_of_a_picture(options):
     np.testing.assert_array_equal(decoded.trace.cell_rates, rates)
 
 
-def test_cells_of_exact_samples_have_no_part_of_the_values():
+def test_cells_of_lossless_samples_have_no_part_of_the_values():
     """The second plane has one value, so that all its bits name it."""
     form = LOSSLESS_FORMS[1]
     first = flat_but_one_cell((34, 33)).astype(np.uint16)

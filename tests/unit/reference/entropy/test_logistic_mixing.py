@@ -148,7 +148,7 @@ def test_hashed_models_share_lines():
 
 @pytest.mark.parametrize("weight_sets", [1, 4])
 @pytest.mark.parametrize("last_stage", [False, True])
-def test_mixed_bits_learn_what_their_contexts_tell(weight_sets, last_stage):
+def test_logistic_mixing_learns_what_its_contexts_tell(weight_sets, last_stage):
     """A bit that one context tells for certain takes next to nothing, one that none tells a bit."""
     rng = np.random.default_rng(3)
     writer, mixed = SymbolWriter(LOSSLESS_SYNTAX), LogisticMixing(8, weight_sets, last_stage)
