@@ -5,7 +5,7 @@
 
 The first command writes one JSON line for each picture and codec: bytes of the file, and processor
 seconds to encode and to decode it with one thread, the least of three. The second prints the
-rows of docs/benchmarks/data: for each codec and class of pictures, bits a sample and microseconds a
+rows of docs/benchmarks/data: for each class of pictures and codec, bits a sample and microseconds a
 sample, of all samples of the class together. imagecodecs codes JPEG XL, JPEG-LS and WebP.
 
 FLIF and paq8px are programs on PATH, ``flif`` and ``paq8px``; without its program a codec is left
@@ -193,22 +193,24 @@ def measure(args: argparse.Namespace) -> None:
 
 
 def table(args: argparse.Namespace) -> None:
-    """Print two rows for each codec: bits a sample by class, and times by class."""
+    """Print two rows for each class: bits a sample, and times, by codec."""
     lines = [line for name in args.pictures for line in Path(name).read_text().splitlines()]
     found: dict[str, dict[str, list[dict[str, Any]]]] = defaultdict(lambda: defaultdict(list))
     for row in map(json.loads, lines):
-        found[row["codec"]][row["class"]].append(row)
+        found[row["class"]][row["codec"]].append(row)
 
     def of_all(own: list[dict[str, Any]], key: str, unit: float) -> float:
         return round(unit * sum(row[key] for row in own) / sum(row["samples"] for row in own), 3)
 
-    for codec in (codec for codec in CODECS if codec in found):
-        rates: dict[str, Any] = {"run": "lossless", "codec": codec}
-        times: dict[str, Any] = {"run": "lossless-times", "codec": codec}
-        for group, own in found[codec].items():
-            rates[f"{group}_bits"] = of_all(own, "bytes", 8)
-            times[f"{group}_encode_us"] = of_all(own, "encode_s", 1e6)
-            times[f"{group}_decode_us"] = of_all(own, "decode_s", 1e6)
+    for group, codecs in sorted(found.items()):
+        pictures = len({row["picture"] for own in codecs.values() for row in own})
+        rates: dict[str, Any] = {"run": "lossless", "class": group, "pictures": pictures}
+        times: dict[str, Any] = {"run": "lossless-times", "class": group}
+        for codec in (codec for codec in CODECS if codec in codecs):
+            key = codec.lower().replace(",", "").replace(" ", "_").replace("-", "_")
+            rates[f"{key}_bits"] = of_all(codecs[codec], "bytes", 8)
+            times[f"{key}_encode_us"] = of_all(codecs[codec], "encode_s", 1e6)
+            times[f"{key}_decode_us"] = of_all(codecs[codec], "decode_s", 1e6)
         print(json.dumps(rates))
         print(json.dumps(times))
 

@@ -56,7 +56,8 @@ def pages() -> list[Path]:
 def filled(path: Path, runs: Runs) -> str:
     """Return the text of a page with its tables made from the data.
 
-    Tables of docs/benchmarks name the hardware, software, date and command of the measurement.
+    Tables of docs/benchmarks name the hardware, software, date, commit and command of the
+    measurement.
     """
     brief = path.name == "README.md" and path.parent == ROOT
     return _PLACE.sub(
@@ -80,7 +81,8 @@ def made(name: str, runs: Runs, *, brief: bool = False) -> str:
         text = _table(run["columns"], list(_with_means(run, rows)))
     if brief:
         return f"{what}.\n\n{text}"
-    where = "; ".join(run[key] for key in ("hardware", "software", "date") if key in run)
+    facts = [run[key] for key in ("hardware", "software", "date") if key in run]
+    where = "; ".join(facts + ([f"commit {run['commit']}"] if "commit" in run else []))
     commands = ", then ".join(f"`{command}`" for command in run["command"].split("; "))
     return f"{what}. Measured by {commands} ({where}).\n\n{text}"
 
@@ -206,21 +208,56 @@ def by_class(rows: Sequence[Row]) -> dict[str, list[Row]]:
 
 
 def _summary(rows: Sequence[Row]) -> str:
-    """Return a table of the rate of each codec on each class, and of its times on all pictures."""
+    """Return a table of the rate of each codec on each class of pictures."""
+    _, *codecs = by("codec", rows)
+    body = [
+        [name, str(len(by("picture", group))), *(_percent(codec, group) for codec in codecs)]
+        for name, group in (*by_class(rows).items(), ("all", rows))
+    ]
+    return table(["class", "pictures", *codecs], body)
+
+
+DEFAULT, BEST, QUICK = "mmpcodec, effort 2", "mmpcodec, effort 6", "AVIF, speed 6"
+FAMILIES = {
+    "photographs, RGB": ("photograph in RGB", "jpeg in RGB"),
+    "photographs, gray": ("photograph-gray",),
+    "comics, aerial, maps, RGB": ("comic in RGB", "aerial in RGB", "map in RGB"),
+    "documents, RGB": ("document in RGB",),
+    "documents, gray": ("document-gray",),
+    "charts, chats, code, screens, RGB": tuple(
+        f"{name} in RGB" for name in ("chart", "chat", "code", "screen-light", "screen-dark")
+    ),
+    "medical, gray": ("x-ray", "ct", "mr", "angiogram"),
+}
+"""Classes of the measuring set by the rows of the README's table."""
+
+
+def _families(rows: Sequence[Row]) -> str:
+    """Return the README's table: rates beside AVIF at speed 0, times beside AVIF at speed 6."""
     classes = by_class(rows)
-    head = [*(f"rate on {name}, %" for name in classes), "encode, s/MP", "decode, s/MP"]
-    return table(
-        ["codec", *head],
-        [
-            [
-                codec,
-                *(_percent(codec, group) for group in classes.values()),
-                _seconds("encode_cpu_s", own),
-                _seconds("decode_cpu_s", own),
-            ]
-            for codec, own in by("codec", rows).items()
-        ],
-    )
+
+    def line(name: str, group: Sequence[Row]) -> list[str]:
+        files = by("codec", group)
+
+        def times(key: str, codec: str) -> str:
+            ratio = per_megapixel(key, files[codec]) / per_megapixel(key, files[QUICK])
+            return significant(ratio, 2)
+
+        rates = (rate(codec, group) for codec in (DEFAULT, BEST, QUICK))
+        return [
+            name,
+            str(len(by("picture", group))),
+            *("none" if each is None else f"{each - 100:+.0f} %" for each in rates),
+            *(times("encode_cpu_s", codec) for codec in (DEFAULT, BEST)),
+            *(times("decode_cpu_s", codec) for codec in (DEFAULT, BEST)),
+        ]
+
+    body = [
+        line(name, [row for each in own for row in classes[each]]) for name, own in FAMILIES.items()
+    ]
+    head = ["rate, default", "rate, effort 6", "rate, AVIF speed 6", "time to encode, default"]
+    head += ["effort 6", "time to decode, default", "effort 6"]
+    return table(["pictures", "number", *head], [*body, line("all, with others", rows)])
 
 
 def _frontier(rows: Sequence[Row]) -> str:
@@ -245,19 +282,25 @@ def _frontier(rows: Sequence[Row]) -> str:
 
 
 def _times(key: str, rows: Sequence[Row]) -> str:
-    """Return a table of the processor seconds a megapixel of each codec on each picture."""
+    """Return a table of the processor seconds a megapixel of each codec on each class."""
+    codecs = by("codec", rows)
     body = [
-        [codec, *(_seconds(key, files) for files in by("picture", own).values())]
-        for codec, own in by("codec", rows).items()
+        [name, *(_seconds(key, by("codec", group)[codec]) for codec in codecs)]
+        for name, group in (*by_class(rows).items(), ("all", rows))
     ]
-    return table(["codec", *by("picture", rows)], body)
+    return table(["class", *codecs], body)
 
 
 _SECONDS = "processor seconds a megapixel, one thread"
 TABLES: dict[str, tuple[str, Callable[[Sequence[Row]], str]]] = {
     "summary": (
-        f"Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and {_SECONDS}",
+        "Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, by class",
         _summary,
+    ),
+    "summary families": (
+        "Rate of whole files for equal PSNR against AVIF at speed 0, and processor seconds, where "
+        "AVIF at speed 6 has 1, one thread",
+        _families,
     ),
     "frontier": (
         "Mean rate of whole files for equal PSNR, where AVIF at speed 0 has 100 %, and processor "

@@ -5,8 +5,7 @@
 
 The first command writes one JSON line for each coded file; the second makes tables of these lines.
 PSNR is computed over all samples of red, green and blue, with the peak 2**depth - 1. Bytes are
-sizes of whole files. imagecodecs codes JPEG 2000, JPEG XL and JPEG-LS. Colours are measured by
-`mmp sweep`, whose results ``swept.py`` makes into rows.
+sizes of whole files. imagecodecs codes JPEG 2000, JPEG XL and JPEG-LS.
 """
 
 import argparse
