@@ -147,7 +147,6 @@ bench: $(PACKAGE) ## Measure speed and compression on this machine
 bench-pages: $(BENCH) ## Write the tables and the drawing of docs/benchmarks from docs/benchmarks/data
 	$(BIN)/python scripts/bench/pages.py
 	$(BIN)/python scripts/bench/frontier.py
-	$(BIN)/python scripts/bench/curves.py
 
 PICTURE ?= images/camera.pgm
 

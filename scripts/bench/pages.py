@@ -56,7 +56,7 @@ def pages() -> list[Path]:
 def filled(path: Path, runs: Runs) -> str:
     """Return the text of a page with its tables made from the data.
 
-    Tables of docs/benchmarks name the hardware, software, date and command of the measurement.
+    Tables of docs/benchmarks name hardware, software, date, commit and command of the measurement.
     """
     brief = path.name == "README.md" and path.parent == ROOT
     return _PLACE.sub(
@@ -80,7 +80,8 @@ def made(name: str, runs: Runs, *, brief: bool = False) -> str:
         text = _table(run["columns"], list(_with_means(run, rows)))
     if brief:
         return f"{what}.\n\n{text}"
-    where = "; ".join(run[key] for key in ("hardware", "software", "date") if key in run)
+    parts = [run[key] for key in ("hardware", "software", "date") if key in run]
+    where = "; ".join([*parts, f"commit {run['commit']}"] if "commit" in run else parts)
     commands = ", then ".join(f"`{command}`" for command in run["command"].split("; "))
     return f"{what}. Measured by {commands} ({where}).\n\n{text}"
 

@@ -8,8 +8,6 @@ import pytest
 
 ROOT = Path(__file__).parents[3]
 SCRIPT = ROOT / "scripts" / "bench" / "pages.py"
-NO_TABLE = {"curves", "points"}
-"""Runs that the pages draw, or link as data."""
 
 pytestmark = pytest.mark.skipif(not SCRIPT.is_file(), reason="the scripts are not here")
 
@@ -70,7 +68,7 @@ def test_means_are_over_rows_that_have_all_numbers(pages):
 def test_every_run_is_on_a_page(pages, runs):
     text = "".join(path.read_text() for path in pages.pages())
     shown = {name.split()[0] for name in re.findall(r"<!-- table: ([a-z0-9 -]+) -->", text)}
-    assert shown == runs.keys() - NO_TABLE
+    assert shown == runs.keys()
 
 
 @pytest.mark.parametrize(
