@@ -5,9 +5,19 @@ from pathlib import Path
 
 import numpy as np
 
-from mmpcodec.reference.blocks.models import initial_states
+from mmpcodec.reference.blocks.models import ModeModels, initial_states
 
 ROOT = Path(__file__).parents[4]
+
+
+def test_mode_frequencies_are_halved_beyond_the_limit():
+    models = ModeModels()
+    for _ in range(194):
+        models.learn(3, 7)
+    assert models.frequency[3].sum() == 38 * 3 + 194 * 20 == 3994
+    models.learn(3, 7)
+    assert models.frequency[3].tolist() == [2] * 7 + [(3 + 195 * 20 + 1) // 2] + [2] * 30
+    assert (models.frequency[2] == 3).all()
 
 
 def test_a_table_has_the_states_of_the_models_that_the_format_lists():
