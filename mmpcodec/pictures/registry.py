@@ -218,11 +218,6 @@ def readable_text() -> str:
     return listed([row.title for row in FORMATS])
 
 
-def writable_text() -> str:
-    """Return the formats that can be written, for messages."""
-    return listed([row.title for row in written().values()])
-
-
 def listed(words: Sequence[str], last: str = "and") -> str:
     """Return the words as a list in a sentence.
 

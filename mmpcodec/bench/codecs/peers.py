@@ -69,8 +69,6 @@ PEERS = {
 """The codecs of this module by their names."""
 
 NAMES = tuple(PEERS)
-IN_PILLOW = ("jpeg", "jpeg2000", "webp", "avif")
-"""Codecs that need only Pillow for 8 bits a sample."""
 
 
 def peers(text: str, kind: SampleKind = GRAY) -> list[Codec]:

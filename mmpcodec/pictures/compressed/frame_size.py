@@ -46,12 +46,6 @@ class JpegFrame(NamedTuple):
         return kind
 
 
-def jpeg_size(data: bytes) -> tuple[int, int]:
-    """Return the width and height in the frame header of a JPEG or JPEG-LS stream."""
-    frame = jpeg_frame(data)
-    return frame.width, frame.height
-
-
 def jpeg_frame(data: bytes) -> JpegFrame:
     """Read the frame header of a JPEG or JPEG-LS stream.
 

@@ -1,10 +1,11 @@
-"""Rows of the simulation: 10^6 pictures, the most workers, and the measured runs."""
+"""Costs of the processes of a cluster, the workers at which one of them limits, and GPU hours."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
+import numpy as np
 from devices import batch_of, rows
-from simulated import Cost, Costs, drawn, fitted, limit, most_workers, simulate
 from speedup import LAMBDA, SETTINGS
 from usage import Row, rows_of
 
@@ -12,9 +13,8 @@ from mmpcodec import backends
 from mmpcodec.runtime.machine import processors
 
 PICTURES = 10**6
-WORKERS = (8, 64, 512)
 BATCHES = (1, 4, 16, 64)
-CROPS, *SQUARES = SETTINGS
+_, *SQUARES = SETTINGS
 DEVICE_NAMES = {"plain": "plain", "photo-1": "photo, effort 1", "photo-6": "photo, effort 6"}
 """Names in the tables, of the settings of `devices.py`."""
 DEVICE_BATCH = 64
@@ -23,30 +23,11 @@ COST_COLUMNS = {
     "task_ms": "ms a task",
     "picture_ms": "and ms a picture",
 }
-SIMULATED_COLUMNS = {
-    "setting": "512x512 pictures",
-    "mean_s": "s a picture",
-    "workers": "workers",
-    "batch": "pictures a task",
-    "hours": "hours",
-    "efficiency_percent": "of ideal, %",
-    "scheduler_percent": "scheduler busy, %",
-    "client_percent": "client busy, %",
-}
 LIMIT_COLUMNS = {
     "setting": "512x512 pictures",
     "batch": "pictures a task",
-    "linear_workers": "workers within 5 % of linear",
-    "scheduler_workers": "scheduler limits at, closed form",
-    "client_workers": "client limits at, closed form",
-}
-VALIDATED_COLUMNS = {
-    "work": "work",
-    "workers": "workers",
-    "batch": "pictures a task",
-    "measured_s": "measured, s",
-    "predicted_s": "simulated, s",
-    "error_percent": "error, %",
+    "scheduler_workers": "scheduler limits at",
+    "client_workers": "client limits at",
 }
 DEVICE_COLUMNS = {
     "setting": "setting",
@@ -55,6 +36,56 @@ DEVICE_COLUMNS = {
     "gpu_hours": "GPU hours for 10^6 pictures",
     "host_hours": "core hours held beside",
 }
+
+
+class Cost(NamedTuple):
+    """Seconds that a process is busy for each task, and for each picture of the task."""
+
+    task: float = 0.0
+    picture: float = 0.0
+
+    def of(self, batch: float) -> float:
+        """Return the seconds for a task of ``batch`` pictures."""
+        return self.task + batch * self.picture
+
+
+class Costs(NamedTuple):
+    """Costs of the three kinds of processes; those of a worker come on top of the encoding."""
+
+    client: Cost
+    scheduler: Cost
+    worker: Cost
+
+
+def fitted(batches: Sequence[float], seconds: Sequence[float]) -> Cost:
+    """Fit a line to seconds a task by pictures a task, with least squares of relative errors.
+
+    Neither coefficient is negative.
+    """
+    sizes, values = np.asarray(batches, float), np.asarray(seconds, float)
+    slope, task = np.polyfit(sizes, values, 1, w=1 / values)
+    if task < 0:
+        return Cost(0.0, float((1 / values @ sizes) / ((sizes / values) @ (sizes / values))))
+    if slope < 0:
+        return Cost(float((1 / values).sum() / (1 / values**2).sum()), 0.0)
+    return Cost(float(task), float(slope))
+
+
+def limit(cost: Cost, picture: float, batch: int, worker: Cost) -> float:
+    """Return the number of workers that keep a scheduler or client busy all the time.
+
+    Parameters
+    ----------
+    cost : Cost
+        Of the scheduler or the client.
+    picture : float
+        Mean seconds of encoding a picture.
+    batch : int
+        Pictures of a task.
+    worker : Cost
+        Of a worker, on top of the encoding.
+    """
+    return (batch * picture + worker.of(batch)) / cost.of(batch)
 
 
 def costs_of(rows: Sequence[Row]) -> Costs:
@@ -80,78 +111,26 @@ def cost_rows(costs: Costs) -> Iterator[Row]:
         yield {"process": process, "task_ms": 1000 * cost.task, "picture_ms": 1000 * cost.picture}
 
 
-def settings_of(path: Path) -> Iterator[tuple[str, Sequence[float], Sequence[int]]]:
-    """Yield each setting with the times of its pictures and the pictures a task."""
-    times = {row["setting"]: row["all_s"] for row in rows_of("scale-times", path)}
+def settings_of(path: Path) -> Iterator[tuple[str, float, Sequence[int]]]:
+    """Yield each setting with the mean seconds of a picture and the pictures a task."""
+    means = {row["setting"]: row["mean_s"] for row in rows_of("scale-times", path)}
     for name in SQUARES:
-        yield name.removeprefix("512x512, "), times[name], BATCHES
+        yield name.removeprefix("512x512, "), means[name], BATCHES
     for row in rows_of("scale-devices", path):
         if row["by"] == "threads":
-            yield f"{row['setting']}, GPU", [1 / row["per_second"]], (DEVICE_BATCH,)
-
-
-def simulated_rows(path: Path, costs: Costs, pictures: int = PICTURES) -> Iterator[Row]:
-    """Yield what 10^6 pictures take by setting, workers and pictures a task."""
-    for setting, times, batches in settings_of(path):
-        for workers in WORKERS:
-            for batch in batches:
-                tasks = drawn(times, pictures, batch)
-                found = simulate(tasks, workers, costs, batch)
-                yield {
-                    "setting": setting,
-                    "mean_s": sum(times) / len(times),
-                    "workers": workers,
-                    "batch": batch,
-                    "hours": found.seconds / 3600,
-                    "efficiency_percent": 100 * found.efficiency,
-                    "scheduler_percent": 100 * found.scheduler,
-                    "client_percent": 100 * found.client,
-                }
+            yield f"{row['setting']}, GPU", 1 / row["per_second"], (DEVICE_BATCH,)
 
 
 def limit_rows(path: Path, costs: Costs) -> Iterator[Row]:
-    """Yield the numbers of workers at which a process limits, simulated and in closed form."""
-    for setting, times, batches in settings_of(path):
-        mean = sum(times) / len(times)
+    """Yield the numbers of workers at which a process limits."""
+    for setting, mean, batches in settings_of(path):
         for batch in batches:
-            at = limit(costs.scheduler, mean, batch, costs.worker)
             yield {
                 "setting": setting,
                 "batch": batch,
-                "linear_workers": most_workers(times, costs, batch),
-                "scheduler_workers": round(at),
+                "scheduler_workers": round(limit(costs.scheduler, mean, batch, costs.worker)),
                 "client_workers": round(limit(costs.client, mean, batch, costs.worker)),
             }
-
-
-def validated_rows(path: Path, costs: Costs) -> Iterator[Row]:
-    """Yield the seconds of measured runs beside those of the simulation."""
-    (seconds,) = (row["all_s"] for row in rows_of("scale-times", path) if row["setting"] == CROPS)
-    for row in rows_of("scale-speedup", path):
-        if "work_s" in row:
-            workers = int(row["way"].strip("`").rpartition(" ")[2])
-            found = simulate(seconds, workers, costs)
-            yield validated(f"{len(seconds)} crops", workers, 1, row["work_s"], found.seconds)
-    for row in rows_of("scale-tasks", path):
-        workers, batch, tasks = row["workers"], row["batch"], row["tasks"]
-        found = simulate([0.0] * tasks, workers, costs, batch)
-        # All processes share the cores of this machine; on a cluster each has its own.
-        shared = sum(row[f"{name}_ms"] for name in costs._fields) / row["cores"]
-        predicted = max(found.seconds, shared * tasks / 1000)
-        measured = row["wall_ms"] * tasks / 1000
-        yield validated("no encoding", workers, batch, measured, predicted)
-
-
-def validated(work: str, workers: int, batch: int, measured: float, predicted: float) -> Row:
-    """Return a row that compares two times."""
-    return {
-        "work": work,
-        "workers": workers,
-        "batch": batch,
-        "measured_s": measured,
-        "predicted_s": predicted,
-        "error_percent": 100 * (predicted / measured - 1),
-    }
 
 
 def device_rows(images: Path, count: int, runs: int) -> Iterator[Row]:

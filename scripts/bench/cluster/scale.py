@@ -1,16 +1,16 @@
-"""Measure how `mmp encode --cluster` scales, and simulate 10^6 pictures on many workers.
+"""Measure how `mmp encode --cluster` scales, and compute how many workers one client serves.
 
     python scripts/bench/cluster/scale.py tasks [--workers 1,2,4] [--runs 3]
     python scripts/bench/cluster/scale.py folder [--files 100000]
     python scripts/bench/cluster/scale.py speedup [--pictures 96] [--workers 1,2] [--runs 5]
     python scripts/bench/cluster/scale.py codecs [--pictures 8]
     python scripts/bench/cluster/scale.py devices [--pictures 256] [--runs 3]
-    python scripts/bench/cluster/scale.py simulate
+    python scripts/bench/cluster/scale.py limits
 
 `tasks` sends work that does nothing through the cluster of `mmp encode`: processor seconds of
 scheduler, client and workers. `folder` measures the client for a large folder. `speedup` encodes
 parts of the pictures of `images` with workers and without Dask. `codecs` measures AVIF beside
-mmpcodec, `devices` a CUDA device. `simulate` needs the rows of `tasks`, `speedup` and `devices`.
+mmpcodec, `devices` a CUDA device. `limits` needs the rows of `tasks`, `speedup` and `devices`.
 Each replaces its runs in FILE, by default docs/benchmarks/data/scale.jsonl (`--out FILE`);
 `make bench-pages` writes the tables.
 """
@@ -91,31 +91,17 @@ def codecs(args: argparse.Namespace, command: str) -> Runs:
     yield described("scale-codecs", what, command, beside.COLUMNS), rows
 
 
-def simulate(args: argparse.Namespace, command: str) -> Runs:
-    """Simulate runs with the measured costs and times."""
+def limits(args: argparse.Namespace, command: str) -> Runs:
+    """Compute the workers at which a process limits, from the measured costs and times."""
     measured = rows_of("scale-tasks", args.out)
     costs = forecast.costs_of(measured)
     most = max(row["workers"] for row in measured)
-    what = f"Costs of the simulation: lines through the measured costs with {most} workers"
-    yield (
-        described("scale-costs", what, command, forecast.COST_COLUMNS),
-        list(forecast.cost_rows(costs)),
-    )
-    what = "Measured runs beside the simulation"
-    yield (
-        described("scale-validated", what, command, forecast.VALIDATED_COLUMNS),
-        list(forecast.validated_rows(args.out, costs)),
-    )
-    what = "Simulated: 10^6 pictures"
-    yield (
-        described("scale-simulated", what, command, forecast.SIMULATED_COLUMNS),
-        list(forecast.simulated_rows(args.out, costs)),
-    )
+    what = f"Lines through the measured costs with {most} workers"
+    rows = list(forecast.cost_rows(costs))
+    yield described("scale-costs", what, command, forecast.COST_COLUMNS), rows
     what = "Number of workers at which the scheduler or the client limits"
-    yield (
-        described("scale-limits", what, command, forecast.LIMIT_COLUMNS),
-        list(forecast.limit_rows(args.out, costs)),
-    )
+    rows = list(forecast.limit_rows(args.out, costs))
+    yield described("scale-limits", what, command, forecast.LIMIT_COLUMNS), rows
 
 
 def on_devices(args: argparse.Namespace, command: str) -> Runs:
@@ -135,7 +121,7 @@ PARTS: dict[str, tuple[Callable[[argparse.Namespace, str], Runs], dict[str, str 
     "speedup": (encoding, {"pictures": 96, "workers": "1,2", "runs": 5}),
     "codecs": (codecs, {"pictures": 8}),
     "devices": (on_devices, {"pictures": 256, "runs": 3}),
-    "simulate": (simulate, {}),
+    "limits": (limits, {}),
 }
 """Function and options of each part, with their default values."""
 

@@ -134,7 +134,7 @@ def seconds_of(folder: Path, setting: str) -> list[float]:
 
 
 def time_row(setting: str, seconds: Sequence[float]) -> Row:
-    """Return the row of a setting, which keeps all times for the simulation."""
+    """Return the row of a setting."""
     return {
         "setting": setting,
         "pictures": len(seconds),
@@ -142,5 +142,4 @@ def time_row(setting: str, seconds: Sequence[float]) -> Row:
         "median_s": median(seconds),
         "least_s": min(seconds),
         "most_s": max(seconds),
-        "all_s": list(seconds),
     }

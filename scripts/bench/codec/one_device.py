@@ -1,4 +1,4 @@
-"""Measure the cuda backend: time of a picture by stage, batches, large pictures, launches.
+"""Measure the cuda backend: time of a picture by stage, batches, large pictures.
 
     python scripts/bench/codec/one_device.py PICTURE... [-l 32] [--xray FILE] [--yardstick]
 
@@ -188,36 +188,6 @@ def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     )
 
 
-def bench_launches(picture: np.ndarray, lam: float) -> None:
-    """Compare launches for different numbers of fragments, and graphs of empty kernels."""
-    import cupy
-
-    params = EncodeParams(lam)
-    print("\n| launches | ms |\n|---|---|")
-    usual = trees.CHUNK
-    for chunk in (1, 16, usual, fragments_in(picture.shape)):
-        trees.CHUNK = chunk
-        seconds = median_seconds(partial(CudaBackend().encode, picture, params))
-        print(f"| one for {chunk} fragments | {1000 * seconds:.1f} |")
-    trees.CHUNK = usual
-    empty = cupy.RawKernel('extern "C" __global__ void empty() {}', "empty")
-    empty((132,), (1024,), ())
-    stream = cupy.cuda.Stream(non_blocking=True)
-    for each in (2, 4):
-        with stream:
-            stream.begin_capture()
-            for _ in range(each * fragments_in(picture.shape)):
-                empty((132,), (1024,), ())
-            graph = stream.end_capture()
-
-            def replay(graph: Any = graph) -> None:
-                graph.launch(stream)
-                stream.synchronize()
-
-            seconds = median_seconds(replay)
-        print(f"| captured graph, {each} empty kernels a fragment | {1000 * seconds:.1f} |")
-
-
 def bench_start(path: Path) -> None:
     """Measure whole processes: one that loads CuPy and the kernels, and one on the processor."""
     print("\n| whole process, one picture | s |\n|---|---|")
@@ -257,7 +227,6 @@ def main() -> None:
     bench_phases(first, args.lam)
     bench_batches(first, args.lam)
     bench_large(loaded, args.lam)
-    bench_launches(first, args.lam)
     bench_start(args.pictures[0])
 
 

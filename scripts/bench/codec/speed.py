@@ -1,6 +1,6 @@
 """Speed of the codec beside a brute-force search and two common codecs, in one run.
 
-    python scripts/bench/codec/speed.py PICTURE... [-l LAMBDA] [--skip-brute-force] [--growth]
+    python scripts/bench/codec/speed.py PICTURE... [-l LAMBDA] [--skip-brute-force]
 
 The script prints Markdown tables. Times are median wall times from array to bytes and back, after a
 warm-up; the brute-force search runs once. Peak memory is measured in a separate process. Each other
@@ -104,37 +104,11 @@ def peak_memory(path: Path, lam: float) -> float:
     return int(peak.split()[1]) / 1024
 
 
-def bench_growth(picture: np.ndarray, lam: float) -> None:
-    """Measure the time per fragment as the picture grows.
-
-    The large picture repeats the picture with random shifts and contrasts, so that the dictionaries
-    learn until they are full.
-    """
-    if min(picture.shape) < 512:
-        raise SystemExit("--growth needs a picture of at least 512x512 pixels")
-    print("\n| megapixels | seconds | microseconds a fragment | largest dictionary |")
-    print("|---|---|---|---|")
-    rng = np.random.default_rng(0)
-    for side in (1024, 2048, 4096):
-        mosaic = np.zeros((side, side), np.uint8)
-        for top in range(0, side, 512):
-            for left in range(0, side, 512):
-                tile = np.roll(picture[:512, :512], rng.integers(512, size=2), (0, 1))
-                mosaic[top : top + 512, left : left + 512] = tile * rng.uniform(0.4, 1)
-        start = time.perf_counter()
-        encoding = mmpcodec.encode_picture(mosaic, EncodeParams(lam))
-        seconds = time.perf_counter() - start
-        fragment = 1e6 * seconds / (side // 16) ** 2
-        largest = np.asarray(encoding.trace.dictionary_sizes).max()
-        print(f"| {side * side / 2**20:.0f} | {seconds:.2f} | {fragment:.0f} | {largest} |")
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
     parser.add_argument("-l", "--lambda", dest="lam", type=float, default=32.0)
     parser.add_argument("--skip-brute-force", action="store_true")
-    parser.add_argument("--growth", action="store_true", help="1, 4 and 16 megapixels too")
     args = parser.parse_args()
     print(f"{date.today()}, {machine()}, lambda {args.lam:g}")
     for path in args.pictures:
@@ -149,8 +123,6 @@ def main() -> None:
         ratios = "/".join(f"{ratio:.2f}" for ratio in np.geomspace(2, 100, 60))
         bench_peer(picture, "jpeg2000", f":ratio={ratios}", size)
         bench_peer(picture, "avif", ":tune=psnr,quality=20/30/40/50/60/70/80/90", size)
-        if args.growth:
-            bench_growth(picture, args.lam)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""scripts/bench/cluster: the simulation in closed form, processor seconds, rows of tables."""
+"""scripts/bench/cluster: limits, processor seconds, rows of tables."""
 
 import importlib.util
 import json
@@ -8,10 +8,7 @@ import sys
 import time
 from pathlib import Path
 
-import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 ROOT = Path(__file__).parents[3]
 FOLDER = ROOT / "scripts" / "bench" / "cluster"
@@ -35,114 +32,14 @@ def script(monkeypatch):
     return load
 
 
-@pytest.fixture
-def simulated(script):
-    return script("simulated")
-
-
-def test_tasks_ahead_are_those_of_the_command(simulated):
-    from mmpcodec.dask.in_flight import TASKS_AHEAD
-
-    assert simulated.AHEAD == TASKS_AHEAD
-
-
-@pytest.mark.parametrize(("workers", "rounds"), [(1, 60), (4, 15), (7, 9), (60, 1), (100, 1)])
-def test_without_costs_equal_tasks_take_whole_rounds(simulated, workers, rounds):
-    found = simulated.simulate([2.0] * 60, workers)
-    assert found.seconds == pytest.approx(2.0 * rounds)
-    assert found.efficiency == pytest.approx(60 / (workers * rounds))
-    assert found.scheduler == found.client == 0
-
-
-def test_one_worker_does_all_tasks_one_after_the_other(simulated):
-    tasks = simulated.drawn([0.1, 0.5, 2.0], 50, 1)
-    worker = simulated.Cost(0.25, 0.5)
-    found = simulated.simulate(tasks, 1, simulated.Costs(worker=worker))
-    assert found.seconds == pytest.approx(tasks.sum() + 50 * 0.75)
-    assert found.efficiency == pytest.approx(tasks.sum() / found.seconds)
-
-
-def test_a_single_task_passes_all_processes(simulated):
-    cost = simulated.Cost
-    costs = simulated.Costs(cost(0.5, 0.25), cost(2.0, 1.0), cost(4.0, 1.0))
-    found = simulated.simulate([10.0], 8, costs, batch=2)
-    assert found.seconds == pytest.approx(1.0 + 4.0 + 6.0 + 10.0)
-    assert found.scheduler == pytest.approx(4.0 / 21)
-    assert found.client == pytest.approx(1.0 / 21)
-
-
-@pytest.mark.parametrize("process", ["client", "scheduler"])
-def test_with_many_workers_the_slowest_process_limits(simulated, process):
-    costs = simulated.Costs(**{process: simulated.Cost(0.01)})
-    found = simulated.simulate([0.1] * 4000, 64, costs)
-    assert found.seconds == pytest.approx(4000 * 0.01 + 0.1, rel=0.01)
-    assert getattr(found, process) > 0.99
-    few = simulated.simulate([0.1] * 4000, 4, costs)
-    assert few.seconds == pytest.approx(4000 / 4 * 0.1, rel=0.01)
-    assert getattr(few, process) == pytest.approx(0.4, rel=0.01)
-
-
-def test_larger_tasks_move_the_limit(simulated):
-    costs = simulated.Costs(scheduler=simulated.Cost(0.01, 0.001))
-    one = simulated.simulate([0.1] * 6400, 32, costs)
-    many = simulated.simulate([1.6] * 400, 32, costs, batch=16)
-    assert one.seconds == pytest.approx(6400 * 0.011, rel=0.01)
-    assert many.seconds == pytest.approx(1.6 * 13, rel=0.03)  # 400 tasks, 32 at a time
-    assert simulated.limit(costs.scheduler, 0.1, 1) == pytest.approx(0.1 / 0.011)
-    assert simulated.limit(costs.scheduler, 0.1, 16) == pytest.approx(1.6 / 0.026)
-
-
-@pytest.mark.parametrize("batch", [1, 4, 64])
-def test_the_most_workers_are_those_of_the_closed_form(simulated, batch):
-    costs = simulated.Costs(simulated.Cost(0.002), simulated.Cost(0.004, 0.0001))
-    most = simulated.most_workers([0.05, 0.1, 0.15], costs, batch)
-    assert most == pytest.approx(simulated.limit(costs.scheduler, 0.1, batch), rel=0.12)
-
-
-@given(
-    tasks=st.lists(st.floats(0.001, 10), min_size=1, max_size=40),
-    workers=st.integers(1, 12),
-    costs=st.tuples(*[st.floats(0, 2)] * 3),
-)
-@settings(
-    max_examples=60,
-    deadline=None,
-    derandomize=True,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-)
-def test_no_process_works_more_than_all_the_time(simulated, tasks, workers, costs):
-    client, scheduler, worker = costs
-    found = simulated.simulate(
-        tasks, workers, simulated.Costs(*(simulated.Cost(cost) for cost in costs))
-    )
-    work = sum(tasks) + worker * len(tasks)
-    busiest = max(work / workers, client * len(tasks), scheduler * len(tasks), max(tasks))
-    assert busiest <= found.seconds * (1 + 1e-9)
-    assert found.seconds <= (work + (client + scheduler) * len(tasks)) * (1 + 1e-9)
-    assert 0 < found.efficiency <= 1 + 1e-9
-
-
-def test_no_worker_is_within_the_share_if_the_client_takes_longer(simulated):
-    assert simulated.most_workers([0.1], simulated.Costs(simulated.Cost(1.0)), 1) == 0
-
-
-def test_drawn_tasks_hold_all_pictures(simulated):
-    times = [1.0, 10.0, 100.0]
-    tasks = simulated.drawn(times, 10, 4, seed=3)
-    assert len(tasks) == 3
-    assert tasks.sum() == simulated.drawn(times, 10, 1, seed=3).sum()
-    assert np.array_equal(tasks, simulated.drawn(times, 10, 4, seed=3))
-    assert simulated.drawn([7.0], 10, 4).tolist() == [28.0, 28.0, 14.0]
-
-
-def test_costs_are_fitted(simulated):
-    batches = (1, 4, 16, 64)
-    assert simulated.fitted(batches, [2 + 0.5 * batch for batch in batches]) == pytest.approx(
-        (2, 0.5)
-    )
-    assert simulated.fitted(batches, [3.0] * 4) == pytest.approx((3, 0), abs=1e-9)
-    assert simulated.fitted((1, 2), [1.0, 4.0]).task == 0
-    assert simulated.fitted((1, 2), [4.0, 1.0]).picture == 0
+def test_costs_are_fitted(script):
+    for package in ("psutil", "distributed"):
+        pytest.importorskip(package)
+    fitted, batches = script("forecast").fitted, (1, 4, 16, 64)
+    assert fitted(batches, [2 + 0.5 * batch for batch in batches]) == pytest.approx((2, 0.5))
+    assert fitted(batches, [3.0] * 4) == pytest.approx((3, 0), abs=1e-9)
+    assert fitted((1, 2), [1.0, 4.0]).task == 0
+    assert fitted((1, 2), [4.0, 1.0]).picture == 0
 
 
 def test_processor_seconds_are_those_of_the_process(script):
@@ -189,30 +86,19 @@ def test_a_run_replaces_the_run_of_its_name_only(script, tmp_path):
 
 
 def test_rows_of_the_page_are_computed_from_the_measured_rows(script):
-    """Rows of the simulation and of hours follow from the other rows of the data."""
+    """Rows of limits and of hours follow from the other rows of the data."""
     for package in ("psutil", "distributed"):
         pytest.importorskip(package)
     usage, forecast = script("usage"), script("forecast")
     costs = forecast.costs_of(usage.rows_of("scale-tasks"))
-    for run, rows in (
-        ("scale-costs", forecast.cost_rows(costs)),
-        ("scale-validated", forecast.validated_rows(usage.DATA, costs)),
-    ):
-        kept = usage.rows_of(run)
-        assert kept == [usage.rounded({"run": run, **row}) for row in rows]
+    kept = [{"run": "scale-costs", **row} for row in forecast.cost_rows(costs)]
+    assert usage.rows_of("scale-costs") == [usage.rounded(row) for row in kept]
+    kept = [{"run": "scale-limits", **row} for row in forecast.limit_rows(usage.DATA, costs)]
+    assert usage.rows_of("scale-limits") == kept
     for row in usage.rows_of("scale-codecs"):
         assert row["core_hours"] == pytest.approx(1e6 * row["cpu_s"] / 3600, rel=1e-3)
     for row in usage.rows_of("scale-devices"):
         assert row["gpu_hours"] == pytest.approx(1e6 / row["per_second"] / 3600, rel=1e-3)
-    means = {name: sum(times) / len(times) for name, times, _ in forecast.settings_of(usage.DATA)}
-    for row in usage.rows_of("scale-limits"):
-        mean = means[row["setting"]]
-        at = forecast.limit(costs.scheduler, mean, row["batch"], costs.worker)
-        assert row["scheduler_workers"] == round(at)
-        assert 0 < row["linear_workers"] <= 1.1 * min(at, row["client_workers"])
-    for row in usage.rows_of("scale-simulated"):
-        ideal = 1e6 * means[row["setting"]] / row["workers"] / 3600
-        assert row["efficiency_percent"] == pytest.approx(100 * ideal / row["hours"], rel=0.01)
 
 
 def test_idle_work_goes_through_the_cluster_of_the_command(script, tmp_path):

@@ -106,14 +106,3 @@ def test_rows_of_a_table_are_those_of_a_sweep(tmp_path, monkeypatch):
     list(sweep(Original("gray.png", waves), peers("jpeg:quality=10"), results))
     with pytest.raises(SystemExit, match="holds RGB of 8 bits, gray of 8 bits; must be of one"):
         swept.main()
-
-
-def test_rates_beside_another_codec(monkeypatch):
-    pytest.importorskip("matplotlib")
-    pytest.importorskip("scipy")
-    monkeypatch.syspath_prepend(str(FOLDER))
-    curves = script("curves")
-    others = [{"psnr_db": float(psnr), "bytes": 1000 * 2 ** (psnr - 30)} for psnr in range(30, 35)]
-    dearer = [{**row, "bytes": 1.25 * row["bytes"]} for row in others[1:]]
-    found = curves.percent(dearer, others, np.array([30.5, 31.0, 32.7, 34.0]))
-    np.testing.assert_allclose(found, [np.nan, 25, 25, 25])

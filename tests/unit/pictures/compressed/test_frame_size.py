@@ -12,11 +12,16 @@ from mmpcodec.pictures.compressed.frame_size import (
     MAX_SCANS,
     check_jpeg_scans,
     jpeg2000_size,
-    jpeg_size,
+    jpeg_frame,
     packbits_size,
 )
 
 BASELINE, PROGRESSIVE = 0xC0, 0xC2
+
+
+def jpeg_size(data):
+    frame = jpeg_frame(data)
+    return frame.width, frame.height
 
 
 def frame_header(marker, width, height):

@@ -4,84 +4,14 @@ import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
-from mmpcodec.reference.blocks.levels import (
-    code_levels,
-    direction_of,
-    fine_frequency,
-    frequency_class,
-    group_of,
-    last_groups,
-    scan,
-    sum_class,
-)
-from mmpcodec.reference.blocks.models import COARSE, BlockModels
+from mmpcodec.reference.blocks.levels import code_levels
+from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.transform import coefficient_shape
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 
 PLACES = [BlockPlace(0, 0, a, b) for a in range(2, 7) for b in range(2, 7)]
-
-
-def test_scans_go_from_low_to_high_frequencies():
-    assert scan(4, 4)[:7] == ((0, 0), (0, 1), (1, 0), (0, 2), (1, 1), (2, 0), (0, 3))
-    assert scan(4, 8)[:6] == ((0, 0), (0, 1), (0, 2), (1, 0), (0, 3), (1, 1))
-    for place in PLACES:
-        rows, columns = coefficient_shape(place.height, place.width)
-        order = scan(place.height, place.width)
-        assert sorted(order) == [(i, j) for i in range(rows) for j in range(columns)]
-        slant = [i / place.height + j / place.width for i, j in order]
-        assert slant == sorted(slant)
-        assert 1 << last_groups(place) == len(order)
-
-
-def test_groups_and_classes():
-    assert [group_of(number) for number in (0, 1, 2, 3, 6, 7, 1023)] == [0, 1, 1, 2, 2, 3, 10]
-    assert [frequency_class(0, j) for j in range(7)] == [0, 1, 1, 2, 2, 2, 3]
-
-
-def test_fine_classes():
-    assert [fine_frequency(0, j) for j in range(13)] == [0, 1, 2, 3, 4, 4, 5, 5, 6, 6, 6, 6, 7]
-    assert [fine_frequency(i, 31) for i in (0, 31)] == [7, 7]
-    # A fine class is a part of a class without fine contexts.
-    assert all(COARSE[fine_frequency(2, j)] == frequency_class(2, j) for j in range(32))
-    assert [sum_class(around) for around in range(16)] == [0, 1, 2, 3, 4, 5, 5, *[6] * 3, *[7] * 6]
-    # Rows are lower frequencies than columns, or higher; the angle comes from the left, or above.
-    assert [direction_of(family, 0, 3) for family in range(4)] == [0, 2, 1, 0]
-    assert [direction_of(family, 4, 1) for family in range(4)] == [0, 1, 2, 0]
-    assert direction_of(1, 2, 2) == 0
-
-
-def test_fine_contexts_choose_the_models_and_average_two():
-    """A level of 1 at (0, 1), then one of 3 at (0, 0), of a block with an angle from above."""
-    models, coder = BlockModels(), Recorder()
-    models.zero.probability[0, 0, 0, 1] = 10000
-    models.fine_zero.probability[0, 0, 0, 1] = 10101
-    models.fine_one.probability[0, 0, 1] = 20000
-    models.fine_two.probability[0, 0, 1] = 30000
-    models.fine_remainder.probability[0, 1] = 40000
-    models.fine_one.probability[0, 1, 0] = 50000
-    levels = np.zeros((4, 4), int)
-    levels[0, :2] = 3, 1
-    code_levels(coder, models, BlockPlace(0, 0, 2, 2), levels, False, 2)
-    assert coder.probabilities[-5:] == [50000, 10050, 20000, 30000, 40000]
-    assert models.zero.uses[0, 0, 0, 1] == models.fine_zero.uses[0, 0, 0, 1] == 5
-    assert models.fine_zero.probability[0, 0, 0, 1] > 15000
-    assert (models.one.uses == 4).all()
-
-
-class Recorder:
-    """Takes what it is asked to code; see ``bitmodels.BitCoder``."""
-
-    def __init__(self):
-        self.probabilities = []
-
-    def bit(self, syntax, probability, bit):
-        self.probabilities.append(probability)
-        return int(bit)
-
-    def plain(self, syntax, bits, number):
-        return int(number)
 
 
 def sparse(rng, place):

@@ -97,18 +97,6 @@ def test_adaptive_length_against_ideal_and_constriction(alphabet):
     assert abs(8 * len(payload) - oracle.num_bits()) <= 0.001 * oracle.num_bits() + 64
 
 
-def test_long_stream_stays_near_ideal():
-    rng = np.random.default_rng(7)
-    frequencies = rng.integers(1, 4000, 64)
-    bounds = np.concatenate([[0], np.cumsum(frequencies)])
-    total = int(bounds[-1])
-    stream = [
-        (int(bounds[s]), int(frequencies[s]), total)
-        for s in rng.choice(64, 200_000, p=frequencies / total)
-    ]
-    assert 8 * len(encode(stream)) <= 1.00001 * ideal_bits(stream) + 64
-
-
 def test_nothing_coded_takes_no_bytes():
     assert encode([]) == b""
     decode(b"", [])

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from independent.fixed_filters import fixed_filters
 from mutate import places, repaired, with_number
-from support.strategies import CONTENT, deepened
+from support.strategies import CONTENT
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams
@@ -30,40 +29,11 @@ def test_scales_and_value():
         assert value_of(scales_of(value)) == value
 
 
-@pytest.mark.parametrize("content", CONTENT)
-@pytest.mark.parametrize("shape", [(1, 1), (1, 9), (9, 1), (21, 17)], ids=str)
-@pytest.mark.parametrize("depth", [8, 11])
-def test_filter_is_the_described_one(content, shape, depth):
-    rng = np.random.default_rng(3)
-    samples = deepened(rng, CONTENT[content](rng, *shape), depth)
-    for step, value in ((1, ALL_ONE), (300, 0b11_10_01_00_11_10_01), (4000, ALL_ONE)):
-        expected = fixed_filters(samples.astype(np.int64), depth, step, value)
-        shown = FixedFilters().apply(samples, value, step, depth)
-        np.testing.assert_array_equal(shown, expected)
-        assert shown.dtype == samples.dtype
-
-
 def test_a_flat_plane_and_scales_of_0_change_nothing():
     flat = np.full((9, 12), 200, np.uint8)
     np.testing.assert_array_equal(FixedFilters().apply(flat, (1 << 14) - 1, 300), flat)
     samples = CONTENT["noise"](np.random.default_rng(0), 8, 8)
     assert FixedFilters().apply(samples, 0, 300) is samples
-
-
-@pytest.mark.parametrize("turn", range(4))
-def test_turned_samples_have_the_same_filters(turn):
-    """Mirrored columns and transposition: the picture is filtered alike, but for ties."""
-    samples = CONTENT["natural"](np.random.default_rng(4), 40, 40)
-    turned = samples[:, ::-1] if turn & 1 else samples
-    turned = np.ascontiguousarray(turned.T if turn & 2 else turned)
-    varied = bank.variations(samples)
-    untied = (varied[0] != varied[1]) & (varied[2] != varied[3])
-    shown = FixedFilters().apply(turned, ALL_ONE, 300)
-    shown = shown.T if turn & 2 else shown
-    shown = shown[:, ::-1] if turn & 1 else shown
-    expected = FixedFilters().apply(samples, ALL_ONE, 300)
-    assert untied.mean() > 0.5
-    np.testing.assert_array_equal(shown[untied], expected[untied])
 
 
 def rougher(rng, height=48, width=60):

@@ -10,10 +10,6 @@ from hypothesis import strategies as st
 
 from mmpcodec import CorruptStream, TruncatedStream
 from mmpcodec.errors import FormatError
-from mmpcodec.reference.entropy.binary import BinaryModels
-from mmpcodec.reference.entropy.symbols import SymbolWriter
-from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
-from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.lossless.coder import decode_planes, encode_planes, joined, parted
 
 
@@ -36,38 +32,6 @@ def waves(shape, depth):
     c, i, j = np.indices(shape)
     wave = np.sin(i / 3 + c) + np.cos(j / 4) + np.random.default_rng(1).normal(0, 0.05, shape)
     return np.clip((2.1 + wave) / 4.2 * 2**depth, 0, 2**depth - 1).astype(np.uint16)
-
-
-def test_classes_of_distances():
-    distances = [0, 1, 11, 12, 13, 23, 24, 27, 55, 56, 95, 96, 159, 160, 70000]
-    expected = [0, 1, 11, 12, 12, 17, 18, 18, 25, 26, 28, 29, 29, 30, 30]
-    assert [coder.distance_class(v) - 31 for v in distances] == expected
-    assert [31 - coder.distance_class(-v) for v in distances] == expected
-
-
-def test_agreements():
-    assert [coder.agreement_class(uses, True) for uses in (0, 1, 2, 3, 255)] == [0, 1, 1, 2, 2]
-    assert [coder.agreement_class(uses, False) for uses in (0, 1, 255)] == [0, 3, 3]
-
-
-def test_decisions_differ():
-    """No two of the decisions of 16-bit samples are the same."""
-    found = [0, 1]
-    found += [coder.length_decision(length, below) for length in range(15) for below in (0, 1)]
-    for length in range(1, 16):
-        digits = min(length, 3)
-        found += [coder.high_decision(length, size) for size in range(1, 1 << digits)]
-    found += [coder.low_decision(digit) for digit in range(12)]
-    assert len(found) == len(set(found)) == 2 + 30 + 1 + 3 + 13 * 7 + 12
-    assert sorted(found) == [*range(112), *range(113, 140)]
-
-
-def test_streams_are_joined_and_parted():
-    streams = [b"", b"a" * 127, b"b" * 128, b"c" * 20000, b"rest"]
-    payload = joined(streams)
-    assert payload[:7] == bytes([0, 127, 0x80, 1, 0x80 | 20000 % 128, 0x80 | 20000 // 128 % 128, 1])
-    assert parted(payload, 5) == streams
-    assert parted(b"one", 1) == [b"one"]
 
 
 @pytest.mark.parametrize(
@@ -131,51 +95,12 @@ def test_error_is_bounded(depth, error):
     assert bits["map"] == 0
 
 
-def test_larger_errors_take_fewer_bits():
-    samples = waves((1, 6, 16), 8)
-    taken = [
-        encode_planes(samples, 8, tools(max_error=error), silent)[2]["residual"]
-        for error in (0, 1, 3, 9)
-    ]
-    assert taken == sorted(taken, reverse=True)
-    assert taken[3] < taken[0] / 2
-
-
-def test_planes_repeat_earlier_ones_for_little():
-    plane = waves((1, 8, 16), 8)
-    taken = [
-        encode_planes(np.concatenate([plane] * count), 8, tools(), silent)[2]["residual"]
-        for count in (1, 3)
-    ]
-    assert taken[1] < 1.8 * taken[0]
-
-
-def test_few_values_are_named():
-    samples = np.array([[[3, 200], [200, 3]]] * 2, np.uint16).repeat(9, axis=2).repeat(9, axis=1)
-    samples[1] = 77
-    payload, decoded, bits, _ = encode_planes(samples[:, :9], 8, tools(1, 8, 1), silent)
-    assert (decoded == samples[:, :9]).all()
-    assert 2 < bits["map"] < 120
-    first, second = parted(payload, 2)
-    assert len(second) < len(first) < len(payload) < 40
-
-
 def test_progress_is_reported():
     reports = []
     shape = 2, 17, 3
     samples = np.full(shape, 9, np.uint16)
     encode_planes(samples, 4, tools(1, 8, 1), lambda *report: reports.append(report))
     assert reports == [(0, 4), (1, 4), (2, 4), (3, 4), (4, 4)]
-
-
-def test_no_values_are_refused():
-    writer = SymbolWriter(LOSSLESS_SYNTAX)
-    writer.bit("map", 1 << 15, 1)
-    models = BinaryModels("map", (2,))
-    for _ in range(256):
-        models.code(writer, (0,), 0)
-    with pytest.raises(CorruptStream, match="Lossless samples: no value occurs"):
-        decode_planes(writer.finish(), (1, 3, 3), 8, tools(), silent)
 
 
 def test_samples_beyond_the_range_are_refused():
