@@ -1,14 +1,25 @@
 """The result of encoding a picture: the file, its layers, and the passes of a target."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
+import numpy as np
+
+from mmpcodec.codec.distortion import largest_error
+from mmpcodec.codec.levels import Levels
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
 from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Totals, Trace
+
+
+def _no_samples() -> Samples:
+    return np.zeros((0, 0), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -80,39 +91,124 @@ class Pass:
     ssimulacra2: float | None = None
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """A file, and the samples that it decodes to.
+class Measures(NamedTuple):
+    """What was measured while tiles were coded.
 
     Parameters
     ----------
+    distortion : float
+        Squared error; see ``distortion.distortion``.
+    max_error : int
+        Largest difference of a sample.
+    totals : Totals
+        Sums over the traces of all layers.
+    backend : str
+        Name of the backend that coded the first layer.
+    """
+
+    distortion: float
+    max_error: int
+    totals: Totals
+    backend: str
+
+    @classmethod
+    def of(
+        cls,
+        levels: Levels,
+        pairs: Iterable[tuple[Samples, Samples]],
+        layers: Sequence[LayerCoding],
+    ) -> "Measures":
+        """Compare pairs of source and decoded samples, whose layers these are."""
+        errors = [(levels.distortion(*pair), largest_error(*pair)) for pair in pairs]
+        return cls(
+            sum(distortion for distortion, _ in errors),
+            max(largest for _, largest in errors),
+            Totals(layer.trace for layer in layers if layer.trace is not None),
+            layers[0].backend,
+        )
+
+    @classmethod
+    def sum(cls, several: Sequence["Measures"]) -> "Measures":
+        """Return the measures of a picture from those of groups of its tiles, in their order."""
+        return cls(
+            sum(one.distortion for one in several),
+            max(one.max_error for one in several),
+            Totals.sum(one.totals for one in several),
+            several[0].backend,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """The file of a picture, and statistics of its coding.
+
+    A file that was written tile by tile has neither bytes nor samples nor layers here, because they
+    need not fit into memory.
+
+    Parameters
+    ----------
+    header : Header
+    lam : float
+        Lambda of the file.
     data : bytes
         The whole file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         The samples that a decoder returns.
-    header : Header
     layers : tuple of LayerCoding
         Layers of all tiles, in the order of the file.
-    lam : float
-        Lambda of the file.
     passes : tuple of Pass
         Lambdas that were tried for a target, in order; empty without a target.
     ssimulacra2 : float or None
         Score of the file, if that is the target.
+    seconds : float
+        Time that coding took; of pictures that were coded together, an equal share.
+    source : array
+        The samples that were encoded.
+    measured : Measures or None
+        Measures of the tiles; None if they follow from the samples.
     """
 
-    data: bytes
-    samples: Samples
     header: Header
-    layers: tuple[LayerCoding, ...]
     lam: float
+    data: bytes = b""
+    samples: Samples = field(default_factory=_no_samples)
+    layers: tuple[LayerCoding, ...] = ()
     passes: tuple[Pass, ...] = ()
     ssimulacra2: float | None = None
+    seconds: float = 0.0
+    source: Samples = field(default_factory=_no_samples)
+    measured: Measures | None = None
+
+    @cached_property
+    def measures(self) -> Measures:
+        """Squared error, largest error, sums over the traces, and backend."""
+        pairs = [(self.source, self.samples)]
+        return self.measured or Measures.of(Levels.of(self.header), pairs, self.layers)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.header.file_bytes
+
+    @property
+    def distortion(self) -> float:
+        """Squared error of the picture; see ``distortion.distortion``."""
+        return self.measures.distortion
+
+    @property
+    def max_error(self) -> int:
+        """Largest difference of a sample."""
+        return self.measures.max_error
+
+    @property
+    def totals(self) -> Totals:
+        """Sums over the traces of all layers."""
+        return self.measures.totals
 
     @property
     def backend(self) -> str:
         """Name of the backend that coded the first layer."""
-        return self.layers[0].backend
+        return self.layers[0].backend if self.layers else self.measures.backend
 
     @property
     def trace(self) -> Trace:

@@ -131,9 +131,10 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     tile has none.
     """
     predicting = [one for one in candidates if one.tools.prediction]
-    if not predicting or not header.tile_size:
-        return header
-    return replace(header, tool_sets=_tool_sets(predicting[0], header.form, header.depth))
+    sets: tuple[Tools, ...] = ()
+    if predicting and header.tile_size:
+        sets = _tool_sets(predicting[0], header.form, header.depth)
+    return replace(header, tool_sets=sets)
 
 
 @lru_cache

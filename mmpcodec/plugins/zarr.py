@@ -18,6 +18,7 @@ from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
 
 from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.options import CodecOptions, written_out
 from mmpcodec.plugins.chunks import (
     SECTION,
     check_options,
@@ -27,7 +28,6 @@ from mmpcodec.plugins.chunks import (
     encode_chunk,
     picture_shape,
 )
-from mmpcodec.tools import ToolOptions
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -43,17 +43,7 @@ class MmpCodec(ArrayBytesCodec):
     (height, width, 1 to 4), of one of ``chunks.KINDS``. Floating-point numbers and numbers of 32
     bits are stored without loss only. The files need no further compression.
 
-    Parameters
-    ----------
-    lam : float or None
-        Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
-        it is 0, which is lossless.
-    quality, target_size, target_bpp, target_psnr, target_ssimulacra2, preset, effort, rate_model
-        As in ``mmpcodec.encode``; None takes its default.
-    depth : int or None
-        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
-    **tools
-        Fields of ``Tools``, as in ``mmpcodec.encode``.
+    The options are those of ``chunks.check_options``.
 
     Raises
     ------
@@ -63,34 +53,15 @@ class MmpCodec(ArrayBytesCodec):
 
     is_fixed_size = False
 
+    @written_out
     def __init__(
         self,
         lam: float | None = None,
         *,
-        quality: float | None = None,
-        target_size: int | None = None,
-        target_bpp: float | None = None,
-        target_psnr: float | None = None,
-        target_ssimulacra2: float | None = None,
-        preset: str | None = None,
-        effort: int | None = None,
-        rate_model: str | None = None,
         depth: int | None = None,
-        **tools: Unpack[ToolOptions],
+        **options: Unpack[CodecOptions],
     ):
-        self._options = check_options(
-            lam,
-            quality=quality,
-            target_size=target_size,
-            target_bpp=target_bpp,
-            target_psnr=target_psnr,
-            target_ssimulacra2=target_ssimulacra2,
-            preset=preset,
-            effort=effort,
-            rate_model=rate_model,
-            depth=depth,
-            **tools,
-        )
+        self._options = check_options(lam, depth=depth, **options)
 
     @classmethod
     def from_dict(cls, data: Any) -> "MmpCodec":

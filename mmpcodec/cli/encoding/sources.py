@@ -1,10 +1,10 @@
 """Read and encode pictures for ``mmp encode``: one at a time, or groups on a device."""
 
 import os
-import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from operator import attrgetter
+from typing import TYPE_CHECKING, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.roi import Roi
@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
-    from mmpcodec.codec.tiles.tile_file import LargeEncoding
-    from mmpcodec.format.container import Header
+    from mmpcodec.cli.encoding.input_picture import InputPicture
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture, Reader
-    from mmpcodec.trace import Totals
 
 GROUP = 64
 """Number of pictures that a device encodes together; larger groups are not faster."""
@@ -79,6 +77,8 @@ class Setting(NamedTuple):
         Whether pictures are refused of which something would be left out.
     automatic : bool
         Whether "auto" chose the backend.
+    target : Target or None
+        Limit that each file keeps.
     """
 
     params: EncodeParams
@@ -94,6 +94,7 @@ class Setting(NamedTuple):
     page: int | None = None
     strict: bool = False
     automatic: bool = False
+    target: "Target | None" = None
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -123,9 +124,10 @@ class Setting(NamedTuple):
         lacking = all(named.lacks(one.tools, coded_depth(depth)) for one in ways)
         return backends.AUTO if lacking else self.backend
 
-    def read(self, job: Job) -> "Input":
+    def read(self, job: Job) -> "InputPicture":
         """Read a picture."""
         from mmpcodec import pictures
+        from mmpcodec.cli.encoding.input_picture import InputPicture
         from mmpcodec.pictures import registry
 
         if stores.is_zarr(job.source):
@@ -140,14 +142,15 @@ class Setting(NamedTuple):
             picture = pictures.from_bytes(
                 data, job.name, limits=self.limits, page=self.page, strict=self.strict
             )
-        samples, depth = picture.samples, self.depth or picture.depth
+        if self.depth is not None:
+            picture = picture.at_depth(self.depth)
+        samples, metadata = picture.samples, self.metadata(picture.metadata)
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
         roi = self.roi_map(job, samples.shape)
-        metadata = self.metadata(picture.metadata)
-        return Input(samples, depth, metadata, size, roi, measured)
+        return InputPicture(samples, picture.depth, metadata, size, measured, roi)
 
     def opened(self, job: Job) -> "Reader":
         """Open a picture to read parts of it."""
@@ -160,138 +163,28 @@ class Setting(NamedTuple):
         return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
-class Input(NamedTuple):
-    """A picture that was read; ``measured`` if its format is one of measurements."""
-
-    samples: "np.ndarray"
-    depth: int
-    metadata: "Metadata"
-    input_bytes: int
-    roi: "np.ndarray | None" = None
-    measured: bool = False
-
-
-class Found(NamedTuple):
-    """The result of encoding a picture, and the time in seconds."""
-
-    header: "Header"
-    input_bytes: int
-    output_bytes: int
-    seconds: float
-    backend: str
-    lam: float
-    distortion: float
-    totals: "Totals"
-    passes: "tuple[Pass, ...]" = ()
-    encoding: "Encoding | None" = None
-    ssimulacra2: float | None = None
-    max_error: int = 0
-
-    @classmethod
-    def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
-        """Return the result of an encoding in memory."""
-        from mmpcodec.codec.distortion import largest_error
-        from mmpcodec.codec.levels import Levels
-        from mmpcodec.trace import Totals
-
-        header = encoding.header
-        levels = Levels.of(header)
-        return cls(
-            header,
-            picture.input_bytes,
-            len(encoding.data),
-            seconds,
-            encoding.backend,
-            encoding.lam,
-            levels.distortion(picture.samples, encoding.samples),
-            Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
-            encoding.passes,
-            encoding,
-            encoding.ssimulacra2,
-            largest_error(picture.samples, encoding.samples),
-        )
-
-    @classmethod
-    def of_tiles(cls, encoding: "LargeEncoding", source: str, seconds: float) -> "Found":
-        """Return the result of encoding a file tile by tile."""
-        return cls(
-            encoding.header,
-            output.size_of(source),
-            encoding.size,
-            seconds,
-            encoding.backend,
-            encoding.lam,
-            encoding.distortion,
-            encoding.totals,
-            max_error=encoding.max_error,
-        )
-
-
-class Encodings(Protocol):
-    """A source of the encodings of jobs; it raises the error of a failed job."""
-
-    def of(self, job: Job, progress: JobProgress) -> Found: ...
+Found = tuple["Encoding", int]
+"""An encoding, and the bytes of its input."""
 
 
 class OneByOne:
-    """Encodes each picture when its job is requested."""
-
-    def __init__(self, setting: Setting):
-        self.setting = setting
-
-    def of(self, job: Job, progress: JobProgress) -> Found:
-        return self.encode([self.setting.read(job)], progress)[0]
-
-    def encode(
-        self, pictures: Sequence[Input], progress: JobProgress, **options: Any
-    ) -> list[Found]:
-        """Encode pictures of one kind together; each gets an equal share of the time.
-
-        The options are those of ``encode_pictures``.
-        """
-        import mmpcodec
-
-        setting = self.setting
-        params = setting.params_of(measured=pictures[0].measured)
-        started = time.perf_counter()
-        encodings = mmpcodec.encode_pictures(
-            [picture.samples for picture in pictures],
-            params,
-            depth=pictures[0].depth,
-            metadata=[picture.metadata for picture in pictures],
-            tile_size=setting.tile_size,
-            backend=setting.backend_for(params, pictures[0].depth),
-            device=setting.device,
-            threads=setting.threads,
-            progress=progress,
-            roi=[picture.roi for picture in pictures],
-            **options,
-        )
-        seconds = (time.perf_counter() - started) / len(pictures)
-        return side_by_side(
-            lambda pair: Found.of(pair[0], pair[1], seconds),
-            list(zip(encodings, pictures, strict=True)),
-            setting.threads,
-        )
-
-
-class ToTarget(OneByOne):
-    """Encodes each picture when its job is requested, with the lambda that meets a target.
+    """Encodes each picture when its job is requested.
 
     Parameters
     ----------
     setting : Setting
-    target : Target
     verbose : bool
-        Whether a remark tells each pass.
+        Whether a remark reports each pass of a target.
     """
 
-    def __init__(self, setting: Setting, target: "Target", verbose: bool):
-        super().__init__(setting)
-        self.target = target
+    def __init__(self, setting: Setting, verbose: bool = False):
+        self.setting = setting
         self.verbose = verbose
 
     def of(self, job: Job, progress: JobProgress) -> Found:
+        """Return the encoding of a job, or raise its error."""
+        if self.setting.target is None:
+            return self.encode([self.setting.read(job)], progress)[0]
         numbers = count(1)
 
         def report(found: "Pass") -> None:
@@ -304,8 +197,36 @@ class ToTarget(OneByOne):
             progress.say(f"pass {number + 1}")
 
         progress.say("pass 1")
-        picture = self.setting.read(job)
-        return self.encode([picture], progress, target=self.target, on_pass=report)[0]
+        return self.encode([self.setting.read(job)], progress, report)[0]
+
+    def encode(
+        self,
+        pictures: "Sequence[InputPicture]",
+        progress: JobProgress,
+        on_pass: "Callable[[Pass], None] | None" = None,
+    ) -> list[Found]:
+        """Encode pictures of one kind together."""
+        import mmpcodec
+
+        setting = self.setting
+        params = setting.params_of(measured=pictures[0].measured)
+        encodings = mmpcodec.encode_pictures(
+            [picture.samples for picture in pictures],
+            params,
+            target=setting.target,
+            depth=pictures[0].depth,
+            metadata=[picture.metadata for picture in pictures],
+            tile_size=setting.tile_size,
+            backend=setting.backend_for(params, pictures[0].depth),
+            device=setting.device,
+            threads=setting.threads,
+            progress=progress,
+            on_pass=on_pass,
+            roi=[picture.roi for picture in pictures],
+        )
+        side_by_side(attrgetter("measures"), encodings, setting.threads)
+        sizes = [picture.input_bytes for picture in pictures]
+        return list(zip(encodings, sizes, strict=True))
 
 
 class InGroups(OneByOne):
@@ -335,7 +256,7 @@ class InGroups(OneByOne):
         return found
 
     def _encode_group(self, group: Sequence[Job], progress: JobProgress) -> None:
-        read: dict[int, Input] = {}
+        read: dict[int, InputPicture] = {}
         # A filter on a device runs in this thread, whose current device is the right one.
         threads = self.setting.threads if self.setting.denoise is None else 1
         for job, found in zip(group, side_by_side(self._read, group, threads), strict=True):
@@ -361,13 +282,13 @@ class InGroups(OneByOne):
             else:
                 self._found.update(zip(same, encoded, strict=True))
 
-    def _read(self, job: Job) -> Input | MmpError:
+    def _read(self, job: Job) -> "InputPicture | MmpError":
         try:
             return self.setting.read(job)
         except MmpError as error:
             return error
 
-    def _alone(self, picture: Input, progress: JobProgress) -> Found | MmpError:
+    def _alone(self, picture: "InputPicture", progress: JobProgress) -> Found | MmpError:
         try:
             return self.encode([picture], progress)[0]
         except Cancelled:

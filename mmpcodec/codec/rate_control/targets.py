@@ -1,12 +1,13 @@
 """The rate that an encoder is asked for: a lambda, a quality, a size, a PSNR or a score."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Unpack
 
 from mmpcodec.checks import check_int, check_number
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import AUTO, DEFAULT_QUALITY, LEAST_LAMBDA, MAX_QUALITY, PSNR, EncodeParams
+from mmpcodec.options import AUTO, RATES, CodecOptions, given_of
+from mmpcodec.params import DEEP, DEFAULT_QUALITY, LEAST_LAMBDA, MAX_QUALITY, PSNR, EncodeParams
 
 MAX_BYTES = 1 << 62
 QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
@@ -90,50 +91,59 @@ class Rate(NamedTuple):
     tune: str = PSNR
     asked: bool = True
 
-    def tuned(self, tune: str | None) -> str:
-        """Return the aim of an encoder that is asked for this one."""
-        return self.tune if tune in (None, AUTO) else tune
+
+class Request(NamedTuple):
+    """What an encoder is asked for: parameters, and a target that gives them another lambda."""
+
+    params: EncodeParams
+    target: Target | None = None
 
 
-def rate_of(
-    lam: float | None = None,
-    quality: float | None = None,
-    target_size: int | None = None,
-    target_bpp: float | None = None,
-    target_psnr: float | None = None,
-    target_ssimulacra2: float | None = None,
-    max_error: int | str | None = None,
-) -> Rate:
-    """Return what arguments of ``encode`` stand for; nothing stands for the default quality.
+def request_of(
+    lam: float | None = None, *, spared: str = DEEP, **options: Unpack[CodecOptions]
+) -> Request:
+    """Check the options of an encoder together, and return what they stand for.
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
-        See ``encode``.
-    max_error : int, str or None
-        See ``encode``; above 0 it excludes targets and lambda 0.
-
-    Returns
-    -------
-    Rate
+    lam : float or None
+    spared : {"calibrated", "deep"}
+        Pictures that are coded without loss if no option asks for a rate; see ``EncodeParams``.
+    **options
+        See ``EncodeOptions``.
 
     Raises
     ------
     ParameterError
-        When arguments exclude each other, or one is out of its range.
+        If an option is unknown or out of its range, or options exclude each other.
     """
-    everything = {
-        "lam": lam,
-        "quality": quality,
-        "target_size": target_size,
-        "target_bpp": target_bpp,
-        "target_psnr": target_psnr,
-        "target_ssimulacra2": target_ssimulacra2,
-    }
-    given = {name: value for name, value in everything.items() if value is not None}
-    if len(given) > 1:
-        raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(everything)}")
-    for name, value in given.items():
+    given = given_of({"lam": lam, **options})
+    rates = {name: given.pop(name) for name in RATES if name in given}
+    rate = rate_of(**rates, max_error=given.get("max_error"))
+    if given.get("tune", AUTO) == AUTO:
+        given["tune"] = rate.tune
+    params = EncodeParams.from_options(rate.lam, quality=rate.quality, **given)
+    return Request(params if rate.asked else replace(params, spared=spared), rate.target)
+
+
+def rate_of(max_error: int | str | None = None, **rates: float) -> Rate:
+    """Return what options of the rate stand for; nothing stands for the default quality.
+
+    Parameters
+    ----------
+    max_error : int, str or None
+        Above 0 it excludes targets and lambda 0.
+    **rates
+        One of ``RATES``, or none.
+
+    Raises
+    ------
+    ParameterError
+        When several are given, or one is out of its range.
+    """
+    if len(rates) > 1:
+        raise ParameterError(f"{' and '.join(rates)}: give only one of {', '.join(RATES)}")
+    for name, value in rates.items():
         if name not in ("lam", "quality"):
             check_unbounded(name, max_error)
             aim = PSNR if name == "target_psnr" else AUTO
@@ -145,8 +155,8 @@ def rate_of(
             return Rate(found)
     if max_error:
         return Rate()
-    value = DEFAULT_QUALITY if quality is None else quality
-    return Rate(usual_lambda(value), value, tune=AUTO, asked=quality is not None)
+    value = rates.get("quality", DEFAULT_QUALITY)
+    return Rate(usual_lambda(value), value, tune=AUTO, asked=bool(rates))
 
 
 def check_unbounded(what: str, max_error: int | str | None) -> None:

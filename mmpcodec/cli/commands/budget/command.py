@@ -21,7 +21,7 @@ from mmpcodec.cli.commands.budget.measuring import (
 )
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
-from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
+from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -154,9 +154,16 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     room = parse_bytes("total", total)
-    search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools = {"partition": partition, "dictionary_limit": dictionary_limit}
-    params, _, remarks = wanted(RateOptions(), search, {"--lambdas": lambdas}, **tools)
+    (params, _), remarks = requested(
+        fast=fast,
+        best=best,
+        preset=preset,
+        effort=effort,
+        partition=partition,
+        dictionary_limit=dictionary_limit,
+        rate_model=rate_model,
+        lambdas=lambdas,
+    )
     reading.check_changes(None, depth, 0, strip or ())
     output.check_png("--plot", plot)
     found, others = inputs_together(inputs, PICTURE.without(".mmp"))
