@@ -9,58 +9,14 @@ import numpy as np
 
 from mmpcodec.codec.distortion import largest_error
 from mmpcodec.codec.levels import Levels
-from mmpcodec.depth import BYTE
+from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.format.container import Header
-from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
-from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
-from mmpcodec.tools import Tools
 from mmpcodec.trace import Totals, Trace
 
 
 def _no_samples() -> Samples:
     return np.zeros((0, 0), np.uint8)
-
-
-@dataclass(frozen=True)
-class LayerCoding:
-    """A layer or a palette of a file, with statistics of its coding.
-
-    Parameters
-    ----------
-    name : str
-        Planes that the layer holds: "gray", "luma", "alpha", ...; or "palette".
-    tools : Tools
-    payload_bytes : int
-    coefficients : tuple of tuple of int
-        Coefficients of the post filter, by class.
-    cross_component_coefficients : tuple of tuple of int
-        Coefficients of the cross-component filter, by earlier plane.
-    trace : Trace or None
-        None if only the header was read.
-    tile : int
-        Number of the tile, from 0.
-    backend : str
-        Name of the backend that coded the layer; empty if only the header was read.
-    depth : int
-        Bits per sample of the layer, or bits of a number of the palette.
-    entries : int
-        Colours of the palette; 0 for a layer.
-    transparent : bool
-        Whether pixels can show the layers below the palette.
-    """
-
-    name: str
-    tools: Tools
-    payload_bytes: int
-    coefficients: tuple[tuple[int, ...], ...] = OFF
-    cross_component_coefficients: tuple[tuple[int, ...], ...] = NO_CROSS_COMPONENT
-    trace: Trace | None = None
-    tile: int = 0
-    backend: str = ""
-    depth: int = BYTE
-    entries: int = 0
-    transparent: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,7 +47,7 @@ class Pass:
     ssimulacra2: float | None = None
 
 
-class Measures(NamedTuple):
+class Statistics(NamedTuple):
     """What was measured while tiles were coded.
 
     Parameters
@@ -117,7 +73,7 @@ class Measures(NamedTuple):
         levels: Levels,
         pairs: Iterable[tuple[Samples, Samples]],
         layers: Sequence[LayerCoding],
-    ) -> "Measures":
+    ) -> "Statistics":
         """Compare pairs of source and decoded samples, whose layers these are."""
         errors = [(levels.distortion(*pair), largest_error(*pair)) for pair in pairs]
         return cls(
@@ -128,8 +84,8 @@ class Measures(NamedTuple):
         )
 
     @classmethod
-    def sum(cls, several: Sequence["Measures"]) -> "Measures":
-        """Return the measures of a picture from those of groups of its tiles, in their order."""
+    def sum(cls, several: Sequence["Statistics"]) -> "Statistics":
+        """Return the statistics of a picture from those of groups of its tiles, in their order."""
         return cls(
             sum(one.distortion for one in several),
             max(one.max_error for one in several),
@@ -164,8 +120,8 @@ class Encoding:
         Time that coding took; of pictures that were coded together, an equal share.
     source : array
         The samples that were encoded.
-    measured : Measures or None
-        Measures of the tiles; None if they follow from the samples.
+    measured : Statistics or None
+        Statistics of the tiles; None if they follow from the samples.
     """
 
     header: Header
@@ -177,13 +133,13 @@ class Encoding:
     ssimulacra2: float | None = None
     seconds: float = 0.0
     source: Samples = field(default_factory=_no_samples)
-    measured: Measures | None = None
+    measured: Statistics | None = None
 
     @cached_property
-    def measures(self) -> Measures:
+    def statistics(self) -> Statistics:
         """Squared error, largest error, sums over the traces, and backend."""
         pairs = [(self.source, self.samples)]
-        return self.measured or Measures.of(Levels.of(self.header), pairs, self.layers)
+        return self.measured or Statistics.of(Levels.of(self.header), pairs, self.layers)
 
     @property
     def size(self) -> int:
@@ -193,22 +149,22 @@ class Encoding:
     @property
     def distortion(self) -> float:
         """Squared error of the picture; see ``distortion.distortion``."""
-        return self.measures.distortion
+        return self.statistics.distortion
 
     @property
     def max_error(self) -> int:
         """Largest difference of a sample."""
-        return self.measures.max_error
+        return self.statistics.max_error
 
     @property
     def totals(self) -> Totals:
         """Sums over the traces of all layers."""
-        return self.measures.totals
+        return self.statistics.totals
 
     @property
     def backend(self) -> str:
         """Name of the backend that coded the first layer."""
-        return self.layers[0].backend if self.layers else self.measures.backend
+        return self.layers[0].backend if self.layers else self.statistics.backend
 
     @property
     def trace(self) -> Trace:

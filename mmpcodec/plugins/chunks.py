@@ -71,7 +71,7 @@ def check_options(
     """
     given = given_of({"lam": lam, **options})
     if not given.keys() & RATES and not given.get("max_error"):
-        given["lam"] = LOSSLESS
+        given = {"lam": LOSSLESS, **given}
     levels = given.pop("range", None)
     request_of(**given)
     if levels is not None:

@@ -54,7 +54,7 @@ class Encoded(NamedTuple):
     ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
     is lossless because its samples are measurements; ``named`` is the backend that was asked for,
-    ``backend`` that of the first layer; ``left_out`` are the tools of the preset that
+    ``backend`` that of the first layer; ``tools_left_out`` are the tools of the preset that
     the named backend lacks; ``bits``, ``leaves``, ``blocks`` and
     ``modes`` are summed over all layers.
     """
@@ -79,7 +79,7 @@ class Encoded(NamedTuple):
     seconds: float
     backend: str
     named: str
-    left_out: list[str]
+    tools_left_out: list[str]
     verified: bool
     bits: dict[str, float]
     leaves: int
@@ -123,7 +123,7 @@ class Encoded(NamedTuple):
             seconds=found.seconds,
             backend=found.backend,
             named=named,
-            left_out=left_out(params, named, header.depth),
+            tools_left_out=left_out(params, named, header.depth),
             verified=verified,
             bits=dict(found.totals.bits),
             leaves=found.totals.leaves,
@@ -167,9 +167,9 @@ class Encoded(NamedTuple):
             f"{self._loss_text()}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
-        if self.left_out:
+        if self.tools_left_out:
             which = "which" if self.named == self.backend else self.named
-            line += f", {which} lacks {counted(len(self.left_out), 'tool')} of the preset"
+            line += f", {which} lacks {counted(len(self.tools_left_out), 'tool')} of the preset"
         tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
         line += f", lambda {self.lam:.4g}" if tells else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
@@ -357,26 +357,7 @@ def encode(
         raise ParameterError("--quiet and --verbose: give only one of them")
     reading.check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
-    (params, target), remarks = requested(
-        lossless=lossless,
-        fast=fast,
-        best=best,
-        lam=lam,
-        quality=quality,
-        target_size=target_size,
-        target_bpp=target_bpp,
-        target_psnr=target_psnr,
-        target_ssimulacra2=target_ssimulacra2,
-        preset=preset,
-        effort=effort,
-        tune=tune,
-        palette=palette,
-        partition=partition,
-        max_error=max_error,
-        dictionary_limit=dictionary_limit,
-        rate_model=rate_model,
-        range=reading.levels_of(range),
-    )
+    (params, target), remarks = requested(locals())
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own

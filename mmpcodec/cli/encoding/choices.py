@@ -4,9 +4,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from mmpcodec.checks import bound_of
+from mmpcodec.cli.encoding.reading import levels_of
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
-from mmpcodec.options import RATES, given_of
+from mmpcodec.options import RATES, CodecOptions, given_of, names_of
 from mmpcodec.params import (
     AUTO,
     BEST,
@@ -69,18 +70,18 @@ def preset_and_effort(
     return preset or AUTO, DEFAULT_EFFORT if effort is None else effort
 
 
-def requested(
-    *, lossless: bool = False, fast: bool = False, best: bool = False, **options: Any
-) -> "tuple[Request, list[str]]":
+OPTIONS = {"lossless", "fast", "best", "lambdas", "lam", *names_of(CodecOptions)}
+"""Parameters of commands that ``requested`` takes."""
+
+
+def requested(values: Mapping[str, Any]) -> "tuple[Request, list[str]]":
     """Return what the options of encoding stand for, and remarks on those without effect.
 
     Parameters
     ----------
-    lossless, fast, best : bool
-        Whether these options are given.
-    **options
-        Options of ``CodecOptions``, ``lam`` and others of ``EFFECTS`` as given; None if not.
-        ``max_error`` and ``target_size`` are texts.
+    values : mapping
+        Values of the parameters of a command, of which those of ``OPTIONS`` count; None or False if
+        not given. ``max_error``, ``target_size`` and ``range`` are texts.
 
     Raises
     ------
@@ -91,7 +92,8 @@ def requested(
     from mmpcodec.codec.rate_control.targets import request_of
     from mmpcodec.planning.quantities import parse_bytes
 
-    given = given_of(options)
+    given = given_of({name: value for name, value in values.items() if name in OPTIONS})
+    lossless, fast, best = (given.pop(name, False) for name in ("lossless", "fast", "best"))
     lambdas = given.pop("lambdas", None)
     rates = {FLAGS[name]: given[name] for name in RATES if name in given}
     is_lossless = lossless or given.get("lam") == 0 or given.get("quality") == MAX_QUALITY
@@ -109,6 +111,8 @@ def requested(
         raise ParameterError(f"{' and '.join(rates)}: give only one of {flags}")
     if "target_size" in given:
         given["target_size"] = parse_bytes("target_size", given["target_size"])
+    if "range" in given:
+        given["range"] = levels_of(given["range"])
     preset, effort = given.get("preset"), given.get("effort")
     preset, given["effort"] = preset_and_effort(
         preset, effort, fast=fast, best=best, lossless=is_lossless
@@ -116,9 +120,9 @@ def requested(
     request = request_of(spared=CALIBRATED, **{**given, "preset": preset})
     asked = {
         **{flag: value for flag, value in rates.items() if flag in EFFECTS and not is_lossless},
-        "--fast": fast and options.get("preset") is not None,
+        "--fast": fast and values["preset"] is not None,
         "--effort": effort,
-        "--rate-model": options.get("rate_model"),
+        "--rate-model": given.get("rate_model"),
         "--lambdas": lambdas,
     }
     return request, without_effect(request.params, preset, asked)

@@ -163,7 +163,7 @@ class Setting(NamedTuple):
         return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
-Found = tuple["Encoding", int]
+EncodedInput = tuple["Encoding", int]
 """An encoding, and the bytes of its input."""
 
 
@@ -181,7 +181,7 @@ class OneByOne:
         self.setting = setting
         self.verbose = verbose
 
-    def of(self, job: Job, progress: JobProgress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
         """Return the encoding of a job, or raise its error."""
         if self.setting.target is None:
             return self.encode([self.setting.read(job)], progress)[0]
@@ -204,7 +204,7 @@ class OneByOne:
         pictures: "Sequence[InputPicture]",
         progress: JobProgress,
         on_pass: "Callable[[Pass], None] | None" = None,
-    ) -> list[Found]:
+    ) -> list[EncodedInput]:
         """Encode pictures of one kind together."""
         import mmpcodec
 
@@ -224,7 +224,7 @@ class OneByOne:
             on_pass=on_pass,
             roi=[picture.roi for picture in pictures],
         )
-        side_by_side(attrgetter("measures"), encodings, setting.threads)
+        side_by_side(attrgetter("statistics"), encodings, setting.threads)
         sizes = [picture.input_bytes for picture in pictures]
         return list(zip(encodings, sizes, strict=True))
 
@@ -245,9 +245,9 @@ class InGroups(OneByOne):
         size = GROUP * max(2 * len(setting.device or ()), 1)
         groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
         self._group_of = {id(job): group for group in groups for job in group}
-        self._found: dict[int, Found | MmpError] = {}
+        self._found: dict[int, EncodedInput | MmpError] = {}
 
-    def of(self, job: Job, progress: JobProgress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
         if id(job) not in self._found:
             self._encode_group(self._group_of[id(job)], progress)
         found = self._found.pop(id(job))
@@ -288,7 +288,7 @@ class InGroups(OneByOne):
         except MmpError as error:
             return error
 
-    def _alone(self, picture: "InputPicture", progress: JobProgress) -> Found | MmpError:
+    def _alone(self, picture: "InputPicture", progress: JobProgress) -> EncodedInput | MmpError:
         try:
             return self.encode([picture], progress)[0]
         except Cancelled:

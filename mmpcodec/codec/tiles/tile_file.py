@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from tempfile import TemporaryFile
 from typing import BinaryIO
 
-from mmpcodec.codec.encoding import Encoding, Measures
+from mmpcodec.codec.encoding import Encoding, Statistics
 from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
@@ -37,13 +37,13 @@ def write_tiles(
     """
     started, done, total = time.perf_counter(), 0, coder.fragments(header.tiles)
     places: dict[int, tuple[int, int]] = {}
-    measures: dict[int, Measures] = {}
+    statistics: dict[int, Statistics] = {}
     with TemporaryFile() as waiting:
         for tiles in found:
             for number, data in zip(tiles.numbers, tiles.data, strict=True):
                 places[number] = waiting.tell(), len(data)
                 waiting.write(data)
-            measures[tiles.numbers[0]] = tiles.measures
+            statistics[tiles.numbers[0]] = tiles.statistics
             done += coder.fragments(header.tiles[number] for number in tiles.numbers)
             report_progress(progress, done, total)
         in_order = [places[tile.number] for tile in header.tiles]
@@ -54,6 +54,6 @@ def write_tiles(
             file.write(waiting.read(size))
         file.write(header.trailer)
     # Sums in the order of the tiles are equal, whatever the order in which the tiles came.
-    measured = Measures.sum([own for _, own in sorted(measures.items())])
+    measured = Statistics.sum([own for _, own in sorted(statistics.items())])
     seconds = time.perf_counter() - started
     return Encoding(header, coder.params.lam, seconds=seconds, measured=measured)

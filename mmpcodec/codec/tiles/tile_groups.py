@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.codec.candidates import backends_of, candidates_at
 from mmpcodec.codec.devices import Devices, encode_on
-from mmpcodec.codec.encoding import Measures
+from mmpcodec.codec.encoding import Statistics
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.quality import PartsOf
 from mmpcodec.codec.sources import Kind, prepared
@@ -42,12 +42,12 @@ class CodedTiles:
         Numbers of the tiles in the file.
     data : tuple of bytes
         Bytes of each tile in the file.
-    measures : Measures
+    statistics : Statistics
     """
 
     numbers: tuple[int, ...]
     data: tuple[bytes, ...]
-    measures: Measures
+    statistics: Statistics
 
 
 @dataclass(frozen=True)
@@ -167,7 +167,7 @@ class TileCoder:
         return CodedTiles(
             tuple(tile.number for tile in tiles),
             tuple(one.data for one in made),
-            Measures.of(self.levels, pairs, layers),
+            Statistics.of(self.levels, pairs, layers),
         )
 
 

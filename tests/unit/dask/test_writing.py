@@ -175,7 +175,7 @@ def test_targets_are_refused(tmp_path, target):
     with pytest.raises(
         ParameterError, match=f"option '{target}': a target needs the whole picture"
     ):
-        to_mmp(array, tmp_path / "a.mmp", **{target: 3000})
+        to_mmp(array, tmp_path / "a.mmp", **{target: 30})
 
 
 @pytest.mark.parametrize("path", [None, 3, b"a.mmp"])

@@ -154,16 +154,7 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     room = parse_bytes("total", total)
-    (params, _), remarks = requested(
-        fast=fast,
-        best=best,
-        preset=preset,
-        effort=effort,
-        partition=partition,
-        dictionary_limit=dictionary_limit,
-        rate_model=rate_model,
-        lambdas=lambdas,
-    )
+    (params, _), remarks = requested(locals())
     reading.check_changes(None, depth, 0, strip or ())
     output.check_png("--plot", plot)
     found, others = inputs_together(inputs, PICTURE.without(".mmp"))
