@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
+from operator import attrgetter
 from typing import Any, Unpack
 
 from mmpcodec.backends import DeviceLike
@@ -16,7 +17,6 @@ from mmpcodec.codec.layer_choice import KnownLossless
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
 from mmpcodec.codec.sources import Source, checked_pictures
-from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.codec.weighting.maps import check_maps, check_palette
 from mmpcodec.errors import Infeasible
 from mmpcodec.format.tiles import grouped
@@ -171,22 +171,22 @@ def _encode_alike(
 ) -> list[Encoding]:
     """Encode pictures of one depth with the lambda of the parameters."""
     candidates = candidates_at(params, bits, backend)
-    tiles = [(number, tile) for number, one in enumerate(sources) for tile in one.tiles()]
-    chosen = backends_of(candidates, backend, bits, sum(tile.fragments for _, tile in tiles))
-    found: list[list[TileEncoding]] = [[] for _ in sources]
-    groups = [[tile for _, tile in tiles]]
+    tiles = [tile for source in sources for tile in source.tiles()]
+    chosen = backends_of(candidates, backend, bits, sum(tile.fragments for tile in tiles))
+    groups = [tiles]
     if devices.threads < 2:
-        groups = list(grouped(groups[0], _size, GROUP_PIXELS))
+        groups = list(grouped(tiles, attrgetter("on_host.size"), GROUP_PIXELS))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
-    numbers = iter(number for number, _ in tiles)
-    for group, part in zip(groups, parts, strict=True):
-        for made in encode_on(devices, group, candidates, chosen, threads, part):
-            found[next(numbers)].append(made)
-    return [source.encoding(made, candidates) for source, made in zip(sources, found, strict=True)]
-
-
-def _size(tile: TileSource) -> int:
-    return tile.on_host.size
+    made = iter(
+        [
+            each
+            for group, part in zip(groups, parts, strict=True)
+            for each in encode_on(devices, group, candidates, chosen, threads, part)
+        ]
+    )
+    return [
+        source.encoding([next(made) for _ in source.header.tiles], candidates) for source in sources
+    ]
 
 
 def _encode_to(

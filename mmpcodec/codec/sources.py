@@ -1,7 +1,7 @@
 """Pictures that are checked and ready to be encoded."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -150,34 +150,6 @@ def params_of(
     return at_quality(own, [levels.shown_colours(area) for area in areas]), levels.range
 
 
-def levels_of(
-    params: EncodeParams,
-    kind: Kind,
-    shown: tuple[int, int],
-    whole: Callable[[], Samples] | None,
-) -> tuple[Levels, Metadata]:
-    """Return the levels that a picture codes, and the metadata of its file with the range.
-
-    Parameters
-    ----------
-    params : EncodeParams
-        Those of the picture, as ``params_of`` returns them.
-    kind : Kind
-    shown : (int, int)
-        Range, as ``params_of`` returns it.
-    whole : callable or None
-        Returns all samples; None for a picture in tiles, whose samples are known only when each is
-        coded. So tiles keep their samples.
-    """
-    bits, first = kind.depth, 0
-    if whole is not None and scales(params):
-        bits, first = coded_levels(whole(), kind.depth)
-    found, metadata = Levels(kind.depth, shown, bits, first), kind.metadata
-    if is_lossy(params):
-        metadata = replace(metadata, range=params.range or found.stored_range)
-    return found, metadata
-
-
 def samples_of(bound: Bound, calibration: Calibration | None) -> int:
     """Return the largest whole number of samples within a bound in the unit of a calibration.
 
@@ -245,10 +217,14 @@ def prepared(
     depth = check_int("depth", kind.depth, 1, MAX_DEPTH)
     check_white(kind.metadata, depth)
     params, shown = params_of(fitted(params, backend, depth), kind, parts_of)
-    whole = [(slice(0, height), slice(0, width))]
-    levels, metadata = levels_of(
-        params, kind, shown, None if tile_size else lambda: parts_of(whole)[0]
-    )
+    bits, first, metadata = depth, 0, kind.metadata
+    # The samples of a picture in tiles are known only when each is coded, so tiles keep them.
+    if not tile_size and scales(params):
+        (samples,) = parts_of([(slice(0, height), slice(0, width))])
+        bits, first = coded_levels(samples, depth)
+    levels = Levels(depth, shown, bits, first)
+    if is_lossy(params):
+        metadata = replace(metadata, range=params.range or levels.stored_range)
     header = Header(
         width,
         height,
@@ -256,10 +232,10 @@ def prepared(
         depth,
         size_in_file(height, width, check_tile_size(tile_size)),
         metadata,
-        level_bits=0 if levels.bits == depth else levels.bits,
-        first=levels.first,
+        level_bits=0 if bits == depth else bits,
+        first=first,
     )
-    candidates = candidates_at(levels.at_levels(params), levels.bits, backend)
+    candidates = candidates_at(levels.at_levels(params), bits, backend)
     return Prepared(with_tool_sets(header, candidates), params, levels)
 
 

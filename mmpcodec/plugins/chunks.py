@@ -10,12 +10,12 @@ import numpy as np
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.opening import read_header
-from mmpcodec.codec.rate_control.targets import rate_of, request_of
+from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import RATES, CodecOptions, given_of, written_out
-from mmpcodec.params import DecodeLimits
+from mmpcodec.params import MAX_QUALITY, DecodeLimits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.samples import MAX_DIMENSION, Form
@@ -82,6 +82,24 @@ def check_options(
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in given.items()
     }
+
+
+class WithOptions:
+    """A codec with the options of ``check_options``."""
+
+    @written_out
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        depth: int | None = None,
+        **options: Unpack[CodecOptions],
+    ):
+        self._options = check_options(lam, depth=depth, **options)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}({given})"
 
 
 def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
@@ -151,8 +169,7 @@ def _is_lossless(options: Mapping[str, Any]) -> bool:
         return False
     if options.get("preset") == "lossless" or options.get("lossless"):
         return True
-    rate = rate_of(**{name: options[name] for name in RATES if name in options})
-    return rate.target is None and rate.lam == LOSSLESS
+    return options.get("lam") == LOSSLESS or options.get("quality") == MAX_QUALITY
 
 
 def core_shape(shape: tuple[int, ...]) -> tuple[int, ...]:

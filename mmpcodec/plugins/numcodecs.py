@@ -8,18 +8,17 @@
 True
 """
 
-from typing import Any, Unpack
+from typing import Any
 
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray_like, ndarray_copy
 from numcodecs.registry import register_codec
 
-from mmpcodec.options import CodecOptions, written_out
-from mmpcodec.plugins.chunks import check_options, core_shape, decode_chunk, encode_chunk
+from mmpcodec.plugins.chunks import WithOptions, core_shape, decode_chunk, encode_chunk
 from mmpcodec.runtime.arrays import as_array
 
 
-class Mmp(Codec):
+class Mmp(WithOptions, Codec):
     """Codec that stores chunks as mmp files; lossless by default.
 
     A chunk has one or several planes of shape (height, width) or (height, width, 1 to 4), of one of
@@ -34,16 +33,6 @@ class Mmp(Codec):
     """
 
     codec_id = "mmp"
-
-    @written_out
-    def __init__(
-        self,
-        lam: float | None = None,
-        *,
-        depth: int | None = None,
-        **options: Unpack[CodecOptions],
-    ):
-        self._options = check_options(lam, depth=depth, **options)
 
     def encode(self, buf: Any) -> bytes:
         """Encode a chunk as an mmp file.
@@ -82,10 +71,6 @@ class Mmp(Codec):
     def get_config(self) -> dict[str, Any]:
         """Return the configuration for JSON: the identifier of the codec and the given options."""
         return {"id": self.codec_id, **self._options}
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
-        return f"{type(self).__name__}({given})"
 
 
 register_codec(Mmp)

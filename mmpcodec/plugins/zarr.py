@@ -11,17 +11,16 @@
 
 import asyncio
 import math
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
 from zarr.core.common import parse_named_configuration
 
 from mmpcodec.errors import CorruptStream, ParameterError
-from mmpcodec.options import CodecOptions, written_out
 from mmpcodec.plugins.chunks import (
     SECTION,
-    check_options,
+    WithOptions,
     check_type,
     core_shape,
     decode_chunk,
@@ -36,7 +35,7 @@ if TYPE_CHECKING:
 NAME = "mmp"
 
 
-class MmpCodec(ArrayBytesCodec):
+class MmpCodec(WithOptions, ArrayBytesCodec):
     """Codec that stores chunks as mmp files; lossless by default.
 
     A chunk (with sharding, an inner chunk) has one or several planes of shape (height, width) or
@@ -52,16 +51,6 @@ class MmpCodec(ArrayBytesCodec):
     """
 
     is_fixed_size = False
-
-    @written_out
-    def __init__(
-        self,
-        lam: float | None = None,
-        *,
-        depth: int | None = None,
-        **options: Unpack[CodecOptions],
-    ):
-        self._options = check_options(lam, depth=depth, **options)
 
     @classmethod
     def from_dict(cls, data: Any) -> "MmpCodec":
@@ -79,10 +68,6 @@ class MmpCodec(ArrayBytesCodec):
 
     def __hash__(self) -> int:
         return hash(tuple(sorted(self._options.items())))
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
-        return f"{type(self).__name__}({given})"
 
     def evolve_from_array_spec(self, array_spec: "ArraySpec") -> "MmpCodec":
         """Check the dtype of the array and return the codec itself.

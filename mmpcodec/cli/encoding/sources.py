@@ -2,9 +2,10 @@
 
 import os
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import count
 from operator import attrgetter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.roi import Roi
@@ -184,7 +185,7 @@ class OneByOne:
     def of(self, job: Job, progress: JobProgress) -> EncodedInput:
         """Return the encoding of a job, or raise its error."""
         if self.setting.target is None:
-            return self.encode([self.setting.read(job)], progress)[0]
+            return self.alone(self.setting.read(job), progress)
         numbers = count(1)
 
         def report(found: "Pass") -> None:
@@ -197,7 +198,11 @@ class OneByOne:
             progress.say(f"pass {number + 1}")
 
         progress.say("pass 1")
-        return self.encode([self.setting.read(job)], progress, report)[0]
+        return self.alone(self.setting.read(job), progress, report)
+
+    def alone(self, picture: "InputPicture", *arguments: Any) -> EncodedInput:
+        """Encode one picture; the other arguments are those of ``encode``."""
+        return self.encode([picture], *arguments)[0]
 
     def encode(
         self,
@@ -259,7 +264,8 @@ class InGroups(OneByOne):
         read: dict[int, InputPicture] = {}
         # A filter on a device runs in this thread, whose current device is the right one.
         threads = self.setting.threads if self.setting.denoise is None else 1
-        for job, found in zip(group, side_by_side(self._read, group, threads), strict=True):
+        read_one = partial(_or_error, self.setting.read)
+        for job, found in zip(group, side_by_side(read_one, group, threads), strict=True):
             if isinstance(found, MmpError):
                 self._found[id(job)] = found
             else:
@@ -270,31 +276,21 @@ class InGroups(OneByOne):
                 for key, picture in read.items()
                 if (picture.depth, picture.measured) == kind
             }
-            try:
-                encoded = self.encode(list(same.values()), progress)
-            except Cancelled:
-                raise
-            except MmpError:
+            encoded = _or_error(self.encode, list(same.values()), progress)
+            if isinstance(encoded, MmpError):
                 # One picture fails. Alone, each picture gets its own error or encoding.
-                self._found.update(
-                    (key, self._alone(picture, progress)) for key, picture in same.items()
-                )
-            else:
-                self._found.update(zip(same, encoded, strict=True))
+                encoded = [_or_error(self.alone, picture, progress) for picture in same.values()]
+            self._found.update(zip(same, encoded, strict=True))
 
-    def _read(self, job: Job) -> "InputPicture | MmpError":
-        try:
-            return self.setting.read(job)
-        except MmpError as error:
-            return error
 
-    def _alone(self, picture: "InputPicture", progress: JobProgress) -> EncodedInput | MmpError:
-        try:
-            return self.encode([picture], progress)[0]
-        except Cancelled:
-            raise
-        except MmpError as error:
-            return error
+def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, or the error that it raises."""
+    try:
+        return function(*arguments)
+    except Cancelled:
+        raise
+    except MmpError as error:
+        return error
 
 
 def work_of(jobs: Sequence[Job]) -> int:

@@ -68,30 +68,6 @@ class Target:
         return f"target_{self.name} = {self.value!r}"
 
 
-class Rate(NamedTuple):
-    """What arguments of the rate stand for.
-
-    Parameters
-    ----------
-    lam : float
-        Not used where there is a target; the usual one where there is a quality.
-    quality : float or None
-        Quality from which the lambda of each picture follows.
-    target : Target or None
-    tune : {"psnr", "auto"}
-        The aim that goes with it: a lambda, an error and a PSNR are measured, other rates are for
-        looking at.
-    asked : bool
-        Whether any argument asks for it; else loss is only for pictures to look at.
-    """
-
-    lam: float = EncodeParams.lam
-    quality: float | None = None
-    target: Target | None = None
-    tune: str = PSNR
-    asked: bool = True
-
-
 class Request(NamedTuple):
     """What an encoder is asked for: parameters, and a target that gives them another lambda."""
 
@@ -119,44 +95,26 @@ def request_of(
     """
     given = given_of({"lam": lam, **options})
     rates = {name: given.pop(name) for name in RATES if name in given}
-    rate = rate_of(**rates, max_error=given.get("max_error"))
-    if given.get("tune", AUTO) == AUTO:
-        given["tune"] = rate.tune
-    params = EncodeParams.from_options(rate.lam, quality=rate.quality, **given)
-    return Request(params if rate.asked else replace(params, spared=spared), rate.target)
-
-
-def rate_of(max_error: int | str | None = None, **rates: float) -> Rate:
-    """Return what options of the rate stand for; nothing stands for the default quality.
-
-    Parameters
-    ----------
-    max_error : int, str or None
-        Above 0 it excludes targets and lambda 0.
-    **rates
-        One of ``RATES``, or none.
-
-    Raises
-    ------
-    ParameterError
-        When several are given, or one is out of its range.
-    """
     if len(rates) > 1:
         raise ParameterError(f"{' and '.join(rates)}: give only one of {', '.join(RATES)}")
-    for name, value in rates.items():
-        if name not in ("lam", "quality"):
-            check_unbounded(name, max_error)
-            aim = PSNR if name == "target_psnr" else AUTO
-            return Rate(target=Target(name.removeprefix("target_"), value), tune=aim)
+    name, value = next(iter(rates.items()), ("quality", DEFAULT_QUALITY))
+    bound, found, quality, target, tune = given.get("max_error"), EncodeParams.lam, None, None, AUTO
+    if name.startswith("target_"):
+        check_unbounded(name, bound)
+        target = Target(name.removeprefix("target_"), value)
+    else:
         found = value if name == "lam" else usual_lambda(value)
         if found == 0:
-            check_unbounded(f"{name} = {value!r}, which is lossless,", max_error)
-        if name == "lam" or found == 0:
-            return Rate(found)
-    if max_error:
-        return Rate()
-    value = rates.get("quality", DEFAULT_QUALITY)
-    return Rate(usual_lambda(value), value, tune=AUTO, asked=bool(rates))
+            check_unbounded(f"{name} = {value!r}, which is lossless,", bound)
+        elif name == "quality":
+            found, quality = (EncodeParams.lam, None) if bound else (found, value)
+    # A lambda, an error and a PSNR are measured; other rates are for looking at.
+    if name == "target_psnr" or (target is None and quality is None):
+        tune = PSNR
+    if given.get("tune", AUTO) == AUTO:
+        given["tune"] = tune
+    params = EncodeParams.from_options(found, quality=quality, **given)
+    return Request(params if rates or bound else replace(params, spared=spared), target)
 
 
 def check_unbounded(what: str, max_error: int | str | None) -> None:

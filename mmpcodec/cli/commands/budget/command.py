@@ -22,6 +22,7 @@ from mmpcodec.cli.commands.budget.measuring import (
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.choices import requested
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -178,8 +179,8 @@ def budget(
     numbers = numbers_of(encoder, device) if here else ()
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    less = tuple(strip or ())
-    work = MeasureLadders(ladder, "", params, encoder, threads, depth, less, limits, page)
+    setting = Setting(params, encoder, threads, None, depth, strip or (), limits=limits, page=page)
+    work = MeasureLadders(ladder, "", setting)
     work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])
