@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -17,7 +18,7 @@ from mmpcodec.cli.encoding.by_tiles import encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
-from mmpcodec.cli.encoding.sources import InGroups, OneByOne, Setting, work_of
+from mmpcodec.cli.encoding.sources import EncodedInput, InGroups, Setting, work_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -197,18 +198,18 @@ class EncodeFiles:
     setting : Setting
     verify, verbose : bool
         Whether each file is decoded and compared; whether each pass of a target is reported.
-    source : OneByOne or None
-        Encodes the pictures; None before the jobs and the machine are known.
+    groups : InGroups or None
+        Encodes the pictures of several jobs at once.
     devices : tuple of int
         Devices on which jobs run side by side, one on each.
     connection : Connection or None
-        Its cluster encodes the tiles, in place of the source.
+        Its cluster encodes the tiles, in place of this process.
     """
 
     setting: Setting
     verify: bool = False
     verbose: bool = False
-    source: OneByOne | None = None
+    groups: InGroups | None = None
     devices: tuple[int, ...] = ()
     connection: Connection | None = None
 
@@ -242,11 +243,11 @@ class EncodeFiles:
         shared, devices = ((), named) if several and not grouped else (named, named[:1])
         automatic = setting.backend == backends.AUTO
         setting = setting._replace(backend=chosen.name, device=shared or None, automatic=automatic)
-        source = InGroups(setting, jobs) if grouped else OneByOne(setting, self.verbose)
+        groups = InGroups(setting, jobs) if grouped else None
         text = f"backend {chosen.name}: {chosen.describe()}" if self.verbose else ""
         if self.verbose and named:
             text += f"; {'devices' if len(named) > 1 else 'device'} {', '.join(map(str, named))}"
-        return replace(self, setting=setting, source=source, devices=devices), text
+        return replace(self, setting=setting, groups=groups, devices=devices), text
 
     def together(self, jobs: Sequence[Job]) -> "EncodeFiles":
         """Return what encodes these jobs on this machine, on a device many at once."""
@@ -264,8 +265,7 @@ class EncodeFiles:
             )
             input_bytes = output.size_of(job.source)
         else:
-            assert self.source is not None
-            found, input_bytes = self.source.of(job, progress)
+            found, input_bytes = (self.groups or self).of(job, progress)
             if self.verify:
                 check_decodes(found, progress)
             output.write(job.target, found.data, force=job.overwrite)
@@ -275,6 +275,24 @@ class EncodeFiles:
         if remark := few_levels(job, found.header, found.max_error):
             progress.note(remark)
         return Encoded.of(job, found, input_bytes, self.verify, self.setting)
+
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
+        """Read and encode the picture of a job alone; say each pass of a target."""
+        if self.setting.target is None:
+            return self.setting.alone(self.setting.read(job), progress)
+        numbers = count(1)
+
+        def report(found: "Pass") -> None:
+            number = next(numbers)
+            if self.verbose:
+                progress.note(
+                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                    f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
+                )
+            progress.say(f"pass {number + 1}")
+
+        progress.say("pass 1")
+        return self.setting.alone(self.setting.read(job), progress, report)
 
     @property
     def by_tiles(self) -> bool:
@@ -395,7 +413,7 @@ def encode(
         notes_of(printer, beside_inputs(inputs, files, folder))
         if verbose:
             notes_of(printer, [backend_text, *([] if target else settings_texts(params))])
-        at_once = 1 if isinstance(work.source, InGroups) else jobs
+        at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
 

@@ -3,14 +3,12 @@
 import os
 from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import count
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import quality_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
@@ -48,6 +46,10 @@ def picture_of(
         return picture.at_depth(depth)
     except ParameterError as error:
         raise PictureError(f"{name}: {error}") from error
+
+
+EncodedInput = tuple["Encoding", int]
+"""An encoding, and the bytes of its input."""
 
 
 class Setting(NamedTuple):
@@ -153,6 +155,38 @@ class Setting(NamedTuple):
         roi = self.roi_map(job, samples.shape)
         return InputPicture(samples, picture.depth, metadata, size, measured, roi)
 
+    def encode(
+        self,
+        pictures: "Sequence[InputPicture]",
+        progress: JobProgress,
+        on_pass: "Callable[[Pass], None] | None" = None,
+    ) -> list[EncodedInput]:
+        """Encode pictures of one kind together."""
+        import mmpcodec
+
+        params = self.params_of(measured=pictures[0].measured)
+        encodings = mmpcodec.encode_pictures(
+            [picture.samples for picture in pictures],
+            params,
+            target=self.target,
+            depth=pictures[0].depth,
+            metadata=[picture.metadata for picture in pictures],
+            tile_size=self.tile_size,
+            backend=self.backend_for(params, pictures[0].depth),
+            device=self.device,
+            threads=self.threads,
+            progress=progress,
+            on_pass=on_pass,
+            roi=[picture.roi for picture in pictures],
+        )
+        side_by_side(attrgetter("statistics"), encodings, self.threads)
+        sizes = [picture.input_bytes for picture in pictures]
+        return list(zip(encodings, sizes, strict=True))
+
+    def alone(self, picture: "InputPicture", *arguments: Any) -> EncodedInput:
+        """Encode one picture; the other arguments are those of ``encode``."""
+        return self.encode([picture], *arguments)[0]
+
     def opened(self, job: Job) -> "Reader":
         """Open a picture to read parts of it."""
         from mmpcodec import pictures
@@ -164,77 +198,7 @@ class Setting(NamedTuple):
         return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
-EncodedInput = tuple["Encoding", int]
-"""An encoding, and the bytes of its input."""
-
-
-class OneByOne:
-    """Encodes each picture when its job is requested.
-
-    Parameters
-    ----------
-    setting : Setting
-    verbose : bool
-        Whether a remark reports each pass of a target.
-    """
-
-    def __init__(self, setting: Setting, verbose: bool = False):
-        self.setting = setting
-        self.verbose = verbose
-
-    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
-        """Return the encoding of a job, or raise its error."""
-        if self.setting.target is None:
-            return self.alone(self.setting.read(job), progress)
-        numbers = count(1)
-
-        def report(found: "Pass") -> None:
-            number = next(numbers)
-            if self.verbose:
-                progress.note(
-                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
-                    f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
-                )
-            progress.say(f"pass {number + 1}")
-
-        progress.say("pass 1")
-        return self.alone(self.setting.read(job), progress, report)
-
-    def alone(self, picture: "InputPicture", *arguments: Any) -> EncodedInput:
-        """Encode one picture; the other arguments are those of ``encode``."""
-        return self.encode([picture], *arguments)[0]
-
-    def encode(
-        self,
-        pictures: "Sequence[InputPicture]",
-        progress: JobProgress,
-        on_pass: "Callable[[Pass], None] | None" = None,
-    ) -> list[EncodedInput]:
-        """Encode pictures of one kind together."""
-        import mmpcodec
-
-        setting = self.setting
-        params = setting.params_of(measured=pictures[0].measured)
-        encodings = mmpcodec.encode_pictures(
-            [picture.samples for picture in pictures],
-            params,
-            target=setting.target,
-            depth=pictures[0].depth,
-            metadata=[picture.metadata for picture in pictures],
-            tile_size=setting.tile_size,
-            backend=setting.backend_for(params, pictures[0].depth),
-            device=setting.device,
-            threads=setting.threads,
-            progress=progress,
-            on_pass=on_pass,
-            roi=[picture.roi for picture in pictures],
-        )
-        side_by_side(attrgetter("statistics"), encodings, setting.threads)
-        sizes = [picture.input_bytes for picture in pictures]
-        return list(zip(encodings, sizes, strict=True))
-
-
-class InGroups(OneByOne):
+class InGroups:
     """Encodes pictures in groups: the first request of a group encodes all of it.
 
     Parameters
@@ -245,7 +209,7 @@ class InGroups(OneByOne):
     """
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
-        super().__init__(setting)
+        self.setting = setting
         # Named devices have two groups each: one is searched while the other is stored.
         size = GROUP * max(2 * len(setting.device or ()), 1)
         groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
@@ -253,6 +217,7 @@ class InGroups(OneByOne):
         self._found: dict[int, EncodedInput | MmpError] = {}
 
     def of(self, job: Job, progress: JobProgress) -> EncodedInput:
+        """Return the encoding of a job, or raise its error."""
         if id(job) not in self._found:
             self._encode_group(self._group_of[id(job)], progress)
         found = self._found.pop(id(job))
@@ -276,10 +241,12 @@ class InGroups(OneByOne):
                 for key, picture in read.items()
                 if (picture.depth, picture.measured) == kind
             }
-            encoded = _or_error(self.encode, list(same.values()), progress)
+            encoded = _or_error(self.setting.encode, list(same.values()), progress)
             if isinstance(encoded, MmpError):
                 # One picture fails. Alone, each picture gets its own error or encoding.
-                encoded = [_or_error(self.alone, picture, progress) for picture in same.values()]
+                encoded = [
+                    _or_error(self.setting.alone, picture, progress) for picture in same.values()
+                ]
             self._found.update(zip(same, encoded, strict=True))
 
 

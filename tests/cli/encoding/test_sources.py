@@ -7,7 +7,7 @@ import pytest
 
 from mmpcodec import EncodeParams, MmpError, PictureError, encode
 from mmpcodec.cli.encoding import sources
-from mmpcodec.cli.encoding.sources import InGroups, OneByOne, Setting, work_of
+from mmpcodec.cli.encoding.sources import InGroups, Setting, work_of
 from mmpcodec.cli.jobs import Job
 
 
@@ -40,14 +40,14 @@ def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
 
 
 def test_one_that_does_not_fit_does_not_stop_the_others(jobs, monkeypatch):
-    encode_group = OneByOne.encode
+    encode_group = Setting.encode
 
     def small_device(self, pictures, progress):
         if any(picture.samples.shape[1] == 19 for picture in pictures):
             raise MmpError("does not fit")
         return encode_group(self, pictures, progress)
 
-    monkeypatch.setattr(OneByOne, "encode", small_device)
+    monkeypatch.setattr(Setting, "encode", small_device)
     groups = InGroups(Setting(EncodeParams(16), "cpu", None), jobs)
     for i in (0, 1, 4):
         assert groups.of(jobs[i], no_progress)[0].header.width == 16 + i
