@@ -93,46 +93,31 @@ def encode_pictures(
         return []
     maps = check_maps(roi, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
-    sources = [
-        Source.of(samples, devices, bits, own, tile_size, params, of_pixels, backend)
-        for (samples, bits, own), of_pixels in zip(pictures, maps, strict=True)
-    ]
 
-    def openable(number: int, encoding: Encoding) -> Encoding:
-        """Return the encoding, in tiles if decoders would refuse so large a picture in few bytes.
-
-        Flat tiles take little time; a nearly flat picture of lossless samples in one tile does not.
-        """
-        if tile_size or len(encoding.header.tile_bytes) > 1 or opens_by_default(encoding.data):
-            return encoding
+    def source_of(number: int, tile_size: int) -> Source:
         samples, bits, own = pictures[number]
-        weights = None if roi is None else [roi[number]]
-        with suppress(Infeasible):
-            return encode_pictures(
-                [samples],
-                params,
-                target=target,
-                depth=bits,
-                metadata=own,
-                tile_size=OPENABLE_TILE,
-                backend=backend,
-                device=device,
-                threads=threads,
-                roi=weights,
-            )[0]
-        return encoding
+        return Source.of(samples, devices, bits, own, tile_size, params, maps[number], backend)
 
-    if target is not None:
-        reported = on_pass and one_at_a_time(on_pass)
-        to_target = partial(_encode_to, target, backend, reported)
-        encodings = each_on(devices, sources, to_target, threads, progress)
-    else:
-        encodings = _encode_all(sources, backend, devices, threads, progress)
+    def coded(
+        sources: Sequence[Source],
+        progress: Progress | None = None,
+        on_pass: Callable[[Pass], Any] | None = None,
+    ) -> list[Encoding]:
+        if target is None:
+            return _encode_all(sources, backend, devices, threads, progress)
+        to_target = partial(_encode_to, target, backend, on_pass)
+        return each_on(devices, sources, to_target, threads, progress)
+
+    sources = [source_of(number, tile_size) for number in range(len(pictures))]
+    encodings = coded(sources, progress, on_pass and one_at_a_time(on_pass))
+    for number, one in enumerate(encodings):
+        # Decoders refuse so large a picture in few bytes. Flat tiles take little time; a nearly
+        # flat picture of lossless samples in one tile does not.
+        if not (tile_size or len(one.header.tile_bytes) > 1 or opens_by_default(one.data)):
+            with suppress(Infeasible):
+                encodings[number] = coded([source_of(number, OPENABLE_TILE)])[0]
     seconds = (time.perf_counter() - started) / len(pictures)
-    return [
-        replace(openable(number, encoding), seconds=seconds)
-        for number, encoding in enumerate(encodings)
-    ]
+    return [replace(encoding, seconds=seconds) for encoding in encodings]
 
 
 def _encode_all(
