@@ -16,6 +16,7 @@ import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
 from mmpcodec.options import EncodeOptions
 from mmpcodec.params import TRIED
+from mmpcodec.plugins.chunks import WithOptions
 from mmpcodec.reference.trees.scales import SCALES
 from mmpcodec.tools import TABLE, ToolOptions
 
@@ -45,7 +46,9 @@ def test_unsupported_pictures_are_refused(array, says):
         mmpcodec.encode_batch,
         mmpcodec.encode_picture,
         mmpcodec.encode_pictures,
+        mmpcodec.imwrite,
         EncodeParams.from_options,
+        WithOptions,
     ],
 )
 def test_options_are_written_out(function):
