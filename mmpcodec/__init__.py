@@ -35,6 +35,7 @@ if TYPE_CHECKING:
         TruncatedStream,
         UnsupportedVersion,
     )
+    from mmpcodec.options import EncodeOptions
     from mmpcodec.params import DecodeLimits, EncodeParams
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
@@ -49,6 +50,7 @@ __all__ = [
     "Cancelled",
     "CorruptStream",
     "DecodeLimits",
+    "EncodeOptions",
     "EncodeParams",
     "Encoding",
     "FormatError",
@@ -107,6 +109,7 @@ __getattr__, __dir__ = lazy.names(
             "TruncatedStream",
             "UnsupportedVersion",
         ),
+        "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),

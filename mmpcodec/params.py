@@ -5,7 +5,6 @@
 """
 
 import math
-from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from typing import Any, Unpack
@@ -19,12 +18,21 @@ from mmpcodec.checks import (
     with_bound,
 )
 from mmpcodec.errors import ParameterError
+from mmpcodec.options import (
+    AUTO,
+    DEFAULTS,
+    RATE_MODELS,
+    CodecOptions,
+    ParamOptions,
+    given_of,
+    names_of,
+    written_out,
+)
 from mmpcodec.tools import (
     DEFAULT_EFFORT,
     EYE_TOOLS,
     PRESETS,
     TABLE,
-    ToolOptions,
     Tools,
     for_eye,
     preset_of,
@@ -32,19 +40,15 @@ from mmpcodec.tools import (
     presets_where,
 )
 
-AUTO, BEST = "auto", "best"
+BEST = "best"
 TRIED = ("photo", "text", "mixed", "lossless")
 """Presets that "best" tries, and from which "auto" chooses by a classification of the samples. For
 lossless coding both skip those with prediction."""
 SWITCHES = {"prediction", "dictionary", "lossless"}
 """Tools that choose the codings of a layer."""
 
-RATES = ("lam", "quality", "target_size", "target_bpp", "target_psnr", "target_ssimulacra2")
-"""Options of the rate. At most one of them is given."""
-OTHER_OPTIONS = ("preset", "effort", "rate_model", "tune", "palette", "range")
-"""Options of an encoder besides those of the rate and the tools."""
-RATE_MODELS = ("adaptive", "log2")
 PSNR, EYE = "psnr", "eye"
+DEFAULTS_OF_PARAMS = {name: DEFAULTS[name] for name in ("preset", "effort", "rate_model")}
 TUNES = (AUTO, PSNR, EYE)
 """What an encoder aims at: least squared error, or least error that is seen; "auto" chooses by the
 kind of picture."""
@@ -266,32 +270,18 @@ class EncodeParams:
         check_tune(self.tune)
 
     @classmethod
+    @written_out
     def from_options(
-        cls,
-        lam: float = 32.0,
-        *,
-        quality: float | None = None,
-        preset: str = AUTO,
-        rate_model: str = "adaptive",
-        effort: int = DEFAULT_EFFORT,
-        **tools: Unpack[ToolOptions],
+        cls, lam: float = 32.0, *, quality: float | None = None, **options: Unpack[ParamOptions]
     ) -> "EncodeParams":
-        """Make parameters from a preset and single tools that override it.
+        """Make parameters from a preset and single tools that override it; see ``EncodeOptions``.
+
+        The default of ``tune`` is "psnr". A ``max_error`` with a unit becomes ``bound``.
 
         Parameters
         ----------
         lam : float
         quality : float or None
-        preset : str
-            A name of ``PRESETS``, "auto" or "best". The latter two skip presets on which a given
-            tool has no effect. "best" tries all others on each layer, "auto" those that a look at
-            the layer recommends.
-        rate_model : {"adaptive", "log2"}
-        effort : int
-        **tools
-            ``palette``; None stands for True with "auto" and "best". ``tune``; None stands for
-            "psnr". ``range``. A ``max_error`` that is a text with a unit, such as "2HU", becomes
-            ``bound``. Fields of ``Tools``; None keeps the value of the preset.
 
         Raises
         ------
@@ -300,18 +290,14 @@ class EncodeParams:
             on the named preset.
         """
         lam = check_lambda(lam)
+        given, bound = with_bound({**DEFAULTS_OF_PARAMS, **given_of(options)})
+        preset, effort, rate_model = (given.pop(name) for name in DEFAULTS_OF_PARAMS)
         names = preset_names(preset, lam)
-        levels = tools.pop("range", None)
-        tools, bound = with_bound(tools)
-        palette, tune = tools.pop("palette", None), tools.pop("tune", None)
-        tune = PSNR if tune is None else check_tune(tune)
-        unknown = sorted(tools.keys() - TABLE)
-        if unknown:
-            raise ParameterError(
-                f"unknown option {unknown[0]!r}: known are "
-                + ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TABLE)))
-            )
-        given: dict[str, Any] = {name: one for name, one in tools.items() if one is not None}
+        levels, palette = given.pop("range", None), given.pop("palette", None)
+        tune = check_tune(given.pop("tune", PSNR))
+        if unknown := sorted(given.keys() - TABLE):
+            known = ", ".join(("lam", *names_of(CodecOptions)))
+            raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
         several = preset in (AUTO, BEST)
         if several:
             names = tuple(name for name in names if _suits(PRESETS[name], given))
@@ -448,26 +434,6 @@ class EncodeParams:
     def lambda_fixed(self) -> int:
         """Lambda as the search uses it: an integer in 2**-16 squared error per bit."""
         return math.floor(min(float(self.lam), MAX_LAMBDA) * (1 << LAMBDA_FRACTION_BITS) + 0.5)
-
-
-class EncodeOptions(ToolOptions, total=False):
-    """Options of ``mmpcodec.encode`` besides the picture, its depth and its metadata."""
-
-    lam: float | None
-    quality: float | None
-    target_size: int | None
-    target_bpp: float | None
-    target_psnr: float | None
-    target_ssimulacra2: float | None
-    preset: str
-    effort: int
-    rate_model: str
-    tile_size: int
-    backend: str
-    threads: int | None
-    progress: Callable[[int, int], bool] | None
-    on_pass: Callable[[Any], Any] | None
-    roi: Any
 
 
 @dataclass(frozen=True)

@@ -20,6 +20,9 @@ from mmpcodec.runtime.tasks import threads_of_each
 from mmpcodec.tools import Tools
 from mmpcodec.trace import Coded
 
+GROUP_FRAGMENTS = 1 << 17
+"""Most fragments of the tiles that a device encodes in one call; larger groups are not faster."""
+
 
 @dataclass(frozen=True)
 class Devices:
@@ -127,8 +130,6 @@ def encode_on(
     chosen: Mapping[Tools, Backend],
     threads: int | None,
     progress: Progress | None,
-    *,
-    most: int,
     known: KnownLossless | None = None,
 ) -> list[TileEncoding]:
     """Encode tiles, each on one device; each device has threads of its own.
@@ -138,13 +139,11 @@ def encode_on(
     devices : Devices
     tiles, candidates, chosen, threads, progress, known
         See ``encode_tiles``.
-    most : int
-        Fragments of the tiles that a device should encode in one call at most.
     """
     if devices.threads < 2 or len(tiles) < 2:
         with devices.on(devices.home(tiles[0].samples) or 0):
             return encode_tiles(tiles, candidates, chosen, threads, progress, known)
-    known = {} if known is None else known
+    known, most = {} if known is None else known, GROUP_FRAGMENTS
     if devices.lanes > 1 and not any(candidate.tools.prediction for candidate in candidates):
         most //= 2  # trees are searched so fast that the work of the processor matters
     homes = [devices.home(tile.samples) for tile in tiles]

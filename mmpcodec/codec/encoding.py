@@ -1,55 +1,22 @@
 """The result of encoding a picture: the file, its layers, and the passes of a target."""
 
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
 
-from mmpcodec.depth import BYTE
+import numpy as np
+
+from mmpcodec.codec.distortion import largest_error
+from mmpcodec.codec.levels import Levels
+from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.format.container import Header
-from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
-from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
-from mmpcodec.tools import Tools
-from mmpcodec.trace import Trace
+from mmpcodec.trace import Totals, Trace
 
 
-@dataclass(frozen=True)
-class LayerCoding:
-    """A layer or a palette of a file, with statistics of its coding.
-
-    Parameters
-    ----------
-    name : str
-        Planes that the layer holds: "gray", "luma", "alpha", ...; or "palette".
-    tools : Tools
-    payload_bytes : int
-    coefficients : tuple of tuple of int
-        Coefficients of the post filter, by class.
-    cross_component_coefficients : tuple of tuple of int
-        Coefficients of the cross-component filter, by earlier plane.
-    trace : Trace or None
-        None if only the header was read.
-    tile : int
-        Number of the tile, from 0.
-    backend : str
-        Name of the backend that coded the layer; empty if only the header was read.
-    depth : int
-        Bits per sample of the layer, or bits of a number of the palette.
-    entries : int
-        Colours of the palette; 0 for a layer.
-    transparent : bool
-        Whether pixels can show the layers below the palette.
-    """
-
-    name: str
-    tools: Tools
-    payload_bytes: int
-    coefficients: tuple[tuple[int, ...], ...] = OFF
-    cross_component_coefficients: tuple[tuple[int, ...], ...] = NO_CROSS_COMPONENT
-    trace: Trace | None = None
-    tile: int = 0
-    backend: str = ""
-    depth: int = BYTE
-    entries: int = 0
-    transparent: bool = False
+def _no_samples() -> Samples:
+    return np.zeros((0, 0), np.uint8)
 
 
 @dataclass(frozen=True)
@@ -80,39 +47,124 @@ class Pass:
     ssimulacra2: float | None = None
 
 
-@dataclass(frozen=True)
-class Encoding:
-    """A file, and the samples that it decodes to.
+class Statistics(NamedTuple):
+    """What was measured while tiles were coded.
 
     Parameters
     ----------
+    distortion : float
+        Squared error; see ``distortion.distortion``.
+    max_error : int
+        Largest difference of a sample.
+    totals : Totals
+        Sums over the traces of all layers.
+    backend : str
+        Name of the backend that coded the first layer.
+    """
+
+    distortion: float
+    max_error: int
+    totals: Totals
+    backend: str
+
+    @classmethod
+    def of(
+        cls,
+        levels: Levels,
+        pairs: Iterable[tuple[Samples, Samples]],
+        layers: Sequence[LayerCoding],
+    ) -> "Statistics":
+        """Compare pairs of source and decoded samples, whose layers these are."""
+        errors = [(levels.distortion(*pair), largest_error(*pair)) for pair in pairs]
+        return cls(
+            sum(distortion for distortion, _ in errors),
+            max(largest for _, largest in errors),
+            Totals(layer.trace for layer in layers if layer.trace is not None),
+            layers[0].backend,
+        )
+
+    @classmethod
+    def sum(cls, several: Sequence["Statistics"]) -> "Statistics":
+        """Return the statistics of a picture from those of groups of its tiles, in their order."""
+        return cls(
+            sum(one.distortion for one in several),
+            max(one.max_error for one in several),
+            Totals.sum(one.totals for one in several),
+            several[0].backend,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Encoding:
+    """The file of a picture, and statistics of its coding.
+
+    A file that was written tile by tile has neither bytes nor samples nor layers here, because they
+    need not fit into memory.
+
+    Parameters
+    ----------
+    header : Header
+    lam : float
+        Lambda of the file.
     data : bytes
         The whole file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         The samples that a decoder returns.
-    header : Header
     layers : tuple of LayerCoding
         Layers of all tiles, in the order of the file.
-    lam : float
-        Lambda of the file.
     passes : tuple of Pass
         Lambdas that were tried for a target, in order; empty without a target.
     ssimulacra2 : float or None
         Score of the file, if that is the target.
+    seconds : float
+        Time that coding took; of pictures that were coded together, an equal share.
+    source : array
+        The samples that were encoded.
+    measured : Statistics or None
+        Statistics of the tiles; None if they follow from the samples.
     """
 
-    data: bytes
-    samples: Samples
     header: Header
-    layers: tuple[LayerCoding, ...]
     lam: float
+    data: bytes = b""
+    samples: Samples = field(default_factory=_no_samples)
+    layers: tuple[LayerCoding, ...] = ()
     passes: tuple[Pass, ...] = ()
     ssimulacra2: float | None = None
+    seconds: float = 0.0
+    source: Samples = field(default_factory=_no_samples)
+    measured: Statistics | None = None
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        """Squared error, largest error, sums over the traces, and backend."""
+        pairs = [(self.source, self.samples)]
+        return self.measured or Statistics.of(Levels.of(self.header), pairs, self.layers)
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file."""
+        return self.header.file_bytes
+
+    @property
+    def distortion(self) -> float:
+        """Squared error of the picture; see ``distortion.distortion``."""
+        return self.statistics.distortion
+
+    @property
+    def max_error(self) -> int:
+        """Largest difference of a sample."""
+        return self.statistics.max_error
+
+    @property
+    def totals(self) -> Totals:
+        """Sums over the traces of all layers."""
+        return self.statistics.totals
 
     @property
     def backend(self) -> str:
         """Name of the backend that coded the first layer."""
-        return self.layers[0].backend
+        return self.layers[0].backend if self.layers else self.statistics.backend
 
     @property
     def trace(self) -> Trace:

@@ -23,10 +23,10 @@ from mmpcodec.codec.colour import (
     widened,
 )
 from mmpcodec.codec.distortion import distortion, seen_pixels
-from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.palettes.cells import looks_drawn
 from mmpcodec.codec.palettes.choice import may_have_palette, with_palette
 from mmpcodec.codec.tile_coding import (
+    LayerCoding,
     TileEncoding,
     TileSource,
     header_of_tile,

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format.palette import COLOUR_FORM, SECTION, Palette, Streams, joined

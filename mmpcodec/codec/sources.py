@@ -1,28 +1,29 @@
 """Pictures that are checked and ready to be encoded."""
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mmpcodec.checks import Bound
+from mmpcodec.checks import Bound, check_int
+from mmpcodec.codec.candidates import candidates_at, fitted
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.encoding import Encoding
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
-from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource, with_tool_sets
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.codec.weighting.maps import with_roi
-from mmpcodec.depth import BYTE, most
+from mmpcodec.depth import BYTE, MAX_DEPTH, most
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import size_in_file, tiles_of
+from mmpcodec.format.tiles import size_in_file
 from mmpcodec.metadata import Calibration, Metadata
-from mmpcodec.params import DEEP, EncodeParams
-from mmpcodec.samples import Samples, SamplesLike, check_picture, form_of
+from mmpcodec.params import DEEP, EncodeParams, check_tile_size
+from mmpcodec.samples import Form, Samples, SamplesLike, check_picture
 from mmpcodec.tools import TABLE
 
 EQUAL = 2.0**-40
@@ -149,34 +150,6 @@ def params_of(
     return at_quality(own, [levels.shown_colours(area) for area in areas]), levels.range
 
 
-def levels_of(
-    params: EncodeParams,
-    kind: Kind,
-    shown: tuple[int, int],
-    whole: Callable[[], Samples] | None,
-) -> tuple[Levels, Metadata]:
-    """Return the levels that a picture codes, and the metadata of its file with the range.
-
-    Parameters
-    ----------
-    params : EncodeParams
-        Those of the picture, as ``params_of`` returns them.
-    kind : Kind
-    shown : (int, int)
-        Range, as ``params_of`` returns it.
-    whole : callable or None
-        Returns all samples; None for a picture in tiles, whose samples are known only when each is
-        coded. So tiles keep their samples.
-    """
-    bits, first = kind.depth, 0
-    if whole is not None and scales(params):
-        bits, first = coded_levels(whole(), kind.depth)
-    found, metadata = Levels(kind.depth, shown, bits, first), kind.metadata
-    if is_lossy(params):
-        metadata = replace(metadata, range=params.range or found.stored_range)
-    return found, metadata
-
-
 def samples_of(bound: Bound, calibration: Calibration | None) -> int:
     """Return the largest whole number of samples within a bound in the unit of a calibration.
 
@@ -199,39 +172,98 @@ def samples_of(bound: Bound, calibration: Calibration | None) -> int:
     return math.floor(min(found, TABLE["max_error"].high or 0))
 
 
-@dataclass(frozen=True)
-class Source:
-    """A checked picture to encode.
+class Prepared(NamedTuple):
+    """What is known of a picture before its tiles are coded.
 
     Parameters
     ----------
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        In host or device memory.
-    on_host : array
-        The same samples in host memory.
-    depth : int
-        Bits per sample.
-    metadata : Metadata
-    tile_size : int
-        0 for one tile.
-    roi : (H, W) int8 array or None
-        Importance of the pixels; None if all count alike.
-    own_levels : Levels or None
-        Levels of the picture whose coded levels the samples are; None before they are known.
+    header : Header
+        Without the sizes of the tiles.
+    params : EncodeParams
+        Those of the picture, see ``params_of``.
+    levels : Levels
     """
 
+    header: Header
+    params: EncodeParams
+    levels: Levels
+
+
+def prepared(
+    kind: Kind, tile_size: int, params: EncodeParams, parts_of: PartsOf, backend: str = "auto"
+) -> Prepared:
+    """Return header, parameters and levels of a picture from what is asked for.
+
+    Parameters
+    ----------
+    kind : Kind
+    tile_size : int
+        Height and width of tiles, 64 to 2**24; 0 for one tile.
+    params : EncodeParams
+    parts_of : callable
+        See ``params_of``; it also reads a whole picture of one tile.
+    backend : str
+        See ``EncodeOptions``.
+
+    Raises
+    ------
+    ParameterError
+        If an argument is out of its range, the level of white is beyond the depth, or the
+        parameters cannot code samples of the depth or pictures with a map.
+    MmpError
+        The errors of ``parts_of``.
+    """
+    height, width, *planes = kind.shape
+    depth = check_int("depth", kind.depth, 1, MAX_DEPTH)
+    check_white(kind.metadata, depth)
+    params, shown = params_of(fitted(params, backend, depth), kind, parts_of)
+    bits, first, metadata = depth, 0, kind.metadata
+    # The samples of a picture in tiles are known only when each is coded, so tiles keep them.
+    if not tile_size and scales(params):
+        (samples,) = parts_of([(slice(0, height), slice(0, width))])
+        bits, first = coded_levels(samples, depth)
+    levels = Levels(depth, shown, bits, first)
+    if is_lossy(params):
+        metadata = replace(metadata, range=params.range or levels.stored_range)
+    header = Header(
+        width,
+        height,
+        Form(planes[0] - 1 if planes else 0),
+        depth,
+        size_in_file(height, width, check_tile_size(tile_size)),
+        metadata,
+        level_bits=0 if bits == depth else bits,
+        first=first,
+    )
+    candidates = candidates_at(levels.at_levels(params), bits, backend)
+    return Prepared(with_tool_sets(header, candidates), params, levels)
+
+
+@dataclass(frozen=True)
+class Source:
+    """A picture in memory that is ready to be encoded.
+
+    Parameters
+    ----------
+    header, params, levels
+        See ``Prepared``.
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        Levels to code, in host or device memory.
+    on_host : array
+        The same levels in host memory.
+    original : array
+        The samples of the picture in host memory.
+    roi : (H, W) int8 array or None
+        Importance of the pixels; None if all count alike.
+    """
+
+    header: Header
+    params: EncodeParams
+    levels: Levels
     samples: Any
     on_host: Samples
-    depth: int
-    metadata: Metadata
-    tile_size: int
+    original: Samples
     roi: np.ndarray | None = None
-    own_levels: Levels | None = None
-
-    @property
-    def levels(self) -> Levels:
-        """Levels of the picture: those of the depth before ``prepared`` finds others."""
-        return self.own_levels or Levels(self.depth, (0, most(self.depth)), self.depth)
 
     @classmethod
     def of(
@@ -241,64 +273,55 @@ class Source:
         depth: int,
         metadata: Metadata,
         tile_size: int,
-        roi: np.ndarray | None = None,
+        params: EncodeParams,
+        roi: np.ndarray | None,
+        backend: str,
     ) -> "Source":
         """Return a source; samples stay on their device if it is one of those that encode."""
-        on_host = host_copy(samples)
+        original = host_copy(samples)
+        kind = Kind(original.shape, depth, metadata, roi is not None)
+        plan = prepared(
+            kind, tile_size, params, lambda parts: [original[part] for part in parts], backend
+        )
+        on_host = plan.levels.coded(original)
         stays = devices.home(samples) is not None
-        on_device = samples if stays else on_host
-        return cls(on_device, on_host, depth, metadata, tile_size, roi)
-
-    def prepared(self, params: EncodeParams) -> "tuple[Source, EncodeParams]":
-        """Return the source of the levels to code, and the parameters; see ``params_of``."""
-        kind = Kind(self.on_host.shape, self.depth, self.metadata, self.roi is not None)
-        own, levels = params_of(params, kind, lambda parts: [self.on_host[part] for part in parts])
-        found, metadata = levels_of(
-            own, kind, levels, None if self.tile_size else lambda: self.on_host
-        )
-        host = found.coded(self.on_host)
-        coded = host if self.samples is self.on_host else found.coded(self.samples)
-        own_source = replace(
-            self, samples=coded, on_host=host, depth=found.bits, metadata=metadata, own_levels=found
-        )
-        return own_source, own
+        return cls(*plan, plan.levels.coded(samples) if stays else on_host, on_host, original, roi)
 
     @property
     def fragments(self) -> int:
         """Number of 16x16 fragments in all planes and tiles."""
         return sum(tile.fragments for tile in self.tiles())
 
-    def header(self, tile_bytes: tuple[int, ...], candidates: Sequence[EncodeParams]) -> Header:
-        height, width = self.on_host.shape[:2]
-        form = form_of(self.on_host)
-        tile_size = size_in_file(height, width, self.tile_size)
-        header = Header(
-            width,
-            height,
-            form,
-            self.levels.depth,
-            tile_size,
-            self.metadata,
-            tile_bytes,
-            level_bits=0 if self.levels.bits == self.levels.depth else self.levels.bits,
-            first=self.levels.first,
-        )
-        header = with_tool_sets(header, candidates)
-        size, trailer = len(container.write_header(header)), container.write_trailer(header)
-        return replace(header, size=size, trailer=trailer)
-
     def tiles(self) -> Iterator[TileSource]:
-        height, width = self.on_host.shape[:2]
-        size = size_in_file(height, width, self.tile_size)
-        for tile in tiles_of(height, width, self.tile_size):
+        """Yield the tiles."""
+        bits, size = self.levels.bits, self.header.tile_size
+        for tile in self.header.tiles:
             own = None if self.roi is None else self.roi[tile.slices]
             samples = self.samples[tile.slices], self.on_host[tile.slices]
-            yield TileSource(*samples, self.depth, own, size)
+            yield TileSource(*samples, bits, own, size)
 
-
-def restored(sources: Sequence[Source], encodings: Sequence[Encoding]) -> list[Encoding]:
-    """Return encodings with samples in place of coded levels."""
-    return [
-        replace(encoding, samples=source.levels.samples(encoding.samples))
-        for source, encoding in zip(sources, encodings, strict=True)
-    ]
+    def encoding(
+        self, tiles: Sequence[TileEncoding], candidates: Sequence[EncodeParams]
+    ) -> Encoding:
+        """Return the file of the picture, whose tiles are coded with these candidates."""
+        header = with_tool_sets(self.header, candidates)
+        header = container.with_sizes(header, tuple(len(tile.data) for tile in tiles))
+        levels = tiles[0].samples
+        if len(tiles) > 1:
+            levels = np.empty_like(self.on_host)
+            for place, tile in zip(header.tiles, tiles, strict=True):
+                levels[place.slices] = tile.samples
+        layers = tuple(
+            replace(layer, tile=number)
+            for number, tile in enumerate(tiles)
+            for layer in tile.layers
+        )
+        data = container.write(header, [tile.data for tile in tiles])
+        return Encoding(
+            header,
+            candidates[0].lam,
+            data,
+            self.levels.samples(levels),
+            layers,
+            source=self.original,
+        )

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.colour import can_be_fine, layout_of_form
-from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import WEIGHTS, Layout, planes_before
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
+from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
 from mmpcodec.tools import Tools
+from mmpcodec.trace import Trace
 
 USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
 """The fixed filters of tool sets if the encoder chooses them: scale 1 for all activities."""
@@ -53,6 +56,47 @@ class TileSource:
     def fragments(self) -> int:
         """Number of 16x16 fragments in all planes."""
         return form_of(self.on_host).planes * fragments_in(self.on_host.shape[:2])
+
+
+@dataclass(frozen=True)
+class LayerCoding:
+    """A layer or a palette of a file, with statistics of its coding.
+
+    Parameters
+    ----------
+    name : str
+        Planes that the layer holds: "gray", "luma", "alpha", ...; or "palette".
+    tools : Tools
+    payload_bytes : int
+    coefficients : tuple of tuple of int
+        Coefficients of the post filter, by class.
+    cross_component_coefficients : tuple of tuple of int
+        Coefficients of the cross-component filter, by earlier plane.
+    trace : Trace or None
+        None if only the header was read.
+    tile : int
+        Number of the tile, from 0.
+    backend : str
+        Name of the backend that coded the layer; empty if only the header was read.
+    depth : int
+        Bits per sample of the layer, or bits of a number of the palette.
+    entries : int
+        Colours of the palette; 0 for a layer.
+    transparent : bool
+        Whether pixels can show the layers below the palette.
+    """
+
+    name: str
+    tools: Tools
+    payload_bytes: int
+    coefficients: tuple[tuple[int, ...], ...] = OFF
+    cross_component_coefficients: tuple[tuple[int, ...], ...] = NO_CROSS_COMPONENT
+    trace: Trace | None = None
+    tile: int = 0
+    backend: str = ""
+    depth: int = BYTE
+    entries: int = 0
+    transparent: bool = False
 
 
 @dataclass(frozen=True)
@@ -131,9 +175,10 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     tile has none.
     """
     predicting = [one for one in candidates if one.tools.prediction]
-    if not predicting or not header.tile_size:
-        return header
-    return replace(header, tool_sets=_tool_sets(predicting[0], header.form, header.depth))
+    sets: tuple[Tools, ...] = ()
+    if predicting and header.tile_size:
+        sets = _tool_sets(predicting[0], header.form, header.depth)
+    return replace(header, tool_sets=sets)
 
 
 @lru_cache

@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mmpcodec.dask.in_flight import load
 from mmpcodec.dask.writing import checked_array, name_of
 from mmpcodec.errors import FileError, ParameterError, PictureError
 from mmpcodec.metadata import Metadata
+from mmpcodec.options import CodecOptions, written_out
 from mmpcodec.params import DecodeLimits, check_tile_size
 from mmpcodec.pictures.limits import damage_reported
 from mmpcodec.pictures.ome_zarr import (
@@ -38,6 +39,7 @@ BLOCK_SIDE = 2048
 """Height and width of the blocks of a task, in pixels, if tiles are not larger."""
 
 
+@written_out
 def to_ome_zarr(
     source: Any,
     path: str | os.PathLike[str],
@@ -46,9 +48,12 @@ def to_ome_zarr(
     levels: int | None = None,
     tile_size: int = 512,
     metadata: Metadata | None = None,
-    **options: Any,
+    depth: int | None = None,
+    **options: Unpack[CodecOptions],
 ) -> None:
     """Write an OME-Zarr image (version 0.5, zarr 3) with levels of halving size.
+
+    The other options are those of ``plugins.zarr.MmpCodec``.
 
     Each chunk is an mmp file, so a reader needs mmpcodec, whose codec zarr finds by its entry
     point. Level 0 has the samples. A sample of another level is the mean of 2x2 samples of the
@@ -73,8 +78,8 @@ def to_ome_zarr(
     metadata : Metadata or None
         Its resolution becomes the scale, in micrometres; nothing else is kept. None takes that of a
         picture.
-    **options
-        Options of ``plugins.zarr.MmpCodec``: quality, preset, effort, depth, targets, tools.
+    depth : int or None
+        Bits per sample; None takes those of the picture or the type.
 
     Raises
     ------
@@ -98,17 +103,17 @@ def to_ome_zarr(
     zarr, name = load("zarr", "to_ome_zarr"), name_of(path)
     if check_tile_size(tile_size) == 0:
         raise ParameterError("tile_size = 0: must be from 64 to 16777216")
-    array, resolution, depth = _opened(source, metadata)
-    if options.get("depth") is None and depth not in (8, 16):
-        options["depth"] = depth if array.dtype != bool else None
-    codec = load("zarr.registry", "to_ome_zarr").get_codec_class(CODEC)(lam, **options)
+    array, resolution, own = _opened(source, metadata)
+    if depth is None and own not in (8, 16) and array.dtype != bool:
+        depth = own
+    codec = load("zarr.registry", "to_ome_zarr").get_codec_class(CODEC)(lam, depth=depth, **options)
     count = _levels(array.shape, tile_size) if levels is None else levels
     count = check_int("levels", count, 1, MOST_LEVELS)
     with _placed(name) as place:
         group = zarr.open_group(place, mode="w", zarr_format=3)
         for level in range(count):
             array = array.rechunk(_block_sides(array.shape, tile_size))
-            stored = _level(zarr, group, str(level), array, tile_size, codec, depth)
+            stored = _level(zarr, group, str(level), array, tile_size, codec, own)
             sources, targets = [_planes_first(array)], [stored]
             if level + 1 < count:
                 smaller = halved(array)
@@ -123,7 +128,7 @@ def to_ome_zarr(
         paths = [str(level) for level in range(count)]
         first = group["0"]
         shape = first.shape if first.ndim == 2 else (*first.shape[1:], first.shape[0])
-        group.attrs["ome"] = image_metadata(shape, depth, resolution, paths)
+        group.attrs["ome"] = image_metadata(shape, own, resolution, paths)
 
 
 def from_ome_zarr(path: str | os.PathLike[str], level: int = 0) -> Any:

@@ -12,17 +12,17 @@ from uuid import uuid4
 
 from mmpcodec import pictures
 from mmpcodec.codec.decoder import BadTile
-from mmpcodec.codec.tiles.tile_file import LargeEncoding, TileFile
-from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, prepared, samples_of_block
+from mmpcodec.codec.encoding import Encoding
+from mmpcodec.codec.tiles.tile_file import write_tiles
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, samples_of_block
 from mmpcodec.dask.in_flight import as_they_come
 from mmpcodec.errors import PictureError, PictureWarning
-from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, Tile, blocks_of, bounds_of
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.picture import Reader
 from mmpcodec.pictures.parts import DecodedParts
-from mmpcodec.runtime.progress import Progress, report_progress
+from mmpcodec.runtime.progress import Progress
 
 BLOCK_PIXELS = 1 << 22
 """Most pixels of the tiles of a task; a larger tile is alone."""
@@ -93,15 +93,14 @@ def encode_on_cluster(
     file: BinaryIO,
     params: EncodeParams,
     *,
-    tile_size: int,
     depth: int | None = None,
     metadata: Metadata | None = None,
     limits: DecodeLimits | None = None,
     page: int | None = None,
-    backend: str = "auto",
     threads: int | None = 1,
     progress: Progress | None = None,
-) -> LargeEncoding:
+    **options: Any,
+) -> Encoding:
     """Encode a picture on the workers of a cluster; the file equals the one of ``encode``.
 
     Each worker opens the picture by its name and reads only the tiles that it codes. Coded tiles
@@ -115,34 +114,23 @@ def encode_on_cluster(
         Path or URL of the picture, the same on all workers.
     reader : Reader
         Of the picture; for a quality it also reads some areas of 32x32 pixels.
-    file, params, tile_size, depth, metadata, progress
+    file, params, depth, metadata, progress
         See ``streaming.encode_large``.
     limits : DecodeLimits or None
         Limits of each part that is read; None for the default limits.
     page : int or None
         As in ``pictures.read``.
-    backend, threads
-        See ``encode``; for each task.
-
-    Returns
-    -------
-    LargeEncoding
+    threads : int or None
+        Threads of each task.
+    **options
+        ``tile_size`` and ``backend``; see ``EncodeOptions``.
 
     Raises
     ------
     MmpError
         The errors of ``encode_large``; those of a tile name it.
     """
-    header, params = prepared(
-        reader.shape,
-        reader.depth if depth is None else depth,
-        reader.metadata if metadata is None else metadata,
-        tile_size,
-        params,
-        lambda parts: [reader.read(*part) for part in parts],
-        backend=backend,
-    )
-    coder = TileCoder.of(header, params, backend, threads)
+    header, coder = TileCoder.of_reader(reader, params, depth, metadata, threads=threads, **options)
     code = PictureBlocks(name, reader.shape, coder, limits or DecodeLimits(), page)
     whole = Area(0, 0, header.width, header.height)
     sides = header.height, header.width, header.tile_size
@@ -152,7 +140,7 @@ def encode_on_cluster(
         return client.submit(code, block, key=f"mmp-encode-{uuid4().hex}")
 
     with contextlib.closing(as_they_come(client, submit, blocks, named=True)) as found:
-        return collected(header, coder, (coded for _, coded in found), file, progress)
+        return write_tiles(file, header, coder, (coded for _, coded in found), progress)
 
 
 def decode_on_cluster(
@@ -182,20 +170,3 @@ def decode_on_cluster(
         return client.submit(work, block, key=f"mmp-decode-{uuid4().hex}")
 
     return as_they_come(client, submit, blocks, named=True, writes=True)
-
-
-def collected(
-    header: Header,
-    coder: TileCoder,
-    found: Iterable[CodedTiles],
-    file: BinaryIO,
-    progress: Progress | None = None,
-) -> LargeEncoding:
-    """Write the file of a picture whose coded tiles come in any order."""
-    total, done = coder.fragments(header.tiles), 0
-    with TileFile(header, coder.params.lam) as coded:
-        for tiles in found:
-            coded.add(tiles)
-            done += coder.fragments(header.tiles[number] for number in tiles.numbers)
-            report_progress(progress, done, total)
-        return coded.write(file)

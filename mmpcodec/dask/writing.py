@@ -3,31 +3,30 @@
 import math
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from mmpcodec.codec.rate_control.targets import rate_of
-from mmpcodec.codec.tiles.tile_file import LargeEncoding
-from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, prepared
+from mmpcodec.codec.encoding import Encoding
+from mmpcodec.codec.rate_control.targets import request_of
+from mmpcodec.codec.sources import Kind
+from mmpcodec.codec.tiles.tile_file import write_tiles
+from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder
 from mmpcodec.dask.in_flight import load, with_callers_dask
-from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, TileBlock, collected
+from mmpcodec.dask.tile_tasks import BLOCK_PIXELS, TileBlock
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import AUTO, DEEP, DEFAULT_EFFORT, RATES, EncodeParams, check_progress
+from mmpcodec.options import CodecOptions, written_out
+from mmpcodec.params import check_progress
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.arrays import is_masked
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import MOST_BITS, Form
-from mmpcodec.tools import ToolOptions
 
-TARGETS = {name for name in RATES if name.startswith("target_")}
-"""Options of ``mmpcodec.encode`` that need the whole picture."""
 MOST_PIXELS = 1 << 24
 """Chunks with more pixels are cut."""
 
@@ -39,23 +38,20 @@ class Chunk(NamedTuple):
     samples: Any
 
 
+@written_out
 def to_mmp(
     array: Any,
     path: str | os.PathLike[str],
     *,
     lam: float | None = None,
-    quality: float | None = None,
-    preset: str = AUTO,
-    effort: int = DEFAULT_EFFORT,
-    rate_model: str = "adaptive",
-    tile_size: int = 512,
     depth: int | None = None,
     metadata: Metadata | None = None,
+    tile_size: int = 512,
     backend: str = "auto",
     threads: int | None = 1,
     progress: Progress | None = None,
-    **tools: Unpack[ToolOptions],
-) -> LargeEncoding:
+    **options: Unpack[CodecOptions],
+) -> Encoding:
     """Encode a Dask array as one mmp file, equal to that of ``mmpcodec.encode`` for the samples.
 
     Chunks are coded by the scheduler that the caller's Dask is set up with: threads, processes or
@@ -63,32 +59,26 @@ def to_mmp(
     may be larger than memory. Chunks of whole tiles with at most 2**24 pixels are coded as they
     are; others are cut and joined into chunks of about 2**22 pixels first.
 
+    The other options are those of ``EncodeOptions``. Targets need the whole picture and are not
+    offered. A quality computes the chunks with up to 256 areas of 32x32 pixels once more.
+
     Parameters
     ----------
     array : dask.array.Array of bool, uint8 or uint16
         (H, W) or (H, W, C), C from 1 to 4, with chunks of known sizes.
     path : path or URL
         The file appears when it is complete; one of the same name is replaced.
-    lam, quality, preset, effort, rate_model
-        As in ``mmpcodec.encode``; targets need the whole picture and are not offered. A quality
-        computes the chunks with up to 256 areas of 32x32 pixels once more.
+    lam, depth, metadata
+        As in ``mmpcodec.encode``.
     tile_size : int
         Height and width of tiles in pixels, 64 to 2**24; 0 codes the array as one tile, in the
         memory of one worker.
-    depth : int or None
-        Bits per sample; None takes 1 for bool, 8 for uint8 and 16 for uint16.
-    metadata : Metadata or None
-    backend, threads
-        As in ``mmpcodec.encode``, for each chunk.
-    progress : callable or None
-        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments.
-        Returning False cancels.
-    **tools
-        As in ``mmpcodec.encode``.
+    backend, threads, progress
+        As in ``EncodeOptions``, for each chunk.
 
     Returns
     -------
-    LargeEncoding
+    Encoding
         Header, size, distortion and statistics of the file.
 
     Raises
@@ -112,26 +102,22 @@ def to_mmp(
     """
     check_progress(progress)
     name = name_of(path)
-    if targets := sorted(TARGETS & tools.keys()):
+    params, target = request_of(lam, **options)
+    if target is not None:
         raise ParameterError(
-            f"option {targets[0]!r}: a target needs the whole picture, which no process holds; "
-            "give lam or quality"
+            f"option 'target_{target.name}': a target needs the whole picture, which no process "
+            "holds; give lam or quality"
         )
-    rate = rate_of(lam, quality, max_error=tools.get("max_error"))
-    tools["tune"] = rate.tuned(tools.get("tune"))
-    how: Any = {"preset": preset, "effort": effort, "rate_model": rate_model}
-    params = EncodeParams.from_options(rate.lam, quality=rate.quality, **how, **tools)
-    params = params if rate.asked else replace(params, spared=DEEP)
     array = checked_array(array)
     depth = MOST_BITS[array.dtype] if depth is None else depth
 
     def parts_of(parts: Sequence[tuple[slice, slice]]) -> Sequence[np.ndarray]:
         return load("dask", "to_mmp").compute(*(array[part] for part in parts))
 
-    header, params = prepared(
-        array.shape, depth, metadata or Metadata(), tile_size, params, parts_of, backend=backend
+    kind = Kind(array.shape, depth, metadata or Metadata())
+    header, coder = TileCoder.of(
+        kind, params, parts_of, tile_size=tile_size, backend=backend, threads=threads
     )
-    coder = TileCoder.of(header, params, backend, threads)
     array = array.rechunk(chunks_of(array.chunks, header))
     delayed = load("dask", "to_mmp").delayed
 
@@ -143,7 +129,7 @@ def to_mmp(
     written = stores.written_whole if stores.is_url(name) else written_whole
     try:
         with written(name) as file:
-            return collected(header, coder, found, file, progress)
+            return write_tiles(file, header, coder, found, progress)
     except FileError:
         raise
     except OSError as error:

@@ -160,6 +160,12 @@ def write_header(header: Header) -> bytes:
     return checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big")
 
 
+def with_sizes(header: Header, tile_bytes: tuple[int, ...]) -> Header:
+    """Return a header with the sizes of its tiles, its own size and its trailer."""
+    header = replace(header, tile_bytes=tile_bytes)
+    return replace(header, size=len(write_header(header)), trailer=write_trailer(header))
+
+
 def write_trailer(header: Header) -> bytes:
     """Serialise what follows the last tile: the header again, in files of several tiles."""
     if len(header.tile_bytes) < 2:

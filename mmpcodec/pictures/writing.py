@@ -10,7 +10,7 @@ from typing import Any, BinaryIO, Unpack, overload
 from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeOptions
+from mmpcodec.options import EncodeOptions, given_of, written_out
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.side.profiles import colours_of, fits
@@ -252,6 +252,7 @@ def imwrite(
     picture: Picture | SamplesLike,
     format: str,
     *,
+    lam: float | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     **options: Unpack[EncodeOptions],
@@ -262,22 +263,27 @@ def imwrite(
     picture: Picture | SamplesLike,
     format: str | None = None,
     *,
+    lam: float | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     **options: Unpack[EncodeOptions],
 ) -> None: ...
+@written_out
 def imwrite(
     target: str | os.PathLike[str] | BinaryIO | None,
     picture: Picture | SamplesLike,
     format: str | None = None,
     *,
+    lam: float | None = None,
     depth: int | None = None,
     metadata: Metadata | None = None,
     **options: Unpack[EncodeOptions],
 ) -> bytes | None:
     """Write a picture to a file of any format that can be written, mmp included.
 
-    A file appears whole or not at all, and replaces one of the same name.
+    A file appears whole or not at all, and replaces one of the same name. Lambda and the other
+    options, those of ``EncodeOptions``, are for the format "mmp" only. Without any, mmp files are
+    lossy. Exception: ``quality``, 1 to 100, is that of ``pictures.to_bytes`` for "jpg" and "webp".
 
     Parameters
     ----------
@@ -286,15 +292,14 @@ def imwrite(
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
     format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "jpg", "webp", "npy"} or None
         None takes the format from the extension of a path; streams and bytes need a format.
+    lam : float or None
+        See ``encode``.
     depth : int or None
         Bits per sample; None takes those of the picture, or 1 for bool, 8 for uint8 and 16 for
         uint16.
     metadata : Metadata or None
         None takes those of the picture. A format drops metadata that it cannot hold; see
         ``pictures.lost``.
-    **options
-        Options of ``encode``, for the format "mmp" only. Without any, files are lossy.
-        Exception: ``quality``, 1 to 100, is that of ``pictures.to_bytes`` for "jpg" and "webp".
 
     Returns
     -------
@@ -332,10 +337,16 @@ def imwrite(
         names = ", ".join(registry.written(with_mmp=True))
         raise ParameterError(f"format = None: a stream and bytes need one of {names}")
     if format == registry.MMP:
-        data = _encoded(picture, depth, metadata, options)
+        from mmpcodec.codec.encoder import encode  # other formats do not need the codec
+
+        samples: Any = picture
+        if isinstance(picture, Picture):
+            whole = _picture(picture, depth, metadata)
+            samples, depth, metadata = whole.samples, whole.depth, whole.metadata
+        data = encode(samples, lam, depth=depth, metadata=metadata, **options)
     else:
         quality: Any = options.get("quality")
-        others = sorted({*options} - {"quality"})
+        others = sorted(given_of({"lam": lam, **options}).keys() - {"quality"})
         if others or (quality is not None and registry.written()[format].quality is None):
             name = (others or ["quality"])[0]
             owners = [repr(registry.MMP)]
@@ -349,20 +360,6 @@ def imwrite(
         return data
     _put(data, target)
     return None
-
-
-def _encoded(
-    picture: Picture | SamplesLike,
-    depth: int | None,
-    metadata: Metadata | None,
-    options: EncodeOptions,
-) -> bytes:
-    from mmpcodec.codec.encoder import encode  # other formats do not need the codec
-
-    if isinstance(picture, Picture):
-        whole = _picture(picture, depth, metadata)
-        picture, depth, metadata = whole.samples, whole.depth, whole.metadata
-    return encode(picture, depth=depth, metadata=metadata, **options)
 
 
 def _picture(

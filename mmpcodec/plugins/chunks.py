@@ -10,16 +10,16 @@ import numpy as np
 import mmpcodec
 from mmpcodec.checks import check_int
 from mmpcodec.codec.opening import read_header
-from mmpcodec.codec.rate_control.targets import rate_of
+from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import RATES, DecodeLimits, EncodeParams
+from mmpcodec.options import RATES, CodecOptions, given_of, written_out
+from mmpcodec.params import MAX_QUALITY, DecodeLimits
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.samples import MAX_DIMENSION, Form
 from mmpcodec.solvers.selection.keys import from_keys, to_keys
-from mmpcodec.tools import ToolOptions
 
 SECTION = "Container"
 LOSSLESS = 0.0
@@ -40,35 +40,24 @@ LEAST_NUMBER, MOST_NUMBER = -32768, 65535
 MOST_SAMPLES = DecodeLimits().max_samples
 
 
+@written_out
 def check_options(
-    lam: float | None = None,
-    *,
-    quality: float | None = None,
-    target_size: int | None = None,
-    target_bpp: float | None = None,
-    target_psnr: float | None = None,
-    target_ssimulacra2: float | None = None,
-    preset: str | None = None,
-    effort: int | None = None,
-    rate_model: str | None = None,
-    depth: int | None = None,
-    **tools: Unpack[ToolOptions],
+    lam: float | None = None, *, depth: int | None = None, **options: Unpack[CodecOptions]
 ) -> dict[str, Any]:
     """Check the options of a codec and return them as keywords of ``mmpcodec.encode``.
 
+    The other options are those of ``EncodeOptions`` that decide about the bytes. ``range`` has
+    the numbers that count as black and white, as those of the chunks are: from -32768 for
+    int16. Chunks of 16 bits that are lossy need it, or a depth, because one chunk does not
+    know what the others use.
+
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2 : number or None
-        As in ``mmpcodec.encode``. If all are None, lambda is 0, which is lossless.
-    preset, effort, rate_model
-        As in ``mmpcodec.encode``; None takes its default.
+    lam : float or None
+        As in ``mmpcodec.encode``. Without it, a quality, a target and a maximal error, it is 0,
+        which is lossless.
     depth : int or None
         Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
-    **tools
-        Fields of ``Tools``, as in ``mmpcodec.encode``. ``range`` has
-        the numbers that count as black and white, as those of the chunks are: from -32768 for
-        int16. Chunks of 16 bits that are lossy need it, or a depth, because one chunk does not
-        know what the others use.
 
     Returns
     -------
@@ -80,32 +69,37 @@ def check_options(
     ParameterError
         If an option is unknown or out of range.
     """
-    rates: dict[str, Any] = {
-        "lam": lam,
-        "quality": quality,
-        "target_size": target_size,
-        "target_bpp": target_bpp,
-        "target_psnr": target_psnr,
-        "target_ssimulacra2": target_ssimulacra2,
-    }
-    bound = tools.get("max_error")
-    if all(value is None for value in rates.values()) and not bound:
-        rates["lam"] = LOSSLESS
-    found = rate_of(**rates, max_error=bound).lam
-    levels: Any = tools.pop("range", None)
-    how = {"preset": preset, "effort": effort, "rate_model": rate_model, **tools}
-    options: dict[str, Any] = {name: value for name, value in how.items() if value is not None}
-    EncodeParams.from_options(found, **options)
+    given = given_of({"lam": lam, **options})
+    if not given.keys() & RATES and not given.get("max_error"):
+        given = {"lam": LOSSLESS, **given}
+    levels = given.pop("range", None)
+    request_of(**given)
     if levels is not None:
-        options["range"] = _checked_range(levels, LEAST_NUMBER, MOST_NUMBER)
+        given["range"] = _checked_range(levels, LEAST_NUMBER, MOST_NUMBER)
     if depth is not None:
-        depth = check_int("depth", depth, 1, MAX_DEPTH)
-    given = {**rates, "depth": depth, **options}
+        given["depth"] = check_int("depth", depth, 1, MAX_DEPTH)
     return {
         name: value.item() if isinstance(value, np.generic) else value
         for name, value in given.items()
-        if value is not None
     }
+
+
+class WithOptions:
+    """A codec with the options of ``check_options``."""
+
+    @written_out
+    def __init__(
+        self,
+        lam: float | None = None,
+        *,
+        depth: int | None = None,
+        **options: Unpack[CodecOptions],
+    ):
+        self._options = check_options(lam, depth=depth, **options)
+
+    def __repr__(self) -> str:
+        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
+        return f"{type(self).__name__}({given})"
 
 
 def check_type(kind: Any, options: Mapping[str, Any]) -> np.dtype:
@@ -175,8 +169,7 @@ def _is_lossless(options: Mapping[str, Any]) -> bool:
         return False
     if options.get("preset") == "lossless" or options.get("lossless"):
         return True
-    rate = rate_of(**{name: options.get(name) for name in RATES})
-    return rate.target is None and rate.lam == LOSSLESS
+    return options.get("lam") == LOSSLESS or options.get("quality") == MAX_QUALITY
 
 
 def core_shape(shape: tuple[int, ...]) -> tuple[int, ...]:

@@ -8,34 +8,23 @@
 True
 """
 
-from typing import Any, Unpack
+from typing import Any
 
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray_like, ndarray_copy
 from numcodecs.registry import register_codec
 
-from mmpcodec.plugins.chunks import check_options, core_shape, decode_chunk, encode_chunk
+from mmpcodec.plugins.chunks import WithOptions, core_shape, decode_chunk, encode_chunk
 from mmpcodec.runtime.arrays import as_array
-from mmpcodec.tools import ToolOptions
 
 
-class Mmp(Codec):
+class Mmp(WithOptions, Codec):
     """Codec that stores chunks as mmp files; lossless by default.
 
     A chunk has one or several planes of shape (height, width) or (height, width, 1 to 4), of one of
     ``chunks.KINDS``. Floating-point numbers and numbers of 32 bits are stored without loss only.
 
-    Parameters
-    ----------
-    lam : float or None
-        Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
-        it is 0, which is lossless.
-    quality, target_size, target_bpp, target_psnr, target_ssimulacra2, preset, effort, rate_model
-        As in ``mmpcodec.encode``; None takes its default.
-    depth : int or None
-        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
-    **tools
-        Fields of ``Tools``, as in ``mmpcodec.encode``.
+    The options are those of ``chunks.check_options``.
 
     Raises
     ------
@@ -44,35 +33,6 @@ class Mmp(Codec):
     """
 
     codec_id = "mmp"
-
-    def __init__(
-        self,
-        lam: float | None = None,
-        *,
-        quality: float | None = None,
-        target_size: int | None = None,
-        target_bpp: float | None = None,
-        target_psnr: float | None = None,
-        target_ssimulacra2: float | None = None,
-        preset: str | None = None,
-        effort: int | None = None,
-        rate_model: str | None = None,
-        depth: int | None = None,
-        **tools: Unpack[ToolOptions],
-    ):
-        self._options = check_options(
-            lam,
-            quality=quality,
-            target_size=target_size,
-            target_bpp=target_bpp,
-            target_psnr=target_psnr,
-            target_ssimulacra2=target_ssimulacra2,
-            preset=preset,
-            effort=effort,
-            rate_model=rate_model,
-            depth=depth,
-            **tools,
-        )
 
     def encode(self, buf: Any) -> bytes:
         """Encode a chunk as an mmp file.
@@ -111,10 +71,6 @@ class Mmp(Codec):
     def get_config(self) -> dict[str, Any]:
         """Return the configuration for JSON: the identifier of the codec and the given options."""
         return {"id": self.codec_id, **self._options}
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
-        return f"{type(self).__name__}({given})"
 
 
 register_codec(Mmp)

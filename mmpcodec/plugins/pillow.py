@@ -28,7 +28,8 @@ from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area
 from mmpcodec.metadata import Metadata, Resolution
-from mmpcodec.params import DecodeLimits, EncodeOptions
+from mmpcodec.options import EncodeOptions
+from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.runtime.files import StreamBytes
 from mmpcodec.runtime.images import supported_modes, with_colours
@@ -41,7 +42,7 @@ MIME = "image/x-mmp"
 _FIRST_READ = 1 << 16
 _DENOMINATOR = 10_000  # largest denominator of a resolution in dots per inch
 _METADATA = {"icc_profile": bytes, "exif": bytes, "xmp": bytes, "dpi": tuple, "text": tuple}
-_OPTIONS = EncodeOptions.__optional_keys__ - {"lossless"} | {"depth", "metadata"}
+_OPTIONS = EncodeOptions.__optional_keys__ - {"lossless"} | {"lam", "depth", "metadata"}
 """Options of ``save``. Its ``lossless`` is lambda 0, as in WebP; preset lossless is the coding."""
 _DEEP = "I;16"
 _MODES = {Form.GRAY: "L", Form.GRAY_ALPHA: "LA", Form.RGB: "RGB", Form.RGB_ALPHA: "RGBA"}

@@ -11,7 +11,7 @@
 
 import asyncio
 import math
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from zarr.abc.codec import ArrayBytesCodec
@@ -20,14 +20,13 @@ from zarr.core.common import parse_named_configuration
 from mmpcodec.errors import CorruptStream, ParameterError
 from mmpcodec.plugins.chunks import (
     SECTION,
-    check_options,
+    WithOptions,
     check_type,
     core_shape,
     decode_chunk,
     encode_chunk,
     picture_shape,
 )
-from mmpcodec.tools import ToolOptions
 
 if TYPE_CHECKING:
     from zarr.core.array_spec import ArraySpec
@@ -36,24 +35,14 @@ if TYPE_CHECKING:
 NAME = "mmp"
 
 
-class MmpCodec(ArrayBytesCodec):
+class MmpCodec(WithOptions, ArrayBytesCodec):
     """Codec that stores chunks as mmp files; lossless by default.
 
     A chunk (with sharding, an inner chunk) has one or several planes of shape (height, width) or
     (height, width, 1 to 4), of one of ``chunks.KINDS``. Floating-point numbers and numbers of 32
     bits are stored without loss only. The files need no further compression.
 
-    Parameters
-    ----------
-    lam : float or None
-        Lagrange multiplier in squared error per bit. If it, the quality and all targets are None,
-        it is 0, which is lossless.
-    quality, target_size, target_bpp, target_psnr, target_ssimulacra2, preset, effort, rate_model
-        As in ``mmpcodec.encode``; None takes its default.
-    depth : int or None
-        Bits of a sample: 1 to 8 for uint8, 9 to 16 for uint16. None means 8 or 16.
-    **tools
-        Fields of ``Tools``, as in ``mmpcodec.encode``.
+    The options are those of ``chunks.check_options``.
 
     Raises
     ------
@@ -62,35 +51,6 @@ class MmpCodec(ArrayBytesCodec):
     """
 
     is_fixed_size = False
-
-    def __init__(
-        self,
-        lam: float | None = None,
-        *,
-        quality: float | None = None,
-        target_size: int | None = None,
-        target_bpp: float | None = None,
-        target_psnr: float | None = None,
-        target_ssimulacra2: float | None = None,
-        preset: str | None = None,
-        effort: int | None = None,
-        rate_model: str | None = None,
-        depth: int | None = None,
-        **tools: Unpack[ToolOptions],
-    ):
-        self._options = check_options(
-            lam,
-            quality=quality,
-            target_size=target_size,
-            target_bpp=target_bpp,
-            target_psnr=target_psnr,
-            target_ssimulacra2=target_ssimulacra2,
-            preset=preset,
-            effort=effort,
-            rate_model=rate_model,
-            depth=depth,
-            **tools,
-        )
 
     @classmethod
     def from_dict(cls, data: Any) -> "MmpCodec":
@@ -108,10 +68,6 @@ class MmpCodec(ArrayBytesCodec):
 
     def __hash__(self) -> int:
         return hash(tuple(sorted(self._options.items())))
-
-    def __repr__(self) -> str:
-        given = ", ".join(f"{name}={value!r}" for name, value in self._options.items())
-        return f"{type(self).__name__}({given})"
 
     def evolve_from_array_spec(self, array_spec: "ArraySpec") -> "MmpCodec":
         """Check the dtype of the array and return the codec itself.

@@ -30,6 +30,7 @@ FLOORS = (
     ("errors",),
     ("depth", "checks"),
     ("tools",),
+    ("options",),
     ("params",),
     ("runtime", "metadata", "metrics"),
     ("samples",),

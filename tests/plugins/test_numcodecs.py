@@ -218,7 +218,7 @@ def test_config_goes_through_json():
         "id": "mmp", "target_psnr": 40, "depth": 12, "preset": "photo", "templates": 1
     }  # fmt: skip
     assert numcodecs.get_codec(config) == codec != get()
-    assert repr(codec) == "Mmp(target_psnr=40, depth=12, preset='photo', templates=1)"
+    assert repr(codec) == "Mmp(target_psnr=40, preset='photo', templates=1, depth=12)"
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Backends with several devices that are none: the processor does the work of each."""
+"""Backends with devices that are none: the processor does the work of each."""
 
 import threading
 from contextlib import contextmanager
@@ -7,6 +7,15 @@ from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 
 CURRENT = threading.local()
+
+
+class FakeDevice(CpuBackend):
+    """The processor, with what a CUDA device lacks."""
+
+    name = "cuda"
+    decodes = False
+    missing, weighs_fragments = CudaBackend.missing, False
+    lacks = CudaBackend.lacks
 
 
 class FakeDevices(CpuBackend):

@@ -1,12 +1,12 @@
 """The functions of ``mmpcodec``: arguments, progress, threads, buffers, silence."""
 
 import os
+import re
 import subprocess
 import sys
 import threading
 from inspect import signature
 from pathlib import Path
-from typing import get_args, get_type_hints
 
 import numpy as np
 import pytest
@@ -14,9 +14,11 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError, backends
+from mmpcodec.options import EncodeOptions
 from mmpcodec.params import TRIED
+from mmpcodec.plugins.chunks import WithOptions
 from mmpcodec.reference.trees.scales import SCALES
-from mmpcodec.tools import ToolOptions
+from mmpcodec.tools import TABLE, ToolOptions
 
 PICTURE = natural(np.random.default_rng(0), 60, 70)
 
@@ -44,19 +46,29 @@ def test_unsupported_pictures_are_refused(array, says):
         mmpcodec.encode_batch,
         mmpcodec.encode_picture,
         mmpcodec.encode_pictures,
+        mmpcodec.imwrite,
         EncodeParams.from_options,
+        WithOptions,
     ],
 )
 def test_options_are_written_out(function):
     parameters = signature(function).parameters
-    loose = [one.name for one in parameters.values() if one.kind is one.VAR_KEYWORD]
-    if "params" in parameters:
-        assert loose == []
-    else:
-        defaults = {name: parameters[name].default for name in ("preset", "effort", "rate_model")}
-        assert defaults == {"preset": "auto", "effort": 2, "rate_model": "adaptive"}
-        assert loose == ["tools"]
-        assert get_args(get_type_hints(function)["tools"]) == (ToolOptions,)
+    assert not any(one.kind is one.VAR_KEYWORD for one in parameters.values())
+    defaults = {"backend": "auto", "tile_size": 0}
+    if "params" not in parameters:
+        defaults = {"preset": "auto", "effort": 2, "rate_model": "adaptive", "templates": None}
+    assert {name: parameters[name].default for name in defaults} == defaults
+
+
+def test_every_option_has_one_text():
+    said = re.findall(r"^    (\w+) : ", EncodeOptions.__doc__, re.MULTILINE)
+    tools = {name for name in ToolOptions.__annotations__ if name in TABLE} - {"max_error"}
+    assert sorted(said) == sorted(EncodeOptions.__annotations__.keys() - tools)
+
+
+def test_none_stands_for_the_default_of_each_option():
+    options = dict.fromkeys(EncodeOptions.__annotations__)
+    assert mmpcodec.encode(PICTURE, **options) == mmpcodec.encode(PICTURE)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +107,7 @@ def test_options_are_written_out(function):
         ({"index_classes": 2}, "index_classes = 2: must be True or False"),
         ({"prediction": 2}, "prediction = 2: must be True or False"),
         ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
-        ({"colour": 1}, "unknown option 'colour': known are lam, quality, target_size, .*step, "),
+        ({"colour": 1}, "unknown option 'colour': known are lam, preset, .*target_size, .*step, "),
         ({"version": 2}, "unknown option 'version'"),
         ({"threads": 0}, "threads = 0"),
         ({"progress": 3}, "progress = 3: must be None or a callable"),

@@ -19,7 +19,7 @@ from mmpcodec.samples import Samples, form_of
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
-    from mmpcodec.codec.encoding import LayerCoding
+    from mmpcodec.codec.tile_coding import LayerCoding
 
 
 def shown_in_gray(samples: Samples, depth: int, metadata: Metadata) -> np.ndarray:

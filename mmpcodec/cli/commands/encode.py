@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -13,20 +14,11 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding import reading
-from mmpcodec.cli.encoding.by_tiles import encode_by_tiles
-from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
-from mmpcodec.cli.encoding.on_cluster import encode_on_workers, tiles_are_tasks
+from mmpcodec.cli.encoding.by_tiles import encode_by_tiles, tiles_are_tasks
+from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
-from mmpcodec.cli.encoding.sources import (
-    Encodings,
-    Found,
-    InGroups,
-    OneByOne,
-    Setting,
-    ToTarget,
-    work_of,
-)
+from mmpcodec.cli.encoding.sources import EncodedInput, InGroups, Setting, work_of
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -52,7 +44,7 @@ from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
-    from mmpcodec import Encoding, Pass, Target
+    from mmpcodec import Encoding, Pass
 
 
 class Encoded(NamedTuple):
@@ -62,8 +54,9 @@ class Encoded(NamedTuple):
     infinite for lossless; ``range`` are the levels of black and white to which it refers;
     ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
-    is lossless because its samples are measurements; ``left_out`` are the tools of the preset that
-    the backend lacks; ``bits``, ``leaves``, ``blocks`` and
+    is lossless because its samples are measurements; ``named`` is the backend that was asked for,
+    ``backend`` that of the first layer; ``tools_left_out`` are the tools of the preset that
+    the named backend lacks; ``bits``, ``leaves``, ``blocks`` and
     ``modes`` are summed over all layers.
     """
 
@@ -86,7 +79,8 @@ class Encoded(NamedTuple):
     lam: float | None
     seconds: float
     backend: str
-    left_out: list[str]
+    named: str
+    tools_left_out: list[str]
     verified: bool
     bits: dict[str, float]
     leaves: int
@@ -95,8 +89,10 @@ class Encoded(NamedTuple):
     passes: "tuple[Pass, ...]"
 
     @classmethod
-    def of(cls, job: Job, found: Found, verified: bool, params: EncodeParams) -> "Encoded":
-        """Return the result of a job; the parameters are those that were asked for."""
+    def of(
+        cls, job: Job, found: "Encoding", input_bytes: int, verified: bool, setting: Setting
+    ) -> "Encoded":
+        """Return the result of a job with this setting."""
         from mmpcodec.codec.candidates import left_out
         from mmpcodec.codec.distortion import psnr_of
         from mmpcodec.codec.levels import Levels
@@ -104,6 +100,9 @@ class Encoded(NamedTuple):
         assert job.target is not None
         header = found.header
         pixels = header.width * header.height
+        spared = bool(setting.params.spared) and found.lam == 0
+        params = setting.params.without_loss() if spared else setting.params
+        named = setting.backend_for(params, header.depth)
         return cls(
             input=job.source,
             output=job.target,
@@ -112,19 +111,20 @@ class Encoded(NamedTuple):
             form=header.form.title,
             depth=header.depth,
             tiles=len(header.tile_bytes),
-            input_bytes=found.input_bytes,
-            output_bytes=found.output_bytes,
-            bits_per_pixel=8 * found.output_bytes / pixels,
+            input_bytes=input_bytes,
+            output_bytes=found.size,
+            bits_per_pixel=8 * found.size / pixels,
             psnr=psnr_of(found.distortion, pixels, header.depth),
             range=Levels.of(header).range,
             max_error=found.max_error,
             error_text=error_text(found.max_error, header.metadata.calibration),
             ssimulacra2=found.ssimulacra2,
-            spared=bool(params.spared) and found.lam == 0,
+            spared=spared,
             lam=None if params.max_error else found.lam,
             seconds=found.seconds,
             backend=found.backend,
-            left_out=left_out(params, found.backend, header.depth),
+            named=named,
+            tools_left_out=left_out(params, named, header.depth),
             verified=verified,
             bits=dict(found.totals.bits),
             leaves=found.totals.leaves,
@@ -145,7 +145,7 @@ class Encoded(NamedTuple):
             for one in self.passes
         ]
         facts = self._asdict()
-        del facts["error_text"]
+        del facts["error_text"], facts["named"]
         return {**facts, "psnr": finite(self.psnr), "passes": passes}
 
     def _loss_text(self) -> str:
@@ -168,8 +168,9 @@ class Encoded(NamedTuple):
             f"{self._loss_text()}, {self.seconds:.2f} s, "
             f"backend {self.backend}"
         )
-        if self.left_out:
-            line += f", which lacks {counted(len(self.left_out), 'tool')} of the preset"
+        if self.tools_left_out:
+            which = "which" if self.named == self.backend else self.named
+            line += f", {which} lacks {counted(len(self.tools_left_out), 'tool')} of the preset"
         tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
         line += f", lambda {self.lam:.4g}" if tells else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
@@ -195,22 +196,20 @@ class EncodeFiles:
     Parameters
     ----------
     setting : Setting
-    target : Target or None
     verify, verbose : bool
         Whether each file is decoded and compared; whether each pass of a target is reported.
-    source : Encodings or None
-        Encodes the pictures; None before the jobs and the machine are known.
+    groups : InGroups or None
+        Encodes the pictures of several jobs at once.
     devices : tuple of int
         Devices on which jobs run side by side, one on each.
     connection : Connection or None
-        Its cluster encodes the tiles, in place of the source.
+        Its cluster encodes the tiles, in place of this process.
     """
 
     setting: Setting
-    target: "Target | None"
-    verify: bool
-    verbose: bool
-    source: Encodings | None = None
+    verify: bool = False
+    verbose: bool = False
+    groups: InGroups | None = None
     devices: tuple[int, ...] = ()
     connection: Connection | None = None
 
@@ -219,14 +218,13 @@ class EncodeFiles:
         """Whether a task should hold many pictures, because a device encodes them at once."""
         from mmpcodec import backends
 
-        tiled = self.setting.tile_size or self.target is not None
+        tiled = self.setting.tile_size or self.setting.target is not None
         return not tiled and self.setting.backend in backends.on_devices()
 
     @property
     def parameters(self) -> str:
         """What decides about the bytes of the files, besides the pictures."""
-        kept = self.setting._replace(backend="", threads=None, device=None)
-        return repr((kept, self.target))
+        return repr(self.setting._replace(backend="", threads=None, device=None))
 
     def on(self, jobs: Sequence[Job]) -> "tuple[EncodeFiles, str]":
         """Choose the backend for jobs on this machine; also return a text about the backend."""
@@ -240,20 +238,16 @@ class EncodeFiles:
         chosen = backends.get(setting.backend, work, params.tools)
         named = () if setting.device is None else backends.numbers_of(setting.device, chosen)
         several = len(jobs) > 1
-        grouped = chosen.batches and several and not setting.tile_size and self.target is None
+        grouped = chosen.batches and several and not setting.tile_size and setting.target is None
         # The devices share each call of the encoder, or each job has one of them.
         shared, devices = ((), named) if several and not grouped else (named, named[:1])
         automatic = setting.backend == backends.AUTO
         setting = setting._replace(backend=chosen.name, device=shared or None, automatic=automatic)
-        source: Encodings = OneByOne(setting)
-        if self.target is not None:
-            source = ToTarget(setting, self.target, self.verbose)
-        elif grouped:
-            source = InGroups(setting, jobs)
+        groups = InGroups(setting, jobs) if grouped else None
         text = f"backend {chosen.name}: {chosen.describe()}" if self.verbose else ""
         if self.verbose and named:
             text += f"; {'devices' if len(named) > 1 else 'device'} {', '.join(map(str, named))}"
-        return replace(self, setting=setting, source=source, devices=devices), text
+        return replace(self, setting=setting, groups=groups, devices=devices), text
 
     def together(self, jobs: Sequence[Job]) -> "EncodeFiles":
         """Return what encodes these jobs on this machine, on a device many at once."""
@@ -264,30 +258,50 @@ class EncodeFiles:
         assert job.target is not None
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
-        if self.connection is not None:
-            found = encode_on_workers(
-                job, self.setting, self.connection, progress, verify=self.verify
+        by_tiles = self.by_tiles and _has_parts(job.source) and not unverified
+        if self.connection is not None or by_tiles:
+            found = encode_by_tiles(
+                job, self.setting, progress, verify=self.verify, connection=self.connection
             )
-        elif self.by_tiles and _has_parts(job.source) and not unverified:
-            found = encode_by_tiles(job, self.setting, progress, verify=self.verify)
+            input_bytes = output.size_of(job.source)
         else:
-            assert self.source is not None
-            found = self.source.of(job, progress)
-            assert found.encoding is not None
+            found, input_bytes = (self.groups or self).of(job, progress)
             if self.verify:
-                check_decodes(found.encoding, progress)
-            output.write(job.target, found.encoding.data, force=job.overwrite)
-        sizes = found.input_bytes, found.output_bytes
-        if remark := larger_than_source(job, *sizes, lossless=not found.distortion):
+                check_decodes(found, progress)
+            output.write(job.target, found.data, force=job.overwrite)
+        lossless = not found.distortion
+        if remark := larger_than_source(job, input_bytes, found.size, lossless=lossless):
             progress.note(remark)
         if remark := few_levels(job, found.header, found.max_error):
             progress.note(remark)
-        return Encoded.of(job, found, self.verify, self.setting.params)
+        return Encoded.of(job, found, input_bytes, self.verify, self.setting)
+
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
+        """Read and encode the picture of a job alone; say each pass of a target."""
+        if self.setting.target is None:
+            return self.setting.alone(self.setting.read(job), progress)
+        numbers = count(1)
+
+        def report(found: "Pass") -> None:
+            number = next(numbers)
+            if self.verbose:
+                progress.note(
+                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                    f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
+                )
+            progress.say(f"pass {number + 1}")
+
+        progress.say("pass 1")
+        return self.setting.alone(self.setting.read(job), progress, report)
 
     @property
     def by_tiles(self) -> bool:
         """Whether the tiles of a picture can be encoded one after the other."""
-        return bool(self.setting.tile_size) and self.target is None and self.setting.denoise is None
+        return (
+            bool(self.setting.tile_size)
+            and self.setting.target is None
+            and self.setting.denoise is None
+        )
 
 
 def encode(
@@ -361,20 +375,14 @@ def encode(
         raise ParameterError("--quiet and --verbose: give only one of them")
     reading.check_changes(denoise, depth, tile, strip or ())
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
-    targets = target_size, target_bpp, target_psnr, target_ssimulacra2
-    rate = RateOptions(lossless, lam, quality, *targets)
-    search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools: dict[str, Any] = {"partition": partition, "max_error": max_error}
-    tools |= {"dictionary_limit": dictionary_limit, "tune": tune}
-    tools |= {"range": reading.levels_of(range)}
-    params, target, remarks = wanted(rate, search, palette=palette, **tools)
+    (params, target), remarks = requested(locals())
     regions, params = with_roi(roi, roi_steps, params, limits, cluster, palette=palette)
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
-    setting = setting._replace(roi=regions, page=page, strict=strict)
-    work = EncodeFiles(setting, target, verify, verbose)
+    setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
+    work = EncodeFiles(setting, verify, verbose)
     given = work.parameters, device, jobs
     with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
@@ -405,7 +413,7 @@ def encode(
         notes_of(printer, beside_inputs(inputs, files, folder))
         if verbose:
             notes_of(printer, [backend_text, *([] if target else settings_texts(params))])
-        at_once = 1 if isinstance(work.source, InGroups) else jobs
+        at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
 

@@ -1,10 +1,12 @@
-"""Encode pictures tile by tile, from file to file."""
+"""Encode pictures tile by tile, from file to file, here or on a cluster."""
 
-import time
-from typing import TYPE_CHECKING, BinaryIO
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
-from mmpcodec.cli.encoding.sources import Found, Setting
+from mmpcodec.cli.cluster.connection import Connection
+from mmpcodec.cli.cluster.places import named_as_given, on_this_machine
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FormatError, MmpError
@@ -12,44 +14,72 @@ from mmpcodec.params import UNLIMITED
 from mmpcodec.runtime.files import FileBytes
 
 if TYPE_CHECKING:
+    from mmpcodec import Encoding
     from mmpcodec.format.container import Header
 
 
-def encode_by_tiles(job: Job, setting: Setting, progress: JobProgress, *, verify: bool) -> Found:
-    """Encode a picture file with only a few tiles in memory at a time, and write the output.
+MOST_INPUTS = 16
+"""With more inputs than this, each input is a task of the cluster."""
+
+
+def encode_by_tiles(
+    job: Job,
+    setting: Setting,
+    progress: JobProgress,
+    *,
+    verify: bool,
+    connection: Connection | None = None,
+) -> "Encoding":
+    """Encode a picture file tile by tile, and write the output here.
+
+    Only a few tiles are in memory at a time, or the workers of a cluster encode them.
 
     Raises
     ------
     MmpError
-        If reading, encoding or verifying fails. No file is left behind.
+        If reading, encoding or verifying fails, or the cluster is lost. No file is left behind.
     """
-    from mmpcodec.codec.tiles.streaming import encode_large
     from mmpcodec.pictures.readers import is_measured
 
     assert job.target is not None
-    started = time.perf_counter()
     with (
         setting.opened(job) as reader,
         output.opened(job.target, force=job.overwrite) as stream,
     ):
         params = setting.params_of(measured=is_measured(job.source, reader))
-        found = encode_large(
-            reader,
-            stream,
-            params,
-            tile_size=setting.tile_size,
-            depth=setting.depth,
-            metadata=setting.metadata(reader.metadata),
-            backend=setting.backend_for(params, setting.depth or reader.depth),
-            device=setting.device,
-            threads=setting.threads,
-            progress=progress,
-            roi=setting.roi_map(job, reader.shape),
-        )
-        seconds = time.perf_counter() - started
+        options: dict[str, Any] = {
+            "tile_size": setting.tile_size,
+            "depth": setting.depth,
+            "metadata": setting.metadata(reader.metadata),
+            "backend": setting.backend_for(params, setting.depth or reader.depth),
+            "threads": setting.threads,
+            "progress": progress,
+        }
+        if connection is None:
+            from mmpcodec.codec.tiles.streaming import encode_large
+
+            roi = setting.roi_map(job, reader.shape)
+            found = encode_large(reader, stream, params, device=setting.device, roi=roi, **options)
+        else:
+            from mmpcodec.dask.tile_tasks import encode_on_cluster
+
+            options |= {"limits": setting.limits, "page": setting.page}
+            client, name = connection.client(), on_this_machine(job.source)
+            with named_as_given(job.source):
+                found = encode_on_cluster(client, name, reader, stream, params, **options)
         if verify:
             check_tiles(stream, found.header)
-    return Found.of_tiles(found, job.source, seconds)
+    return found
+
+
+def tiles_are_tasks(jobs: Sequence[Job]) -> bool:
+    """Return whether the tiles of each picture are tasks, instead of the pictures.
+
+    That is so for few pictures that can be read in parts.
+    """
+    from mmpcodec.pictures.readers import in_parts
+
+    return 0 < len(jobs) <= MOST_INPUTS and all(in_parts(job.source) for job in jobs)
 
 
 def check_tiles(stream: BinaryIO, header: "Header") -> None:

@@ -1,12 +1,13 @@
 """What the options of encoding stand for together, and which of them have no effect."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from mmpcodec.checks import bound_of
+from mmpcodec.cli.encoding.reading import levels_of
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
+from mmpcodec.options import RATES, CodecOptions, given_of, names_of
 from mmpcodec.params import (
     AUTO,
     BEST,
@@ -14,15 +15,12 @@ from mmpcodec.params import (
     DEFAULT_EFFORT,
     MAX_EFFORT,
     MAX_QUALITY,
-    RATE_MODELS,
-    RATES,
     EncodeParams,
 )
 from mmpcodec.tools import PRESETS, TREES, Tools, presets_where
 
 if TYPE_CHECKING:
-    from mmpcodec import Target
-    from mmpcodec.codec.rate_control.targets import Rate
+    from mmpcodec.codec.rate_control.targets import Request
 
 FAST_EFFORT = 1
 LOSSLESS_FAST_PRESET = "lossless"
@@ -41,82 +39,18 @@ EFFECTS: dict[str, Callable[[Tools], bool]] = {
 not here: one without effect is an error."""
 
 
-class RateOptions(NamedTuple):
-    """The options of the rate, as given; None or False if not."""
-
-    lossless: bool = False
-    lam: float | None = None
-    quality: float | None = None
-    target_size: str | None = None
-    target_bpp: float | None = None
-    target_psnr: float | None = None
-    target_ssimulacra2: float | None = None
+FLAGS = {name: f"--{name.replace('_', '-')}" for name in RATES} | {"lam": "--lambda"}
+"""Options of the command line for those of the rate."""
 
 
-class SearchOptions(NamedTuple):
-    """The options of the search, as given; None or False if not."""
-
-    fast: bool = False
-    best: bool = False
-    preset: str | None = None
-    effort: int | None = None
-    rate_model: str | None = None
-
-
-class Wanted(NamedTuple):
-    """What the options of encoding stand for, and remarks on those without effect."""
-
-    params: EncodeParams
-    target: "Target | None"
-    remarks: list[str]
-
-
-def asked(rate: RateOptions, max_error: int | str | None = None) -> "Rate":
-    """Return what the options of the rate stand for.
-
-    Raises
-    ------
-    ParameterError
-        If more than one is given, or one is out of its range.
-    """
-    from mmpcodec.codec.rate_control.targets import Rate, rate_of
-    from mmpcodec.planning.quantities import parse_bytes
-
-    lossless, lam, *others = rate
-    names = ("--lambda", *(f"--{name.replace('_', '-')}" for name in RATES[1:]))
-    values = dict(zip(names, (lam, *others), strict=True))
-    if lossless:
-        check_alone("--lossless", values)
-        return Rate(0)
-    given = [name for name, value in values.items() if value is not None]
-    if len(given) > 1:
-        raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(names)}")
-    size = None if rate.target_size is None else parse_bytes("target_size", rate.target_size)
-    targets = size, rate.target_bpp, rate.target_psnr, rate.target_ssimulacra2
-    return rate_of(lam, rate.quality, *targets, max_error)
-
-
-def check_beside_max_error(rate: RateOptions) -> None:
-    """Check that no option of the rate is given that excludes ``--max-error`` above 0.
-
-    Raises
-    ------
-    ParameterError
-        If one is: a target, or one that stands for lambda 0.
-    """
-    others = {
-        "--lossless": rate.lossless,
-        "--lambda 0": rate.lam == 0,
-        f"--quality {MAX_QUALITY}": rate.quality == MAX_QUALITY,
-        "--target-size": rate.target_size,
-        "--target-bpp": rate.target_bpp,
-        "--target-psnr": rate.target_psnr,
-        "--target-ssimulacra2": rate.target_ssimulacra2,
-    }
-    check_alone("--max-error", others)
-
-
-def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, int]:
+def preset_and_effort(
+    preset: str | None = None,
+    effort: int | None = None,
+    *,
+    fast: bool = False,
+    best: bool = False,
+    lossless: bool = False,
+) -> tuple[str, int]:
     """Return the preset and the effort that the options of the search stand for.
 
     ``--fast`` is effort 1, and preset lossless for lossless files.
@@ -127,7 +61,6 @@ def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, in
     ParameterError
         If two options contradict each other.
     """
-    fast, best, preset, effort, _ = search
     if fast:
         check_alone("--fast", {"--best": best, "--effort": effort})
         return preset or (LOSSLESS_FAST_PRESET if lossless else AUTO), FAST_EFFORT
@@ -137,19 +70,18 @@ def preset_and_effort(search: SearchOptions, *, lossless: bool) -> tuple[str, in
     return preset or AUTO, DEFAULT_EFFORT if effort is None else effort
 
 
-def wanted(
-    rate: RateOptions, search: SearchOptions, more: Mapping[str, Any] | None = None, **tools: Any
-) -> Wanted:
-    """Return what the options of encoding stand for.
+OPTIONS = {"lossless", "fast", "best", "lambdas", "lam", *names_of(CodecOptions)}
+"""Parameters of commands that ``requested`` takes."""
+
+
+def requested(values: Mapping[str, Any]) -> "tuple[Request, list[str]]":
+    """Return what the options of encoding stand for, and remarks on those without effect.
 
     Parameters
     ----------
-    rate : RateOptions
-    search : SearchOptions
-    more : mapping or None
-        Values of further options of ``EFFECTS``.
-    **tools
-        Fields of ``Tools``, as given; None if not. ``max_error`` is a text.
+    values : mapping
+        Values of the parameters of a command, of which those of ``OPTIONS`` count; None or False if
+        not given. ``max_error``, ``target_size`` and ``range`` are texts.
 
     Raises
     ------
@@ -157,35 +89,43 @@ def wanted(
         If an option is out of its range, contradicts another one, or is that of a tool that has no
         effect on the preset.
     """
-    if tools.get("max_error") is not None:
-        tools["max_error"] = tools["max_error"] if bound_of(tools["max_error"]) else 0
-    if tools.get("max_error"):
-        check_beside_max_error(rate)
-    found = asked(rate, tools.get("max_error"))
-    lam, quality, target = found.lam, found.quality, found.target
-    preset, effort = preset_and_effort(search, lossless=target is None and lam == 0)
-    tools["tune"] = found.tuned(tools.get("tune"))
-    params = EncodeParams.from_options(
-        lam,
-        quality=quality,
-        preset=preset,
-        effort=effort,
-        rate_model=search.rate_model or RATE_MODELS[0],
-        **tools,
+    from mmpcodec.codec.rate_control.targets import request_of
+    from mmpcodec.planning.quantities import parse_bytes
+
+    given = given_of({name: value for name, value in values.items() if name in OPTIONS})
+    lossless, fast, best = (given.pop(name, False) for name in ("lossless", "fast", "best"))
+    lambdas = given.pop("lambdas", None)
+    rates = {FLAGS[name]: given[name] for name in RATES if name in given}
+    is_lossless = lossless or given.get("lam") == 0 or given.get("quality") == MAX_QUALITY
+    if "max_error" in given:
+        given["max_error"] = given["max_error"] if bound_of(given["max_error"]) else 0
+    if given.get("max_error"):
+        names = {f"{flag} {value:g}": value for flag, value in rates.items() if is_lossless}
+        others = {flag: value for flag, value in rates.items() if flag.startswith("--target")}
+        check_alone("--max-error", {"--lossless": lossless, **names, **others})
+    if lossless:
+        check_alone("--lossless", rates)
+        given["lam"] = 0
+    if len(rates) > 1:
+        flags = ", ".join(FLAGS.values())
+        raise ParameterError(f"{' and '.join(rates)}: give only one of {flags}")
+    if "target_size" in given:
+        given["target_size"] = parse_bytes("target_size", given["target_size"])
+    if "range" in given:
+        given["range"] = levels_of(given["range"])
+    preset, effort = given.get("preset"), given.get("effort")
+    preset, given["effort"] = preset_and_effort(
+        preset, effort, fast=fast, best=best, lossless=is_lossless
     )
-    if not found.asked:
-        params = replace(params, spared=CALIBRATED)
-    given = {
-        "--lambda": rate.lam or None,
-        "--quality": None if rate.quality == MAX_QUALITY else rate.quality,
-        "--target-psnr": rate.target_psnr,
-        "--target-ssimulacra2": rate.target_ssimulacra2,
-        "--fast": search.fast and search.preset is not None,
-        "--effort": search.effort,
-        "--rate-model": search.rate_model,
-        **(more or {}),
+    request = request_of(spared=CALIBRATED, **{**given, "preset": preset})
+    asked = {
+        **{flag: value for flag, value in rates.items() if flag in EFFECTS and not is_lossless},
+        "--fast": fast and values["preset"] is not None,
+        "--effort": effort,
+        "--rate-model": given.get("rate_model"),
+        "--lambdas": lambdas,
     }
-    return Wanted(params, target, without_effect(params, preset, given))
+    return request, without_effect(request.params, preset, asked)
 
 
 def without_effect(params: EncodeParams, preset: str, given: Mapping[str, Any]) -> list[str]:

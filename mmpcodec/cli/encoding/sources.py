@@ -1,15 +1,14 @@
 """Read and encode pictures for ``mmp encode``: one at a time, or groups on a device."""
 
 import os
-import time
-from collections.abc import Sequence
-from itertools import count
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from collections.abc import Callable, Sequence
+from functools import partial
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
-from mmpcodec.cli.printing import quality_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
@@ -22,11 +21,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Encoding, Pass, Target
-    from mmpcodec.codec.tiles.tile_file import LargeEncoding
-    from mmpcodec.format.container import Header
+    from mmpcodec.cli.encoding.input_picture import InputPicture
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture, Reader
-    from mmpcodec.trace import Totals
 
 GROUP = 64
 """Number of pictures that a device encodes together; larger groups are not faster."""
@@ -49,6 +46,10 @@ def picture_of(
         return picture.at_depth(depth)
     except ParameterError as error:
         raise PictureError(f"{name}: {error}") from error
+
+
+EncodedInput = tuple["Encoding", int]
+"""An encoding, and the bytes of its input."""
 
 
 class Setting(NamedTuple):
@@ -79,6 +80,8 @@ class Setting(NamedTuple):
         Whether pictures are refused of which something would be left out.
     automatic : bool
         Whether "auto" chose the backend.
+    target : Target or None
+        Limit that each file keeps.
     """
 
     params: EncodeParams
@@ -94,6 +97,7 @@ class Setting(NamedTuple):
     page: int | None = None
     strict: bool = False
     automatic: bool = False
+    target: "Target | None" = None
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -123,9 +127,10 @@ class Setting(NamedTuple):
         lacking = all(named.lacks(one.tools, coded_depth(depth)) for one in ways)
         return backends.AUTO if lacking else self.backend
 
-    def read(self, job: Job) -> "Input":
+    def read(self, job: Job) -> "InputPicture":
         """Read a picture."""
         from mmpcodec import pictures
+        from mmpcodec.cli.encoding.input_picture import InputPicture
         from mmpcodec.pictures import registry
 
         if stores.is_zarr(job.source):
@@ -140,14 +145,47 @@ class Setting(NamedTuple):
             picture = pictures.from_bytes(
                 data, job.name, limits=self.limits, page=self.page, strict=self.strict
             )
-        samples, depth = picture.samples, self.depth or picture.depth
+        if self.depth is not None:
+            picture = picture.at_depth(self.depth)
+        samples, metadata = picture.samples, self.metadata(picture.metadata)
         if self.denoise is not None:
             from mmpcodec.analysis.denoise import denoise as without_specks
 
             samples = without_specks(samples, self.denoise, backend=self.backend)
         roi = self.roi_map(job, samples.shape)
-        metadata = self.metadata(picture.metadata)
-        return Input(samples, depth, metadata, size, roi, measured)
+        return InputPicture(samples, picture.depth, metadata, size, measured, roi)
+
+    def encode(
+        self,
+        pictures: "Sequence[InputPicture]",
+        progress: JobProgress,
+        on_pass: "Callable[[Pass], None] | None" = None,
+    ) -> list[EncodedInput]:
+        """Encode pictures of one kind together."""
+        import mmpcodec
+
+        params = self.params_of(measured=pictures[0].measured)
+        encodings = mmpcodec.encode_pictures(
+            [picture.samples for picture in pictures],
+            params,
+            target=self.target,
+            depth=pictures[0].depth,
+            metadata=[picture.metadata for picture in pictures],
+            tile_size=self.tile_size,
+            backend=self.backend_for(params, pictures[0].depth),
+            device=self.device,
+            threads=self.threads,
+            progress=progress,
+            on_pass=on_pass,
+            roi=[picture.roi for picture in pictures],
+        )
+        side_by_side(attrgetter("statistics"), encodings, self.threads)
+        sizes = [picture.input_bytes for picture in pictures]
+        return list(zip(encodings, sizes, strict=True))
+
+    def alone(self, picture: "InputPicture", *arguments: Any) -> EncodedInput:
+        """Encode one picture; the other arguments are those of ``encode``."""
+        return self.encode([picture], *arguments)[0]
 
     def opened(self, job: Job) -> "Reader":
         """Open a picture to read parts of it."""
@@ -160,155 +198,7 @@ class Setting(NamedTuple):
         return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
-class Input(NamedTuple):
-    """A picture that was read; ``measured`` if its format is one of measurements."""
-
-    samples: "np.ndarray"
-    depth: int
-    metadata: "Metadata"
-    input_bytes: int
-    roi: "np.ndarray | None" = None
-    measured: bool = False
-
-
-class Found(NamedTuple):
-    """The result of encoding a picture, and the time in seconds."""
-
-    header: "Header"
-    input_bytes: int
-    output_bytes: int
-    seconds: float
-    backend: str
-    lam: float
-    distortion: float
-    totals: "Totals"
-    passes: "tuple[Pass, ...]" = ()
-    encoding: "Encoding | None" = None
-    ssimulacra2: float | None = None
-    max_error: int = 0
-
-    @classmethod
-    def of(cls, encoding: "Encoding", picture: Input, seconds: float) -> "Found":
-        """Return the result of an encoding in memory."""
-        from mmpcodec.codec.distortion import largest_error
-        from mmpcodec.codec.levels import Levels
-        from mmpcodec.trace import Totals
-
-        header = encoding.header
-        levels = Levels.of(header)
-        return cls(
-            header,
-            picture.input_bytes,
-            len(encoding.data),
-            seconds,
-            encoding.backend,
-            encoding.lam,
-            levels.distortion(picture.samples, encoding.samples),
-            Totals(layer.trace for layer in encoding.layers if layer.trace is not None),
-            encoding.passes,
-            encoding,
-            encoding.ssimulacra2,
-            largest_error(picture.samples, encoding.samples),
-        )
-
-    @classmethod
-    def of_tiles(cls, encoding: "LargeEncoding", source: str, seconds: float) -> "Found":
-        """Return the result of encoding a file tile by tile."""
-        return cls(
-            encoding.header,
-            output.size_of(source),
-            encoding.size,
-            seconds,
-            encoding.backend,
-            encoding.lam,
-            encoding.distortion,
-            encoding.totals,
-            max_error=encoding.max_error,
-        )
-
-
-class Encodings(Protocol):
-    """A source of the encodings of jobs; it raises the error of a failed job."""
-
-    def of(self, job: Job, progress: JobProgress) -> Found: ...
-
-
-class OneByOne:
-    """Encodes each picture when its job is requested."""
-
-    def __init__(self, setting: Setting):
-        self.setting = setting
-
-    def of(self, job: Job, progress: JobProgress) -> Found:
-        return self.encode([self.setting.read(job)], progress)[0]
-
-    def encode(
-        self, pictures: Sequence[Input], progress: JobProgress, **options: Any
-    ) -> list[Found]:
-        """Encode pictures of one kind together; each gets an equal share of the time.
-
-        The options are those of ``encode_pictures``.
-        """
-        import mmpcodec
-
-        setting = self.setting
-        params = setting.params_of(measured=pictures[0].measured)
-        started = time.perf_counter()
-        encodings = mmpcodec.encode_pictures(
-            [picture.samples for picture in pictures],
-            params,
-            depth=pictures[0].depth,
-            metadata=[picture.metadata for picture in pictures],
-            tile_size=setting.tile_size,
-            backend=setting.backend_for(params, pictures[0].depth),
-            device=setting.device,
-            threads=setting.threads,
-            progress=progress,
-            roi=[picture.roi for picture in pictures],
-            **options,
-        )
-        seconds = (time.perf_counter() - started) / len(pictures)
-        return side_by_side(
-            lambda pair: Found.of(pair[0], pair[1], seconds),
-            list(zip(encodings, pictures, strict=True)),
-            setting.threads,
-        )
-
-
-class ToTarget(OneByOne):
-    """Encodes each picture when its job is requested, with the lambda that meets a target.
-
-    Parameters
-    ----------
-    setting : Setting
-    target : Target
-    verbose : bool
-        Whether a remark tells each pass.
-    """
-
-    def __init__(self, setting: Setting, target: "Target", verbose: bool):
-        super().__init__(setting)
-        self.target = target
-        self.verbose = verbose
-
-    def of(self, job: Job, progress: JobProgress) -> Found:
-        numbers = count(1)
-
-        def report(found: "Pass") -> None:
-            number = next(numbers)
-            if self.verbose:
-                progress.note(
-                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
-                    f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
-                )
-            progress.say(f"pass {number + 1}")
-
-        progress.say("pass 1")
-        picture = self.setting.read(job)
-        return self.encode([picture], progress, target=self.target, on_pass=report)[0]
-
-
-class InGroups(OneByOne):
+class InGroups:
     """Encodes pictures in groups: the first request of a group encodes all of it.
 
     Parameters
@@ -319,14 +209,15 @@ class InGroups(OneByOne):
     """
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
-        super().__init__(setting)
+        self.setting = setting
         # Named devices have two groups each: one is searched while the other is stored.
         size = GROUP * max(2 * len(setting.device or ()), 1)
         groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
         self._group_of = {id(job): group for group in groups for job in group}
-        self._found: dict[int, Found | MmpError] = {}
+        self._found: dict[int, EncodedInput | MmpError] = {}
 
-    def of(self, job: Job, progress: JobProgress) -> Found:
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
+        """Return the encoding of a job, or raise its error."""
         if id(job) not in self._found:
             self._encode_group(self._group_of[id(job)], progress)
         found = self._found.pop(id(job))
@@ -335,10 +226,11 @@ class InGroups(OneByOne):
         return found
 
     def _encode_group(self, group: Sequence[Job], progress: JobProgress) -> None:
-        read: dict[int, Input] = {}
+        read: dict[int, InputPicture] = {}
         # A filter on a device runs in this thread, whose current device is the right one.
         threads = self.setting.threads if self.setting.denoise is None else 1
-        for job, found in zip(group, side_by_side(self._read, group, threads), strict=True):
+        read_one = partial(_or_error, self.setting.read)
+        for job, found in zip(group, side_by_side(read_one, group, threads), strict=True):
             if isinstance(found, MmpError):
                 self._found[id(job)] = found
             else:
@@ -349,31 +241,23 @@ class InGroups(OneByOne):
                 for key, picture in read.items()
                 if (picture.depth, picture.measured) == kind
             }
-            try:
-                encoded = self.encode(list(same.values()), progress)
-            except Cancelled:
-                raise
-            except MmpError:
+            encoded = _or_error(self.setting.encode, list(same.values()), progress)
+            if isinstance(encoded, MmpError):
                 # One picture fails. Alone, each picture gets its own error or encoding.
-                self._found.update(
-                    (key, self._alone(picture, progress)) for key, picture in same.items()
-                )
-            else:
-                self._found.update(zip(same, encoded, strict=True))
+                encoded = [
+                    _or_error(self.setting.alone, picture, progress) for picture in same.values()
+                ]
+            self._found.update(zip(same, encoded, strict=True))
 
-    def _read(self, job: Job) -> Input | MmpError:
-        try:
-            return self.setting.read(job)
-        except MmpError as error:
-            return error
 
-    def _alone(self, picture: Input, progress: JobProgress) -> Found | MmpError:
-        try:
-            return self.encode([picture], progress)[0]
-        except Cancelled:
-            raise
-        except MmpError as error:
-            return error
+def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:
+    """Return what a function returns, or the error that it raises."""
+    try:
+        return function(*arguments)
+    except Cancelled:
+        raise
+    except MmpError as error:
+        return error
 
 
 def work_of(jobs: Sequence[Job]) -> int:

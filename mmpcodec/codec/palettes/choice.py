@@ -15,12 +15,11 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.classification import strips_of
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import seen_pixels
-from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.palette_layer import coding_of, drawn_over
 from mmpcodec.codec.palettes.cells import LOOKED_AT, cell_sums, colours_of, looks_drawn
 from mmpcodec.codec.palettes.colours import Histogram
 from mmpcodec.codec.palettes.search import Costs, PaletteSearch, PaletteTrial, form_of_effort
-from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
+from mmpcodec.codec.tile_coding import LayerCoding, TileEncoding, TileSource, header_of_tile
 from mmpcodec.codec.weighting.filling import filled
 from mmpcodec.codec.weighting.tuned_errors import error_of, seen_cells
 from mmpcodec.depth import extra_bits

@@ -1,12 +1,13 @@
 """The rate that an encoder is asked for: a lambda, a quality, a size, a PSNR or a score."""
 
 import math
-from dataclasses import dataclass
-from typing import NamedTuple
+from dataclasses import dataclass, replace
+from typing import NamedTuple, Unpack
 
 from mmpcodec.checks import check_int, check_number
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import AUTO, DEFAULT_QUALITY, LEAST_LAMBDA, MAX_QUALITY, PSNR, EncodeParams
+from mmpcodec.options import AUTO, RATES, CodecOptions, given_of
+from mmpcodec.params import DEEP, DEFAULT_QUALITY, LEAST_LAMBDA, MAX_QUALITY, PSNR, EncodeParams
 
 MAX_BYTES = 1 << 62
 QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
@@ -67,86 +68,53 @@ class Target:
         return f"target_{self.name} = {self.value!r}"
 
 
-class Rate(NamedTuple):
-    """What arguments of the rate stand for.
+class Request(NamedTuple):
+    """What an encoder is asked for: parameters, and a target that gives them another lambda."""
 
-    Parameters
-    ----------
-    lam : float
-        Not used where there is a target; the usual one where there is a quality.
-    quality : float or None
-        Quality from which the lambda of each picture follows.
-    target : Target or None
-    tune : {"psnr", "auto"}
-        The aim that goes with it: a lambda, an error and a PSNR are measured, other rates are for
-        looking at.
-    asked : bool
-        Whether any argument asks for it; else loss is only for pictures to look at.
-    """
-
-    lam: float = EncodeParams.lam
-    quality: float | None = None
+    params: EncodeParams
     target: Target | None = None
-    tune: str = PSNR
-    asked: bool = True
-
-    def tuned(self, tune: str | None) -> str:
-        """Return the aim of an encoder that is asked for this one."""
-        return self.tune if tune in (None, AUTO) else tune
 
 
-def rate_of(
-    lam: float | None = None,
-    quality: float | None = None,
-    target_size: int | None = None,
-    target_bpp: float | None = None,
-    target_psnr: float | None = None,
-    target_ssimulacra2: float | None = None,
-    max_error: int | str | None = None,
-) -> Rate:
-    """Return what arguments of ``encode`` stand for; nothing stands for the default quality.
+def request_of(
+    lam: float | None = None, *, spared: str = DEEP, **options: Unpack[CodecOptions]
+) -> Request:
+    """Check the options of an encoder together, and return what they stand for.
 
     Parameters
     ----------
-    lam, quality, target_size, target_bpp, target_psnr, target_ssimulacra2
-        See ``encode``.
-    max_error : int, str or None
-        See ``encode``; above 0 it excludes targets and lambda 0.
-
-    Returns
-    -------
-    Rate
+    lam : float or None
+    spared : {"calibrated", "deep"}
+        Pictures that are coded without loss if no option asks for a rate; see ``EncodeParams``.
+    **options
+        See ``EncodeOptions``.
 
     Raises
     ------
     ParameterError
-        When arguments exclude each other, or one is out of its range.
+        If an option is unknown or out of its range, or options exclude each other.
     """
-    everything = {
-        "lam": lam,
-        "quality": quality,
-        "target_size": target_size,
-        "target_bpp": target_bpp,
-        "target_psnr": target_psnr,
-        "target_ssimulacra2": target_ssimulacra2,
-    }
-    given = {name: value for name, value in everything.items() if value is not None}
-    if len(given) > 1:
-        raise ParameterError(f"{' and '.join(given)}: give only one of {', '.join(everything)}")
-    for name, value in given.items():
-        if name not in ("lam", "quality"):
-            check_unbounded(name, max_error)
-            aim = PSNR if name == "target_psnr" else AUTO
-            return Rate(target=Target(name.removeprefix("target_"), value), tune=aim)
+    given = given_of({"lam": lam, **options})
+    rates = {name: given.pop(name) for name in RATES if name in given}
+    if len(rates) > 1:
+        raise ParameterError(f"{' and '.join(rates)}: give only one of {', '.join(RATES)}")
+    name, value = next(iter(rates.items()), ("quality", DEFAULT_QUALITY))
+    bound, found, quality, target, tune = given.get("max_error"), EncodeParams.lam, None, None, AUTO
+    if name.startswith("target_"):
+        check_unbounded(name, bound)
+        target = Target(name.removeprefix("target_"), value)
+    else:
         found = value if name == "lam" else usual_lambda(value)
         if found == 0:
-            check_unbounded(f"{name} = {value!r}, which is lossless,", max_error)
-        if name == "lam" or found == 0:
-            return Rate(found)
-    if max_error:
-        return Rate()
-    value = DEFAULT_QUALITY if quality is None else quality
-    return Rate(usual_lambda(value), value, tune=AUTO, asked=quality is not None)
+            check_unbounded(f"{name} = {value!r}, which is lossless,", bound)
+        elif name == "quality":
+            found, quality = (EncodeParams.lam, None) if bound else (found, value)
+    # A lambda, an error and a PSNR are measured; other rates are for looking at.
+    if name == "target_psnr" or (target is None and quality is None):
+        tune = PSNR
+    if given.get("tune", AUTO) == AUTO:
+        given["tune"] = tune
+    params = EncodeParams.from_options(found, quality=quality, **given)
+    return Request(params if rates or bound else replace(params, spared=spared), target)
 
 
 def check_unbounded(what: str, max_error: int | str | None) -> None:

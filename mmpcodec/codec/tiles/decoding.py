@@ -8,9 +8,9 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined, narrowed
-from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palette_layer import PaletteSamples, coding_of, decode_palette, drawn_over
+from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header

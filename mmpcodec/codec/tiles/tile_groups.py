@@ -4,93 +4,32 @@ A group needs nothing from other groups, so a worker of a cluster can code it.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from mmpcodec.checks import check_int
-from mmpcodec.codec.candidates import backends_of, candidates_at, fitted
+from mmpcodec.codec.candidates import backends_of, candidates_at
 from mmpcodec.codec.devices import Devices, encode_on
-from mmpcodec.codec.distortion import largest_error
-from mmpcodec.codec.encoder import GROUP_FRAGMENTS
+from mmpcodec.codec.encoding import Statistics
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.quality import PartsOf
-from mmpcodec.codec.sources import Kind, check_white, levels_of, params_of
-from mmpcodec.codec.tile_coding import TileSource, with_tool_sets
+from mmpcodec.codec.sources import Kind, prepared
+from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.weighting.maps import check_roi
-from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import MmpError, ParameterError, PictureError
 from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import Tile, bounds_of, size_in_file
+from mmpcodec.format.tiles import Tile, bounds_of
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import EncodeParams, check_threads, check_tile_size
+from mmpcodec.params import EncodeParams, check_threads
 from mmpcodec.picture import Reader
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
-from mmpcodec.samples import Form, Samples, check_picture
-from mmpcodec.trace import Totals
+from mmpcodec.samples import Samples, check_picture
 
 Piece = tuple[Tile, Samples]
 """A tile and its samples."""
-
-
-def prepared(
-    shape: Sequence[int],
-    depth: int,
-    metadata: Metadata,
-    tile_size: int,
-    params: EncodeParams,
-    parts_of: PartsOf,
-    roi: Any = None,
-    backend: str = "auto",
-) -> tuple[Header, EncodeParams]:
-    """Return the header of a picture whose tiles are not coded yet, and its parameters.
-
-    Parameters
-    ----------
-    shape : sequence of int
-        (H, W) or (H, W, C), C from 1 to 4.
-    depth : int
-        Bits per sample.
-    metadata : Metadata
-    tile_size : int
-        Height and width of tiles, 64 to 2**24; 0 for one tile.
-    params : EncodeParams
-        Those that are asked for.
-    parts_of : callable
-        See ``params_of``.
-    roi, backend
-        See ``encode``.
-
-    Raises
-    ------
-    ParameterError
-        If an argument is out of its range, the level of white is beyond the depth, or the
-        parameters cannot code samples of the depth or pictures with a map.
-    MmpError
-        The errors of ``parts_of``.
-    """
-    height, width, *planes = shape
-    depth = check_int("depth", depth, 1, MAX_DEPTH)
-    check_white(metadata, depth)
-    form = Form(planes[0] - 1 if planes else 0)
-    size = size_in_file(height, width, check_tile_size(tile_size))
-    header = Header(width, height, form, depth, size, metadata)
-    params = fitted(params, backend, depth)
-    candidates_at(params, depth, backend)
-    kind = Kind(tuple(shape), depth, metadata, roi is not None)
-    params, levels = params_of(params, kind, parts_of)
-    whole = [(slice(0, height), slice(0, width))]
-    found, metadata = levels_of(
-        params, kind, levels, None if tile_size else lambda: parts_of(whole)[0]
-    )
-    header = replace(header, metadata=metadata)
-    if found.bits < depth:
-        header = replace(header, level_bits=found.bits, first=found.first)
-    candidates = candidates_at(found.at_levels(params), found.bits, backend)
-    return with_tool_sets(header, candidates), params
 
 
 @dataclass(frozen=True)
@@ -103,22 +42,12 @@ class CodedTiles:
         Numbers of the tiles in the file.
     data : tuple of bytes
         Bytes of each tile in the file.
-    distortion : float
-        Squared error of the tiles; see ``distortion.distortion``.
-    totals : Totals
-        Sums over the traces of all layers.
-    backend : str
-        Name of the backend that coded the first layer.
-    max_error : int
-        Largest difference of a sample.
+    statistics : Statistics
     """
 
     numbers: tuple[int, ...]
     data: tuple[bytes, ...]
-    distortion: float
-    totals: Totals
-    backend: str
-    max_error: int
+    statistics: Statistics
 
 
 @dataclass(frozen=True)
@@ -133,7 +62,7 @@ class TileCoder:
         Those of the picture, see ``prepared``.
     levels : Levels
     backend, threads
-        See ``encode``.
+        See ``EncodeOptions``.
     devices : Devices
         Devices that share the tiles of a group.
     roi : (H, W) int8 array or None
@@ -153,26 +82,53 @@ class TileCoder:
     @classmethod
     def of(
         cls,
-        header: Header,
+        kind: Kind,
         params: EncodeParams,
-        backend: str,
-        threads: int | None,
+        parts_of: PartsOf,
+        *,
+        tile_size: int,
+        backend: str = "auto",
+        threads: int | None = None,
         devices: Devices | None = None,
         roi: Any = None,
-    ) -> "TileCoder":
-        """Return the coder for the tiles of a picture with this header.
+    ) -> "tuple[Header, TileCoder]":
+        """Return the header of a picture, without the sizes of its tiles, and their coder.
+
+        Parameters
+        ----------
+        kind, params, parts_of, tile_size
+            See ``prepared``.
+        backend, threads, roi
+            See ``EncodeOptions``.
+        devices : Devices or None
 
         Raises
         ------
-        ParameterError
-            If an argument is out of its range, or the parameters cannot code samples of the depth.
+        MmpError
+            As ``prepared``; also if the threads or the ROI map are out of range.
         """
-        roi = check_roi(roi, (header.height, header.width))
-        candidates_at(params, header.level_depth, backend)
-        threads = check_threads(threads)
+        roi, threads = check_roi(roi, kind.shape), check_threads(threads)
+        kind = kind._replace(has_map=roi is not None)
+        header, params, levels = prepared(kind, tile_size, params, parts_of, backend)
         head = header.planes, header.depth, header.tile_size
-        levels = Levels.of(header)
-        return cls(*head, params, levels, backend, threads, devices or Devices(), roi)
+        return header, cls(*head, params, levels, backend, threads, devices or Devices(), roi)
+
+    @classmethod
+    def of_reader(
+        cls,
+        reader: Reader,
+        params: EncodeParams,
+        depth: int | None,
+        metadata: Metadata | None,
+        **options: Any,
+    ) -> "tuple[Header, TileCoder]":
+        """Return ``of`` for a picture of which parts are read; None takes what the reader says."""
+        kind = Kind(
+            tuple(reader.shape),
+            reader.depth if depth is None else depth,
+            reader.metadata if metadata is None else metadata,
+        )
+        return cls.of(kind, params, lambda parts: [reader.read(*part) for part in parts], **options)
 
     def fragments(self, tiles: Iterable[Tile]) -> int:
         """Return the number of 16x16 fragments of tiles, summed over the planes."""
@@ -205,29 +161,13 @@ class TileCoder:
         params, bits = self.levels.at_levels(self.params), self.levels.bits
         candidates = candidates_at(params, bits, self.backend)
         chosen = backends_of(candidates, self.backend, bits, self.fragments(tiles))
-        made = encode_on(
-            self.devices,
-            sources,
-            candidates,
-            chosen,
-            self.threads,
-            progress,
-            most=GROUP_FRAGMENTS,
-        )
-        traces = (layer.trace for one in made for layer in one.layers)
+        made = encode_on(self.devices, sources, candidates, chosen, self.threads, progress)
+        pairs = [(source.on_host, one.samples) for source, one in zip(sources, made, strict=True)]
+        layers = [layer for one in made for layer in one.layers]
         return CodedTiles(
             tuple(tile.number for tile in tiles),
             tuple(one.data for one in made),
-            sum(
-                self.levels.distortion(source.on_host, one.samples)
-                for source, one in zip(sources, made, strict=True)
-            ),
-            Totals(trace for trace in traces if trace is not None),
-            made[0].layers[0].backend,
-            max(
-                largest_error(source.on_host, one.samples)
-                for source, one in zip(sources, made, strict=True)
-            ),
+            Statistics.of(self.levels, pairs, layers),
         )
 
 

@@ -10,19 +10,18 @@ import numpy as np
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.cli.commands.encode import Encoded, EncodeFiles
-from mmpcodec.cli.encoding.sources import Found, Input, Setting
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.metadata import Metadata
 
 
 @functools.cache
 def example() -> Encoded:
     """Return the result of encoding a small picture; each process encodes it once."""
     samples = np.add.outer(np.arange(64), 2 * np.arange(64)).astype(np.uint8)
-    encoding = mmpcodec.encode_picture(samples, EncodeParams(32))
-    found = Found.of(encoding, Input(samples, 8, Metadata(), samples.size), 0.0)
-    return Encoded.of(Job("", ""), found, False, EncodeParams(32))
+    params = EncodeParams(32)
+    found = mmpcodec.encode_picture(samples, params)
+    return Encoded.of(Job("", ""), found, samples.size, False, Setting(params, "auto", 1))
 
 
 @dataclass(frozen=True)
@@ -55,4 +54,4 @@ class Idle:
 def idle() -> Idle:
     """Return work with the settings of `mmp encode` without options."""
     params = EncodeParams.from_options(32.0, preset="auto", effort=2)
-    return Idle(EncodeFiles(Setting(params, "auto", 1), None, False, False))
+    return Idle(EncodeFiles(Setting(params, "auto", 1)))

@@ -122,7 +122,7 @@ def seconds_of(folder: Path, setting: str) -> list[float]:
         Job(str(path), str(path.with_suffix(".mmp")), overwrite=True)
         for path in sorted(folder.glob("*.pgm"))
     ]
-    work, _ = EncodeFiles(Setting(params, "cpu", 1), None, False, False).on(jobs)
+    work, _ = EncodeFiles(Setting(params, "cpu", 1)).on(jobs)
     progress = JobProgress(Bar(), Event(), lambda _: None)
     work(jobs[0], progress)
     found = []

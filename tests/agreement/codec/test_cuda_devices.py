@@ -11,7 +11,6 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, ParameterError, Target, backends, pictures
-from mmpcodec.codec import encoder
 
 pytestmark = pytest.mark.gpu
 
@@ -84,7 +83,7 @@ def test_two_threads_on_one_device_with_many_planes(one_device_twice, effort):
 @pytest.mark.parametrize("preset", ["plain", "text", "photo"])
 def test_two_lanes_of_one_device(preset, monkeypatch):
     """One thread's tiles are on the device while those of the other are filtered and stored."""
-    monkeypatch.setattr(encoder, "GROUP_FRAGMENTS", 160)
+    monkeypatch.setattr("mmpcodec.codec.devices.GROUP_FRAGMENTS", 160)
     planes = [picture((40 + i, 100 - i), i) for i in range(60)]
     options, backend = {"preset": preset, "effort": 1}, BACKENDS.get(preset, "cpu")
     expected = mmpcodec.encode_batch(planes, 24, backend=backend, **options)

@@ -15,8 +15,9 @@ from mmpcodec.cli.cluster import clients
 from mmpcodec.cli.cluster.devices import OnDevices, on_devices
 from mmpcodec.cli.commands.budget.measuring import MeasureLadders
 from mmpcodec.cli.encoding import sources
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.params import EncodeParams
 
 
 @pytest.fixture
@@ -120,18 +121,10 @@ def test_budget_shares_pictures(mmp, devices, folder):
 
 
 def test_a_task_of_a_budget_encodes_its_pictures_together(devices, folder):
-    work = MeasureLadders(
-        (8.0, 32.0),
-        "kept",
-        EncodeParams.from_options(preset="plain"),
-        "cuda",
-        None,
-        None,
-        (),
-        DecodeLimits(),
-    )
+    setting = Setting(EncodeParams.from_options(preset="plain"), "cuda", None)
+    work = MeasureLadders((8.0, 32.0), "kept", setting)
     assert work.wants_many
-    assert not replace(work, backend="cpu").wants_many
+    assert not replace(work, setting=setting._replace(backend="cpu")).wants_many
     jobs = [Job(str(path)) for path in sorted(folder.glob("*.png"))]
     chosen = work.together(jobs)
     assert [planes for _, planes in devices.calls] == [7, 7]

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.devices import FakeDevice
 
 import mmpcodec
 from mmpcodec import PRESETS, backends, pictures
@@ -31,6 +32,7 @@ KEYS = {
     "lam",
     "seconds",
     "backend",
+    "tools_left_out",
     "verified",
     "bits",
     "leaves",
@@ -292,3 +294,19 @@ def test_the_command_writes_the_bytes_of_the_library(mmp, picture):
     assert "format   version 3, 1 tile" in reported.stdout
     assert "pdpc on" in reported.stdout
     assert mmp("decode", "a.mmp", "-o", "b.png").exit_code == 0
+
+
+def test_tools_that_the_named_backend_lacks_are_counted_wherever_the_file_is_coded(
+    mmp, monkeypatch, folder
+):
+    """Lossless samples, which the device lacks, win; the tools of photo were left out on it."""
+    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(FakeDevice))
+    noise = np.random.default_rng(0).integers(0, 256, (32, 32)).astype(np.uint8)
+    pictures.write(noise, "noise.png")
+    options = "noise.png", "--preset", "best", "--effort", 1, "--lambda", 0.05, "-f"
+    said = mmp("encode", *options, "--backend", "cuda").stdout
+    assert re.search(r"backend cpu, cuda lacks \d+ tools of the preset", said)
+    facts = json.loads(mmp("encode", *options, "--backend", "cuda", "--json").stdout)
+    assert facts["backend"] == "cpu"
+    assert "pdpc" in facts["tools_left_out"]
+    assert json.loads(mmp("encode", *options, "--json").stdout)["tools_left_out"] == []

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from mmpcodec import PRESETS, pictures
-from mmpcodec.cli.encoding.choices import EFFECTS, SearchOptions, preset_and_effort
+from mmpcodec.cli.encoding.choices import EFFECTS, preset_and_effort
 
 
 @pytest.mark.parametrize(
@@ -40,7 +40,7 @@ def test_short_options_write_the_file_of_the_long_ones(mmp, picture, short, long
     ],
 )
 def test_preset_and_effort(given, lossless, found):
-    assert preset_and_effort(SearchOptions(**given), lossless=lossless) == found
+    assert preset_and_effort(**given, lossless=lossless) == found
 
 
 @pytest.mark.parametrize(

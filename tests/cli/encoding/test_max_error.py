@@ -67,7 +67,7 @@ def test_larger_errors_make_smaller_files(mmp, picture):
         (["--max-error", "2.5"], "max_error = '2.5': must be a whole number of samples"),
         (
             [*NEAR, "--partition", "dyadic"],
-            "'auto': no preset uses all of partition = 'dyadic', max_error = 2",
+            "'auto': no preset uses all of max_error = 2, partition = 'dyadic'",
         ),
     ],
 )

@@ -1,11 +1,13 @@
 """Groups of pictures that are encoded at once, here by the cpu backend."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
 from mmpcodec import EncodeParams, MmpError, PictureError, encode
 from mmpcodec.cli.encoding import sources
-from mmpcodec.cli.encoding.sources import InGroups, OneByOne, Setting, work_of
+from mmpcodec.cli.encoding.sources import InGroups, Setting, work_of
 from mmpcodec.cli.jobs import Job
 
 
@@ -31,25 +33,24 @@ def test_each_picture_gets_its_own_file_or_error(jobs, monkeypatch):
             with pytest.raises(PictureError, match=r"2\.pgm"):
                 groups.of(job, no_progress)
             continue
-        found = groups.of(job, no_progress)
-        assert found.encoding.data == encode(
-            np.full((16, 16 + i), 30 * i, np.uint8), 16, preset="plain"
-        )
+        found, input_bytes = groups.of(job, no_progress)
+        assert input_bytes == Path(job.source).stat().st_size
+        assert found.data == encode(np.full((16, 16 + i), 30 * i, np.uint8), 16, preset="plain")
         assert (found.header.height, found.header.width) == (16, 16 + i)
 
 
 def test_one_that_does_not_fit_does_not_stop_the_others(jobs, monkeypatch):
-    encode_group = OneByOne.encode
+    encode_group = Setting.encode
 
     def small_device(self, pictures, progress):
         if any(picture.samples.shape[1] == 19 for picture in pictures):
             raise MmpError("does not fit")
         return encode_group(self, pictures, progress)
 
-    monkeypatch.setattr(OneByOne, "encode", small_device)
+    monkeypatch.setattr(Setting, "encode", small_device)
     groups = InGroups(Setting(EncodeParams(16), "cpu", None), jobs)
     for i in (0, 1, 4):
-        assert groups.of(jobs[i], no_progress).header.width == 16 + i
+        assert groups.of(jobs[i], no_progress)[0].header.width == 16 + i
     with pytest.raises(MmpError, match="does not fit"):
         groups.of(jobs[3], no_progress)
 

@@ -11,7 +11,7 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, LimitExceeded, ParameterError, Target
-from mmpcodec.codec import encoder, sources
+from mmpcodec.codec import sources
 from mmpcodec.codec.tiles import streaming
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
@@ -74,7 +74,7 @@ def test_more_devices_than_pictures_and_one_picture(devices):
 
 
 def test_large_batches_make_several_shares(devices, monkeypatch):
-    monkeypatch.setattr(encoder, "GROUP_FRAGMENTS", 12)
+    monkeypatch.setattr("mmpcodec.codec.devices.GROUP_FRAGMENTS", 12)
     pictures = [PICTURES[0]] * 24  # 12 fragments each
     mmpcodec.encode_batch(pictures, 30, preset="plain", device="0,1")
     assert [planes for _, planes in devices.calls] == [1] * 24
@@ -84,7 +84,7 @@ def test_large_batches_make_several_shares(devices, monkeypatch):
 @pytest.mark.parametrize("device", ["1", "0,2"])
 def test_a_device_searches_while_the_processor_goes_on(devices, monkeypatch, device):
     """Calls of a device wait for each other, and overlap with what follows other calls."""
-    monkeypatch.setattr(encoder, "GROUP_FRAGMENTS", 48)
+    monkeypatch.setattr("mmpcodec.codec.devices.GROUP_FRAGMENTS", 48)
     inside, finishing, overlaps = set(), set(), []
     code, finish = devices.encode_batch, mmpcodec.codec.layer_choice._finished
 

@@ -5,11 +5,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.devices import FakeDevice
 from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, backends
-from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.candidates import fitted, left_out
 from mmpcodec.codec.tiles.streaming import encode_large
@@ -81,19 +81,9 @@ def test_a_device_says_which_tools_it_lacks():
     assert cuda.fault(tools) == f"it has no predicted blocks with dependent; {able}"
 
 
-class Device(CpuBackend):
-    """The processor, with what a CUDA device lacks."""
-
-    name = "cuda"
-    decodes = False
-    missing = CudaBackend.missing
-    weighs_fragments = False
-    lacks = CudaBackend.lacks
-
-
 @pytest.fixture
 def device(monkeypatch):
-    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(Device))
+    monkeypatch.setitem(backends.ROWS, "cuda", backends.Row(FakeDevice))
 
 
 def tools_of(*arguments, **options):
@@ -109,7 +99,7 @@ def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
     found = tools_of(samples, preset="photo", **options)
     predicted = [tools for tools in found if tools.prediction]
     assert len(predicted) >= min(planes, 3)
-    assert all(Device().lacks(tools) is None for tools in predicted)
+    assert all(FakeDevice().lacks(tools) is None for tools in predicted)
 
 
 def test_what_a_device_leaves_out_is_named(device):

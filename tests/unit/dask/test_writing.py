@@ -9,7 +9,7 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import Cancelled, ParameterError
 from mmpcodec.codec.rate_control.targets import usual_lambda
-from mmpcodec.codec.tiles.tile_groups import prepared
+from mmpcodec.codec.sources import Kind, prepared
 from mmpcodec.errors import FileError
 from mmpcodec.metadata import Metadata
 
@@ -89,7 +89,7 @@ def test_bytes_for_all_forms_and_chunks(tmp_path_factory, shape, planes, kind, t
 def test_chunks_of_whole_tiles_are_kept():
     samples = dask.array.zeros((300, 500), dtype="uint8", chunks=(128, 192))
     params = mmpcodec.EncodeParams()
-    header, _ = prepared(samples.shape, 8, Metadata(), 64, params, list)
+    header = prepared(Kind(samples.shape, 8, Metadata()), 64, params, list).header
     assert writing.chunks_of(samples.chunks, header) == samples.chunks
     others = dask.array.zeros((300, 500), dtype="uint8", chunks=(100, 192))
     assert writing.chunks_of(others.chunks, header) == (2048, 2048)
@@ -175,7 +175,7 @@ def test_targets_are_refused(tmp_path, target):
     with pytest.raises(
         ParameterError, match=f"option '{target}': a target needs the whole picture"
     ):
-        to_mmp(array, tmp_path / "a.mmp", **{target: 3000})
+        to_mmp(array, tmp_path / "a.mmp", **{target: 30})
 
 
 @pytest.mark.parametrize("path", [None, 3, b"a.mmp"])

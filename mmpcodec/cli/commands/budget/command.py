@@ -21,7 +21,8 @@ from mmpcodec.cli.commands.budget.measuring import (
 )
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
-from mmpcodec.cli.encoding.choices import RateOptions, SearchOptions, wanted
+from mmpcodec.cli.encoding.choices import requested
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -154,9 +155,7 @@ def budget(
 
     limits = options.limits_of(max_samples, max_dimension, max_seconds=max_seconds)
     room = parse_bytes("total", total)
-    search = SearchOptions(fast, best, preset, effort, rate_model)
-    tools = {"partition": partition, "dictionary_limit": dictionary_limit}
-    params, _, remarks = wanted(RateOptions(), search, {"--lambdas": lambdas}, **tools)
+    (params, _), remarks = requested(locals())
     reading.check_changes(None, depth, 0, strip or ())
     output.check_png("--plot", plot)
     found, others = inputs_together(inputs, PICTURE.without(".mmp"))
@@ -180,8 +179,8 @@ def budget(
     numbers = numbers_of(encoder, device) if here else ()
     if cluster not in (None, CUDA):
         threads = threads or 1  # each thread of a worker has a picture of its own
-    less = tuple(strip or ())
-    work = MeasureLadders(ladder, "", params, encoder, threads, depth, less, limits, page)
+    setting = Setting(params, encoder, threads, None, depth, strip or (), limits=limits, page=page)
+    work = MeasureLadders(ladder, "", setting)
     work = work.on(files) if here else work
     shares = in_lowest_terms(millionths)
     to_stderr = any(job.target == STANDARD for job in [*files, *drawing])

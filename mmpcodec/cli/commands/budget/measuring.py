@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output, run
 from mmpcodec.cli.cluster.places import Place
-from mmpcodec.cli.encoding.sources import picture_of, work_of
+from mmpcodec.cli.encoding.sources import Setting, picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError, MmpError, ParameterError, PictureError
-from mmpcodec.params import DecodeLimits, EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
@@ -60,25 +59,17 @@ class MeasureLadders:
     lambdas : tuple of float
     cache : str
         Folder of the cache.
-    params : EncodeParams
-    backend : str
-    threads : int or None
-    depth : int or None
-    strip : tuple of str
-    limits : DecodeLimits
-    page : int or None
-        As for ``reader``.
+    setting : Setting
     """
 
     lambdas: tuple[float, ...]
     cache: str
-    params: EncodeParams
-    backend: str
-    threads: int | None
-    depth: int | None
-    strip: tuple[str, ...]
-    limits: DecodeLimits
-    page: int | None = None
+    setting: Setting
+
+    @property
+    def backend(self) -> str:
+        """Name of the backend, or "auto"."""
+        return self.setting.backend
 
     @property
     def wants_many(self) -> bool:
@@ -91,7 +82,7 @@ class MeasureLadders:
         """Return the picture of a job, which is read when it is needed."""
         from mmpcodec.planning.budget import LazyPicture
 
-        return LazyPicture(job.name, reader(job, self.depth, self.strip, self.limits, self.page))
+        return LazyPicture(job.name, reader(job, self.setting))
 
     def on(self, jobs: Sequence[Job]) -> "MeasureLadders":
         """Choose the backend for jobs on this machine.
@@ -105,7 +96,8 @@ class MeasureLadders:
 
         counts = backends.depends_on_work(self.backend)
         work = work_of(jobs) * len(self.lambdas) if counts else 0
-        return replace(self, backend=backends.get(self.backend, work).name)
+        name = backends.get(self.backend, work).name
+        return replace(self, setting=self.setting._replace(backend=name))
 
     def together(self, jobs: Sequence[Job]) -> "MeasureLadders":
         """Let a device encode the pictures of jobs at once; their turns then find the files.
@@ -148,25 +140,24 @@ class MeasureLadders:
         """
         from mmpcodec.planning.budget import PointCache, measure
 
-        more = {"backend": self.backend, "threads": self.threads, **more}
+        params, more = self.setting.params, {"threads": self.setting.threads, **more}
+        cache = PointCache(self.cache)
         try:
-            return measure(pictures, self.lambdas, PointCache(self.cache), self.params, **more)
+            return measure(pictures, self.lambdas, cache, params, backend=self.backend, **more)
         except OSError as error:
             if isinstance(error, MmpError):
                 raise
             raise FileError.from_os(error.filename or self.cache, error) from error
 
 
-def reader(
-    job: Job, depth: int | None, strip: Sequence[str], limits: DecodeLimits, page: int | None
-) -> "Callable[[], Picture]":
+def reader(job: Job, setting: Setting) -> "Callable[[], Picture]":
     """Return a function that reads the picture of a job; standard input is read once and kept."""
 
     def read() -> "Picture":
         from mmpcodec.pictures.side.facts import stripped
 
-        picture = picture_of(job.source, job.name, depth, limits, page)
-        return replace(picture, metadata=stripped(picture.metadata, *strip))
+        picture = picture_of(job.source, job.name, setting.depth, setting.limits, setting.page)
+        return replace(picture, metadata=stripped(picture.metadata, *setting.strip))
 
     return functools.cache(read) if job.source == STANDARD else read
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from mmpcodec import Inspection
-    from mmpcodec.codec.encoding import LayerCoding
+    from mmpcodec.codec.tile_coding import LayerCoding
     from mmpcodec.format.container import Header
     from mmpcodec.metadata import Metadata
     from mmpcodec.trace import Totals, Trace

@@ -19,7 +19,7 @@ from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
-from mmpcodec.codec.rate_control.targets import rate_of
+from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
 
 BYTES = Levels(8, (0, 255), 8)
@@ -181,17 +181,28 @@ def test_only_one_may_be_given(given):
             function(argument, **given)
 
 
-def test_what_was_asked_for():
-    usual = pytest.approx(0.008 * 15**2.4)
-    assert rate_of() == (usual, 85, None, "auto", False)
-    assert rate_of(lam=0) == (0, None, None, "psnr", True)
-    assert rate_of(lam=7) == (7, None, None, "psnr", True)
-    assert rate_of(quality=90) == (pytest.approx(0.008 * 10**2.4), 90, None, "auto", True)
-    assert rate_of(quality=100) == (0, None, None, "psnr", True)
-    assert rate_of(max_error=2) == (32.0, None, None, "psnr", True)
-    assert rate_of(target_bpp=0.5) == (32.0, None, Target("bpp", 0.5), "auto", True)
-    assert rate_of(target_psnr=30) == (32.0, None, Target("psnr", 30), "psnr", True)
-    assert rate_of(target_ssimulacra2=-3) == (32.0, None, Target("ssimulacra2", -3), "auto", True)
+@pytest.mark.parametrize(
+    ("options", "lam", "quality", "target", "tune"),
+    [
+        ({}, 0.008 * 15**2.4, 85, None, "auto"),
+        ({"lam": 0}, 0, None, None, "psnr"),
+        ({"lam": 7}, 7, None, None, "psnr"),
+        ({"lam": 7, "tune": "eye", "preset": "photo"}, 7, None, None, "eye"),
+        ({"quality": 90}, 0.008 * 10**2.4, 90, None, "auto"),
+        ({"quality": 90, "max_error": 2}, 32, None, None, "psnr"),
+        ({"quality": 100}, 0, None, None, "psnr"),
+        ({"max_error": 2}, 32, None, None, "psnr"),
+        ({"target_bpp": 0.5}, 32, None, Target("bpp", 0.5), "auto"),
+        ({"target_psnr": 30}, 32, None, Target("psnr", 30), "psnr"),
+        ({"target_ssimulacra2": -3}, 32, None, Target("ssimulacra2", -3), "auto"),
+    ],
+)
+def test_what_was_asked_for(options, lam, quality, target, tune):
+    params, found = request_of(**options)
+    assert found == target
+    assert params.lam == pytest.approx(lam)
+    assert (params.quality, params.tune) == (quality, tune)
+    assert params.spared == ("" if options else "deep")
 
 
 def encoded(picture=PICTURE, **options):
