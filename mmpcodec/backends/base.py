@@ -30,7 +30,7 @@ named backend cannot encode run on another backend.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -48,6 +48,32 @@ from mmpcodec.tools import PRESETS, TABLE, LosslessForm, Tools, presets_where
 from mmpcodec.trace import Coded, Trace
 
 
+@dataclass(frozen=True, eq=False)
+class PlaneTask:
+    """A plane to encode.
+
+    Parameters
+    ----------
+    plane : (H, W) uint8 or uint16 array, C order
+        uint8 at a depth of 8, else uint16 with samples below 2**depth. In device memory only if the
+        backend reads device arrays.
+    params : EncodeParams
+    depth : int
+        Bits per sample, 8 to 16.
+    earlier : sequence of arrays
+        The decoded planes that predict this one, as many as the tool *cross component* says, of its
+        shape and type.
+    fragments : FragmentMap or None
+        How much each fragment counts; None if all count alike.
+    """
+
+    plane: Any
+    params: EncodeParams
+    depth: int = BYTE
+    earlier: Sequence[np.ndarray] = ()
+    fragments: FragmentMap | None = None
+
+
 class Backend(ABC):
     """A backend; the docstring of this module states the contract."""
 
@@ -55,7 +81,7 @@ class Backend(ABC):
     decodes = True
     """Whether ``decode`` and ``decode_lossless`` work."""
     reads_device_arrays = False
-    """Whether ``encode`` and ``encode_batch`` take CuPy arrays without a copy to the host."""
+    """Whether a ``PlaneTask`` may hold CuPy arrays."""
     batches = False
     """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
     releases_gil = False
@@ -66,7 +92,7 @@ class Backend(ABC):
     missing: frozenset[str] = frozenset()
     """Tools of presets that the backend lacks, and that an encoder leaves out of presets."""
     weighs_fragments = True
-    """Whether ``encode`` takes ``fragments``."""
+    """Whether a ``PlaneTask`` may have ``fragments``."""
     fixed_filters = FixedFilters()
     post_filter = PostFilter()
     cross_component_filter = CrossComponentFilter()
@@ -109,6 +135,21 @@ class Backend(ABC):
         if fault := self.fault(tools, depth):
             raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
 
+    def check(self, task: PlaneTask) -> None:
+        """Check that the backend can code a plane.
+
+        Raises
+        ------
+        BackendUnavailable
+            When it ``lacks`` something, or all fragments count alike for it.
+        ParameterError
+            When the earlier planes are not those that the tools name.
+        """
+        self.check_has(task.params.tools, task.depth)
+        self.check_earlier(task.params.tools, task.plane.shape, task.earlier)
+        if task.fragments is not None and not self.weighs_fragments:
+            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
+
     @staticmethod
     def check_earlier(tools: Tools, shape: tuple[int, ...], earlier: Sequence[np.ndarray]) -> None:
         """Check that there are the earlier planes that the tools name, of the shape of the plane.
@@ -149,46 +190,42 @@ class Backend(ABC):
 
     @abstractmethod
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
         """Encode a plane.
 
         Parameters
         ----------
-        plane : (H, W) uint8 or uint16 array, C order
-            uint8 at a depth of 8, else uint16 with samples below 2**depth.
-        params : EncodeParams
-        depth : int
-            Bits per sample, 8 to 16.
-        earlier : sequence of arrays
-            The decoded planes that predict this one, as many as the tool *cross component* says, of
-            its shape and type.
-        fragments : FragmentMap or None
-            How much each fragment counts; None if all count alike.
+        task : PlaneTask
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
             ``progress(done, total) -> bool`` gets numbers of 16x16 fragments.
 
-        Returns
-        -------
-        Coded
-
         Raises
         ------
-        BackendUnavailable
-            When the backend ``lacks`` something.
+        BackendUnavailable, ParameterError
+            See ``check``.
         Cancelled
             When ``progress`` returned False.
         """
+
+    def encode_batch(
+        self,
+        tasks: Sequence[PlaneTask],
+        *,
+        threads: int | None = None,
+        progress: Progress | None = None,
+    ) -> list[Coded]:
+        """Encode planes of one depth with equal parameters, each as ``encode`` does.
+
+        Progress counts the fragments of all.
+        """
+        shares = [fragments_in(task.plane.shape) for task in tasks]
+        return [
+            self.encode(task, threads=threads, progress=part)
+            for task, part in zip(tasks, in_turn(progress, shares), strict=True)
+        ]
 
     def encode_lossless(
         self,
@@ -243,22 +280,6 @@ class Backend(ABC):
             they depend on the order in which a backend decodes planes.
         """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
-
-    def encode_batch(
-        self,
-        planes: Sequence,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Coded]:
-        """Encode several planes, each as ``encode`` does; progress counts the fragments of all."""
-        shares = [fragments_in(plane.shape) for plane in planes]
-        return [
-            self.encode(plane, params, depth=depth, threads=threads, progress=part)
-            for plane, part in zip(planes, in_turn(progress, shares), strict=True)
-        ]
 
     def decode(
         self,

@@ -5,11 +5,10 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.depth import BYTE
-from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
+from mmpcodec.reference.blocks.steps import PlaneSteps
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
@@ -186,48 +185,22 @@ class CpuBackend(Backend):
         return f"C++, SIMD level {self.simd or self.levels()[0]}, {processors()} threads"
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_has(params.tools, depth)
-        self.check_earlier(params.tools, plane.shape, earlier)
-        if params.tools.prediction:
-            fixed = params.lambda_fixed
-            return _coded_blocks(
-                params.tools,
-                *_cpu.encode_blocks(
-                    plane,
-                    depth,
-                    params.coded_tools,
-                    list(earlier),
-                    fixed,
-                    fragments and (fragments.changes, fragments.lambdas(fixed)),
-                    params.rate_model == "log2",
-                    self.efforts[params.effort]
-                    if self.efforts
-                    else block_effort(params.effort, plane.size),
-                    threads or default_threads(params.tools),
-                    self.simd or self.levels()[0],
-                    progress,
-                ),
-            )
-        return _coded(
-            *_cpu.encode(
-                plane,
-                params.coded_tools,
-                params.lambda_fixed,
-                params.rate_model == "log2",
-                threads or default_threads(params.tools),
-                self.simd or self.levels()[0],
-                progress,
-            )
+        self.check(task)
+        plane, params, fixed = task.plane, task.params, task.params.lambda_fixed
+        tools, log2, effort = params.coded_tools, params.rate_model == "log2", params.effort
+        how = threads or default_threads(tools), self.simd or self.levels()[0], progress
+        if not tools.prediction:
+            return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
+        limits = self.efforts[effort] if self.efforts else block_effort(effort, plane.size)
+        weights = task.fragments and (task.fragments.changes, task.fragments.lambdas(fixed))
+        earlier = list(task.earlier)
+        return _coded_blocks(
+            params.tools,
+            *_cpu.encode_blocks(
+                plane, task.depth, tools, earlier, fixed, weights, log2, limits, *how
+            ),
         )
 
     def decode(

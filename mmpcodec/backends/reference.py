@@ -6,12 +6,10 @@ from functools import partial
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.depth import BYTE
-from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.lossless import coder
 from mmpcodec.reference.trees.coder import (
     PictureState,
@@ -40,18 +38,10 @@ class ReferenceBackend(Backend):
         return f"NumPy {np.__version__}, one thread"
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_has(params.tools, depth)
-        self.check_earlier(params.tools, plane.shape, earlier)
+        self.check(task)
+        plane, params = task.plane, task.params
         tools, lambda_fixed = params.coded_tools, params.lambda_fixed
         report = partial(report_progress, progress)
         if tools.prediction:
@@ -63,9 +53,9 @@ class ReferenceBackend(Backend):
                     params.effort,
                     report,
                     params.rate_model,
-                    depth,
-                    earlier,
-                    fragments,
+                    task.depth,
+                    task.earlier,
+                    task.fragments,
                 )
             )
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import LOSSLESS
+from mmpcodec.codec.layers.tasks import LOSSLESS
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.layers import fault_of_depth

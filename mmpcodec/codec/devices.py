@@ -10,7 +10,8 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import KnownLossless, encode_tiles
+from mmpcodec.codec.layers.coding import KnownLossless
+from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import beside, on_device

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
+from mmpcodec.format.layers import Layer
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.samples import Samples
@@ -50,6 +51,23 @@ class LayerCoding:
     depth: int = BYTE
     entries: int = 0
     transparent: bool = False
+
+    @classmethod
+    def of(
+        cls, layer: Layer, depth: int, trace: Trace | None = None, backend: str = "", tile: int = 0
+    ) -> "LayerCoding":
+        """Describe a layer of a tile."""
+        return cls(
+            layer.name,
+            layer.tools,
+            len(layer.payload),
+            layer.coefficients,
+            layer.cross_component_coefficients,
+            trace,
+            tile,
+            backend,
+            depth,
+        )
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from mmpcodec.codec.colour import can_be_fine, layout_of_form
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
-from mmpcodec.format.layouts import WEIGHTS, Layout, planes_before
+from mmpcodec.format.layouts import Layout, planes_before, weight_of
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.trees.fragments import fragments_in
@@ -104,7 +104,7 @@ def weight_of_layer(form: Form, layout: Layout, layer: int, tune: str, *, weighs
     weighs : bool
         Whether errors are weighted by frequency.
     """
-    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    weight = weight_of(form, layout, layer)
     if tune == EYE:
         weight *= SEEN_GAIN if weighs else 1.0
         weight *= SEEN_CHROMA if layer > 0 and layout is not Layout.APART else 1.0

@@ -18,7 +18,7 @@ from mmpcodec.format.layouts import Layout, layer_names, planes_before
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tool_fields import read_tool, read_tools, write_tools
-from mmpcodec.reference.colour_rotation import LEAST_ROTATION, NO_ROTATION, Rotation
+from mmpcodec.reference.colour import LEAST_ROTATION, NO_ROTATION, Rotation
 from mmpcodec.reference.filters import cross_component
 from mmpcodec.reference.filters.cross_component import (
     MOST_PLANES,

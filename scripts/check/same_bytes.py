@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 
@@ -28,7 +29,7 @@ BLOCKS = {"preset": ("photo",), "fragment_size": (32, 64), "effort": (1, 2, 6)}
 
 
 def cpu_payload(picture, params):
-    return CpuBackend().encode(picture, params, threads=1).payload
+    return CpuBackend().encode(PlaneTask(picture, params), threads=1).payload
 
 
 def each_of(values: dict[str, tuple]) -> list[dict[str, Any]]:
@@ -51,7 +52,7 @@ def main() -> None:
                 continue
             params = EncodeParams.from_options(lam, **options)
             expected = pool.map(cpu_payload, loaded, itertools.repeat(params))
-            found = CudaBackend().encode_batch(loaded, params)
+            found = CudaBackend().encode_batch([PlaneTask(each, params) for each in loaded])
             for path, wanted, coded in zip(args.pictures, expected, found, strict=True):
                 compared += 1
                 if coded.payload != wanted:

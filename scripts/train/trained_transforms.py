@@ -25,6 +25,7 @@ import numpy as np
 from tables import SIDE, middle, write
 
 from mmpcodec import EncodeParams, backends
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.reference.blocks.coder import BlockPicture, code_blocks
 from mmpcodec.reference.blocks.models import independent_step
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
@@ -113,7 +114,7 @@ def blocks_of(source: np.ndarray, lam: float, effort: int) -> Blocks:
         fixed_filters=0,
         trained_transforms=False,
     )
-    payload = backends.get("cpu").encode(source, params, threads=1).payload
+    payload = backends.get("cpu").encode(PlaneTask(source, params), threads=1).payload
     picture = WatchedPicture(source, params)
     reader = SymbolReader(payload, block_syntax(params.tools.dictionary))
     for fragment in picture.fragments(None):

@@ -12,16 +12,18 @@ import numpy as np
 from cases import shipped
 
 from mmpcodec import EncodeParams, backends
-from mmpcodec.backends.base import Backend
-from mmpcodec.codec.colour import LayerPlane, joined, narrowed, split
-from mmpcodec.codec.palette_layer import PaletteSamples, drawn_over, encode_palette
+from mmpcodec.backends.base import Backend, PlaneTask
+from mmpcodec.codec.colour import joined, split
+from mmpcodec.codec.palettes.layer import encode_palette
 from mmpcodec.depth import BYTE
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.format.palette import Palette
+from mmpcodec.reference.colour import narrowed
 from mmpcodec.reference.lossless.planes import to_planes
+from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.samples import Samples, form_of
 from mmpcodec.tools import PRESETS, Tools, preset_tools
 
@@ -121,7 +123,10 @@ def _tile(
     palette, _ = encode_palette(backend, *found, transparent, depth, tools, 1)
     planes = split(samples, depth, layout or Layout.APART)
     below = list(zip(layer_names(form, layout), planes, strict=True))
-    coded = [_layer(backend, *each) for each in below[0 if transparent else form.colours :]]
+    coded = [
+        _layer(backend, name, plane, layout.depth_of(name, depth))
+        for name, plane in below[0 if transparent else form.colours :]
+    ]
     decoded = [plane for _, plane in coded]
     of_layers: Samples | None
     if transparent:
@@ -134,12 +139,12 @@ def _tile(
     return layers.write(header, layout, own, crc, palette=palette), shown
 
 
-def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.ndarray]:
+def _layer(backend: Backend, name: str, plane: np.ndarray, depth: int) -> tuple[Layer, np.ndarray]:
     """Return a layer and the samples that it decodes to."""
     if name == ALPHA:
-        payload, _, _ = backend.encode_lossless(to_planes(plane.samples), plane.depth, TOOLS.form)
-        return Layer(name, TOOLS, payload), plane.samples
-    made = backend.encode(plane.samples, BELOW, depth=plane.depth)
+        payload, _, _ = backend.encode_lossless(to_planes(plane), depth, TOOLS.form)
+        return Layer(name, TOOLS, payload), plane
+    made = backend.encode(PlaneTask(plane, BELOW, depth))
     tools = replace(BELOW.coded_tools, post_filter=False, cross_component_filter=False)
     return Layer(name, tools, made.payload), made.samples
 

@@ -13,7 +13,7 @@ from support.strategies import block_tools, earlier_planes, natural, text_like, 
 
 import mmpcodec
 from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
-from mmpcodec.codec.palette_layer import decode_palette
+from mmpcodec.codec.palettes.layer import decode_palette
 from mmpcodec.format.palette import Palette, Streams, joined
 from mmpcodec.tools import LOSSLESS_FORMS
 

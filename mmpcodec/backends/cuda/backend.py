@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends import block_efforts
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
 from mmpcodec.backends.cuda import blocks
@@ -17,9 +17,8 @@ from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import BackendUnavailable, LimitExceeded
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
@@ -99,31 +98,17 @@ class CudaBackend(Backend):
         """Compile the kernels for the current device, or load them from CuPy's cache."""
         for preset in ("plain", "text", "photo"):
             params = EncodeParams(tools=self.able(PRESETS[preset]))
-            self.encode(np.zeros((1, 1), np.uint8), params)
+            self.encode(PlaneTask(np.zeros((1, 1), np.uint8), params))
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_earlier(params.tools, plane.shape, earlier)
-        if fragments is not None:
-            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
-        options: Any = {"depth": depth, "threads": threads, "progress": progress}
-        return self.encode_batch([plane], params, **options)[0]
+        return self.encode_batch([task], threads=threads, progress=progress)[0]
 
     def encode_batch(
         self,
-        planes: Sequence,
-        params: EncodeParams,
+        tasks: Sequence[PlaneTask],
         *,
-        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
@@ -131,10 +116,8 @@ class CudaBackend(Backend):
 
         Parameters
         ----------
-        planes : sequence of (H, W) uint8 NumPy or CuPy arrays
-        params : EncodeParams
-        depth : int
-            8, the only depth that the device codes.
+        tasks : sequence of PlaneTask
+            Their planes are (H, W) uint8 NumPy or CuPy arrays.
         threads : int or None
             Host threads for entropy coding; None takes all processors.
         progress : callable or None
@@ -142,14 +125,16 @@ class CudaBackend(Backend):
 
         Raises
         ------
-        BackendUnavailable
-            When the device cannot encode with these tools or at this depth.
+        BackendUnavailable, ParameterError
+            See ``check``.
         LimitExceeded
             When a picture needs more device memory than is free.
         KernelError
             When a kernel does not compile.
         """
-        self.check_has(params.tools, depth)
+        for task in tasks:
+            self.check(task)
+        planes, params = [task.plane for task in tasks], tasks[0].params
         effort = (PLAIN_EFFORTS if self.plain else block_efforts.CUDA_EFFORTS)[params.effort]
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)

@@ -186,8 +186,8 @@ def _parsed(given: str) -> list[Rectangle]:
 @lru_cache(maxsize=1)
 def _read_mask(name: str, limits: DecodeLimits) -> "np.ndarray":
     """Read a mask of 8 bits, (H, W); of colours the largest sample counts."""
-    from mmpcodec.codec.colour import widened
     from mmpcodec.depth import BYTE
+    from mmpcodec.reference.colour import widened
 
     picture = output.read_picture(name, limits).without_alpha()
     if picture.depth > BYTE:

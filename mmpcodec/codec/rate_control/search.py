@@ -30,7 +30,9 @@ from mmpcodec.codec.rate_control.targets import (
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
+from mmpcodec.format.layouts import weight_of
 from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
+from mmpcodec.samples import form_of
 from mmpcodec.tools import presets_where
 
 if TYPE_CHECKING:
@@ -345,9 +347,11 @@ class _Search:
     def _expected(self) -> Callable[[float], Point]:
         """Return what predicts the point of a lambda."""
         if not isinstance(self.goal, _ScoreGoal):
-            bits = self._levels.bits
-            planes = split(self._samples, bits, layout_of(self._samples, 1.0))
-            forecast, scale = Forecast(planes, coded_depth(bits)), self._levels.scale**2
+            bits, scale = self._levels.bits, self._levels.scale**2
+            form, layout = form_of(self._samples), layout_of(self._samples, 1.0)
+            planes = split(self._samples, bits, layout)
+            weights = [weight_of(form, layout, layer) for layer in range(len(planes))]
+            forecast = Forecast(planes, weights, coded_depth(bits))
             if scale == 1:
                 return forecast.at
 

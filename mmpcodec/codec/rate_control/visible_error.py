@@ -12,7 +12,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.colour import widened
 from mmpcodec.codec.tile_coding import weight_of_layer
 from mmpcodec.codec.weighting.masking import AREA, CELL, luma_of, masking
 from mmpcodec.depth import coded_depth, extra_bits
@@ -21,6 +20,7 @@ from mmpcodec.params import EYE, LAMBDA_FRACTION_BITS, STEP_SQUARED
 from mmpcodec.reference.blocks.quantisation_matrix import PLAIN, weights
 from mmpcodec.reference.blocks.steps import step_at
 from mmpcodec.reference.blocks.transform import basis
+from mmpcodec.reference.colour import widened
 from mmpcodec.samples import form_of
 from mmpcodec.tools import EYE_WEIGHTS
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.colour import joined, narrowed
+from mmpcodec.codec.colour import joined
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.levels import Levels
-from mmpcodec.codec.palette_layer import PaletteSamples, coding_of, decode_palette, drawn_over
+from mmpcodec.codec.palettes.layer import coding_of, decode_palette
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -19,11 +19,12 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.blocks.steps import steps_of
+from mmpcodec.reference.colour import narrowed
 from mmpcodec.reference.lossless.planes import from_planes
+from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.trace import Trace
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
@@ -31,25 +32,9 @@ def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
     return [
         coding_of(part, tile=tile.number)
         if isinstance(part, Palette)
-        else _layer_coding(tile, part, depth_of(part, stream.layout, depth))
+        else LayerCoding.of(part, depth_of(part, stream.layout, depth), tile=tile.number)
         for part in stream.parts
     ]
-
-
-def _layer_coding(
-    tile: Tile, layer: Layer, depth: int, trace: Trace | None = None, by: str = ""
-) -> LayerCoding:
-    return LayerCoding(
-        layer.name,
-        layer.tools,
-        len(layer.payload),
-        layer.coefficients,
-        layer.cross_component_coefficients,
-        trace,
-        tile.number,
-        by,
-        depth,
-    )
 
 
 Decoded = tuple[np.ndarray, list[LayerCoding]]
@@ -180,7 +165,7 @@ def _decode_layer(
         if header.planes == 1:
             return error
         return error.within(layer.name)
-    return samples, _layer_coding(tile, layer, depth, trace, backend.name)
+    return samples, LayerCoding.of(layer, depth, trace, backend.name, tile.number)
 
 
 def _decode_palette(

@@ -50,6 +50,6 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
     total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):
         weight = weight_of_layer(form, layout, layer, params.tune, weighs=True)
-        errors = weighting.seen_cells(plane.samples, decoded.samples)
-        total = total + weight / 4.0 ** extra_bits(plane.depth) * errors
+        errors = weighting.seen_cells(plane, decoded)
+        total = total + weight / 4.0 ** extra_bits(layout.depth_of("", depth)) * errors
     return total

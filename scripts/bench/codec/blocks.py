@@ -16,7 +16,7 @@ from unittest import mock
 import numpy as np
 
 from mmpcodec import EncodeParams, pictures
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -34,7 +34,7 @@ def params_of(lam: float, effort: int = 6) -> EncodeParams:
 def encode_into(
     payloads: set[bytes], backend: Backend, picture: np.ndarray, params: EncodeParams
 ) -> None:
-    payloads.add(backend.encode(picture, params).payload)
+    payloads.add(backend.encode(PlaneTask(picture, params)).payload)
 
 
 def bench_pictures(loaded: dict[str, np.ndarray], lam: float) -> None:
@@ -61,7 +61,7 @@ def bench_workers(picture: np.ndarray, lam: float) -> None:
     print("\n| most workers of a team | s |\n|---|---|")
     for workers in WORKERS:
         with mock.patch.object(blocks, "MOST_WORKERS", workers):
-            encode = partial(CudaBackend().encode, picture, params_of(lam))
+            encode = partial(CudaBackend().encode, PlaneTask(picture, params_of(lam)))
             print(f"| {workers} | {median_seconds(encode, 1):.2f} |")
 
 
@@ -71,7 +71,8 @@ def bench_batches(loaded: dict[str, np.ndarray], lam: float) -> None:
     tiles = list(loaded.values())
     for count in BATCHES:
         batch = [np.roll(tiles[i % len(tiles)], 37 * i, axis=i % 2) for i in range(count)]
-        encode = partial(CudaBackend().encode_batch, batch, params_of(lam))
+        tasks = [PlaneTask(plane, params_of(lam)) for plane in batch]
+        encode = partial(CudaBackend().encode_batch, tasks)
         seconds = median_seconds(encode, 1)
         print(f"| {count} | {seconds:.2f} | {count / seconds:.1f} |")
 

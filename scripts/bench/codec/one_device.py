@@ -21,6 +21,7 @@ from unittest import mock
 import numpy as np
 
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import trees
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -36,7 +37,7 @@ INT8_OPERATIONS_A_SECOND = 1.98e15
 
 def brute_force_seconds(picture: np.ndarray, params: EncodeParams) -> float:
     start = time.perf_counter()
-    CpuBackend(simd="brute-force").encode(picture, params, threads=1)
+    CpuBackend(simd="brute-force").encode(PlaneTask(picture, params), threads=1)
     return time.perf_counter() - start
 
 
@@ -49,8 +50,8 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
             for lam in lambdas:
                 params = EncodeParams.from_options(lam, preset=preset)
                 seconds = median_seconds(partial(CudaBackend().encode, picture, params))
-                payload = CudaBackend().encode(picture, params).payload
-                same = payload == CpuBackend().encode(picture, params).payload
+                payload = CudaBackend().encode(PlaneTask(picture, params)).payload
+                same = payload == CpuBackend().encode(PlaneTask(picture, params)).payload
                 each = 1e6 * seconds / fragments_in(picture.shape)
                 print(
                     f"| {name} | {width}x{height} | {preset} | {lam:g} | {1000 * seconds:.1f} "
@@ -88,8 +89,8 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
     """Print the time of a fragment by phase, on the device and on the host."""
     params, count = EncodeParams(lam), fragments_in(picture.shape)
     backend = CudaBackend(profile=0)
-    backend.encode(picture, params)
-    backend.encode(picture, params)
+    backend.encode(PlaneTask(picture, params))
+    backend.encode(PlaneTask(picture, params))
     cycles = backend.phase_cycles
     coding: list[float] = []
     code = trees.TreeGroup._code
@@ -102,7 +103,7 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
     with mock.patch.object(trees.TreeGroup, "_code", timed):
         total = median_seconds(partial(CudaBackend().encode, picture, params))
         coding.clear()
-        coded = CudaBackend().encode(picture, params)
+        coded = CudaBackend().encode(PlaneTask(picture, params))
     clock = kernel_seconds(picture, params) / sum(cycles.values())
     print(f"\nOne picture takes {1000 * total:.1f} ms; the first block's time:\n")
     print("| phase | µs a fragment | % of the picture |\n|---|---|---|")
@@ -142,7 +143,7 @@ def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
         return end
 
     with mock.patch.object(trees.TreeGroup, "_launch", timed):
-        CudaBackend(profile=0).encode(picture, params)
+        CudaBackend(profile=0).encode(PlaneTask(picture, params))
     return sum(cupy.cuda.get_elapsed_time(start, end) for start, end in spent) / 1000
 
 
@@ -178,9 +179,9 @@ def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     picture, params = mosaic(loaded, LARGE), EncodeParams(lam)
     gpu = median_seconds(partial(CudaBackend().encode, picture, params), 1)
     start = time.perf_counter()
-    expected = CpuBackend().encode(picture, params)
+    expected = CpuBackend().encode(PlaneTask(picture, params))
     cpu = time.perf_counter() - start
-    same = CudaBackend().encode(picture, params).payload == expected.payload
+    same = CudaBackend().encode(PlaneTask(picture, params)).payload == expected.payload
     print(
         f"\n{picture.size / 1e6:.1f} megapixels: GPU {gpu:.2f} s, "
         f"{1e6 * gpu / fragments_in(picture.shape):.1f} µs a fragment; cpu {cpu:.2f} s; "

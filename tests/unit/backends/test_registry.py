@@ -17,6 +17,7 @@ from mmpcodec import (
     encode_picture,
     encode_pictures,
 )
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
@@ -152,11 +153,11 @@ def test_candidates_need_the_named_backend(monkeypatch):
 
 def test_batch_of_any_backend_is_one_by_one():
     planes = [np.full((20, 16 * i), 40 * i, np.uint8) for i in (1, 2, 3)]
-    calls = []
+    tasks, calls = [PlaneTask(plane, EncodeParams()) for plane in planes], []
     coded = CpuBackend().encode_batch(
-        planes, EncodeParams(), progress=lambda done, total: calls.append((done, total))
+        tasks, progress=lambda done, total: calls.append((done, total))
     )
-    alone = [CpuBackend().encode(plane, EncodeParams()).payload for plane in planes]
+    alone = [CpuBackend().encode(task).payload for task in tasks]
     assert [each.payload for each in coded] == alone
     assert calls == sorted(calls)
     assert calls[-1] == (12, 12)
@@ -169,9 +170,9 @@ class Fake(ReferenceBackend):
     batches = True
     calls = 0
 
-    def encode_batch(self, planes, params, **options):
+    def encode_batch(self, tasks, **options):
         type(self).calls += 1
-        return super().encode_batch(planes, params, **options)
+        return super().encode_batch(tasks, **options)
 
 
 def test_a_row_of_the_registry_is_all_that_a_backend_needs(monkeypatch):

@@ -9,14 +9,10 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import backends
-from mmpcodec.codec.palette_layer import (
-    PaletteSamples,
-    decode_palette,
-    drawn_over,
-    encode_palette,
-)
+from mmpcodec.codec.palettes.layer import decode_palette, encode_palette
 from mmpcodec.errors import Cancelled, CorruptStream, FormatError
 from mmpcodec.format.layouts import Layout
+from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.tools import Tools
 
 CPU = backends.get("cpu")

@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmpcodec import EncodeParams
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import Tally
@@ -95,7 +96,7 @@ def flat_but_one_cell(shape):
 def test_noise_takes_the_bits_of_a_picture(options):
     picture = flat_but_one_cell((33, 38))
     params = EncodeParams.from_options(20, effort=1, **options)
-    coded = REFERENCE.encode(picture, params)
+    coded = REFERENCE.encode(PlaneTask(picture, params))
     rates = coded.trace.cell_rates
     assert rates.shape == (3, 3)
     assert rates.dtype == np.int64

@@ -1,0 +1,272 @@
+"""The layers of a tile, each with the candidates that are tried on it."""
+
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend, PlaneTask
+from mmpcodec.codec import classification
+from mmpcodec.codec.colour import can_be_fine, layout_of, split
+from mmpcodec.codec.distortion import seen_pixels
+from mmpcodec.codec.rotation import chosen_rotation
+from mmpcodec.codec.tile_coding import (
+    TileSource,
+    header_of_tile,
+    params_of_layer,
+    weight_of_layer,
+)
+from mmpcodec.codec.weighting.filling import filled
+from mmpcodec.codec.weighting.maps import Weighting
+from mmpcodec.codec.weighting.masking import masked
+from mmpcodec.depth import BYTE, coded_depth
+from mmpcodec.format.container import Header
+from mmpcodec.format.layouts import Layout, layer_names, weight_of
+from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.reference.colour import NO_ROTATION, Rotation, widened
+from mmpcodec.reference.trees.fragments import fragments_in
+from mmpcodec.runtime.arrays import on_device
+from mmpcodec.samples import form_of
+from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, preset_tools
+
+LOSSLESS = PRESETS["lossless"]
+MOST_SMALL = 1 << 14
+"""Largest number of pixels of a picture, not in tiles, on which lossless samples are always
+tried."""
+ALL_ALIKE = Weighting()
+"""The importance of pixels that all count alike."""
+ALL_PLANES = -1
+"""Number of the layer that holds all planes as lossless samples."""
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class LayerTask(PlaneTask):
+    """A layer to encode with one candidate.
+
+    A layer of all planes has an (H, W, C) array for its plane. Colours of hidden pixels are filled.
+
+    Parameters
+    ----------
+    tile : int
+        Number of the tile.
+    layout : Layout
+    layer : int
+        Number of the layer in the tile.
+    name : str
+    candidate : int or None
+        Number of the candidate; None for alpha, which all candidates share.
+    backend : Backend
+    weight : float
+        How much a squared error counts in the rate-distortion cost.
+    lam : float
+        Lambda of the picture; the one of ``params`` is that of the layer.
+    compared : bool
+        Whether the cost counts errors, because the layer is compared with others.
+    header : Header
+        The header of the file without the sizes of the tiles.
+    weighting : Weighting
+    rotation : Rotation
+        Of the colours, for the fine layout.
+    """
+
+    tile: int
+    layout: Layout
+    layer: int
+    name: str
+    candidate: int | None
+    backend: Backend
+    weight: float
+    lam: float
+    compared: bool
+    header: Header
+    weighting: Weighting = ALL_ALIKE
+    rotation: Rotation = NO_ROTATION
+
+    @property
+    def share(self) -> int:
+        """Number of 16x16 fragments, summed over the planes."""
+        planes = self.plane.shape[2] if self.plane.ndim == 3 else 1
+        return planes * fragments_in(self.plane.shape[:2])
+
+
+def layer_tasks(
+    number: int,
+    tile: TileSource,
+    candidates: Sequence[EncodeParams],
+    chosen: Mapping[Tools, Backend],
+    threads: int | None,
+) -> list[LayerTask]:
+    """Return the tasks of the tile of a number; see ``encode_tiles`` for the other parameters."""
+    layers = _Layers(number, tile, candidates, chosen, threads)
+    tried = layers.tried()
+    tasks: list[LayerTask] = []
+    for index, candidate in enumerate(candidates):
+        if candidate.tools.lossless and all(index in each for each in tried):
+            tasks += layers.lossless(index)
+    for layout, own in layers.layouts(tried):
+        tasks += layers.apart(layout, own)
+    return tasks
+
+
+def without_error(params: EncodeParams) -> EncodeParams:
+    """Return parameters without a maximal error."""
+    return replace(params, tools=replace(params.tools, max_error=0))
+
+
+def samples_on_host(samples: Any) -> np.ndarray:
+    """Return samples in host memory."""
+    return samples.get() if on_device(samples) else samples
+
+
+class _Layers:
+    """The layers of a tile; see ``layer_tasks`` for the parameters."""
+
+    def __init__(
+        self,
+        number: int,
+        tile: TileSource,
+        candidates: Sequence[EncodeParams],
+        chosen: Mapping[Tools, Backend],
+        threads: int | None,
+    ):
+        self.tile, self.candidates, self.chosen, self.threads = tile, candidates, chosen, threads
+        self.lam, self.form = candidates[0].lam, form_of(tile.on_host)
+        header, compared = header_of_tile(tile, candidates), len(candidates) > 1
+        self.common: dict[str, Any] = {"tile": number, "lam": self.lam, "header": header}
+        self.common["compared"] = compared or len(header.tool_sets) > 0
+        seen = seen_pixels(tile.on_host) if self.lam > 0 else None
+        if tile.hidden is not None:
+            seen = ~tile.hidden if seen is None else seen & ~tile.hidden
+        self.samples = tile.samples if seen is None else filled(tile.on_host, seen)
+        self.weighting = Weighting(tile.roi, seen)
+        if candidates[0].tune == EYE:
+            found = masked(tile.roi, samples_on_host(self.samples), tile.depth)
+            self.weighting = Weighting(found, seen, EYE_WEIGHTS)
+        self._planes: dict[Layout, list[Any]] = {}
+
+    @cached_property
+    def rotation(self) -> Rotation:
+        """Rotation of the colours of the fine layout."""
+        depth = self.tile.depth
+        return chosen_rotation(widened(self.samples, depth), coded_depth(depth))
+
+    def planes(self, layout: Layout) -> list[Any]:
+        """Return the planes of a layout."""
+        if layout not in self._planes:
+            rotation = self.rotation if layout is Layout.FINE_LUMA else NO_ROTATION
+            self._planes[layout] = split(
+                self.samples, self.tile.depth, layout, rotation, threads=self.threads
+            )
+        return self._planes[layout]
+
+    def tried(self) -> Sequence[Collection[int]]:
+        """Return the numbers of the candidates that are tried on each layer but alpha.
+
+        The classification takes the planes of the usual layout, widened to 8 bits, so it does not
+        see how small samples of fewer bits are without loss: lossless samples are tried on them
+        too. They are also tried on small pictures, whose features say little.
+        """
+        candidates, depth, colours = self.candidates, self.tile.depth, self.form.colours
+        if not candidates[0].classifies or len(candidates) == 1:
+            return [range(len(candidates))] * colours
+        planes = self.planes(layout_of(self.samples, self.lam))[:colours]
+        on_host = [samples_on_host(plane) for plane in planes]
+        found = classification.tried(on_host, coded_depth(depth), self.lam, candidates)
+        small = not self.tile.tile_size and math.prod(self.samples.shape[:2]) <= MOST_SMALL
+        if depth >= BYTE and not small:
+            return found
+        return [
+            each | {n for n, one in enumerate(candidates) if one.tools.lossless} for each in found
+        ]
+
+    def layouts(self, tried: Sequence[Collection[int]]) -> list[tuple[Layout, list[list[int]]]]:
+        """Return the layouts of planes apart to code, with the candidates of each layer of colour.
+
+        If all candidates can code fine planes, these have the fine layout. Otherwise all have the
+        usual one, so that a tile can mix them; an encoder that does not classify also tries the
+        fine layout with the candidates that can.
+        """
+        candidates, usual = self.candidates, layout_of(self.samples, self.lam)
+        lossy = [index for index, one in enumerate(candidates) if not one.tools.lossless]
+        wanted = [[index for index in lossy if index in each] for each in tried]
+        if not any(wanted):
+            return []
+        wanted = [each or lossy for each in wanted]
+        if usual is not Layout.LUMA:
+            return [(usual, wanted)]
+        able = [index for index in lossy if can_be_fine(candidates[index], self.tile.depth)]
+        fine = [[index for index in each if index in able] for each in wanted]
+        if fine == wanted:
+            return [(Layout.FINE_LUMA, fine)]
+        both = all(fine) and not candidates[0].classifies
+        return [(usual, wanted), *([(Layout.FINE_LUMA, fine)] if both else [])]
+
+    def lossless(self, index: int) -> Iterator[LayerTask]:
+        """Yield the tasks of lossless samples by a candidate.
+
+        With a maximal error, alpha is without loss: it is apart, or all planes are without loss.
+        """
+        tile, params, form = self.tile, self.candidates[index], self.form
+        together = params
+        if params.tools.max_error and form.has_alpha:
+            together = without_error(params)
+            for layer, plane in enumerate(split(tile.on_host, tile.depth, Layout.APART)):
+                own, weight = together, 1.0
+                if layer < form.colours:
+                    own, weight = params, weight_of(form, Layout.APART, layer)
+                yield self._task(Layout.APART, layer, index, own, plane, weight, compared=True)
+        yield self._task(Layout.TOGETHER, ALL_PLANES, index, together, tile.on_host)
+
+    def apart(self, layout: Layout, candidates: Sequence[Sequence[int]]) -> Iterator[LayerTask]:
+        """Yield the tasks of planes apart: colours by the candidates of each layer, then alpha."""
+        planes, shape = self.planes(layout), self.tile.on_host.shape[:2]
+        for layer, plane in enumerate(planes[: self.form.colours]):
+            tune = self.candidates[0].tune
+            weight = weight_of_layer(self.form, layout, layer, tune, weighs=True)
+            for index in candidates[layer]:
+                params = params_of_layer(self.candidates[index], self.form, layout, layer)
+                tools = self.weighting.without_idle_changes(params.tools, shape)
+                if tools is not params.tools:
+                    params = replace(params, tools=tools)
+                task = self._task(layout, layer, index, params, plane, weight)
+                fragments = None
+                if task.backend.weighs_fragments:
+                    fragments = self.weighting.fragments(params.coded_tools, shape)
+                yield replace(task, fragments=fragments, weighting=self.weighting)
+        if self.form.has_alpha:
+            first = self.candidates[candidates[0][0]]
+            params = replace(first, tools=preset_tools("lossless", first.effort))
+            yield self._task(layout, len(planes) - 1, None, params, samples_on_host(planes[-1]))
+
+    def _task(
+        self,
+        layout: Layout,
+        layer: int,
+        candidate: int | None,
+        params: EncodeParams,
+        plane: Any,
+        weight: float = 1.0,
+        **more: Any,
+    ) -> LayerTask:
+        depth, name = self.tile.depth, self.form.title
+        if layer != ALL_PLANES:
+            name = layer_names(self.form, layout)[layer]
+            depth = layout.depth_of(name, depth)
+        asked = LOSSLESS if candidate is None else self.candidates[candidate].tools
+        backend = self.chosen[asked]
+        return LayerTask(
+            plane if backend.reads_device_arrays else samples_on_host(plane),
+            params,
+            depth,
+            **self.common | more,
+            layout=layout,
+            layer=layer,
+            name=name,
+            candidate=candidate,
+            backend=backend,
+            weight=weight,
+            rotation=self.rotation if layout is Layout.FINE_LUMA else NO_ROTATION,
+        )
