@@ -20,7 +20,7 @@ from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.tools import PRESETS, LosslessForm, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, BlockTools, LosslessForm, Tools, trees_of
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -39,7 +39,7 @@ MAX_TREE_THREADS = 4
 
 def default_threads(tools: Tools) -> int:
     """Return the number of threads for a caller that names none."""
-    rows_at_once = tools.prediction and not tools.dictionary
+    rows_at_once = trees_of(tools) is None
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
@@ -198,7 +198,7 @@ class CpuBackend(Backend):
     ) -> Coded:
         self.check_has(params.tools, depth)
         self.check_earlier(params.tools, plane.shape, earlier)
-        if params.tools.prediction:
+        if isinstance(params.tools, BlockTools):
             fixed = params.lambda_fixed
             return _coded_blocks(
                 params.tools,
@@ -244,7 +244,7 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
-        if tools.prediction:
+        if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
             )
@@ -269,7 +269,7 @@ class CpuBackend(Backend):
         self,
         planes: np.ndarray,
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -283,7 +283,7 @@ class CpuBackend(Backend):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,

@@ -42,6 +42,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.presets import EYE_WEIGHTS, PRESETS, lossless_tools
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.colour_rotation import NO_ROTATION, Rotation, chosen_rotation
@@ -54,7 +55,7 @@ from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, preset_tools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools, is_lossless
 from mmpcodec.trace import Coded, Trace
 
 LOSSLESS = PRESETS["lossless"]
@@ -128,7 +129,9 @@ def encode_tiles(
         _code_all(own, chosen, parts, known, threads, part)
     rotations = {job.tile: job.rotation for job in jobs if job.rotation is not None}
     each = threads_of_each(threads, len(tiles))
-    lossy = [candidate for candidate in candidates if not candidate.tools.lossless]
+    lossy = [
+        candidate for candidate in candidates if not isinstance(candidate.tools, LosslessTools)
+    ]
 
     def cheapest(place: int) -> TileEncoding:
         number, tile = numbered[place]
@@ -142,7 +145,7 @@ def encode_tiles(
 
     def without_loss(tile: TileSource, found: TileEncoding, part: Progress) -> TileEncoding:
         near = next(candidate for candidate in candidates if candidate.tools.max_error)
-        lossless = replace(near, tools=replace(near.tools, max_error=0))
+        lossless = _without_error(near)
         able = {**chosen, lossless.tools: chosen[near.tools]}
         made = encode_tiles([tile], [lossless], able, each, part)[0]
         if len(made.data) > len(found.data):
@@ -240,7 +243,7 @@ def _jobs(
 
     tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
-        if candidate.tools.lossless and all(index in each for each in tried):
+        if isinstance(candidate.tools, LosslessTools) and all(index in each for each in tried):
             together = candidate
             if candidate.tools.max_error and form.has_alpha:
                 yield from _beside_alpha(number, tile, index, candidate, header)
@@ -254,7 +257,7 @@ def _jobs(
             at = number, layout, layer, name
             if name == ALPHA:
                 first = candidates[own[0][0]]
-                params = replace(first, tools=preset_tools("lossless", first.effort))
+                params = replace(first, tools=lossless_tools(first.effort))
                 of_alpha = _on_host(plane.samples), plane.depth, plane.weight, False
                 yield _Job(*at, None, params, *of_alpha, LOSSLESS, header, lam)
                 continue
@@ -284,7 +287,8 @@ def _beside_alpha(
 
 
 def _without_error(candidate: EncodeParams) -> EncodeParams:
-    """Return a candidate without its maximal error."""
+    """Return a candidate of lossless samples without its maximal error."""
+    assert isinstance(candidate.tools, LosslessTools)
     return replace(candidate, tools=replace(candidate.tools, max_error=0))
 
 
@@ -297,7 +301,11 @@ def _layouts(
     one, so that a tile can mix them; an encoder that does not look first also tries the fine layout
     with the candidates that can.
     """
-    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.lossless]
+    lossy = [
+        index
+        for index, candidate in enumerate(candidates)
+        if not isinstance(candidate.tools, LosslessTools)
+    ]
     wanted = [[index for index in lossy if index in each] for each in tried]
     if not any(wanted):
         return []
@@ -331,7 +339,9 @@ def _tried(
     if not candidates[0].classifies or len(candidates) == 1:
         return [range(len(candidates))] * colours
     on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
-    lossless = {number for number, each in enumerate(candidates) if each.tools.lossless}
+    lossless = {
+        number for number, each in enumerate(candidates) if isinstance(each.tools, LosslessTools)
+    }
     found = classification.tried(on_host, coded_depth(depth), lam, candidates)
     whole = depth < BYTE or (not tiled and math.prod(samples.shape[:2]) <= MOST_SMALL)
     return [each | lossless for each in found] if whole else found
@@ -363,7 +373,7 @@ def _code_all(
         earlier = [_earlier(job, parts) for job in batch]
         run = partial(_code, backend, params, batch, earlier, known)
         share = sum(job.fragments for job in batch)
-        wide = params.tools.prediction and not params.tools.dictionary
+        wide = isinstance(params.tools, BlockTools) and not params.tools.trees
         tasks.append(Task(run, share, aside=backend.releases_gil, wide=wide))
         batches.append(batch)
     for batch, found in zip(batches, run_all(tasks, threads, progress), strict=True):
@@ -408,7 +418,7 @@ def _code(
     progress: Progress,
 ) -> list[_Part]:
     """Code layers of one depth with equal parameters; ``earlier`` are the planes of each."""
-    if params.tools.lossless:
+    if isinstance(params.tools, LosslessTools):
         return [_lossless_part(job, backend, known, threads, progress) for job in batch]
     stays = backend.reads_device_arrays
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
@@ -444,10 +454,11 @@ def _coded_lossless(
 ) -> tuple[Tools, bytes, np.ndarray, Trace, str]:
     """Code a layer of lossless samples."""
     tools = job.params.tools
+    assert isinstance(tools, LosslessTools)
     payload, decoded, trace = backend.encode_lossless(
         to_planes(job.samples), job.depth, tools.form, threads=threads, progress=progress
     )
-    samples = job.samples if tools.without_loss else from_planes(decoded, job.depth)
+    samples = job.samples if is_lossless(tools) else from_planes(decoded, job.depth)
     return tools, payload, samples, trace, backend.name
 
 
@@ -479,7 +490,7 @@ def _finished(
             of_planes, shown = backend.cross_component_filter.fit_and_apply(
                 source, shown, earlier, params.lambda_fixed, depth, threads=threads
             )
-        used = replace(tools, fixed_filters=scales)
+        used = replace(tools, fixed_filters=scales) if isinstance(tools, BlockTools) else tools
         layer = Layer(job.name, used, coded.payload, own, of_planes)
         trace = coded.trace.with_filter(layer.filter_bits)
         return _part(job, layer, shown, trace, backend.name)
@@ -500,7 +511,7 @@ def _finished(
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer, job.header))
     error = 0.0
-    if (job.compared or job.header.tool_sets) and not layer.tools.without_loss:
+    if (job.compared or job.header.tool_sets) and not is_lossless(layer.tools):
         error = job.weighting.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * error + job.lam * 8 * size
@@ -526,7 +537,10 @@ def _cheapest(
     costs = [0.0] * len(candidates)
     layouts = [layout for layout in Layout if (number, layout, 0) in parts]
     if layouts:
-        costs = [0.0 if candidate.tools.lossless else math.inf for candidate in candidates]
+        costs = [
+            0.0 if isinstance(candidate.tools, LosslessTools) else math.inf
+            for candidate in candidates
+        ]
     for layout in layouts:
         coded = [parts[number, layout, layer] for layer in range(len(layer_names(form, layout)))]
         bests = [_best(own) for own in coded]
@@ -568,7 +582,7 @@ def _tile(
     rotation: Rotation,
     threads: int | None,
 ) -> TileEncoding:
-    if layout is Layout.TOGETHER and parts[0].layer.tools.lossless:
+    if layout is Layout.TOGETHER and isinstance(parts[0].layer.tools, LosslessTools):
         samples = parts[0].samples
     else:
         planes = [part.samples for part in parts]

@@ -30,8 +30,10 @@ from mmpcodec.codec.rate_control.targets import (
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
-from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
-from mmpcodec.tools import presets_where
+from mmpcodec.params import EncodeParams
+from mmpcodec.presets import presets_where
+from mmpcodec.quality import LEAST_LAMBDA, MAX_LAMBDA
+from mmpcodec.tools import BlockTools, LosslessTools
 
 if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
@@ -248,8 +250,9 @@ def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     """Return what a message adds if other presets come nearer to the target, or ""."""
     if target.name in ("psnr", SSIMULACRA2):
         return "; preset lossless is lossless"
-    if all(candidate.tools.lossless for candidate in candidates):
-        return f"; {presets_where(lambda tools: not tools.lossless)} makes smaller files"
+    if all(isinstance(candidate.tools, LosslessTools) for candidate in candidates):
+        able = presets_where(lambda tools: not isinstance(tools, LosslessTools))
+        return f"; {able} makes smaller files"
     return ""
 
 
@@ -273,7 +276,9 @@ class _Search:
         self._levels = levels
         self._effort = candidates[0].effort
         self._candidates = list(candidates)
-        self._lossless = [candidate for candidate in candidates if not candidate.tools.prediction]
+        self._lossless = [
+            candidate for candidate in candidates if not isinstance(candidate.tools, BlockTools)
+        ]
         self._encoded = encoded
         self._on_pass = on_pass
         self._picture = picture
@@ -295,7 +300,7 @@ class _Search:
         start, slope = self._forecast(bounds)
         quick = (
             QUICK_EFFORT
-            if any(candidate.tools.prediction for candidate in self._candidates)
+            if any(isinstance(candidate.tools, BlockTools) for candidate in self._candidates)
             else self._effort
         )
         around = QUICK_WINDOWS * (top - bottom)
@@ -426,7 +431,7 @@ class _Search:
             replace(
                 candidate,
                 lam=lam,
-                effort=effort if candidate.tools.prediction else self._effort,
+                effort=effort if isinstance(candidate.tools, BlockTools) else self._effort,
                 classifies=candidate.classifies and self._samples.size >= MOST_SMALL,
             )
             for candidate in self._candidates_at(lam)
@@ -439,7 +444,9 @@ class _Search:
         """
         found = self._made[lam, effort][1]
         candidates = [
-            candidate for candidate in self._candidates if not candidate.tools.lossless
+            candidate
+            for candidate in self._candidates
+            if not isinstance(candidate.tools, LosslessTools)
         ] or self._candidates
         most = margin * min(found[candidate][0] for candidate in candidates)
         self._candidates = [

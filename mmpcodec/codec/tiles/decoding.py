@@ -23,6 +23,7 @@ from mmpcodec.reference.lossless.planes import from_planes
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Trace
 
 
@@ -151,7 +152,7 @@ def _decode_layer(
     depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
-        if layer.tools.lossless:
+        if isinstance(layer.tools, LosslessTools):
             planes = header.planes if layout is Layout.TOGETHER else 1
             whole, trace = backend.decode_lossless(
                 payload,
@@ -267,7 +268,7 @@ def _of_layers(
     transparent pixels."""
     if stream.palette is not None and not stream.palette.transparent:
         return narrowed(planes[0], header.depth) if planes else None
-    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.lossless:
+    if stream.layout is Layout.TOGETHER and isinstance(stream.layers[0].tools, LosslessTools):
         return planes[0]
     form, layout, rotation = header.form, stream.layout, stream.rotation
     return joined(planes, form, header.depth, layout, rotation, threads=threads)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.strategies import BASIC, text_like
 
-from mmpcodec import EncodeParams, Tools
+from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
@@ -14,12 +14,13 @@ from mmpcodec.reference.blocks.search.trees import find_trees
 from mmpcodec.reference.blocks.trees import BlockTrees
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
 from mmpcodec.reference.trees.segments import Node, Segment
+from mmpcodec.tools import BlockTools
 
 LAMBDA = 40 << 16
 
 
 def tools(**options):
-    return Tools(prediction=True, dictionary=True, step=50, **options)
+    return BlockTools(dictionary=True, step=50, **options)
 
 
 def split(place, flag, first=10, second=20):
