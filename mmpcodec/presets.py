@@ -166,7 +166,7 @@ def of_coding(tools: Tools, given: Mapping[str, Any]) -> Tools:
         raise ParameterError("dictionary = True: must be False without prediction")
     if lossless:
         return tools if isinstance(tools, LosslessTools) else LosslessTools()
-    trees = trees_of(tools) or TreeTools(post_filter=tools.post_filter)
+    trees = replace(trees_of(tools) or TreeTools(), post_filter=tools.post_filter)
     if not prediction:
         return trees
     blocks = tools if isinstance(tools, BlockTools) else BlockTools(post_filter=tools.post_filter)

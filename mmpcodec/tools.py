@@ -105,6 +105,7 @@ class _Coded:
     """Base of the tools of a coding. Tools that only other codings have are off."""
 
     coding: ClassVar[str]
+    lossless: ClassVar[bool] = False
     step: int = 0
     post_filter: bool = False
     cross_component: int = 0
@@ -113,6 +114,11 @@ class _Coded:
     delta_step: bool = False
     quantisation_matrix: int = 0
     max_error: int = 0
+
+    @property
+    def without_loss(self) -> bool:
+        """Whether the coding is lossless whatever lambda is."""
+        return self.lossless and self.max_error == 0
 
     def __post_init__(self):
         for tool in TABLES[self.coding].values():
@@ -291,6 +297,7 @@ class LosslessTools(_Coded):
     """
 
     coding: ClassVar[str] = LOSSLESS
+    lossless: ClassVar[bool] = True
     lossless_form: int = _tool(2, low=1, high=4)
     max_error: int = _tool(0, high=32767)
 
@@ -327,11 +334,6 @@ def trees_of(tools: Tools) -> TreeTools | None:
     if isinstance(tools, BlockTools):
         return tools.trees
     return tools if isinstance(tools, TreeTools) else None
-
-
-def is_lossless(tools: Tools) -> bool:
-    """Return whether a layer is coded without loss, whatever lambda is."""
-    return isinstance(tools, LosslessTools) and tools.max_error == 0
 
 
 class ToolOptions(TypedDict, total=False):

@@ -50,7 +50,6 @@ from mmpcodec.tools import (
     LOSSLESS_FORMS,
     BlockTools,
     LosslessForm,
-    LosslessTools,
     Tools,
     trees_of,
 )
@@ -88,7 +87,7 @@ class Backend(ABC):
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Return the tools or depth that this backend cannot code, in words, or None."""
         has_trees = trees_of(tools) is not None
-        if isinstance(tools, LosslessTools) or depth == BYTE or (depth > BYTE and not has_trees):
+        if tools.lossless or depth == BYTE or (depth > BYTE and not has_trees):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 

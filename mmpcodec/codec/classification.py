@@ -14,7 +14,7 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.quality import LAMBDA_FRACTION_BITS, STEP_SQUARED
-from mmpcodec.tools import BlockTools, LosslessTools, Tools
+from mmpcodec.tools import BlockTools, Tools
 
 SIDE = 4
 """Side, in samples, of the blocks that are classified."""
@@ -104,10 +104,10 @@ def tried(
 
 def kind_of(tools: Tools) -> str:
     """Return the preset whose coding a set of tools has: photo, text, mixed or lossless."""
-    if isinstance(tools, LosslessTools):
+    if tools.lossless:
         return "lossless"
     if isinstance(tools, BlockTools):
-        return "mixed" if tools.dictionary else "photo"
+        return "mixed" if tools.trees else "photo"
     return "text"
 
 

@@ -55,7 +55,7 @@ from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import SharedProgress, Task, run_all, side_by_side, threads_of_each
 from mmpcodec.samples import form_of
-from mmpcodec.tools import BlockTools, LosslessTools, Tools, is_lossless
+from mmpcodec.tools import BlockTools, LosslessTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 LOSSLESS = PRESETS["lossless"]
@@ -129,9 +129,7 @@ def encode_tiles(
         _code_all(own, chosen, parts, known, threads, part)
     rotations = {job.tile: job.rotation for job in jobs if job.rotation is not None}
     each = threads_of_each(threads, len(tiles))
-    lossy = [
-        candidate for candidate in candidates if not isinstance(candidate.tools, LosslessTools)
-    ]
+    lossy = [candidate for candidate in candidates if not candidate.tools.lossless]
 
     def cheapest(place: int) -> TileEncoding:
         number, tile = numbered[place]
@@ -243,7 +241,7 @@ def _jobs(
 
     tried = _tried(samples, depth, candidates, planes_of, tiled=tile.tile_size > 0)
     for index, candidate in enumerate(candidates):
-        if isinstance(candidate.tools, LosslessTools) and all(index in each for each in tried):
+        if candidate.tools.lossless and all(index in each for each in tried):
             together = candidate
             if candidate.tools.max_error and form.has_alpha:
                 yield from _beside_alpha(number, tile, index, candidate, header)
@@ -301,11 +299,7 @@ def _layouts(
     one, so that a tile can mix them; an encoder that does not look first also tries the fine layout
     with the candidates that can.
     """
-    lossy = [
-        index
-        for index, candidate in enumerate(candidates)
-        if not isinstance(candidate.tools, LosslessTools)
-    ]
+    lossy = [index for index, candidate in enumerate(candidates) if not candidate.tools.lossless]
     wanted = [[index for index in lossy if index in each] for each in tried]
     if not any(wanted):
         return []
@@ -339,9 +333,7 @@ def _tried(
     if not candidates[0].classifies or len(candidates) == 1:
         return [range(len(candidates))] * colours
     on_host = [_on_host(plane.samples) for plane in planes_of(layout_of(samples, lam))[:colours]]
-    lossless = {
-        number for number, each in enumerate(candidates) if isinstance(each.tools, LosslessTools)
-    }
+    lossless = {number for number, each in enumerate(candidates) if each.tools.lossless}
     found = classification.tried(on_host, coded_depth(depth), lam, candidates)
     whole = depth < BYTE or (not tiled and math.prod(samples.shape[:2]) <= MOST_SMALL)
     return [each | lossless for each in found] if whole else found
@@ -418,7 +410,7 @@ def _code(
     progress: Progress,
 ) -> list[_Part]:
     """Code layers of one depth with equal parameters; ``earlier`` are the planes of each."""
-    if isinstance(params.tools, LosslessTools):
+    if params.tools.lossless:
         return [_lossless_part(job, backend, known, threads, progress) for job in batch]
     stays = backend.reads_device_arrays
     planes = [job.samples if stays else _on_host(job.samples) for job in batch]
@@ -458,7 +450,7 @@ def _coded_lossless(
     payload, decoded, trace = backend.encode_lossless(
         to_planes(job.samples), job.depth, tools.form, threads=threads, progress=progress
     )
-    samples = job.samples if is_lossless(tools) else from_planes(decoded, job.depth)
+    samples = job.samples if tools.without_loss else from_planes(decoded, job.depth)
     return tools, payload, samples, trace, backend.name
 
 
@@ -511,7 +503,7 @@ def _finished(
 def _part(job: _Job, layer: Layer, samples: np.ndarray, trace: Trace, backend: str) -> _Part:
     size = len(layers.write_layer(layer, job.header))
     error = 0.0
-    if (job.compared or job.header.tool_sets) and not is_lossless(layer.tools):
+    if (job.compared or job.header.tool_sets) and not layer.tools.without_loss:
         error = job.weighting.squared_error(_on_host(job.samples), samples)
         error /= 4.0 ** extra_bits(job.depth)
     cost = job.weight * error + job.lam * 8 * size
@@ -537,10 +529,7 @@ def _cheapest(
     costs = [0.0] * len(candidates)
     layouts = [layout for layout in Layout if (number, layout, 0) in parts]
     if layouts:
-        costs = [
-            0.0 if isinstance(candidate.tools, LosslessTools) else math.inf
-            for candidate in candidates
-        ]
+        costs = [0.0 if candidate.tools.lossless else math.inf for candidate in candidates]
     for layout in layouts:
         coded = [parts[number, layout, layer] for layer in range(len(layer_names(form, layout)))]
         bests = [_best(own) for own in coded]
@@ -582,7 +571,7 @@ def _tile(
     rotation: Rotation,
     threads: int | None,
 ) -> TileEncoding:
-    if layout is Layout.TOGETHER and isinstance(parts[0].layer.tools, LosslessTools):
+    if layout is Layout.TOGETHER and parts[0].layer.tools.lossless:
         samples = parts[0].samples
     else:
         planes = [part.samples for part in parts]

@@ -19,7 +19,7 @@ from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import EncodeParams
 from mmpcodec.picture import Picture
 from mmpcodec.samples import Samples, form_of
-from mmpcodec.tools import BlockTools, LosslessTools, is_lossless
+from mmpcodec.tools import BlockTools
 
 TAIL = 1000
 """The darkest and the brightest 1/1000 of the samples do not count, as hot pixels should not."""
@@ -165,15 +165,13 @@ class Levels:
 
 def scales(params: EncodeParams) -> bool:
     """Return whether the lambda of parameters decides about the error of the samples."""
-    return params.lam > 0 and any(
-        not isinstance(one.tools, LosslessTools) for one in params.each_alone()
-    )
+    return params.lam > 0 and any(not one.tools.lossless for one in params.each_alone())
 
 
 def is_lossy(params: EncodeParams) -> bool:
     """Return whether samples can differ from their source."""
     tools = [one.tools for one in params.each_alone()]
-    return params.lam > 0 and not all(is_lossless(each) for each in tools)
+    return params.lam > 0 and not all(each.without_loss for each in tools)
 
 
 def range_of(samples: np.ndarray, depth: int, metadata: Metadata) -> tuple[int, int]:

@@ -33,7 +33,6 @@ from mmpcodec.tools import (
     KINDS,
     LOSSLESS,
     BlockTools,
-    LosslessTools,
     Tools,
     trees_of,
 )
@@ -113,7 +112,7 @@ class TileStream:
 
 def depth_of(layer: Layer, layout: Layout, depth: int) -> int:
     """Return the bits per sample that a layer codes, from ``depth``, those of the picture."""
-    if isinstance(layer.tools, LosslessTools) and layout is Layout.TOGETHER:
+    if layer.tools.lossless and layout is Layout.TOGETHER:
         return depth
     return layout.depth_of(layer.name, depth)
 
@@ -288,7 +287,7 @@ def _fault_of_planes(tools: Tools, most: int) -> str | None:
 
 def _filter(layer: Layer) -> bytes:
     """Return the bytes of the field post filter and the coefficients; none for lossless samples."""
-    if isinstance(layer.tools, LosslessTools):
+    if layer.tools.lossless:
         return b""
     coefficients = *layer.coefficients, *layer.cross_component_coefficients
     active = sum(bool(own) << index for index, own in enumerate(coefficients))
@@ -308,7 +307,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
         )
     if number < len(CODINGS):
         tools = read_tools(fields, KINDS[CODINGS[number]])
-        filtered = not isinstance(tools, LosslessTools)
+        filtered = not tools.lossless
         least = 0
     else:
         tools = sets[number - IN_SET >> SET_SHIFT]

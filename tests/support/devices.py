@@ -5,7 +5,6 @@ from contextlib import contextmanager
 
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
-from mmpcodec.tools import LosslessTools
 
 CURRENT = threading.local()
 
@@ -22,7 +21,7 @@ class FakeDevices(CpuBackend):
     calls: list[tuple[int, int]]
 
     def lacks(self, tools, depth=8):
-        return None if isinstance(tools, LosslessTools) else CudaBackend.lacks(self, tools, depth)
+        return None if tools.lossless else CudaBackend.lacks(self, tools, depth)
 
     def device_count(self):
         return self.count

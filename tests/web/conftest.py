@@ -4,7 +4,6 @@ import pytest
 from support.web.decoder import Node, missing
 
 from mmpcodec.codec.limits import memory
-from mmpcodec.tools import LosslessTools
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +21,7 @@ def in_browsers(monkeypatch):
     usual = memory._layer_bytes
 
     def layer_bytes(tools, tile, planes):
-        if isinstance(tools, LosslessTools):
+        if tools.lossless:
             return planes * ((96 << 20) + 1536 * tile.width)
         return usual(tools, tile, planes)
 

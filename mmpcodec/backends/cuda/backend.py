@@ -26,7 +26,7 @@ from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import BLOCK_TOOLS, BlockTools, LosslessTools, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 from mmpcodec.trace import Coded
 
 
@@ -62,7 +62,7 @@ class CudaBackend(Backend):
         return cuda.unavailable()
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
-        if isinstance(tools, LosslessTools):
+        if tools.lossless:
             return "lossless samples"
         if depth != BYTE:
             return f"samples of {depth} bits"

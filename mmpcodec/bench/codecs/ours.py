@@ -25,7 +25,7 @@ from mmpcodec.format.container import MMP_SUFFIX
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, EncodeParams
 from mmpcodec.presets import PRESETS
-from mmpcodec.tools import BlockTools, LosslessTools, trees_of
+from mmpcodec.tools import BlockTools, trees_of
 
 
 def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
@@ -33,7 +33,7 @@ def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
     return tuple(
         f"{OURS}:preset={name}"
         for name, tools in PRESETS.items()
-        if not isinstance(tools, LosslessTools) and fault_of_depth(tools, kind.depth) is None
+        if not tools.lossless and fault_of_depth(tools, kind.depth) is None
     )
 
 

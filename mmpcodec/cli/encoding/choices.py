@@ -10,7 +10,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.params import AUTO, BEST, CALIBRATED, MAX_EFFORT, RATE_MODELS, RATES, EncodeParams
 from mmpcodec.presets import DEFAULT_EFFORT, PRESETS, presets_where
 from mmpcodec.quality import MAX_QUALITY
-from mmpcodec.tools import LosslessTools, Tools, TreeTools, trees_of
+from mmpcodec.tools import Tools, TreeTools, trees_of
 
 if TYPE_CHECKING:
     from mmpcodec import Target
@@ -20,11 +20,11 @@ FAST_EFFORT = 1
 LOSSLESS_FAST_PRESET = "lossless"
 
 EFFECTS: dict[str, Callable[[Tools], bool]] = {
-    "--lambda": lambda tools: not isinstance(tools, LosslessTools),
-    "--lambdas": lambda tools: not isinstance(tools, LosslessTools),
-    "--quality": lambda tools: not isinstance(tools, LosslessTools),
-    "--target-psnr": lambda tools: not isinstance(tools, LosslessTools),
-    "--target-ssimulacra2": lambda tools: not isinstance(tools, LosslessTools),
+    "--lambda": lambda tools: not tools.lossless,
+    "--lambdas": lambda tools: not tools.lossless,
+    "--quality": lambda tools: not tools.lossless,
+    "--target-psnr": lambda tools: not tools.lossless,
+    "--target-ssimulacra2": lambda tools: not tools.lossless,
     "--fast": lambda tools: not isinstance(tools, TreeTools),
     "--effort": lambda tools: not isinstance(tools, TreeTools),
     "--rate-model": lambda tools: trees_of(tools) is not None,

@@ -10,7 +10,7 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.tools import LosslessTools, Tools, trees_of
+from mmpcodec.tools import Tools, trees_of
 
 SAMPLE_BYTES = 16
 """Bytes for each sample: decoded planes, their traces, and conversion of colours."""
@@ -56,7 +56,7 @@ def memory_to_decode(
 def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
     columns = LOSSLESS_COLUMN_BYTES * tile.width
-    if isinstance(tools, LosslessTools):
+    if tools.lossless:
         return planes * (LOSSLESS_BYTES + columns)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
 

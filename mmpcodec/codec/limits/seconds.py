@@ -100,7 +100,7 @@ def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bo
     if not isinstance(tools, BlockTools):
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
-    trees = TREES if tools.dictionary else 0.0
+    trees = TREES if tools.trees else 0.0
     small = min(planes * samples * (BLOCKS + trees), size * BLOCKS_REACH)
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 

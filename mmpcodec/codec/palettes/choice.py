@@ -32,7 +32,6 @@ from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.runtime.progress import OpenProgress, Progress
 from mmpcodec.samples import Form
-from mmpcodec.tools import LosslessTools
 
 CodeBelow = Callable[[TileSource, Progress], TileEncoding]
 MOST_LOSSLESS = 1024
@@ -78,9 +77,7 @@ def with_palette(
     parts = OpenProgress(progress)
     header = header_of_tile(tile, candidates)
     coded = _CodedTile(tile, header, found, candidates[0], backend, threads, parts)
-    if candidates[0].lam == 0 or all(
-        isinstance(candidate.tools, LosslessTools) for candidate in candidates
-    ):
+    if candidates[0].lam == 0 or all(candidate.tools.lossless for candidate in candidates):
         made = coded.with_all_colours()
     else:
         made = coded.with_best_palette(code_below)

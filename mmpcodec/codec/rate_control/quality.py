@@ -14,7 +14,6 @@ from mmpcodec.codec.rate_control.visible_error import VisibleErrors
 from mmpcodec.depth import BYTE
 from mmpcodec.params import EncodeParams
 from mmpcodec.quality import MAX_QUALITY, QUALITY_REACH, lambdas_of_quality, usual_score
-from mmpcodec.tools import LosslessTools
 
 LOSS, GROWTH = 308.0, 0.53
 """A score is LOSS times the visible error to the power of GROWTH below 100."""
@@ -39,7 +38,7 @@ def at_quality(params: EncodeParams, areas: Sequence[Shown]) -> EncodeParams:
     """
     if params.quality is None:
         return params
-    if all(isinstance(candidate.tools, LosslessTools) for candidate in params.each_alone()):
+    if all(candidate.tools.lossless for candidate in params.each_alone()):
         return params.at(params.lam)
     depth = areas[0][1] if areas else BYTE
     seen = [area for area, _ in areas]

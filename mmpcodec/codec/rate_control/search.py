@@ -33,7 +33,7 @@ from mmpcodec.errors import Infeasible
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
 from mmpcodec.quality import LEAST_LAMBDA, MAX_LAMBDA
-from mmpcodec.tools import BlockTools, LosslessTools
+from mmpcodec.tools import BlockTools
 
 if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
@@ -250,8 +250,8 @@ def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     """Return what a message adds if other presets come nearer to the target, or ""."""
     if target.name in ("psnr", SSIMULACRA2):
         return "; preset lossless is lossless"
-    if all(isinstance(candidate.tools, LosslessTools) for candidate in candidates):
-        able = presets_where(lambda tools: not isinstance(tools, LosslessTools))
+    if all(candidate.tools.lossless for candidate in candidates):
+        able = presets_where(lambda tools: not tools.lossless)
         return f"; {able} makes smaller files"
     return ""
 
@@ -444,9 +444,7 @@ class _Search:
         """
         found = self._made[lam, effort][1]
         candidates = [
-            candidate
-            for candidate in self._candidates
-            if not isinstance(candidate.tools, LosslessTools)
+            candidate for candidate in self._candidates if not candidate.tools.lossless
         ] or self._candidates
         most = margin * min(found[candidate][0] for candidate in candidates)
         self._candidates = [

@@ -268,7 +268,7 @@ def _of_layers(
     transparent pixels."""
     if stream.palette is not None and not stream.palette.transparent:
         return narrowed(planes[0], header.depth) if planes else None
-    if stream.layout is Layout.TOGETHER and isinstance(stream.layers[0].tools, LosslessTools):
+    if stream.layout is Layout.TOGETHER and stream.layers[0].tools.lossless:
         return planes[0]
     form, layout, rotation = header.form, stream.layout, stream.rotation
     return joined(planes, form, header.depth, layout, rotation, threads=threads)

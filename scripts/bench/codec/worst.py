@@ -58,7 +58,7 @@ LOSSLESS = LosslessTools(lossless_form=4)
 
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:
     """Make a file of one tile whose layers all have the same payload."""
-    together = isinstance(tools, LosslessTools) or form is Form.GRAY
+    together = tools.lossless or form is Form.GRAY
     layout = Layout.TOGETHER if together else Layout.APART
     made = [Layer(name, tools, payload) for name in layer_names(form, layout)]
     header = Header(side, side, form, depth)

@@ -12,7 +12,7 @@ from mmpcodec.codec.colour import from_luma, joined, layout_of, narrowed, split,
 from mmpcodec.codec.distortion import distortion, psnr_of
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import BlockTools
+from mmpcodec.tools import trees_of
 
 
 @pytest.mark.parametrize(
@@ -179,9 +179,7 @@ def test_layers_can_have_other_tools():
         for preset in ("photo", "text", "mixed")
     )
     assert len(found.data) < cheapest
-    assert (
-        len({(isinstance(one.tools, BlockTools), one.tools.dictionary) for one in found.layers}) > 1
-    )
+    assert len({(one.tools.coding, trees_of(one.tools) is None) for one in found.layers}) > 1
 
 
 def test_lossless_presets_code_all_forms():

@@ -158,6 +158,6 @@ def test_each_tile_has_the_tools_that_suit_it():
     found = mmpcodec.inspect(mmpcodec.encode(both, 30, tile_size=64, effort=1))
     left, right = (layer.tools for layer in found.layers)
     assert (
-        isinstance(left, BlockTools) and not left.dictionary,
+        isinstance(left, BlockTools) and not left.trees,
         isinstance(right, BlockTools),
     ) == (False, True)

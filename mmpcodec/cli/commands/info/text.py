@@ -12,7 +12,7 @@ from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.depth import coded_depth
 from mmpcodec.format.container import VERSION
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import BlockTools, LosslessTools, Tools, TreeTools
+from mmpcodec.tools import BlockTools, Tools, TreeTools
 
 if TYPE_CHECKING:
     import numpy as np
@@ -316,7 +316,7 @@ def map_lines(target: str, layers: "Sequence[LayerCoding]") -> Iterator[str]:
     if predicted:
         yield f"blocks drawn in {target}; red lines are those of the fragments"
         yield from (f"{kind:>20}  {colour.name}" for kind, colour in KINDS.items())
-    elif any(not isinstance(layer.tools, LosslessTools) for layer in found):
+    elif any(not layer.tools.lossless for layer in found):
         yield f"segmentation drawn in {target}"
     else:
         yield f"palette drawn in {target}"
