@@ -35,10 +35,12 @@ if TYPE_CHECKING:
         TruncatedStream,
         UnsupportedVersion,
     )
-    from mmpcodec.params import DecodeLimits, EncodeParams
+    from mmpcodec.limits import DecodeLimits
+    from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
-    from mmpcodec.tools import PRESETS, Partition, Tools
+    from mmpcodec.presets import PRESETS
+    from mmpcodec.tools import BlockTools, LosslessTools, Partition, Tools, TreeTools
 
 __version__ = "0.1.0"
 
@@ -46,6 +48,7 @@ __all__ = [
     "PRESETS",
     "BackendUnavailable",
     "BadMagic",
+    "BlockTools",
     "Cancelled",
     "CorruptStream",
     "DecodeLimits",
@@ -56,6 +59,7 @@ __all__ = [
     "Inspection",
     "KernelError",
     "LimitExceeded",
+    "LosslessTools",
     "MissingExtra",
     "MmpError",
     "ParameterError",
@@ -65,6 +69,7 @@ __all__ = [
     "PictureWarning",
     "Target",
     "Tools",
+    "TreeTools",
     "TruncatedStream",
     "UnsupportedVersion",
     "__version__",
@@ -107,10 +112,12 @@ __getattr__, __dir__ = lazy.names(
             "TruncatedStream",
             "UnsupportedVersion",
         ),
-        "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
+        "mmpcodec.limits": ("DecodeLimits",),
+        "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
-        "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
+        "mmpcodec.presets": ("PRESETS",),
+        "mmpcodec.tools": ("BlockTools", "LosslessTools", "Partition", "Tools", "TreeTools"),
     },
     modules=("metadata", "params", "pictures", "solvers"),
 )

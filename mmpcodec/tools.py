@@ -1,15 +1,14 @@
-"""The coding tools of the format: one table, the parameters made of it, and the presets.
+"""The coding tools of the format: a class for each coding, and the table of its tools.
 
-Each field of ``Tools`` carries its row of the table: coding, range, default and need. The checks
-of parameters, the fields of layer headers, the structures of the native backends, ``mmp info``,
-and the generators of the tests read the list of tools from here.
+Each field of the classes carries its row of the table: kind, range and default. The checks of
+parameters, the fields of layer headers, the structures of the native backends, ``mmp info`` and the
+generators of the tests read the tools from here.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from numbers import Integral
-from typing import Any, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict
 
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
@@ -32,12 +31,10 @@ class Tool:
     Parameters
     ----------
     name : str
-        Field of ``Tools``.
+        Name as option and attribute.
     kind : type
         bool, an IntEnum, int, or ``int | None`` where None lets an encoder derive the value.
     default : bool or int
-    codings : tuple of str
-        Codings in which the tool has an effect.
     low, high : int
         Least and largest value; 0 and 1 for a switch.
     values : tuple of int
@@ -46,20 +43,19 @@ class Tool:
         Least value in a file: above ``low`` where ``low`` has another meaning, that of ``zero``.
     zero : str
         What 0 does if it lies below ``low_in_file``, for errors.
-    needs : str
-        A switch of ``Tools``; while it is off, the tool must have its default. "" for none.
+    in_header : bool
+        Whether the fields of tools hold it. Other tools follow from the field post filter.
     """
 
     name: str
     kind: Any
     default: Any
-    codings: tuple[str, ...]
-    low: int
-    high: int
-    values: tuple[int, ...]
-    low_in_file: int
-    zero: str
-    needs: str
+    low: int = 0
+    high: int = 1
+    values: tuple[int, ...] = ()
+    low_in_file: int = 0
+    zero: str = ""
+    in_header: bool = True
 
     @property
     def title(self) -> str:
@@ -97,54 +93,42 @@ class Tool:
             return 0
         return check_int(self.name, value, self.low_in_file, self.high, f", or 0 {self.zero}")
 
-    def fault(self, value: int, needed: bool) -> str | None:
-        """Say what is wrong with a value of the range, or return None.
 
-        Parameters
-        ----------
-        value : int
-        needed : bool
-            Whether the switch that the tool needs is on.
-        """
-        if self.needs and not needed:
-            allowed: tuple[int, ...] = (int(self.default),)
-        else:
-            allowed = self.values
-        if not allowed or value in allowed:
-            return None
-        with_need = "with" if needed else "without"
-        return f"allowed {with_need} {self.needs} is {' or '.join(map(str, allowed))}"
+def _tool(initial: Any, /, **row: Any) -> Any:
+    """Make a field that carries its row; ``values`` set the range."""
+    if values := row.get("values"):
+        row |= {"low": min(values), "high": max(values)}
+    return field(default=initial, metadata={"low_in_file": row.get("low", 0), **row})
 
 
-def _tool(
-    default: Any,
-    *codings: str,
-    low: int = 0,
-    high: int = 1,
-    values: tuple[int, ...] = (),
-    low_in_file: int | None = None,
-    zero: str = "",
-    needs: str = "",
-) -> Any:
-    """Make a field of ``Tools`` that carries its row; ``values`` set the range."""
-    if values:
-        low, high = min(values), max(values)
-    row = {
-        "default": default,
-        "codings": codings,
-        "low": low,
-        "high": high,
-        "values": values,
-        "low_in_file": low if low_in_file is None else low_in_file,
-        "zero": zero,
-        "needs": needs,
-    }
-    return field(default=default, metadata=row)
+class _Coded:
+    """Base of the tools of a coding. Tools that only other codings have are off."""
+
+    coding: ClassVar[str]
+    lossless: ClassVar[bool] = False
+    step: int = 0
+    post_filter: bool = False
+    cross_component: int = 0
+    fixed_filters: int | None = 0
+    cross_component_filter: bool = False
+    delta_step: bool = False
+    quantisation_matrix: int = 0
+    max_error: int = 0
+
+    @property
+    def without_loss(self) -> bool:
+        """Whether the coding is lossless whatever lambda is."""
+        return self.lossless and self.max_error == 0
+
+    def __post_init__(self):
+        for tool in TABLES[self.coding].values():
+            if tool.name in vars(self):
+                object.__setattr__(self, tool.name, tool.checked(getattr(self, tool.name)))
 
 
 @dataclass(frozen=True)
-class Tools:
-    """The normative coding tools of a layer, as its header names them.
+class TreeTools(_Coded):
+    """The tools of a layer of trees, or of the trees among predicted blocks.
 
     Parameters
     ----------
@@ -171,23 +155,44 @@ class Tools:
     post_filter : bool
         Filter the decoded picture where this lowers the rate-distortion cost. A file says so only
         if it does.
-    prediction : bool
-        Code predicted blocks: predict each block from its decoded surroundings and code the
-        residual by a transform. The tools of trees then have no effect, unless ``dictionary`` is
-        on.
+
+    Raises
+    ------
+    ParameterError
+        If a value has another type or lies outside its range.
+    """
+
+    coding: ClassVar[str] = TREES
+    partition: Partition = _tool(Partition.FLEXIBLE, high=len(Partition) - 1)  # noqa: RUF009
+    index_classes: bool = _tool(True)
+    flag_contexts: bool = _tool(True)
+    copy_radius: int = _tool(4, high=8)
+    dictionary_limit: int = _tool(16384, low=256, high=65536)
+    displaced_blocks: int = _tool(0, high=4)
+    redundancy_radius: int | None = _tool(0, high=65535)
+    replacement: bool = _tool(False)
+    post_filter: bool = _tool(True, in_header=False)
+
+
+@dataclass(frozen=True)
+class BlockTools(_Coded):
+    """The tools of a layer of predicted blocks: its residuals are coded by a transform.
+
+    Parameters
+    ----------
     fragment_size : int
-        Height and width of a fragment in samples: 16; with ``prediction`` also 32 and 64.
+        Height and width of a fragment in samples: 16, 32 or 64.
     least_squares : bool
         Allow prediction by weights fitted to the samples around a block.
     templates : int
         Places averaged by template prediction, whose surroundings resemble those of the block, 1
-        to 4; 0 disables it. 0 without ``prediction``.
+        to 4; 0 disables it.
     step : int
         Quantisation step of the transform in 1/16 of an 8-bit gray level, 1 to 65535; 0 lets an
-        encoder derive it from lambda. 0 without ``prediction``.
-    dictionary : bool
-        Let blocks of at most 16x16 samples be trees instead of predicted. False without
-        ``prediction``, where everything is trees.
+        encoder derive it from lambda.
+    trees : TreeTools or None
+        Tools of the trees that blocks of at most 16x16 samples can be instead of predicted; None
+        for no trees.
     pdpc : bool
         Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
         them: position-dependent prediction combination.
@@ -228,92 +233,107 @@ class Tools:
         How much coarser the quantisation step is for the highest frequency of a row or a column:
         1 plus half of this number of times, 0 to 15; in between in proportion. Encoders use it if
         they are tuned for the eye.
-    lossless : bool
-        Code lossless samples: lossless, whatever lambda is, unless ``max_error`` is above 0. Only
-        the tools below then have an effect, and ``prediction`` must be False.
-    lossless_form : int
-        How many predictors and models predict a sample, 1 to 4; 1 is the fast mode. See
-        ``LosslessForm``.
-    max_error : int
-        Most that a decoded sample differs from its source, 0 to 32767.
+    post_filter : bool
+        Filter the decoded picture where this lowers the rate-distortion cost. A file says so only
+        if it does.
 
     Raises
     ------
     ParameterError
-        If a value has another type, lies outside its range, or lacks the tool that it needs.
+        If a value has another type or lies outside its range.
     """
 
-    partition: Partition = _tool(Partition.FLEXIBLE, TREES, high=len(Partition) - 1)  # noqa: RUF009
-    index_classes: bool = _tool(True, TREES)
-    flag_contexts: bool = _tool(True, TREES)
-    copy_radius: int = _tool(4, TREES, high=8)
-    dictionary_limit: int = _tool(16384, TREES, low=256, high=65536)
-    displaced_blocks: int = _tool(0, TREES, high=4)
-    redundancy_radius: int | None = _tool(0, TREES, high=65535)
-    replacement: bool = _tool(False, TREES)
-    post_filter: bool = _tool(True, TREES, BLOCKS)
-    prediction: bool = _tool(False, BLOCKS)
-    fragment_size: int = _tool(16, BLOCKS, values=(16, 32, 64), needs="prediction")
-    least_squares: bool = _tool(True, BLOCKS)
-    templates: int = _tool(0, BLOCKS, high=4, needs="prediction")
-    step: int = _tool(
-        0, BLOCKS, high=65535, low_in_file=1, zero="to derive it from lambda", needs="prediction"
-    )
-    dictionary: bool = _tool(False, BLOCKS, needs="prediction")
-    pdpc: bool = _tool(False, BLOCKS, needs="prediction")
-    initial_states: bool = _tool(False, BLOCKS, needs="prediction")
-    cross_component: int = _tool(0, BLOCKS, high=2, needs="prediction")
-    fixed_filters: int | None = _tool(0, BLOCKS, high=(1 << 14) - 1, needs="prediction")
-    dependent: bool = _tool(False, BLOCKS, needs="prediction")
-    ternary: bool = _tool(False, BLOCKS, needs="prediction")
-    fine_contexts: bool = _tool(False, BLOCKS, needs="prediction")
-    delta_step: bool = _tool(False, BLOCKS, needs="prediction")
-    trained_transforms: bool = _tool(False, BLOCKS, needs="prediction")
-    derived_modes: bool = _tool(False, BLOCKS, needs="prediction")
-    border_sines: bool = _tool(False, BLOCKS, needs="prediction")
-    cross_component_filter: bool = _tool(False, BLOCKS, needs="prediction")
-    quantisation_matrix: int = _tool(0, BLOCKS, high=15, needs="prediction")
-    lossless: bool = _tool(False, LOSSLESS)
-    lossless_form: int = _tool(2, LOSSLESS, low=1, high=4, needs="lossless")
-    max_error: int = _tool(0, LOSSLESS, high=32767, needs="lossless")
+    coding: ClassVar[str] = BLOCKS
+    fragment_size: int = _tool(16, values=(16, 32, 64))
+    least_squares: bool = _tool(True)
+    templates: int = _tool(0, high=4)
+    step: int = _tool(0, high=65535, low_in_file=1, zero="to derive it from lambda")
+    trees: TreeTools | None = _tool(None, name="dictionary", kind=bool, default=False)  # noqa: RUF009
+    pdpc: bool = _tool(False)
+    initial_states: bool = _tool(False)
+    cross_component: int = _tool(0, high=2)
+    fixed_filters: int | None = _tool(0, high=(1 << 14) - 1)
+    dependent: bool = _tool(False)
+    ternary: bool = _tool(False)
+    fine_contexts: bool = _tool(False)
+    delta_step: bool = _tool(False)
+    trained_transforms: bool = _tool(False)
+    derived_modes: bool = _tool(False)
+    border_sines: bool = _tool(False)
+    cross_component_filter: bool = _tool(False, in_header=False)
+    quantisation_matrix: int = _tool(0, high=15)
+    post_filter: bool = _tool(True, in_header=False)
 
     def __post_init__(self):
-        for tool in TABLE.values():
-            object.__setattr__(self, tool.name, tool.checked(getattr(self, tool.name)))
-        if self.lossless and self.prediction:
-            raise ParameterError("prediction = True: must be False with lossless")
-        for tool in TABLE.values():
-            if tool.needs:
-                value = getattr(self, tool.name)
-                number = tool.high if value is None else int(value)
-                if fault := tool.fault(number, getattr(self, tool.needs)):
-                    shown = value if value is None else number
-                    raise ParameterError(f"{tool.name} = {shown}: {fault}")
+        super().__post_init__()
+        trees = self.trees
+        if trees is not None and (not isinstance(trees, TreeTools) or trees.post_filter):
+            raise ParameterError(
+                f"trees = {trees!r}: must be None, or TreeTools(post_filter=False)"
+            )
+
+    @property
+    def dictionary(self) -> bool:
+        """Whether a block can be a tree: the tool of this name in a header."""
+        return self.trees is not None
+
+
+@dataclass(frozen=True)
+class LosslessTools(_Coded):
+    """The tools of a layer of lossless samples.
+
+    Parameters
+    ----------
+    lossless_form : int
+        How many predictors and models predict a sample, 1 to 4; 1 is the fast mode. See
+        ``LosslessForm``.
+    max_error : int
+        Most that a decoded sample differs from its source, 0 to 32767; 0 is lossless.
+
+    Raises
+    ------
+    ParameterError
+        If a value has another type or lies outside its range.
+    """
+
+    coding: ClassVar[str] = LOSSLESS
+    lossless: ClassVar[bool] = True
+    lossless_form: int = _tool(2, low=1, high=4)
+    max_error: int = _tool(0, high=32767)
 
     @property
     def form(self) -> "LosslessForm":
         """What the lossless form stands for, with the maximal error."""
         return LOSSLESS_FORMS[self.lossless_form]._replace(max_error=self.max_error)
 
-    @property
-    def without_loss(self) -> bool:
-        """Whether the coding is lossless whatever lambda is."""
-        return self.lossless and self.max_error == 0
 
-    @property
-    def codings(self) -> tuple[str, ...]:
-        """The coding of a layer, one of ``CODINGS``, then the coding used inside it, if any."""
-        if self.lossless:
-            return (LOSSLESS,)
-        if not self.prediction:
-            return (TREES,)
-        return (BLOCKS, TREES) if self.dictionary else (BLOCKS,)
+Tools = TreeTools | BlockTools | LosslessTools
+"""The normative coding tools of a layer, as its header names them."""
 
-    @property
-    def without_effect(self) -> tuple[str, ...]:
-        """Names of the tools that have no effect in the codings of this layer."""
-        used = set(self.codings)
-        return tuple(tool.name for tool in TABLE.values() if not used.intersection(tool.codings))
+KINDS: dict[str, type[Tools]] = {
+    kind.coding: kind for kind in (TreeTools, BlockTools, LosslessTools)
+}
+"""The class of the tools of each coding."""
+
+
+def _table(kind: type[Tools]) -> dict[str, Tool]:
+    rows = (
+        Tool(**{"name": row.name, "kind": row.type, "default": row.default, **row.metadata})
+        for row in fields(kind)
+    )
+    return {row.name: row for row in rows}
+
+
+TREE_TOOLS, BLOCK_TOOLS, LOSSLESS_TOOLS = map(_table, KINDS.values())
+TABLES = dict(zip(CODINGS, (TREE_TOOLS, BLOCK_TOOLS, LOSSLESS_TOOLS), strict=True))
+"""The tables of tools by coding: the row of each tool by its name, in the order of the format."""
+
+
+def trees_of(tools: Tools) -> TreeTools | None:
+    """Return the tools of the trees of a layer or of those among its blocks; None without trees."""
+    if isinstance(tools, BlockTools):
+        return tools.trees
+    return tools if isinstance(tools, TreeTools) else None
 
 
 class ToolOptions(TypedDict, total=False):
@@ -360,26 +380,6 @@ class ToolOptions(TypedDict, total=False):
     max_error: int | str | None
 
 
-TABLE = {row.name: Tool(row.name, row.type, **row.metadata) for row in fields(Tools)}
-"""The table of tools: the row of each field of ``Tools``, in the order of the fields."""
-
-TREE_TOOLS = tuple(name for name, row in TABLE.items() if row.codings == (TREES,))
-"""Names of the tools in the header of a layer of trees, in the order of the format."""
-
-BLOCK_TOOLS = tuple(
-    name for name, row in TABLE.items() if row.codings == (BLOCKS,) and name != "prediction"
-)
-"""Names of the tools of predicted blocks, in the order of the format.
-
-The number of the coding stands for prediction.
-"""
-
-LOSSLESS_TOOLS = tuple(
-    name for name, row in TABLE.items() if row.codings == (LOSSLESS,) and name != "lossless"
-)
-"""Names of the tools of lossless samples, in the order of the format."""
-
-
 class LosslessForm(NamedTuple):
     """What a decoder of lossless samples does: see section "Lossless samples" of the format.
 
@@ -412,106 +412,3 @@ LOSSLESS_FORMS = (
     LosslessForm(3, 16, 4, last_stage=True),
 )
 """The lossless forms by number. Form 0 codes the colours of palettes, and no file names it."""
-
-DEFAULT_EFFORT = 2
-"""Effort of the search for predicted blocks. A photograph of 12 megapixels takes seconds; decision
-20 has rates and times."""
-SLOW_TOOLS = {"trained_transforms": 3, "ternary": 4}
-"""Tools that take long to search, and the effort from which presets have them."""
-FORM_EFFORTS = {1: 1, 2: 2, 4: 3, 6: 4}
-"""The efforts from which presets have a lossless form, and its number; decision 38 has times."""
-
-_PREDICTION: dict[str, Any] = {
-    **{name: TABLE[name].fullest for name in BLOCK_TOOLS},
-    "prediction": True,
-    "fragment_size": 64,
-    "templates": 4,
-    "step": 0,
-    "dictionary": False,
-    # They need to know what matters, and do not serve squared error.
-    "delta_step": False,
-    "quantisation_matrix": 0,
-}
-_TEXT: dict[str, Any] = {
-    "dictionary_limit": 65536,
-    "displaced_blocks": 2,
-    "redundancy_radius": None,
-    "replacement": True,
-}
-_PRESETS: dict[str, Tools] = {
-    "photo": Tools(**_PREDICTION),
-    "text": Tools(**_TEXT),
-    "mixed": Tools(**{**_PREDICTION, **_TEXT, "dictionary": True, "fragment_size": 32}),
-    "lossless": Tools(post_filter=False, lossless=True),
-    "plain": Tools(),
-    "classic": Tools(index_classes=False, flag_contexts=False, copy_radius=8, post_filter=False),
-}
-
-
-def preset_tools(name: str, effort: int = DEFAULT_EFFORT) -> Tools:
-    """Return the tools of a preset at an effort from 1 to 9.
-
-    Tools whose search takes too long at the effort are left out.
-    """
-    tools = _PRESETS[name]
-    if tools.lossless:
-        least = max(least for least in FORM_EFFORTS if least <= effort)
-        return replace(tools, lossless_form=FORM_EFFORTS[least])
-    if not tools.prediction:
-        return tools
-    slow: dict[str, Any] = {each: effort >= least for each, least in SLOW_TOOLS.items()}
-    return replace(tools, **slow)
-
-
-PRESETS: dict[str, Tools] = {name: preset_tools(name) for name in _PRESETS}
-"""Named sets of tools at the default effort; "auto" is no set but tries several."""
-
-
-EYE_FRAGMENT = 32
-"""Size of fragments that is tuned for the eye: an area of one importance."""
-EYE_WEIGHTS = 6
-"""Strength of the quantisation matrix that is tuned for the eye, on photographs."""
-
-
-EYE_TOOLS = frozenset({"delta_step", "quantisation_matrix"})
-"""Tools that an encoder needs to be tuned for the eye."""
-
-
-def for_eye(tools: Tools) -> Tools:
-    """Return tools with those that serve the eye; decision 42 has measurements.
-
-    Pages keep equal steps for all frequencies, because their strokes have high ones.
-    """
-    if not tools.prediction:
-        return tools
-    strength = 0 if tools.dictionary else EYE_WEIGHTS
-    return replace(tools, fragment_size=EYE_FRAGMENT, delta_step=True, quantisation_matrix=strength)
-
-
-def preset_of(tools: Tools) -> str | None:
-    """Return the name of the preset that has these tools at some effort, or None.
-
-    Examples
-    --------
-    >>> from mmpcodec.tools import PRESETS, preset_of
-    >>> preset_of(PRESETS["text"])
-    'text'
-    """
-    efforts = {1, *SLOW_TOOLS.values(), *FORM_EFFORTS}
-    alike = (name for name in PRESETS if any(preset_tools(name, each) == tools for each in efforts))
-    return next(alike, None)
-
-
-def presets_where(holds: Callable[[Tools], bool]) -> str:
-    """Return the presets of whose tools a condition holds, for messages; "" if there is none.
-
-    Examples
-    --------
-    >>> from mmpcodec.tools import presets_where
-    >>> presets_where(lambda tools: tools.prediction)
-    'preset photo or mixed'
-    """
-    names = [name for name, tools in PRESETS.items() if holds(tools)]
-    if not names:
-        return ""
-    return f"preset {' or '.join(filter(None, [', '.join(names[:-1]), names[-1]]))}"

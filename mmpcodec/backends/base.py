@@ -38,13 +38,21 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.tools import PRESETS, TABLE, LosslessForm, Tools, presets_where
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    LOSSLESS_FORMS,
+    BlockTools,
+    LosslessForm,
+    Tools,
+    trees_of,
+)
 from mmpcodec.trace import Coded, Trace
 
 
@@ -90,7 +98,7 @@ class Backend(ABC):
     """Coding that the backend searches in its own way, in words. Its files differ from those of
     other backends, and every backend decodes them to equal samples."""
     missing: frozenset[str] = frozenset()
-    """Tools of presets that the backend lacks, and that an encoder leaves out of presets."""
+    """Tools of predicted blocks that the backend lacks: an encoder leaves them out of presets."""
     weighs_fragments = True
     """Whether a ``PlaneTask`` may have ``fragments``."""
     fixed_filters = FixedFilters()
@@ -104,15 +112,19 @@ class Backend(ABC):
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Return the tools or depth that this backend cannot code, in words, or None."""
-        has_trees = tools.dictionary or not tools.prediction
+        has_trees = trees_of(tools) is not None
         if tools.lossless or depth == BYTE or (depth > BYTE and not has_trees):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
     def able(self, tools: Tools, given: Collection[str] = ()) -> Tools:
         """Return the tools of a preset without ``missing`` ones that are not ``given``."""
-        left_out = self.missing.difference(given)
-        return replace(tools, **{name: TABLE[name].default for name in left_out})
+        if not isinstance(tools, BlockTools):
+            return tools
+        left_out: dict[str, Any] = {
+            name: BLOCK_TOOLS[name].default for name in self.missing.difference(given)
+        }
+        return replace(tools, **left_out)
 
     def fault(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Say what the backend ``lacks``, and which presets it can code; or return None."""
@@ -231,7 +243,7 @@ class Backend(ABC):
         self,
         planes: np.ndarray,
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -265,7 +277,7 @@ class Backend(ABC):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,

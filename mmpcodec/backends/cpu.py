@@ -19,7 +19,7 @@ from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.tools import PRESETS, LosslessForm, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, BlockTools, LosslessForm, Tools, trees_of
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -38,7 +38,7 @@ MAX_TREE_THREADS = 4
 
 def default_threads(tools: Tools) -> int:
     """Return the number of threads for a caller that names none."""
-    rows_at_once = tools.prediction and not tools.dictionary
+    rows_at_once = trees_of(tools) is None
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
@@ -191,13 +191,13 @@ class CpuBackend(Backend):
         plane, params, fixed = task.plane, task.params, task.params.lambda_fixed
         tools, log2, effort = params.coded_tools, params.rate_model == "log2", params.effort
         how = threads or default_threads(tools), self.simd or self.levels()[0], progress
-        if not tools.prediction:
+        if not isinstance(tools, BlockTools):
             return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
         limits = self.efforts[effort] if self.efforts else block_effort(effort, plane.size)
         weights = task.fragments and (task.fragments.changes, task.fragments.lambdas(fixed))
         earlier = list(task.earlier)
         return _coded_blocks(
-            params.tools,
+            tools,
             *_cpu.encode_blocks(
                 plane, task.depth, tools, earlier, fixed, weights, log2, limits, *how
             ),
@@ -217,7 +217,7 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
-        if tools.prediction:
+        if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
             )
@@ -242,7 +242,7 @@ class CpuBackend(Backend):
         self,
         planes: np.ndarray,
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -256,7 +256,7 @@ class CpuBackend(Backend):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,

@@ -18,7 +18,7 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import PRESETS, LosslessForm, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, BlockTools, LosslessForm, Tools, TreeTools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -44,7 +44,7 @@ class ReferenceBackend(Backend):
         plane, params = task.plane, task.params
         tools, lambda_fixed = params.coded_tools, params.lambda_fixed
         report = partial(report_progress, progress)
-        if tools.prediction:
+        if isinstance(tools, BlockTools):
             return _coded_blocks(
                 *encode_blocks(
                     plane,
@@ -58,6 +58,7 @@ class ReferenceBackend(Backend):
                     task.fragments,
                 )
             )
+        assert isinstance(tools, TreeTools)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
     def decode(
@@ -74,16 +75,17 @@ class ReferenceBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
-        if tools.prediction:
+        if isinstance(tools, BlockTools):
             found = decode_blocks(payload, shape, tools, report, depth, earlier)
             return _coded_blocks(payload, *found)
+        assert isinstance(tools, TreeTools)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
     def encode_lossless(
         self,
         planes: np.ndarray,
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
@@ -97,7 +99,7 @@ class ReferenceBackend(Backend):
         payload: bytes,
         shape: tuple[int, int, int],
         depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        form: LosslessForm = LOSSLESS_FORMS[2],
         *,
         threads: int | None = None,
         progress: Progress | None = None,

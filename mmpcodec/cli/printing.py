@@ -123,14 +123,16 @@ def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
 
 
 def tools_text(tools: "Tools") -> str:
-    """Return the normative tools that have an effect in a layer, in one line."""
-    from mmpcodec.tools import TABLE
+    """Return the normative tools of a layer in one line, those of trees among blocks last."""
+    from mmpcodec.tools import TABLES, BlockTools
 
-    return ", ".join(
+    found = ", ".join(
         f"{tool.title} {_value_text(getattr(tools, tool.name))}"
-        for tool in TABLE.values()
-        if tool.name not in tools.without_effect
+        for tool in TABLES[tools.coding].values()
     )
+    if isinstance(tools, BlockTools) and tools.trees:
+        return f"{found}, {tools_text(tools.trees)}"
+    return found
 
 
 def rate_text(params: "EncodeParams") -> str:

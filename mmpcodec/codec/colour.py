@@ -26,6 +26,7 @@ from mmpcodec.reference.colour import (
 from mmpcodec.runtime.arrays import bands, module_of, on_device
 from mmpcodec.runtime.tasks import side_by_side
 from mmpcodec.samples import Form, form_of
+from mmpcodec.tools import BlockTools
 
 BAND_SAMPLES = 1 << 16
 """Number of samples of a band of rows; its temporary arrays fit the cache of a processor."""
@@ -54,7 +55,7 @@ def can_be_fine(params: EncodeParams, depth: int) -> bool:
     layout, wide, tools = Layout.FINE_LUMA, coded_depth(depth), params.tools
     return (
         params.fine
-        and tools.prediction
+        and isinstance(tools, BlockTools)
         and layout.fits(depth)
         and fault_of_depth(tools, layout.depth_of("", depth)) is None
         and params.lam * 4.0 ** extra_bits(wide) <= MOST_FINE_LAMBDA

@@ -18,7 +18,7 @@ from mmpcodec.runtime.arrays import beside, on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.shares import Share, run_shares, shares_of
 from mmpcodec.runtime.tasks import threads_of_each
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools, Tools
 from mmpcodec.trace import Coded
 
 
@@ -146,7 +146,9 @@ def encode_on(
         with devices.on(devices.home(tiles[0].samples) or 0):
             return encode_tiles(tiles, candidates, chosen, threads, progress, known)
     known = {} if known is None else known
-    if devices.lanes > 1 and not any(candidate.tools.prediction for candidate in candidates):
+    if devices.lanes > 1 and not any(
+        isinstance(candidate.tools, BlockTools) for candidate in candidates
+    ):
         most //= 2  # trees are searched so fast that the work of the processor matters
     homes = [devices.home(tile.samples) for tile in tiles]
     sizes = [tile.fragments for tile in tiles]

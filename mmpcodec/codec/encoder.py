@@ -23,15 +23,8 @@ from mmpcodec.errors import Infeasible
 from mmpcodec.format import container
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import (
-    AUTO,
-    DEEP,
-    DEFAULT_EFFORT,
-    EncodeParams,
-    check_progress,
-    check_threads,
-    check_tile_size,
-)
+from mmpcodec.params import AUTO, DEEP, EncodeParams, check_progress, check_threads, check_tile_size
+from mmpcodec.presets import DEFAULT_EFFORT
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time

@@ -16,7 +16,7 @@ from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
 """The fixed filters of tool sets if the encoder chooses them: scale 1 for all activities."""
@@ -118,8 +118,10 @@ def params_of_layer(
     """Return the parameters of a candidate for a layer of colour of this number."""
     weighs = candidate.tools.quantisation_matrix > 0
     weight = weight_of_layer(form, layout, layer, candidate.tune, weighs=weighs)
-    planes = min(candidate.tools.cross_component, planes_before(form, layer))
-    tools = replace(candidate.tools, cross_component=planes)
+    tools = candidate.tools
+    if isinstance(tools, BlockTools):
+        planes = min(tools.cross_component, planes_before(form, layer))
+        tools = replace(tools, cross_component=planes)
     return replace(candidate, lam=candidate.lam / weight, tools=tools)
 
 
@@ -130,24 +132,25 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     nothing in the picture, so that tiles can be written before others are coded. A picture of one
     tile has none.
     """
-    predicting = [one for one in candidates if one.tools.prediction]
+    predicting = [one for one in candidates if isinstance(one.tools, BlockTools)]
     if not predicting or not header.tile_size:
         return header
     return replace(header, tool_sets=_tool_sets(predicting[0], header.form, header.depth))
 
 
 @lru_cache
-def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
+def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[BlockTools, ...]:
     layout = layout_of_form(form, candidate.lam)
     if layout is Layout.LUMA and can_be_fine(candidate, depth):
         layout = Layout.FINE_LUMA
-    sets: dict[Tools, None] = {}
+    sets: dict[BlockTools, None] = {}
     for layer in range(form.colours):
         params = params_of_layer(candidate, form, layout, layer)
-        bank = params.tools.fixed_filters
+        bank, tools = params.tools.fixed_filters, params.coded_tools
         bank = USUAL_FIXED_FILTERS if bank is None else bank
+        assert isinstance(tools, BlockTools)
         own = replace(
-            params.coded_tools,
+            tools,
             fixed_filters=bank,
             post_filter=False,
             cross_component_filter=False,

@@ -18,7 +18,8 @@ from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import AUTO, DEEP, DEFAULT_EFFORT, RATES, EncodeParams, check_progress
+from mmpcodec.params import AUTO, DEEP, RATES, EncodeParams, check_progress
+from mmpcodec.presets import DEFAULT_EFFORT
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.arrays import is_masked
 from mmpcodec.runtime.files import written_whole

@@ -10,7 +10,7 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.tool_fields import read_tool
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, TABLE, Tools
+from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, LOSSLESS_TOOLS, LosslessTools
 
 SECTION = "Palette"
 CODING = len(CODINGS)
@@ -34,7 +34,7 @@ class Palette:
 
     Parameters
     ----------
-    tools : Tools
+    tools : LosslessTools
         Tools of the stream of the numbers: lossless samples without error.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
@@ -45,7 +45,7 @@ class Palette:
         Byte offset of the payload in its file.
     """
 
-    tools: Tools
+    tools: LosslessTools
     entries: int
     transparent: bool
     payload: bytes | memoryview
@@ -101,8 +101,8 @@ def read(fields: Fields, form: Form) -> Palette | None:
         return None
     section, fields.section = fields.section, SECTION
     fields.number("coding", CODING, CODING)
-    lossless_form = read_tool(fields, TABLE["lossless_form"], {"lossless": True})
-    tools = Tools(lossless=True, post_filter=False, lossless_form=lossless_form)
+    lossless_form = read_tool(fields, LOSSLESS_TOOLS["lossless_form"])
+    tools = LosslessTools(lossless_form)
     entries = fields.number("entries", 0, 2 * MOST_ENTRIES - 1)
     transparent = entries & 1 > 0
     if _is_last(transparent, form):

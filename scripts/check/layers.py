@@ -29,7 +29,8 @@ from words import (
 FLOORS = (
     ("errors",),
     ("depth", "checks"),
-    ("tools",),
+    ("tools", "limits", "quality"),
+    ("presets",),
     ("params",),
     ("runtime", "metadata", "metrics"),
     ("samples",),

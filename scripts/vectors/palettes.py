@@ -25,9 +25,9 @@ from mmpcodec.reference.colour import narrowed
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.samples import Samples, form_of
-from mmpcodec.tools import PRESETS, Tools, preset_tools
+from mmpcodec.tools import BlockTools, LosslessTools
 
-TOOLS = PRESETS["lossless"]
+TOOLS = LosslessTools()
 """Tools of the numbers."""
 BELOW = EncodeParams.from_options(
     200, preset="photo", tune="psnr", effort=1, cross_component=0, fixed_filters=0
@@ -50,7 +50,7 @@ def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
         ("gray", page, {}),
         ("gray-alone", few, {"transparent": False}),
         ("one-colour", np.full((3, 5), 9, np.uint8), {"transparent": False}),
-        ("two-models", page, {"tools": preset_tools("lossless", 1)}),
+        ("two-models", page, {"tools": LosslessTools(1)}),
         ("gray-alpha", np.dstack([page, alpha]), {}),
         ("fine", colours, {"layout": Layout.FINE_LUMA}),
         ("luma-alpha", np.dstack([colours, alpha]), {"layout": Layout.LUMA}),
@@ -85,7 +85,7 @@ def file_of(
     depth: int = 8,
     transparent: bool = True,
     layout: Layout = Layout.APART,
-    tools: Tools = TOOLS,
+    tools: LosslessTools = TOOLS,
     tile_size: int = 0,
     without: Container[int] = (),
     backend: str = "cpu",
@@ -114,7 +114,7 @@ def _tile(
     samples: Samples,
     transparent: bool,
     layout: Layout,
-    tools: Tools,
+    tools: LosslessTools,
 ) -> tuple[bytes, Samples]:
     """Return the bytes of a tile with a palette, and the samples that it decodes to."""
     form, depth = header.form, header.depth
@@ -145,7 +145,9 @@ def _layer(backend: Backend, name: str, plane: np.ndarray, depth: int) -> tuple[
         payload, _, _ = backend.encode_lossless(to_planes(plane), depth, TOOLS.form)
         return Layer(name, TOOLS, payload), plane
     made = backend.encode(PlaneTask(plane, BELOW, depth))
-    tools = replace(BELOW.coded_tools, post_filter=False, cross_component_filter=False)
+    tools = BELOW.coded_tools
+    assert isinstance(tools, BlockTools)
+    tools = replace(tools, post_filter=False, cross_component_filter=False)
     return Layer(name, tools, made.payload), made.samples
 
 

@@ -12,10 +12,10 @@ from palettes import file_of
 from support.strategies import block_tools, earlier_planes, natural, text_like, tools
 
 import mmpcodec
-from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
+from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
 from mmpcodec.codec.palettes.layer import decode_palette
 from mmpcodec.format.palette import Palette, Streams, joined
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessTools
 
 SMALL = DecodeLimits(max_samples=1 << 14, max_dimension=1 << 12)
 
@@ -103,7 +103,7 @@ def test_random_palettes_decode_alike_everywhere(
     """Errors of the numbers are the same; of colours of three planes, any may be reported first."""
     height, width, count = shape
     palette = Palette(
-        Tools(lossless=True, lossless_form=form),
+        LosslessTools(lossless_form=form),
         entries,
         transparent,
         joined(Streams(colours, numbers)),

@@ -35,7 +35,7 @@ from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
-from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools, TreeTools
 from support.arrays import (
     TYPES,
     items_and_sum,
@@ -147,7 +147,7 @@ def searched(content: str, size: int) -> tuple[np.ndarray, dict, dict]:
     fragment = CONTENT[content](rng, 16, 16)
     dictionaries, costs = {}, {}
     for scale in SCALES:
-        dictionary = Dictionary(scale, Tools(dictionary_limit=size))
+        dictionary = Dictionary(scale, TreeTools(dictionary_limit=size))
         area = scale.height * scale.width
         while len(dictionary) < size and area > 1:
             source = CONTENT[content](rng, 16, 16)

@@ -19,12 +19,13 @@ from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import BLOCK_TOOLS, PRESETS, TABLE, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 from mmpcodec.trace import Coded
 
 
@@ -42,7 +43,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     own_search = "predicted blocks"
-    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS)
+    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS, ["post_filter"])
     weighs_fragments = False
     decodes = False
     reads_device_arrays = True
@@ -64,9 +65,11 @@ class CudaBackend(Backend):
             return "lossless samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
-        if tools.dictionary:
+        if not isinstance(tools, BlockTools):
+            return None
+        if tools.trees:
             return "trees among predicted blocks"
-        rows = (row for row in TABLE.values() if row.name in self.missing)
+        rows = (row for row in BLOCK_TOOLS.values() if row.name in self.missing)
         if names := [row.title for row in rows if getattr(tools, row.name) != row.default]:
             return f"predicted blocks with {', '.join(names)}"
         return None
@@ -143,7 +146,7 @@ class CudaBackend(Backend):
             for group in _groups([plane.shape for plane in planes], params, effort):
                 chosen = [planes[i] for i in group]
                 run: TreeGroup | BlockGroup
-                if params.tools.prediction:
+                if isinstance(params.tools, BlockTools):
                     run = BlockGroup(chosen, params, effort, pool)
                 else:
                     run = TreeGroup(chosen, params, defines, pool)
@@ -168,7 +171,7 @@ def _groups(
     import cupy
 
     device = cupy.cuda.Device().id
-    if params.tools.prediction:
+    if isinstance(params.tools, BlockTools):
         most, shared = len(shapes), blocks.least_bytes(effort, device)
         bytes_of = partial(blocks.device_bytes, params=params, device=device)
     else:

@@ -16,6 +16,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
+from mmpcodec.tools import BlockTools
 
 SIDES = [1 << log2 for log2 in range(UNIT_LOG2, MAX_LOG2 + 1)]
 MAX_SIDE = SIDES[-1]
@@ -202,9 +203,15 @@ def place_arrays(arrays: Arrays) -> tuple[dict[str, int], int]:
     return offsets, end
 
 
+def side_of(params: EncodeParams) -> int:
+    """Return the height and width of the fragments of parameters with predicted blocks."""
+    assert isinstance(params.tools, BlockTools)
+    return params.tools.fragment_size
+
+
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int]:
     """Return the rows and columns of fragments of a picture that is coded by blocks."""
-    side = params.tools.fragment_size
+    side = side_of(params)
     return -(-shape[0] // side), -(-shape[1] // side)
 
 
@@ -216,7 +223,7 @@ def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
 
 def lag_of(params: EncodeParams) -> int:
     """Return how many fragments a row is behind the row above."""
-    return LAG // params.tools.fragment_size
+    return LAG // side_of(params)
 
 
 def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.ndarray:
@@ -248,7 +255,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     tools = params.coded_tools
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
-    picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
+    picture["fragment_log2"] = side_of(params).bit_length() - 1
     for name in CODED_TOOLS:
         picture[name] = getattr(tools, name)
     picture["root"] = max(isqrt(params.lambda_fixed), 1)

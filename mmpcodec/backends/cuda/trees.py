@@ -25,15 +25,23 @@ from mmpcodec.reference.trees.fragments import fragments_in, padded_shape
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, kept
+from mmpcodec.tools import TreeTools
 from mmpcodec.trace import Coded, Trace
 
 CHUNK = 128
 """Fragments of one launch; meanwhile the host codes the trees of the previous launch."""
 
 
+def tools_of(params: EncodeParams) -> TreeTools:
+    """Return the tools of parameters with trees."""
+    tools = params.coded_tools
+    assert isinstance(tools, TreeTools)
+    return tools
+
+
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
     """Return the device memory that a picture needs while it is encoded, in bytes."""
-    plan = plan_dictionaries(params.coded_tools)
+    plan = plan_dictionaries(tools_of(params))
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
@@ -60,7 +68,7 @@ class TreeGroup:
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("trees/start", "start_pictures", self.device.id)
-        tools = params.coded_tools
+        tools = tools_of(params)
         loop = "encode_with_tools" if has_dictionary_tools(tools) else "encode"
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
@@ -72,7 +80,7 @@ class TreeGroup:
     def _allocate(self) -> None:
         import cupy
 
-        count, tools = len(self.planes), self.params.coded_tools
+        count, tools = len(self.planes), tools_of(self.params)
         trees = trees_dtype(CHUNK, tools)
         self.pinned = cupy.cuda.alloc_pinned_memory(count * trees.itemsize)
         self.trees = np.frombuffer(self.pinned, trees, count)

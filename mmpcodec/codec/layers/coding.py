@@ -19,6 +19,7 @@ from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
+from mmpcodec.tools import BlockTools, LosslessTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -74,7 +75,7 @@ def coded_layers(
                 partial(_code, batch, known),
                 sum(task.share for task in batch),
                 aside=batch[0].backend.releases_gil,
-                wide=batch[0].params.tools.prediction and not batch[0].params.tools.dictionary,
+                wide=_is_wide(batch[0].params.tools),
             )
             for batch in batches
         ]
@@ -83,6 +84,11 @@ def coded_layers(
                 place = task.tile, task.layout, task.layer
                 found.setdefault(place, {})[task.candidate] = layer
     return found
+
+
+def _is_wide(tools: Tools) -> bool:
+    """Return whether tools search several rows at once, by threads."""
+    return isinstance(tools, BlockTools) and not tools.trees
 
 
 def best_of(layers: Mapping[int | None, CodedLayer]) -> int | None:
@@ -125,6 +131,7 @@ def _lossless(
     place = task.tile, task.layer
     if place not in known:
         tools = task.params.tools
+        assert isinstance(tools, LosslessTools)
         payload, decoded, trace = task.backend.encode_lossless(
             to_planes(task.plane), task.depth, tools.form, threads=threads, progress=progress
         )
@@ -155,7 +162,7 @@ def _finished(task: LayerTask, coded: Coded, threads: int | None) -> CodedLayer:
             of_planes, shown = backend.cross_component_filter.fit_and_apply(
                 source, shown, task.earlier, lambda_fixed, depth, threads=threads
             )
-        used = replace(tools, fixed_filters=scales)
+        used = replace(tools, fixed_filters=scales) if isinstance(tools, BlockTools) else tools
         layer = Layer(task.name, used, coded.payload, own, of_planes)
         return _costed(task, layer, shown, coded.trace.with_filter(layer.filter_bits))
 

@@ -26,11 +26,12 @@ from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.format.container import Header
 from mmpcodec.format.layouts import Layout, layer_names, weight_of
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.presets import EYE_WEIGHTS, PRESETS, lossless_tools
 from mmpcodec.reference.colour import NO_ROTATION, Rotation, widened
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.arrays import on_device
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS, PRESETS, Tools, preset_tools
+from mmpcodec.tools import LosslessTools, Tools
 
 LOSSLESS = PRESETS["lossless"]
 MOST_SMALL = 1 << 14
@@ -112,7 +113,8 @@ def layer_tasks(
 
 
 def without_error(params: EncodeParams) -> EncodeParams:
-    """Return parameters without a maximal error."""
+    """Return parameters of lossless samples without a maximal error."""
+    assert isinstance(params.tools, LosslessTools)
     return replace(params, tools=replace(params.tools, max_error=0))
 
 
@@ -238,7 +240,7 @@ class _Layers:
                 yield replace(task, fragments=fragments, weighting=self.weighting)
         if self.form.has_alpha:
             first = self.candidates[candidates[0][0]]
-            params = replace(first, tools=preset_tools("lossless", first.effort))
+            params = replace(first, tools=lossless_tools(first.effort))
             yield self._task(layout, len(planes) - 1, None, params, samples_on_host(planes[-1]))
 
     def _task(

@@ -18,7 +18,7 @@ from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
 from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.palette import PaletteSamples
 from mmpcodec.runtime.progress import Progress
-from mmpcodec.tools import Tools
+from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Trace
 
 NAME = "palette"
@@ -31,7 +31,7 @@ def encode_palette(
     numbers: NDArray[np.uint16],
     transparent: bool,
     depth: int,
-    tools: Tools,
+    tools: LosslessTools,
     threads: int | None = None,
     progress: Progress | None = None,
     *,
@@ -48,8 +48,8 @@ def encode_palette(
         Whether pixels can have the number n.
     depth : int
         Bits per sample of the colours.
-    tools : Tools
-        Tools of lossless samples, for the numbers.
+    tools : LosslessTools
+        For the numbers.
     threads, progress
         See ``Backend.encode``.
     of_colours : bool
@@ -59,7 +59,6 @@ def encode_palette(
     stream, trace = b"", Trace({})
     if of_colours:
         stream, _, trace = backend.encode_lossless(row, depth, COLOUR_FORM, threads=threads)
-    tools = replace(tools, post_filter=False)
     palette = Palette(tools, len(colours), transparent, b"")
     own = to_planes(numbers)
     of_numbers, _, own_trace = backend.encode_lossless(

@@ -15,9 +15,10 @@ from mmpcodec.codec.palettes.layer import encode_palette
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
+from mmpcodec.presets import lossless_tools
 from mmpcodec.reference.palette import PaletteSamples
 from mmpcodec.runtime.progress import OpenProgress
-from mmpcodec.tools import Tools, preset_tools
+from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Trace
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -45,12 +46,12 @@ LEAST_FORM = 2
 """The least effort whose form of lossless samples codes numbers."""
 
 
-def form_of_effort(effort: int) -> Tools:
+def form_of_effort(effort: int) -> LosslessTools:
     """Return the tools of lossless samples that code numbers at an effort.
 
     The fast mode of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
-    return preset_tools("lossless", max(effort, LEAST_FORM))
+    return lossless_tools(max(effort, LEAST_FORM))
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class PaletteSearch:
         self,
         palette: Colours,
         drawn: NDArray[np.bool_] | None,
-        tools: Tools,
+        tools: LosslessTools,
         way: int = 0,
         rows: NDArray[np.int64] | None = None,
         *,
@@ -165,7 +166,7 @@ class PaletteSearch:
         )
         return PaletteTrial(coded, trace, samples), errors
 
-    def cells(self, palette: Colours, tools: Tools) -> NDArray[np.bool_]:
+    def cells(self, palette: Colours, tools: LosslessTools) -> NDArray[np.bool_]:
         """Return the cells that a palette draws best, from a trial that draws all."""
         trial, errors = self.coded(palette, None, tools, of_colours=False)
         assert trial.trace.cell_rates is not None

@@ -25,6 +25,7 @@ from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.tools import LosslessTools
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
@@ -136,7 +137,7 @@ def _decode_layer(
     depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
-        if layer.tools.lossless:
+        if isinstance(layer.tools, LosslessTools):
             planes = header.planes if layout is Layout.TOGETHER else 1
             whole, trace = backend.decode_lossless(
                 payload,

@@ -10,8 +10,8 @@ from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import masked
 from mmpcodec.depth import extra_bits
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS
 
 
 def error_of(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> float:

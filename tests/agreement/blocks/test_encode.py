@@ -15,6 +15,7 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_blocks, code_flag
 from mmpcodec.reference.blocks.partition import (
     CROSS_COMPONENT,
@@ -27,7 +28,6 @@ from mmpcodec.reference.blocks.partition import (
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
-from mmpcodec.tools import PRESETS
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 

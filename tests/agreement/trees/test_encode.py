@@ -15,9 +15,10 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
+from mmpcodec.tools import TreeTools
 
 REFERENCE = ReferenceBackend()
-TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.lossless)]
+TREE_PRESETS = [name for name, tools in PRESETS.items() if isinstance(tools, TreeTools)]
 
 
 check = partial(check_picture, "trees")

@@ -16,7 +16,8 @@ from mmpcodec.cli.cluster.devices import OnDevices, on_devices
 from mmpcodec.cli.commands.budget.measuring import MeasureLadders
 from mmpcodec.cli.encoding import sources
 from mmpcodec.cli.jobs import Job
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import EncodeParams
 
 
 @pytest.fixture

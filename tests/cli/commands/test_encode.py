@@ -97,13 +97,13 @@ def test_tools_reach_the_header(mmp, picture):
     mmp("encode", picture, "--preset", "classic", "--partition", "dyadic", "-o", "c.mmp")
     mmp("encode", picture, "--preset", "plain", "--dictionary-limit", 300, "-o", "d.mmp")
     classic = mmpcodec.inspect(Path("c.mmp").read_bytes()).tools
-    assert classic == mmpcodec.Tools("dyadic", False, False, 8, post_filter=False)
+    assert classic == mmpcodec.TreeTools("dyadic", False, False, 8, post_filter=False)
     mmp("encode", picture, "--preset", "text", "-l", 10, "-o", "t.mmp")
     text = mmpcodec.inspect(Path("t.mmp").read_bytes()).tools
     filtered = text.post_filter
     assert text == dataclasses.replace(PRESETS["text"], redundancy_radius=40, post_filter=filtered)
     limited = mmpcodec.inspect(Path("d.mmp").read_bytes()).tools
-    assert limited == mmpcodec.Tools(dictionary_limit=300, post_filter=limited.post_filter)
+    assert limited == mmpcodec.TreeTools(dictionary_limit=300, post_filter=limited.post_filter)
 
 
 def test_rate_model_is_used(mmp, picture, samples):

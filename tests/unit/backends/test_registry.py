@@ -12,7 +12,6 @@ from mmpcodec import (
     BackendUnavailable,
     EncodeParams,
     ParameterError,
-    Tools,
     backends,
     encode_picture,
     encode_pictures,
@@ -21,8 +20,9 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.presets import PRESETS
 from mmpcodec.solvers.max_sum import max_interval
-from mmpcodec.tools import PRESETS
+from mmpcodec.tools import BlockTools, TreeTools
 
 
 class Device(CpuBackend):
@@ -93,11 +93,11 @@ def test_named_backend_is_never_replaced(monkeypatch):
 def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
     class Lacking(Device):
         def lacks(self, tools, depth=8):
-            return "prediction" if tools.prediction else None
+            return "prediction" if isinstance(tools, BlockTools) else None
 
     register(monkeypatch, Lacking)
-    assert backends.get("auto", 1 << 30, Tools()).name == "cuda"
-    tools = Tools(prediction=True)
+    assert backends.get("auto", 1 << 30, TreeTools()).name == "cuda"
+    tools = BlockTools()
     assert backends.get("auto", 1 << 30, tools).name == "cpu"
     message = "backend cuda cannot run here: it has no prediction"
     with pytest.raises(BackendUnavailable, match=message):

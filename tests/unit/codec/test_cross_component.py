@@ -17,10 +17,10 @@ from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, planes_before
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Form
-from mmpcodec.tools import PRESETS
 
 CPU = CpuBackend()
 

@@ -7,12 +7,13 @@ import numpy as np
 import pytest
 from support.strategies import CONTENT, natural
 
-from mmpcodec import BackendUnavailable, EncodeParams, Tools, backends, pictures
+from mmpcodec import BackendUnavailable, EncodeParams, backends, pictures
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
-from mmpcodec.tools import PRESETS
+from mmpcodec.presets import PRESETS
+from mmpcodec.tools import TreeTools
 
 CPU = CpuBackend()
 CAMERA = pictures.read(Path(__file__).parents[3] / "images" / "camera.pgm").samples[
@@ -106,7 +107,7 @@ def test_cuda_refuses_deep_samples_and_auto_takes_the_processor(monkeypatch):
     monkeypatch.setattr(backends.Row, "is_installed", lambda row: True)
     assert backends.get("auto", 1 << 30, PRESETS["photo"], 12).name == "cpu"
     with pytest.raises(BackendUnavailable, match="trees of samples of 12 bits"):
-        backends.get("auto", 1, Tools(), 12)
+        backends.get("auto", 1, TreeTools(), 12)
 
 
 def test_a_batch_is_as_each_alone():

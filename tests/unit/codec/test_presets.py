@@ -15,7 +15,8 @@ from mmpcodec.codec.candidates import fitted, left_out
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.format.container import VERSION
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import PRESETS, preset_of, preset_tools
+from mmpcodec.presets import PRESETS, preset_of, preset_tools
+from mmpcodec.tools import BlockTools
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_files_of_each_preset_decode(picture, preset):
     data = mmpcodec.encode(picture, 20, preset=preset, effort=1)
     found = mmpcodec.inspect(data, decode=True)
     assert data[8] == VERSION
-    predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
+    predicted = [layer.tools for layer in found.layers if isinstance(layer.tools, BlockTools)]
     switches = ("pdpc", "initial_states", "dependent", "fine_contexts")
     assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
@@ -107,7 +108,7 @@ def tools_of(*arguments, **options):
 def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
     samples = np.dstack([picture, 255 - picture, picture[::-1], picture // 2])[..., :planes]
     found = tools_of(samples, preset="photo", **options)
-    predicted = [tools for tools in found if tools.prediction]
+    predicted = [tools for tools in found if isinstance(tools, BlockTools)]
     assert len(predicted) >= min(planes, 3)
     assert all(Device().lacks(tools) is None for tools in predicted)
 

@@ -78,7 +78,7 @@ def test_inspect_reads_the_header(data):
     header = found.header
     assert (header.width, header.height, header.planes, header.depth) == (48, 20, 1, 8)
     assert (header.tile_size, header.white) == (0, 255)
-    assert found.tools == mmpcodec.Tools(
+    assert found.tools == mmpcodec.TreeTools(
         partition="dyadic", dictionary_limit=4000, redundancy_radius=258, post_filter=False
     )
     assert found.payload_size == len(data) - places(data)["payload"]

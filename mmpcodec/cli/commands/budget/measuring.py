@@ -16,7 +16,8 @@ from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError, MmpError, ParameterError, PictureError
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:

@@ -19,7 +19,8 @@ from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
 from mmpcodec.codec.rate_control.targets import rate_of
-from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
+from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.quality import LEAST_LAMBDA
 
 BYTES = Levels(8, (0, 255), 8)
 PICTURE = natural(np.random.default_rng(0), 96, 112)

@@ -6,10 +6,10 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.dependent import dequantised, value_of
 from mmpcodec.reference.blocks.levels import AFTER_EVEN, next_state, quantiser_of, scan
 from mmpcodec.reference.blocks.partition import BlockPlace
-from mmpcodec.tools import PRESETS
 
 PHOTO = replace(PRESETS["photo"], dependent=True)
 

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from mmpcodec import CorruptStream
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.models import BlockModels, ModeModels, initial_states, start_class
 from mmpcodec.reference.blocks.partition import LEAST_SQUARES, MODES, TEMPLATES
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
-from mmpcodec.tools import PRESETS
 
 ROOT = Path(__file__).parents[4]
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from mmpcodec.errors import CorruptStream
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.steps import (
     MOST_CHANGE,
@@ -20,7 +21,7 @@ from mmpcodec.reference.blocks.steps import (
 )
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import BlockTools
 
 
 def coded(changes):
@@ -103,7 +104,7 @@ def coded_without_check(change):
 
 
 def test_steps_of_samples_are_those_of_their_fragments():
-    tools = Tools(prediction=True, fragment_size=16, step=160, delta_step=True)
+    tools = BlockTools(fragment_size=16, step=160, delta_step=True)
     changes = np.zeros((4, 5), np.int8)
     changes[1:3, 1:4] = -4
     found = steps_of(tools, changes)

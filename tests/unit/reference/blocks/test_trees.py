@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.strategies import BASIC, text_like
 
-from mmpcodec import EncodeParams, Tools
+from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
@@ -14,12 +14,13 @@ from mmpcodec.reference.blocks.search.trees import find_trees
 from mmpcodec.reference.blocks.trees import BlockTrees
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
 from mmpcodec.reference.trees.segments import Node, Segment
+from mmpcodec.tools import TreeTools
 
 LAMBDA = 40 << 16
 
 
-def tools(**options):
-    return Tools(prediction=True, dictionary=True, step=50, **options)
+def trees_of(shape, fragment_size=16, **options):
+    return BlockTrees(shape, TreeTools(**options), fragment_size)
 
 
 def split(place, flag, first=10, second=20):
@@ -35,7 +36,7 @@ def elements(dictionary, start=256):
 
 
 def test_only_blocks_of_scales_that_occur_may_be_trees():
-    flexible, dyadic = (BlockTrees((64, 64), tools(partition=name)) for name in (0, 1))
+    flexible, dyadic = (trees_of((64, 64), partition=name) for name in (0, 1))
     for a in range(2, 7):
         for b in range(2, 7):
             place = BlockPlace(0, 0, a, b)
@@ -44,7 +45,7 @@ def test_only_blocks_of_scales_that_occur_may_be_trees():
 
 
 def test_samples_and_leaves_of_a_tree():
-    trees = BlockTrees((32, 32), tools())
+    trees = trees_of((32, 32))
     place = BlockPlace(20, 24, 2, 3)
     nodes = split(place, COLUMNS)
     assert trees.samples(place, nodes).tolist() == 4 * [4 * [10] + 4 * [20]]
@@ -56,7 +57,7 @@ def test_samples_and_leaves_of_a_tree():
 @pytest.mark.parametrize("size", [16, 32, 64])
 def test_flags_see_the_leaves_around_the_fragment(size):
     """Not those around the area, which may not be known when its trees are searched."""
-    trees = BlockTrees((128, 120), tools(fragment_size=size))
+    trees = trees_of((128, 120), fragment_size=size)
     trees.leaf_scales[:] = np.arange(128)[:, None] % 23
     trees.leaf_scales[:, ::2] = 24
     row, column = 128 - 16, 120 - 8
@@ -70,7 +71,7 @@ def test_flags_see_the_leaves_around_the_fragment(size):
 
 def test_areas_teach_in_raster_order_and_only_their_trees():
     """The block on the right is decoded first; what it teaches comes second."""
-    trees = BlockTrees((16, 32), tools(fragment_size=32, copy_radius=0, displaced_blocks=0))
+    trees = trees_of((16, 32), fragment_size=32, copy_radius=0, displaced_blocks=0)
     fragment = BlockPlace(0, 0, 5, 5)
     samples = np.full((16, 32), 77, np.uint8)
     left, right = BlockPlace(4, 0, 2, 2), BlockPlace(0, 28, 2, 2)
@@ -85,7 +86,7 @@ def test_areas_teach_in_raster_order_and_only_their_trees():
 
 def test_displaced_blocks_are_taken_from_predicted_blocks_and_end_in_the_picture():
     """The padded picture ends within the area; each row of 4x4 blocks has its own samples."""
-    trees = BlockTrees((8, 12), tools(fragment_size=16, displaced_blocks=2))
+    trees = trees_of((8, 12), fragment_size=16, displaced_blocks=2)
     samples = np.arange(8 * 12, dtype=np.uint8).reshape(8, 12)
     trees.learn(BlockPlace(0, 0, 4, 4), [], samples)
     dictionary = trees.dictionaries[Scale(2, 2)]
@@ -98,7 +99,7 @@ def test_displaced_blocks_are_taken_from_predicted_blocks_and_end_in_the_picture
 
 
 def test_trees_are_found_below_their_bounds_only():
-    trees = BlockTrees((16, 16), tools())
+    trees = trees_of((16, 16))
     source = np.zeros((16, 16), np.int64)
     source[:8], source[8:] = 10, 20
     place = BlockPlace(0, 0, 4, 4)

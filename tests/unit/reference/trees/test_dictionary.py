@@ -11,18 +11,18 @@ from mmpcodec.reference.trees.dictionary import (
 )
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, SCALES, Scale, rescale, scale_distance
 from mmpcodec.reference.trees.segments import Node, Segment
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 
 def test_starts_with_every_grey_level():
     for scale in SCALES:
-        dictionary = Dictionary(scale, Tools())
+        dictionary = Dictionary(scale, TreeTools())
         assert len(dictionary) == 256
         assert (dictionary.samples == np.arange(256)[:, None]).all()
 
 
 def test_refuses_duplicates_and_more_than_the_limit():
-    dictionary = Dictionary(Scale(3, 3), Tools(dictionary_limit=257))
+    dictionary = Dictionary(Scale(3, 3), TreeTools(dictionary_limit=257))
     assert not dictionary.insert(np.full(4, 9, np.uint8), Scale(0, 0))
     assert dictionary.insert(np.array([1, 2, 3, 4], np.uint8), Scale(0, 0))
     assert not dictionary.insert(np.array([4, 3, 2, 1], np.uint8), Scale(0, 0))
@@ -31,7 +31,7 @@ def test_refuses_duplicates_and_more_than_the_limit():
 
 
 def test_learns_split_segments_at_all_scales_within_the_radius():
-    tools = Tools(copy_radius=3)
+    tools = TreeTools(copy_radius=3)
     dictionaries = make_dictionaries(tools)
     coded = np.random.default_rng(3).integers(0, 256, (16, 16), dtype=np.uint8)
     right = Segment(Scale(0, 1), 0, 1)
@@ -59,7 +59,7 @@ def random_elements(count, area, seed=4):
 
 
 def test_leaves_out_what_is_within_the_redundancy_radius():
-    dictionary = Dictionary(Scale(3, 3), Tools(redundancy_radius=18))
+    dictionary = Dictionary(Scale(3, 3), TreeTools(redundancy_radius=18))
     # The constants are 4 apart, squared distance 4 * 2**2 or 4 * 3**2.
     assert dictionary.samples[:3].tolist() == [[0] * 4, [3] * 4, [6] * 4]
     assert [128] * 4 in dictionary.samples.tolist()
@@ -71,7 +71,7 @@ def test_leaves_out_what_is_within_the_redundancy_radius():
 
 
 def test_the_radius_looks_at_the_last_elements_of_a_cell():
-    dictionary = Dictionary(Scale(3, 3), Tools(redundancy_radius=1))
+    dictionary = Dictionary(Scale(3, 3), TreeTools(redundancy_radius=1))
     first = np.array([64, 0, 0, 0], np.uint8)
     assert dictionary.insert(first, Scale(0, 0))
     for i in range(1, CELL_SIZE):
@@ -84,11 +84,11 @@ def test_the_radius_looks_at_the_last_elements_of_a_cell():
 
 
 def test_single_samples_are_all_there_whatever_the_radius():
-    assert len(Dictionary(SCALES[-1], Tools(redundancy_radius=65535))) == 256
+    assert len(Dictionary(SCALES[-1], TreeTools(redundancy_radius=65535))) == 256
 
 
 def test_replacement_takes_the_place_of_the_oldest_that_was_never_used():
-    dictionary = Dictionary(Scale(3, 3), Tools(dictionary_limit=259, replacement=True))
+    dictionary = Dictionary(Scale(3, 3), TreeTools(dictionary_limit=259, replacement=True))
     elements = random_elements(6, 4)
     for samples in elements[:3]:
         assert dictionary.insert(samples, Scale(0, 0))
@@ -107,7 +107,7 @@ def test_replacement_takes_the_place_of_the_oldest_that_was_never_used():
 
 def test_the_hand_makes_so_many_steps_and_waits_there():
     limit = 256 + HAND_STEPS + 2
-    dictionary = Dictionary(Scale(2, 2), Tools(dictionary_limit=limit, replacement=True))
+    dictionary = Dictionary(Scale(2, 2), TreeTools(dictionary_limit=limit, replacement=True))
     elements = random_elements(limit, 16)
     for samples in elements[: HAND_STEPS + 2]:
         dictionary.insert(samples, Scale(0, 0))

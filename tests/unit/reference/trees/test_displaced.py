@@ -10,7 +10,7 @@ from mmpcodec.reference.trees.dictionary import (
 )
 from mmpcodec.reference.trees.displaced import displaced_places, learn_displaced, takes_displaced
 from mmpcodec.reference.trees.scales import SCALES, Scale
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 
 @pytest.mark.parametrize("displaced_blocks", [1, 2, 3, 4])
@@ -39,7 +39,7 @@ def test_scales_that_take_displaced_blocks():
 
 
 def test_learns_displaced_blocks():
-    tools = Tools(displaced_blocks=4)
+    tools = TreeTools(displaced_blocks=4)
     dictionaries = make_dictionaries(tools)
     samples = np.random.default_rng(3).integers(0, 256, (32, 32), dtype=np.uint8)
     samples[16:20, 17:21] = 128

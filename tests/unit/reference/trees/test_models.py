@@ -3,26 +3,27 @@
 import numpy as np
 import pytest
 
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.trees.dictionary import ZERO_CLASS, Dictionary
 from mmpcodec.reference.trees.models import Models, flag_context
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, OUTSIDE, ROWS, Scale
-from mmpcodec.tools import PRESETS, Partition, Tools
+from mmpcodec.tools import Partition, TreeTools
 
 
 def test_pixels_have_no_flag_and_dyadic_flags_are_binary():
-    models = Models(Tools())
+    models = Models(TreeTools())
     writer = SymbolWriter()
     assert models.code_flag(writer, Scale(4, 4), 0, LEAF) == LEAF
     assert writer.finish() == b""
-    dyadic = Models(Tools(partition=Partition.DYADIC))
+    dyadic = Models(TreeTools(partition=Partition.DYADIC))
     assert dyadic.flag_frequencies(Scale(1, 1), 0).tolist() == [1, 1, 0]
     assert dyadic.flag_frequencies(Scale(1, 2), 0).tolist() == [1, 0, 1]
 
 
 def test_flags_are_counted_by_context_and_scale():
-    models = Models(Tools())
+    models = Models(TreeTools())
     writer = SymbolWriter()
     for flag in (LEAF, ROWS, ROWS):
         models.code_flag(writer, Scale(0, 1), 3, flag)
@@ -32,7 +33,7 @@ def test_flags_are_counted_by_context_and_scale():
 
 
 def test_flag_frequencies_are_halved_beyond_the_limit():
-    models = Models(Tools())
+    models = Models(TreeTools())
     models.flag_frequency[0, 0] = [MAX_TOTAL - 8, 3, 4]
     models.code_flag(SymbolWriter(), Scale(0, 0), 0, LEAF)
     assert models.flag_frequency[0, 0].tolist() == [MAX_TOTAL - 7, 3, 4]
@@ -60,7 +61,7 @@ def test_flag_context(scale, above, left, expected):
 
 
 def test_an_element_moves_to_its_used_class_and_is_counted():
-    tools = Tools()
+    tools = TreeTools()
     dictionary = Dictionary(Scale(3, 3), tools)
     dictionary.insert(np.array([1, 2, 3, 4], np.uint8), Scale(1, 2))
     assert dictionary.element_class[[0, 128, 256]].tolist() == [24, ZERO_CLASS, 7]
@@ -94,7 +95,7 @@ def test_counts_of_a_class_are_halved_beyond_the_limit():
 
 
 def test_symbols_come_back_in_order():
-    tools = Tools()
+    tools = TreeTools()
     indices = [3, 200, 3, 128, 128, 255]
     writer, reader = SymbolWriter(), None
     for coder in ("encode", "decode"):
