@@ -16,7 +16,7 @@ from mmpcodec.codec.palettes.cells import looks_drawn
 from mmpcodec.codec.palettes.choice import chosen_palette, may_have_palette, with_palette
 from mmpcodec.codec.palettes.search import PaletteTrial
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
-from mmpcodec.codec.weighting.tuned_errors import error_of
+from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.lossless.values import used_values
@@ -83,8 +83,12 @@ def encode_tiles(
         ways[number].insert(1, one)
 
     def cheapest(number: int) -> TileEncoding:
-        tile, params = numbered[number], candidates[0]
-        one = _cheapest(tile, ways[number], params, by_size=near is not None)
+        """Return the way of the least cost, or size if errors are bounded, the first of equals."""
+        one, *others = ways[number]
+        if others and near is None:
+            one = min(ways[number], key=lambda way: cost_of(numbered[number], way, candidates[0]))
+        elif others:
+            one = min(ways[number], key=lambda way: len(way.data))
         return replace(one, costs=found[number].costs, used=found[number].used)
 
     return side_by_side(cheapest, list(numbered), threads)
@@ -150,18 +154,3 @@ def _with_palettes(
         )
         for number, trial in palettes.items()
     }
-
-
-def _cheapest(
-    tile: TileSource, ways: Sequence[TileEncoding], params: EncodeParams, *, by_size: bool
-) -> TileEncoding:
-    """Return the tile of the least rate-distortion cost or size, the first one among equals."""
-    if len(ways) == 1:
-        return ways[0]
-
-    def cost(one: TileEncoding) -> tuple[float, int]:
-        size = len(one.data)
-        error = 0.0 if by_size else error_of(tile, one.samples, params)
-        return error + params.lam * 8 * size, size
-
-    return min(ways, key=cost)

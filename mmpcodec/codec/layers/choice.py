@@ -3,11 +3,8 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 
-import numpy as np
-
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined
-from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.codec.layers.coding import (
     CodedLayer,
@@ -18,6 +15,7 @@ from mmpcodec.codec.layers.coding import (
 )
 from mmpcodec.codec.layers.tasks import ALL_PLANES, layer_tasks
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
+from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
@@ -67,8 +65,7 @@ def _cheapest(
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
-    source, lam = tile.on_host, candidates[0].lam
-    form = form_of(source)
+    form = form_of(tile.on_host)
     found: list[tuple[Layout, list[CodedLayer], set[int]]] = []
     costs = [0.0] * len(candidates)
     layouts = [layout for layout in Layout if (number, layout, 0) in coded]
@@ -89,24 +86,19 @@ def _cheapest(
         found.append((Layout.TOGETHER, [layer], {candidate}))
     header = header_of_tile(tile, candidates)
     made = [
-        _tile(source, header, layout, best, tuple(costs), used, rotation, threads)
+        _tile(header, layout, best, tuple(costs), used, rotation, threads)
         for layout, best, used in found
     ]
     if len(made) == 1:
         return made[0]
     if candidates[0].tune == EYE:
-        seen = [sum(layer.cost for layer in best) for _, best, _ in found]
-        return min(zip(seen, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
-    return min(made, key=lambda one: (_cost(source, tile.depth, one, lam), len(one.data)))
-
-
-def _cost(source: np.ndarray, depth: int, made: TileEncoding, lam: float) -> float:
-    """Return the rate-distortion cost D + lambda R of a tile; D is the mean over the colours."""
-    return distortion(source, made.samples, depth) + lam * 8 * len(made.data)
+        total = [sum(layer.cost for layer in best) for _, best, _ in found]
+    else:
+        total = [cost_of(tile, one, candidates[0])[0] for one in made]
+    return min(zip(total, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
 
 
 def _tile(
-    source: np.ndarray,
     header: Header,
     layout: Layout,
     best: Sequence[CodedLayer],

@@ -25,20 +25,7 @@ from mmpcodec.trace import Coded, Trace
 
 @dataclass(frozen=True)
 class CodedLayer:
-    """A layer coded by one candidate.
-
-    Parameters
-    ----------
-    layer : Layer
-    samples : (H, W) or (H, W, C) array
-        Decoded samples, filtered.
-    trace : Trace
-    backend : str
-    cost : float
-        Rate-distortion cost.
-    size : int
-        Bytes in the file.
-    """
+    """A layer coded by one candidate: its samples are filtered, its size is that in the file."""
 
     layer: Layer
     samples: np.ndarray
@@ -121,7 +108,7 @@ def _code(
     coded = batch[0].backend.encode_batch(batch, threads=threads, progress=progress)
     each = threads_of_each(threads, len(batch))
     pairs = list(zip(batch, coded, strict=True))
-    return side_by_side(lambda pair: _finished(*pair, each), pairs, threads)
+    return side_by_side(lambda pair: _finished(pair[0], pair[1], each), pairs, threads)
 
 
 def _lossless(

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ LOSSLESS = PRESETS["lossless"]
 MOST_SMALL = 1 << 14
 """Largest number of pixels of a picture, not in tiles, on which lossless samples are always
 tried."""
-ALL_ALIKE = Weighting()
-"""The importance of pixels that all count alike."""
 ALL_PLANES = -1
 """Number of the layer that holds all planes as lossless samples."""
 
@@ -47,30 +44,10 @@ ALL_PLANES = -1
 class LayerTask(PlaneTask):
     """A layer to encode with one candidate.
 
-    A layer of all planes has an (H, W, C) array for its plane. Colours of hidden pixels are filled.
-
-    Parameters
-    ----------
-    tile : int
-        Number of the tile.
-    layout : Layout
-    layer : int
-        Number of the layer in the tile.
-    name : str
-    candidate : int or None
-        Number of the candidate; None for alpha, which all candidates share.
-    backend : Backend
-    weight : float
-        How much a squared error counts in the rate-distortion cost.
-    lam : float
-        Lambda of the picture; the one of ``params`` is that of the layer.
-    compared : bool
-        Whether the cost counts errors, because the layer is compared with others.
-    header : Header
-        The header of the file without the sizes of the tiles.
-    weighting : Weighting
-    rotation : Rotation
-        Of the colours, for the fine layout.
+    ``plane`` is an (H, W, C) array if the layer holds all planes. ``candidate`` is None for alpha,
+    which all candidates share. ``weight`` is how much a squared error counts in the rate-distortion
+    cost, ``lam`` the lambda of the picture; the cost counts errors if the layer is ``compared``
+    with others. ``header`` is that of the file, without the sizes of the tiles.
     """
 
     tile: int
@@ -83,7 +60,7 @@ class LayerTask(PlaneTask):
     lam: float
     compared: bool
     header: Header
-    weighting: Weighting = ALL_ALIKE
+    weighting: Weighting = field(default_factory=Weighting)
     rotation: Rotation = NO_ROTATION
 
     @property
@@ -136,9 +113,9 @@ class _Layers:
     ):
         self.tile, self.candidates, self.chosen, self.threads = tile, candidates, chosen, threads
         self.lam, self.form = candidates[0].lam, form_of(tile.on_host)
-        header, compared = header_of_tile(tile, candidates), len(candidates) > 1
-        self.common: dict[str, Any] = {"tile": number, "lam": self.lam, "header": header}
-        self.common["compared"] = compared or len(header.tool_sets) > 0
+        header = header_of_tile(tile, candidates)
+        compared = len(candidates) > 1 or bool(header.tool_sets)
+        self.common = {"tile": number, "lam": self.lam, "header": header, "compared": compared}
         seen = seen_pixels(tile.on_host) if self.lam > 0 else None
         if tile.hidden is not None:
             seen = ~tile.hidden if seen is None else seen & ~tile.hidden
@@ -147,21 +124,16 @@ class _Layers:
         if candidates[0].tune == EYE:
             found = masked(tile.roi, samples_on_host(self.samples), tile.depth)
             self.weighting = Weighting(found, seen, EYE_WEIGHTS)
-        self._planes: dict[Layout, list[Any]] = {}
+        self._planes: dict[Layout, tuple[list[Any], Rotation]] = {}
 
-    @cached_property
-    def rotation(self) -> Rotation:
-        """Rotation of the colours of the fine layout."""
-        depth = self.tile.depth
-        return chosen_rotation(widened(self.samples, depth), coded_depth(depth))
-
-    def planes(self, layout: Layout) -> list[Any]:
-        """Return the planes of a layout."""
+    def planes(self, layout: Layout) -> tuple[list[Any], Rotation]:
+        """Return the planes of a layout, and the rotation of their colours."""
         if layout not in self._planes:
-            rotation = self.rotation if layout is Layout.FINE_LUMA else NO_ROTATION
-            self._planes[layout] = split(
-                self.samples, self.tile.depth, layout, rotation, threads=self.threads
-            )
+            rotation, depth = NO_ROTATION, self.tile.depth
+            if layout is Layout.FINE_LUMA:
+                rotation = chosen_rotation(widened(self.samples, depth), coded_depth(depth))
+            planes = split(self.samples, depth, layout, rotation, threads=self.threads)
+            self._planes[layout] = planes, rotation
         return self._planes[layout]
 
     def tried(self) -> Sequence[Collection[int]]:
@@ -174,8 +146,8 @@ class _Layers:
         candidates, depth, colours = self.candidates, self.tile.depth, self.form.colours
         if not candidates[0].classifies or len(candidates) == 1:
             return [range(len(candidates))] * colours
-        planes = self.planes(layout_of(self.samples, self.lam))[:colours]
-        on_host = [samples_on_host(plane) for plane in planes]
+        planes, _ = self.planes(layout_of(self.samples, self.lam))
+        on_host = [samples_on_host(plane) for plane in planes[:colours]]
         found = classification.tried(on_host, coded_depth(depth), self.lam, candidates)
         small = not self.tile.tile_size and math.prod(self.samples.shape[:2]) <= MOST_SMALL
         if depth >= BYTE and not small:
@@ -224,20 +196,21 @@ class _Layers:
 
     def apart(self, layout: Layout, candidates: Sequence[Sequence[int]]) -> Iterator[LayerTask]:
         """Yield the tasks of planes apart: colours by the candidates of each layer, then alpha."""
-        planes, shape = self.planes(layout), self.tile.on_host.shape[:2]
+        planes, rotation = self.planes(layout)
+        shape, tune = self.tile.on_host.shape[:2], self.candidates[0].tune
         for layer, plane in enumerate(planes[: self.form.colours]):
-            tune = self.candidates[0].tune
             weight = weight_of_layer(self.form, layout, layer, tune, weighs=True)
             for index in candidates[layer]:
                 params = params_of_layer(self.candidates[index], self.form, layout, layer)
                 tools = self.weighting.without_idle_changes(params.tools, shape)
                 if tools is not params.tools:
                     params = replace(params, tools=tools)
-                task = self._task(layout, layer, index, params, plane, weight)
-                fragments = None
+                own = {"weighting": self.weighting, "rotation": rotation}
+                task = self._task(layout, layer, index, params, plane, weight, **own)
                 if task.backend.weighs_fragments:
                     fragments = self.weighting.fragments(params.coded_tools, shape)
-                yield replace(task, fragments=fragments, weighting=self.weighting)
+                    task = replace(task, fragments=fragments)
+                yield task
         if self.form.has_alpha:
             first = self.candidates[candidates[0][0]]
             params = replace(first, tools=lossless_tools(first.effort))
@@ -270,5 +243,4 @@ class _Layers:
             candidate=candidate,
             backend=backend,
             weight=weight,
-            rotation=self.rotation if layout is Layout.FINE_LUMA else NO_ROTATION,
         )

@@ -51,18 +51,8 @@ def chosen_palette(
 ) -> PaletteTrial | None:
     """Return the best palette of a tile, or None if none pays.
 
-    Parameters
-    ----------
-    tile : TileSource
-    found : TileEncoding
-        The tile coded without a palette.
-    candidates : sequence of EncodeParams
-        As in ``encode_tiles``.
-    backend : Backend
-        Codes lossless samples.
-    threads : int or None
-    progress : callable or None
-        See ``encode``.
+    ``found`` is the tile without a palette; ``backend`` codes lossless samples. See
+    ``encode_tiles`` for the other parameters.
 
     Raises
     ------
@@ -149,25 +139,18 @@ def with_palette(
     backend: Backend,
     threads: int | None,
 ) -> TileEncoding:
-    """Return a tile with a palette.
+    """Return a tile with a palette over the tile ``below``; None if no pixel is transparent.
 
-    Parameters
-    ----------
-    trial : PaletteTrial
-        The palette.
-    below : TileEncoding or None
-        The tile that the palette draws over; None if the palette has no transparent pixels.
-    tile, found, candidates, backend, threads
-        See ``chosen_palette``.
+    See ``chosen_palette`` for the other parameters.
     """
     header, palette = header_of_tile(tile, candidates), trial.palette
-    samples, codings = None, (coding_of(palette, trial.trace, backend.name),)
+    samples, codings = None, [coding_of(palette, trial.trace, backend.name)]
     if below is not None:
-        stream, samples, codings = below.stream, below.samples, (*codings, *below.layers)
+        stream, samples, codings = below.stream, below.samples, [*codings, *below.layers]
     elif header.form.has_alpha:
         layer, coding = _alpha(tile, found, candidates[0].effort, backend, threads)
         stream = TileStream(Layout.APART, (layer,), 0)
-        samples, codings = tile.on_host[..., -1:], (*codings, coding)
+        samples, codings = tile.on_host[..., -1:], [*codings, coding]
     else:
         stream = TileStream(Layout.APART if header.form else Layout.TOGETHER, (), 0)
     samples = drawn_over(samples, trial.samples, palette.transparent, tile.depth)
@@ -175,7 +158,7 @@ def with_palette(
     data = layers.write(
         header, stream.layout, stream.layers, stream.samples_crc, stream.rotation, palette
     )
-    return replace(found, data=data, samples=samples, layers=codings, stream=stream)
+    return replace(found, data=data, samples=samples, layers=tuple(codings), stream=stream)
 
 
 def _alpha(

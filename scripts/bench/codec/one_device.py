@@ -49,7 +49,7 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
         for preset in ("plain", "classic", "text"):
             for lam in lambdas:
                 params = EncodeParams.from_options(lam, preset=preset)
-                seconds = median_seconds(partial(CudaBackend().encode, picture, params))
+                seconds = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
                 payload = CudaBackend().encode(PlaneTask(picture, params)).payload
                 same = payload == CpuBackend().encode(PlaneTask(picture, params)).payload
                 each = 1e6 * seconds / fragments_in(picture.shape)
@@ -74,9 +74,9 @@ def bench_processor(picture: np.ndarray, lambdas: tuple[float, ...], yardstick: 
             brute = list(each)
     for lam, slow in zip(lambdas, brute, strict=True):
         params = EncodeParams(lam)
-        one = median_seconds(partial(CpuBackend().encode, picture, params, threads=1), 3)
-        every = median_seconds(partial(CpuBackend().encode, picture, params), 5)
-        gpu = median_seconds(partial(CudaBackend().encode, picture, params))
+        one = median_seconds(partial(CpuBackend().encode, PlaneTask(picture, params), threads=1), 3)
+        every = median_seconds(partial(CpuBackend().encode, PlaneTask(picture, params)), 5)
+        gpu = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
         gains = [seconds / gpu for seconds in (slow, one, every) if seconds is not None]
         shown = "" if slow is None else f"{slow:.1f}"
         print(
@@ -101,7 +101,7 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
         coding.append(time.perf_counter() - start)
 
     with mock.patch.object(trees.TreeGroup, "_code", timed):
-        total = median_seconds(partial(CudaBackend().encode, picture, params))
+        total = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
         coding.clear()
         coded = CudaBackend().encode(PlaneTask(picture, params))
     clock = kernel_seconds(picture, params) / sum(cycles.values())
@@ -151,11 +151,12 @@ def bench_batches(picture: np.ndarray, lam: float) -> None:
     print("\n| pictures at once | ms | pictures/s |\n|---|---|---|")
     for count in BATCHES:
         seconds = median_seconds(
-            partial(CudaBackend().encode_batch, [picture] * count, EncodeParams(lam)), 3
+            partial(CudaBackend().encode_batch, [PlaneTask(picture, EncodeParams(lam))] * count), 3
         )
         print(f"| {count} | {1000 * seconds:.1f} | {count / seconds:.1f} |")
     several = [np.roll(picture, 37 * i, axis=i % 2) for i in range(64)]
-    seconds = median_seconds(partial(CudaBackend().encode_batch, several, EncodeParams(lam)), 3)
+    tasks = [PlaneTask(picture, EncodeParams(lam)) for picture in several]
+    seconds = median_seconds(partial(CudaBackend().encode_batch, tasks), 3)
     print(f"| 64, all different | {1000 * seconds:.1f} | {64 / seconds:.1f} |")
 
 
@@ -177,7 +178,7 @@ def mosaic(loaded: dict[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     picture, params = mosaic(loaded, LARGE), EncodeParams(lam)
-    gpu = median_seconds(partial(CudaBackend().encode, picture, params), 1)
+    gpu = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)), 1)
     start = time.perf_counter()
     expected = CpuBackend().encode(PlaneTask(picture, params))
     cpu = time.perf_counter() - start
@@ -198,7 +199,7 @@ def bench_launches(picture: np.ndarray, lam: float) -> None:
     usual = trees.CHUNK
     for chunk in (1, 16, usual, fragments_in(picture.shape)):
         trees.CHUNK = chunk
-        seconds = median_seconds(partial(CudaBackend().encode, picture, params))
+        seconds = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
         print(f"| one for {chunk} fragments | {1000 * seconds:.1f} |")
     trees.CHUNK = usual
     empty = cupy.RawKernel('extern "C" __global__ void empty() {}', "empty")
