@@ -123,16 +123,14 @@ def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
 
 
 def tools_text(tools: "Tools") -> str:
-    """Return the normative tools of a layer in one line, those of trees among blocks last."""
+    """Return the coding of a layer and its tools in one line, then those of trees among blocks."""
     from mmpcodec.tools import TABLES, BlockTools
 
-    found = ", ".join(
-        f"{tool.title} {_value_text(getattr(tools, tool.name))}"
-        for tool in TABLES[tools.coding].values()
-    )
+    table = TABLES[tools.coding].values()
+    found = [f"{tool.title} {_value_text(getattr(tools, tool.name))}" for tool in table]
     if isinstance(tools, BlockTools) and tools.trees:
-        return f"{found}, {tools_text(tools.trees)}"
-    return found
+        found.append(tools_text(tools.trees))
+    return ", ".join([tools.coding, *found])
 
 
 def rate_text(params: "EncodeParams") -> str:

@@ -214,7 +214,8 @@ class _Layers:
         if self.form.has_alpha:
             first = self.candidates[candidates[0][0]]
             params = replace(first, tools=lossless_tools(first.effort))
-            yield self._task(layout, len(planes) - 1, None, params, samples_on_host(planes[-1]))
+            plane = samples_on_host(planes[-1])
+            yield self._task(layout, len(planes) - 1, None, params, plane, rotation=rotation)
 
     def _task(
         self,

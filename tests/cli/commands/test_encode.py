@@ -123,7 +123,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     notes = result.stderr.splitlines()
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
-        "mmp: lambda 32, tune psnr, partition flexible, index classes on, flag contexts on, "
+        "mmp: lambda 32, tune psnr, trees, partition flexible, index classes on, flag contexts on, "
         "copy radius 4, dictionary limit 16384, displaced blocks 0, redundancy radius 0, "
         "replacement off, post filter on"
     )
@@ -131,12 +131,12 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
     result = mmp("encode", picture, "-v", "-f", "--preset", "photo")
-    reported = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
+    reported = "mmp: quality 85, usual lambda 5.318, tune auto, predicted blocks, fragment size 32"
     assert result.stderr.splitlines()[1].startswith(reported)
-    assert result.stderr.splitlines()[1].endswith("quantisation matrix 6")
+    assert result.stderr.splitlines()[1].endswith("quantisation matrix 6, post filter on")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
     assert result.stderr.splitlines()[1].startswith(
-        "mmp: quality 60, usual lambda 55.98, tune auto, part"
+        "mmp: quality 60, usual lambda 55.98, tune auto, trees, part"
     )
 
 
