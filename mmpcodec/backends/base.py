@@ -47,13 +47,11 @@ from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.tools import (
     BLOCK_TOOLS,
-    LOSSLESS_FORMS,
     BlockTools,
-    LosslessForm,
     Tools,
     trees_of,
 )
-from mmpcodec.trace import Coded, Trace
+from mmpcodec.trace import Coded
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,12 +60,12 @@ class PlaneTask:
 
     Parameters
     ----------
-    plane : (H, W) uint8 or uint16 array, C order
-        uint8 at a depth of 8, else uint16 with samples below 2**depth. In device memory only if the
-        backend reads device arrays.
+    plane : (H, W) array of uint8 or uint16, C order
+        Samples below 2**depth, uint8 at a depth of 8. In device memory only if the backend reads
+        device arrays. Lossless samples can be (H, W, C): all planes together.
     params : EncodeParams
     depth : int
-        Bits per sample, 8 to 16.
+        Bits per sample: 8 to 16, or 1 to 16 for lossless samples.
     earlier : sequence of arrays
         The decoded planes that predict this one, as many as the tool *cross component* says, of its
         shape and type.
@@ -87,7 +85,7 @@ class Backend(ABC):
 
     name: str
     decodes = True
-    """Whether ``decode`` and ``decode_lossless`` work."""
+    """Whether ``decode`` works."""
     reads_device_arrays = False
     """Whether a ``PlaneTask`` may hold CuPy arrays."""
     batches = False
@@ -239,50 +237,18 @@ class Backend(ABC):
             for task, part in zip(tasks, in_turn(progress, shares), strict=True)
         ]
 
-    def encode_lossless(
-        self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        """Encode planes sample by sample, without loss or with a bounded error.
-
-        Parameters
-        ----------
-        planes : (C, H, W) uint16 array, C order
-            Samples below 2**depth.
-        depth : int
-            Bits per sample, 1 to 16.
-        form : LosslessForm
-        threads : int or None
-            Most threads; lossless samples use one for each plane.
-        progress : callable or None
-            See ``encode``.
-
-        Returns
-        -------
-        payload : bytes
-        decoded : (C, H, W) uint16 array
-            The samples that ``decode_lossless`` returns: ``planes`` unless ``form.max_error`` is
-            above 0.
-        trace : Trace
-        """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
-
-    def decode_lossless(
+    def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
+        shape: tuple[int, ...],
+        tools: Tools,
         *,
+        depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload of ``encode_lossless`` into a (C, H, W) uint16 array and a trace.
+    ) -> Coded:
+        """Decode a payload of ``encode`` into a plane of ``shape``.
 
         Raises
         ------
@@ -291,18 +257,4 @@ class Backend(ABC):
             threads. With one plane type and message of the error are the same too; with several
             they depend on the order in which a backend decodes planes.
         """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
-
-    def decode(
-        self,
-        payload: bytes,
-        shape: tuple[int, int],
-        tools: Tools,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Coded:
-        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W)."""
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

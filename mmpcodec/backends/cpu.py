@@ -15,11 +15,12 @@ from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
+from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.tools import LOSSLESS_FORMS, BlockTools, LosslessForm, Tools, trees_of
+from mmpcodec.tools import BlockTools, LosslessTools, Tools, trees_of
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -190,7 +191,12 @@ class CpuBackend(Backend):
         self.check(task)
         plane, params, fixed = task.plane, task.params, task.params.lambda_fixed
         tools, log2, effort = params.coded_tools, params.rate_model == "log2", params.effort
-        how = threads or default_threads(tools), self.simd or self.levels()[0], progress
+        threads = threads or default_threads(tools)
+        if isinstance(tools, LosslessTools):
+            planes = to_planes(plane)
+            made = _cpu.encode_lossless(planes, task.depth, tools.form, threads, progress)
+            return _coded_lossless(*made, task.depth)
+        how = threads, self.simd or self.levels()[0], progress
         if not isinstance(tools, BlockTools):
             return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
         limits = self.efforts[effort] if self.efforts else block_effort(effort, plane.size)
@@ -206,7 +212,7 @@ class CpuBackend(Backend):
     def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int],
+        shape: tuple[int, ...],
         tools: Tools,
         *,
         depth: int = BYTE,
@@ -217,6 +223,10 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
+        if isinstance(tools, LosslessTools):
+            planes = (*shape[2:], 1)[0], *shape[:2]
+            found = _cpu.decode_lossless(payload, planes, depth, tools.form, threads, progress)
+            return _coded_lossless(payload, *found, depth)
         if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
@@ -238,37 +248,10 @@ class CpuBackend(Backend):
         """
         return _cpu.block_counts(payload, *shape, tools, [], most)
 
-    def encode_lossless(
-        self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        threads = threads or processors()
-        payload, decoded, *rates = _cpu.encode_lossless(planes, depth, form, threads, progress)
-        return payload, decoded, _lossless_trace(*rates)
 
-    def decode_lossless(
-        self,
-        payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        threads = threads or processors()
-        planes, *rates = _cpu.decode_lossless(payload, shape, depth, form, threads, progress)
-        return planes, _lossless_trace(*rates)
-
-
-def _lossless_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
+def _coded_lossless(payload, planes, rates, cell_rates, depth: int) -> Coded:
     bits = {name: rate / 4096 for name, rate in zip(LOSSLESS_SYNTAX, rates, strict=True)}
-    return Trace(bits, cell_rates=cell_rates)
+    return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 
 
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes, cell_rates) -> Coded:

@@ -10,7 +10,8 @@ from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.depth import BYTE
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.lossless import coder
+from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
+from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.trees.coder import (
     PictureState,
     decode_trees,
@@ -18,7 +19,7 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import LOSSLESS_FORMS, BlockTools, LosslessForm, Tools, TreeTools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -58,13 +59,15 @@ class ReferenceBackend(Backend):
                     task.fragments,
                 )
             )
-        assert isinstance(tools, TreeTools)
+        if isinstance(tools, LosslessTools):
+            found = encode_planes(to_planes(plane), task.depth, tools.form, report)
+            return _coded_lossless(*found, task.depth)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
     def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int],
+        shape: tuple[int, ...],
         tools: Tools,
         *,
         depth: int = BYTE,
@@ -78,35 +81,15 @@ class ReferenceBackend(Backend):
         if isinstance(tools, BlockTools):
             found = decode_blocks(payload, shape, tools, report, depth, earlier)
             return _coded_blocks(payload, *found)
-        assert isinstance(tools, TreeTools)
+        if isinstance(tools, LosslessTools):
+            planes = (*shape[2:], 1)[0], *shape[:2]
+            found = decode_planes(payload, planes, depth, tools.form, report)
+            return _coded_lossless(payload, *found, depth)
         return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
 
-    def encode_lossless(
-        self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        report = partial(report_progress, progress)
-        payload, decoded, bits, rates = coder.encode_planes(planes, depth, form, report)
-        return payload, decoded, Trace(bits, cell_rates=rates)
 
-    def decode_lossless(
-        self,
-        payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = LOSSLESS_FORMS[2],
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        report = partial(report_progress, progress)
-        planes, bits, rates = coder.decode_planes(payload, shape, depth, form, report)
-        return planes, Trace(bits, cell_rates=rates)
+def _coded_lossless(payload: bytes, planes, bits, cell_rates, depth: int) -> Coded:
+    return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 
 
 def _coded_trees(payload: bytes, bits, cell_rates, state: PictureState) -> Coded:

@@ -22,7 +22,6 @@ from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.format.palette import Palette
 from mmpcodec.reference.colour import narrowed
-from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.samples import Samples, form_of
 from mmpcodec.tools import BlockTools, LosslessTools
@@ -142,8 +141,8 @@ def _tile(
 def _layer(backend: Backend, name: str, plane: np.ndarray, depth: int) -> tuple[Layer, np.ndarray]:
     """Return a layer and the samples that it decodes to."""
     if name == ALPHA:
-        payload, _, _ = backend.encode_lossless(to_planes(plane), depth, TOOLS.form)
-        return Layer(name, TOOLS, payload), plane
+        coded = backend.encode(PlaneTask(plane, EncodeParams(tools=TOOLS), depth))
+        return Layer(name, TOOLS, coded.payload), plane
     made = backend.encode(PlaneTask(plane, BELOW, depth))
     tools = BELOW.coded_tools
     assert isinstance(tools, BlockTools)
@@ -152,8 +151,8 @@ def _layer(backend: Backend, name: str, plane: np.ndarray, depth: int) -> tuple[
 
 
 def _lossless_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
-    payload, _, _ = backend.encode_lossless(to_planes(samples), header.depth, TOOLS.form)
-    layer = Layer(header.form.title, TOOLS, payload)
+    coded = backend.encode(PlaneTask(samples, EncodeParams(tools=TOOLS), header.depth))
+    layer = Layer(header.form.title, TOOLS, coded.payload)
     return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples)), samples
 
 

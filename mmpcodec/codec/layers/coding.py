@@ -16,10 +16,9 @@ from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
-from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.tools import BlockTools, LosslessTools, Tools
+from mmpcodec.tools import BlockTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -118,12 +117,9 @@ def _lossless(
     place = task.tile, task.layer
     if place not in known:
         tools = task.params.tools
-        assert isinstance(tools, LosslessTools)
-        payload, decoded, trace = task.backend.encode_lossless(
-            to_planes(task.plane), task.depth, tools.form, threads=threads, progress=progress
-        )
-        samples = task.plane if tools.without_loss else from_planes(decoded, task.depth)
-        known[place] = Layer(task.name, tools, payload), samples, trace.with_filter(0)
+        coded = task.backend.encode(task, threads=threads, progress=progress)
+        samples = task.plane if tools.without_loss else coded.samples
+        known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
     return _costed(task, *known[place])
 
 

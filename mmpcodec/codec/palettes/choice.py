@@ -11,7 +11,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.codec.classification import strips_of
 from mmpcodec.codec.colour import split
 from mmpcodec.codec.distortion import seen_pixels
@@ -28,7 +28,6 @@ from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import ALPHA, Layout
 from mmpcodec.params import EYE, EncodeParams
-from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.reference.palette import drawn_over
 from mmpcodec.runtime.progress import OpenProgress, Progress
 
@@ -170,8 +169,7 @@ def _alpha(
             return layer, coding
     tools, depth = form_of_effort(effort), Layout.APART.depth_of(ALPHA, tile.depth)
     plane = split(tile.on_host, tile.depth, Layout.APART)[-1]
-    payload, _, trace = backend.encode_lossless(
-        to_planes(plane), depth, tools.form, threads=threads
-    )
-    layer = Layer(ALPHA, tools, payload)
-    return layer, LayerCoding.of(layer, depth, trace.with_filter(0), backend.name)
+    task = PlaneTask(plane, EncodeParams(tools=tools), depth)
+    coded = backend.encode(task, threads=threads)
+    layer = Layer(ALPHA, tools, coded.payload)
+    return layer, LayerCoding.of(layer, depth, coded.trace.with_filter(0), backend.name)

@@ -10,12 +10,12 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.codec.encoding import LayerCoding
 from mmpcodec.errors import CorruptStream, FormatError
-from mmpcodec.format.palette import COLOUR_FORM, SECTION, Palette, Streams, joined
+from mmpcodec.format.palette import SECTION, ColourTools, Palette, Streams, joined
+from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
-from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.palette import PaletteSamples
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.tools import LosslessTools
@@ -55,17 +55,16 @@ def encode_palette(
     of_colours : bool
         Whether to code the colours too; without them only the trace of the numbers is of use.
     """
-    row = to_planes(colours[None, :, 0] if colours.shape[1] == 1 else colours[None])
     stream, trace = b"", Trace({})
     if of_colours:
-        stream, _, trace = backend.encode_lossless(row, depth, COLOUR_FORM, threads=threads)
+        row = PlaneTask(colours[None], EncodeParams(tools=ColourTools()), depth)
+        coded = backend.encode(row, threads=threads)
+        stream, trace = coded.payload, coded.trace
     palette = Palette(tools, len(colours), transparent, b"")
-    own = to_planes(numbers)
-    of_numbers, _, own_trace = backend.encode_lossless(
-        own, palette.depth, tools.form, threads=threads, progress=progress
-    )
-    palette = replace(palette, payload=joined(Streams(stream, of_numbers)))
-    return palette, _trace_of(palette, trace, own_trace, numbers)
+    own = PlaneTask(numbers, EncodeParams(tools=tools), palette.depth)
+    coded = backend.encode(own, threads=threads, progress=progress)
+    palette = replace(palette, payload=joined(Streams(stream, coded.payload)))
+    return palette, _trace_of(palette, trace, coded.trace, numbers)
 
 
 def decode_palette(
@@ -99,30 +98,26 @@ def decode_palette(
     """
     streams = palette.streams()
     with _named("colours"):
-        row, trace = backend.decode_lossless(
-            streams.colours,
-            (colours_count, 1, palette.entries),
-            depth,
-            COLOUR_FORM,
-            threads=threads,
-        )
+        size = 1, palette.entries, colours_count
+        row = backend.decode(streams.colours, size, ColourTools(), depth=depth, threads=threads)
     with _named("numbers"):
-        (numbers,), own_trace = backend.decode_lossless(
+        own = backend.decode(
             streams.numbers,
-            (1, *shape),
-            palette.depth,
-            palette.tools.form,
+            shape,
+            palette.tools,
+            depth=palette.depth,
             threads=threads,
             progress=progress,
         )
+    numbers = own.samples.astype(np.uint16)
     beyond = numbers > palette.largest
     if beyond.any():
         first = int(numbers[beyond][0])
         fault = f"number of a pixel is {first}, allowed is 0 to {palette.largest}"
         raise CorruptStream(SECTION, fault, palette.offset)
-    colours = from_planes(row, depth).reshape(palette.entries, colours_count)
+    colours = row.samples.reshape(palette.entries, colours_count)
     found = PaletteSamples(colours.astype(np.uint16), numbers)
-    return found, _trace_of(palette, trace, own_trace, numbers)
+    return found, _trace_of(palette, row.trace, own.trace, numbers)
 
 
 def coding_of(

@@ -20,12 +20,10 @@ from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.colour import narrowed
-from mmpcodec.reference.lossless.planes import from_planes
 from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.tools import LosslessTools
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
@@ -133,39 +131,30 @@ def _decode_layer(
         if isinstance(one, FormatError):
             return one
         before.append(one[0])
-    shape = tile.height, tile.width
+    shape: tuple[int, ...] = tile.height, tile.width
+    if layer.tools.lossless and layout is Layout.TOGETHER and header.planes > 1:
+        shape = *shape, header.planes
     depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
-        if isinstance(layer.tools, LosslessTools):
-            planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_lossless(
-                payload,
-                (planes, *shape),
-                depth,
-                layer.tools.form,
-                threads=threads,
-                progress=progress,
-            )
-            samples, trace = from_planes(whole, depth), trace.with_filter(0)
-        else:
-            coded = backend.decode(
-                payload,
-                shape,
-                layer.tools,
-                depth=depth,
-                earlier=before,
-                threads=threads,
-                progress=progress,
-            )
-            samples = filtered(
-                backend, coded.samples, before, layer, depth, threads, changes=coded.trace.changes
-            )
-            trace = coded.trace.with_filter(layer.filter_bits)
+        coded = backend.decode(
+            payload,
+            shape,
+            layer.tools,
+            depth=depth,
+            earlier=before,
+            threads=threads,
+            progress=progress,
+        )
     except FormatError as error:
         if header.planes == 1:
             return error
         return error.within(layer.name)
+    samples, trace = coded.samples, coded.trace.with_filter(layer.filter_bits)
+    if not layer.tools.lossless:
+        samples = filtered(
+            backend, samples, before, layer, depth, threads, changes=coded.trace.changes
+        )
     return samples, LayerCoding.of(layer, depth, trace, backend.name, tile.number)
 
 

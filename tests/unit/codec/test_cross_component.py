@@ -19,7 +19,6 @@ from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, planes_before
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.presets import PRESETS
-from mmpcodec.reference.lossless.planes import to_planes
 from mmpcodec.samples import Form
 
 CPU = CpuBackend()
@@ -114,7 +113,7 @@ def test_layers_of_any_coding_predict(colours):
     planes = split(colours, 8, Layout.LUMA)
     co = EncodeParams.from_options(20, preset="plain")
     green = EncodeParams.from_options(20, preset="photo", effort=1)
-    exact, _, _ = CPU.encode_lossless(to_planes(planes[0]), 8)
+    exact = CPU.encode(PlaneTask(planes[0], EncodeParams(tools=PRESETS["lossless"]))).payload
     trees = CPU.encode(PlaneTask(planes[1], co))
     decoded = [planes[0], trees.samples]
     blocks = CPU.encode(PlaneTask(planes[2], green, earlier=decoded))

@@ -165,13 +165,14 @@ def test_a_target_of_a_picture_in_tiles(devices, monkeypatch):
     options = {"target": Target("size", 25000), "tile_size": 64}
     expected = mmpcodec.encode_picture(picture, params, backend="cpu", **options)
     alphas = []
-    code = devices.encode_lossless
+    code = devices.encode
 
-    def noted(self, planes, *rest, **more):
-        alphas.append(self.current_device())
-        return code(self, planes, *rest, **more)
+    def noted(self, task, **more):
+        if task.params.tools.lossless:
+            alphas.append(self.current_device())
+        return code(self, task, **more)
 
-    monkeypatch.setattr(devices, "encode_lossless", noted)
+    monkeypatch.setattr(devices, "encode", noted)
     found = mmpcodec.encode_picture(picture, params, device="all", **options)
     assert found.data == expected.data
     assert len(found.passes) > 1

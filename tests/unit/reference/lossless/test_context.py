@@ -5,14 +5,14 @@ import pytest
 
 import mmpcodec
 from mmpcodec import CorruptStream
+from mmpcodec.format.palette import ColourTools
 from mmpcodec.reference.entropy.binary import BinaryModels
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.context import activity_class, signed_class
 from mmpcodec.reference.lossless.values import code_values, map_pays
-from mmpcodec.tools import LOSSLESS_FORMS
 
-TOOLS = LOSSLESS_FORMS[0]
+TOOLS = ColourTools()
 
 
 @pytest.mark.parametrize(
@@ -50,4 +50,4 @@ def test_no_values_are_refused():
     payload = writer.finish()
     for backend in mmpcodec.backends.decoders():
         with pytest.raises(CorruptStream, match="no value occurs"):
-            mmpcodec.backends.get(backend).decode_lossless(payload, (1, 3, 3), 8, TOOLS)
+            mmpcodec.backends.get(backend).decode(payload, (3, 3), TOOLS)
