@@ -110,7 +110,7 @@ class Trace:
         Ideal code length of what codes the samples of each cell of 16x16 samples, in 1/4096 bit.
         The rate of a block is spread over the cells that it overlaps, in proportion to area. The
         planes of lossless samples share the cells; the values that are named at the start of a
-        plane belong to none. None for lossless samples of format 1.
+        plane belong to none.
     """
 
     bits: dict[str, float]

@@ -135,13 +135,7 @@ class Backend(ABC):
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:
-        """Check that the backend can code these tools at this depth.
-
-        Raises
-        ------
-        BackendUnavailable
-            When it ``lacks`` something.
-        """
+        """Raise ``BackendUnavailable`` if the backend ``lacks`` these tools at this depth."""
         if fault := self.fault(tools, depth):
             raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
 
@@ -162,13 +156,7 @@ class Backend(ABC):
 
     @staticmethod
     def check_earlier(tools: Tools, shape: tuple[int, ...], earlier: Sequence[np.ndarray]) -> None:
-        """Check that there are the earlier planes that the tools name, of the shape of the plane.
-
-        Raises
-        ------
-        ParameterError
-            If not.
-        """
+        """Raise ``ParameterError`` if ``earlier`` is not what the tools and the shape ask for."""
         found = [plane.shape for plane in earlier]
         if found != [shape] * tools.cross_component:
             raise ParameterError(

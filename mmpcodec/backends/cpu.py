@@ -195,7 +195,7 @@ class CpuBackend(Backend):
         if isinstance(tools, LosslessTools):
             planes = to_planes(plane)
             made = _cpu.encode_lossless(planes, task.depth, tools.form, threads, progress)
-            return _coded_lossless(*made, task.depth)
+            return _coded_lossless(task.depth, *made)
         how = threads, self.simd or self.levels()[0], progress
         if not isinstance(tools, BlockTools):
             return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
@@ -224,9 +224,9 @@ class CpuBackend(Backend):
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
         if isinstance(tools, LosslessTools):
-            planes = (*shape[2:], 1)[0], *shape[:2]
-            found = _cpu.decode_lossless(payload, planes, depth, tools.form, threads, progress)
-            return _coded_lossless(payload, *found, depth)
+            size = (*shape[2:], 1)[0], *shape[:2]
+            found = _cpu.decode_lossless(payload, size, depth, tools.form, threads, progress)
+            return _coded_lossless(depth, payload, *found)
         if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
@@ -249,7 +249,7 @@ class CpuBackend(Backend):
         return _cpu.block_counts(payload, *shape, tools, [], most)
 
 
-def _coded_lossless(payload, planes, rates, cell_rates, depth: int) -> Coded:
+def _coded_lossless(depth: int, payload, planes, rates, cell_rates) -> Coded:
     bits = {name: rate / 4096 for name, rate in zip(LOSSLESS_SYNTAX, rates, strict=True)}
     return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 

@@ -46,22 +46,13 @@ class ReferenceBackend(Backend):
         tools, lambda_fixed = params.coded_tools, params.lambda_fixed
         report = partial(report_progress, progress)
         if isinstance(tools, BlockTools):
+            more = params.rate_model, task.depth, task.earlier, task.fragments
             return _coded_blocks(
-                *encode_blocks(
-                    plane,
-                    tools,
-                    lambda_fixed,
-                    params.effort,
-                    report,
-                    params.rate_model,
-                    task.depth,
-                    task.earlier,
-                    task.fragments,
-                )
+                *encode_blocks(plane, tools, lambda_fixed, params.effort, report, *more)
             )
         if isinstance(tools, LosslessTools):
             found = encode_planes(to_planes(plane), task.depth, tools.form, report)
-            return _coded_lossless(*found, task.depth)
+            return _coded_lossless(task.depth, *found)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
     def decode(
@@ -78,17 +69,19 @@ class ReferenceBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
+        height, width, *planes = shape
         if isinstance(tools, BlockTools):
-            found = decode_blocks(payload, shape, tools, report, depth, earlier)
+            found = decode_blocks(payload, (height, width), tools, report, depth, earlier)
             return _coded_blocks(payload, *found)
         if isinstance(tools, LosslessTools):
-            planes = (*shape[2:], 1)[0], *shape[:2]
-            found = decode_planes(payload, planes, depth, tools.form, report)
-            return _coded_lossless(payload, *found, depth)
-        return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
+            size = planes[0] if planes else 1, height, width
+            return _coded_lossless(
+                depth, payload, *decode_planes(payload, size, depth, tools.form, report)
+            )
+        return _coded_trees(payload, *decode_trees(payload, (height, width), tools, report))
 
 
-def _coded_lossless(payload: bytes, planes, bits, cell_rates, depth: int) -> Coded:
+def _coded_lossless(depth: int, payload: bytes, planes, bits, cell_rates) -> Coded:
     return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 
 

@@ -72,14 +72,12 @@ def split(
 ) -> list[Any]:
     """Return the planes of a tile, one for each layer; the layout is not ``TOGETHER``.
 
-    The layout says how many bits a sample has, see ``Layout.depth_of``.
-
     Parameters
     ----------
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         In host or device memory.
     depth : int
-        Bits per sample.
+        Bits per sample; ``Layout.depth_of`` gives that of a plane.
     layout : Layout
     rotation : Rotation
         Of the colours, for the fine layout.
@@ -114,18 +112,7 @@ def joined(
 ) -> np.ndarray:
     """Return the samples of a tile from the planes of its layers; the inverse of ``split``.
 
-    Parameters
-    ----------
-    planes : list of (H, W) arrays
-        Samples of at least 8 bits; those of a fine layout have two bits more.
-    form : Form
-    depth : int
-        Bits per sample of the picture.
-    layout : Layout
-    rotation : Rotation
-        Of the colours, for the fine layout.
-    threads : int or None
-        Number of threads; None takes all processors.
+    ``depth`` is that of the picture; planes have at least 8 bits, those of a fine layout two more.
     """
     if layout >= Layout.LUMA:
         of_layer, convert = layout.depth_of("", depth), from_luma

@@ -115,16 +115,7 @@ class CudaBackend(Backend):
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
-        """Encode several planes at once. Each result is that of `encode`.
-
-        Parameters
-        ----------
-        tasks : sequence of PlaneTask
-            Their planes are (H, W) uint8 NumPy or CuPy arrays.
-        threads : int or None
-            Host threads for entropy coding; None takes all processors.
-        progress : callable or None
-            ``progress(done, total) -> bool`` gets numbers of 16x16 fragments, over all planes.
+        """Encode several planes at once, NumPy or CuPy arrays; ``threads`` code the entropy.
 
         Raises
         ------

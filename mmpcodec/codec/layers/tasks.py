@@ -115,7 +115,8 @@ class _Layers:
         self.lam, self.form = candidates[0].lam, form_of(tile.on_host)
         header = header_of_tile(tile, candidates)
         compared = len(candidates) > 1 or bool(header.tool_sets)
-        self.common = {"tile": number, "lam": self.lam, "header": header, "compared": compared}
+        common = {"tile": number, "lam": self.lam, "header": header, "compared": compared}
+        self.common: dict[str, Any] = common
         seen = seen_pixels(tile.on_host) if self.lam > 0 else None
         if tile.hidden is not None:
             seen = ~tile.hidden if seen is None else seen & ~tile.hidden

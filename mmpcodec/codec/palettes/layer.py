@@ -37,23 +37,10 @@ def encode_palette(
     *,
     of_colours: bool = True,
 ) -> tuple[Palette, Trace]:
-    """Encode a palette.
+    """Encode a palette: colours and numbers as in ``PaletteSamples``.
 
-    Parameters
-    ----------
-    backend : Backend
-    colours, numbers : arrays
-        See ``PaletteSamples``.
-    transparent : bool
-        Whether pixels can have the number n.
-    depth : int
-        Bits per sample of the colours.
-    tools : LosslessTools
-        For the numbers.
-    threads, progress
-        See ``Backend.encode``.
-    of_colours : bool
-        Whether to code the colours too; without them only the trace of the numbers is of use.
+    ``depth`` is that of the colours, ``tools`` are for the numbers. Without the colours only the
+    trace of the numbers is of use.
     """
     stream, trace = b"", Trace({})
     if of_colours:
@@ -76,20 +63,7 @@ def decode_palette(
     threads: int | None = None,
     progress: Progress | None = None,
 ) -> tuple[PaletteSamples, Trace]:
-    """Decode a palette.
-
-    Parameters
-    ----------
-    backend : Backend
-    palette : Palette
-    shape : (H, W)
-        Size of the tile.
-    colours_count : int
-        Samples of a colour, 1 or 3.
-    depth : int
-        Bits per sample of the colours.
-    threads, progress
-        See ``Backend.encode``.
+    """Decode a palette of a tile of ``shape`` (H, W) and colours of a count of samples and a depth.
 
     Raises
     ------

@@ -92,21 +92,10 @@ class PaletteTrial:
 
 
 class PaletteSearch:
-    """The search for the palette of a tile.
+    """The search for the palette of a tile from its (H, W, C) colours.
 
-    Parameters
-    ----------
-    samples : (H, W, C) array
-        Colours of the tile.
-    depth : int
-    costs : Costs
-    below : (R, C) int64 array
-        Cost of each cell without a palette.
-    backend : Backend
-        Codes lossless samples.
-    threads : int or None
-    progress : OpenProgress
-        Each trial is a part.
+    ``below`` are the costs of cells without a palette, an (R, C) int64 array. The backend codes
+    lossless samples; each trial is a part of the progress.
     """
 
     def __init__(
