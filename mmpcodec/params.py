@@ -117,13 +117,7 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of tools that are not None.
-
-    Raises
-    ------
-    ParameterError
-        If there is no option of a name.
-    """
+    """Return the options of tools that are not None; check that there are options of the names."""
     if unknown := sorted(options.keys() - set(TOOL_OPTIONS)):
         known = ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TOOL_OPTIONS)))
         raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
@@ -131,13 +125,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _presets(preset: str, lam: float, given: dict[str, Any]) -> list[str]:
-    """Return the names of the presets to try: for "auto" and "best" all that suit the options.
-
-    Raises
-    ------
-    ParameterError
-        If there is no preset of this name, or none that suits.
-    """
+    """Return the names of the presets to try: for "auto" and "best" all that suit the options."""
     if not isinstance(preset, str) or preset not in (AUTO, BEST, *PRESETS):
         known = ", ".join((AUTO, BEST, *PRESETS))
         raise ParameterError(f"preset = {preset!r}: must be one of {known}")
