@@ -1,7 +1,7 @@
 """Parameters of an encoder: the tools of a file, and the settings that only an encoder needs."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
@@ -117,13 +117,7 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
 
 
 def _given(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options of tools that are not None.
-
-    Raises
-    ------
-    ParameterError
-        If there is no option of a name.
-    """
+    """Return the options of tools that are not None; check that there are options of the names."""
     if unknown := sorted(options.keys() - set(TOOL_OPTIONS)):
         known = ", ".join((*RATES, *OTHER_OPTIONS, *sorted(TOOL_OPTIONS)))
         raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
@@ -131,13 +125,7 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def _presets(preset: str, lam: float, given: dict[str, Any]) -> list[str]:
-    """Return the names of the presets to try: for "auto" and "best" all that suit the options.
-
-    Raises
-    ------
-    ParameterError
-        If there is no preset of this name, or none that suits.
-    """
+    """Return the names of the presets to try: for "auto" and "best" all that suit the options."""
     if not isinstance(preset, str) or preset not in (AUTO, BEST, *PRESETS):
         known = ", ".join((AUTO, BEST, *PRESETS))
         raise ParameterError(f"preset = {preset!r}: must be one of {known}")
@@ -245,7 +233,7 @@ class EncodeParams:
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
         object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
-        lossy = [tools for tools in (self.tools, *self.candidates) if _lossy(tools)]
+        lossy = [tools for tools in self.sets if _lossy(tools)]
         if self.lam == 0 and lossy:
             preset = preset_of(lossy[0])
             what = f"preset {preset}" if preset else "prediction"
@@ -326,6 +314,15 @@ class EncodeParams:
             given=frozenset(given) | (EYE_TOOLS if tune == EYE else frozenset()),
         )
 
+    @property
+    def sets(self) -> tuple[Tools, ...]:
+        """All sets of tools to try."""
+        return (self.tools, *self.candidates)
+
+    def _with(self, sets: Iterable[Tools], **changes: Any) -> "EncodeParams":
+        first, *others = sets
+        return replace(self, tools=first, candidates=tuple(others), **changes)
+
     @cached_property
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
@@ -354,19 +351,11 @@ class EncodeParams:
 
     def at(self, lam: float) -> "EncodeParams":
         """Return these parameters with another lambda; 0 drops the lossy sets of tools."""
-        ways = (self.tools, *self.candidates)
+        sets = self.sets
         if lam == 0:
-            ways = tuple(tools for tools in ways if not _lossy(tools)) or ways
+            sets = tuple(tools for tools in sets if not _lossy(tools)) or sets
         tune = PSNR if self.tune == AUTO else self.tune
-        return replace(
-            self,
-            lam=lam,
-            tools=ways[0],
-            candidates=ways[1:],
-            quality=None,
-            tune=tune,
-            spared="",
-        )
+        return self._with(sets, lam=lam, quality=None, tune=tune, spared="")
 
     def tuned(self, *, measured: bool) -> "EncodeParams":
         """Return parameters whose aim is not "auto".
@@ -378,43 +367,39 @@ class EncodeParams:
         """
         if self.tune != AUTO:
             return self
-        if measured or not any(map(_lossy, (self.tools, *self.candidates))):
+        if measured or not any(map(_lossy, self.sets)):
             return replace(self, tune=PSNR)
-        first, *others = map(for_eye, (self.tools, *self.candidates))
-        return replace(self, tune=EYE, tools=first, candidates=tuple(others))
+        return self._with(map(for_eye, self.sets), tune=EYE)
 
     def without_loss(self) -> "EncodeParams":
         """Return lossless parameters, or these if nothing but lossy sets of tools is left."""
-        lossy = all(map(_lossy, (self.tools, *self.candidates)))
+        lossy = all(map(_lossy, self.sets))
         return self if lossy or self.tune == EYE or self.max_error else self.at(0)
 
     def within(self, max_error: int) -> "EncodeParams":
         """Return parameters with a maximal error from 0 up, in samples, in place of a bound."""
-        first, *others = (
+        sets = (
             replace(tools, max_error=max_error) if isinstance(tools, LosslessTools) else tools
-            for tools in (self.tools, *self.candidates)
+            for tools in self.sets
         )
-        lam = self.lam if max_error else 0
-        return replace(self, lam=lam, tools=first, candidates=tuple(others), bound=None)
+        return self._with(sets, lam=self.lam if max_error else 0, bound=None)
 
     @property
     def finest(self) -> float:
         """Least lambda whose step predicted blocks have; 0 without predicted blocks."""
         return max(
             least_lambda(dependent=tools.dependent) if isinstance(tools, BlockTools) else 0.0
-            for tools in (self.tools, *self.candidates)
+            for tools in self.sets
         )
 
     @property
     def max_error(self) -> int:
         """Largest maximal error of the sets of tools, in samples."""
-        return max(tools.max_error for tools in (self.tools, *self.candidates))
+        return max(tools.max_error for tools in self.sets)
 
     def each_alone(self) -> "list[EncodeParams]":
         """Return one set of parameters without candidates for each set of tools to try."""
-        return [
-            replace(self, tools=tools, candidates=()) for tools in (self.tools, *self.candidates)
-        ]
+        return [replace(self, tools=tools, candidates=()) for tools in self.sets]
 
     @property
     def lambda_fixed(self) -> int:

@@ -128,17 +128,15 @@ def presets_where(holds: Callable[[Tools], bool]) -> str:
 
 def has_effect(option: str, tools: Tools) -> bool:
     """Return whether an option changes these tools, which are those of a preset."""
-    own = {*CODING_OPTIONS, *TABLES[tools.coding], *(TREE_TOOLS if trees_of(tools) else ())}
-    return option in own
+    of_trees = trees_of(tools) is not None and option in TREE_TOOLS
+    return of_trees or option in CODING_OPTIONS or option in TABLES[tools.coding]
 
 
 def _choices(tools: Tools) -> dict[str, bool]:
     """Return the values of ``CODING_OPTIONS`` that stand for the coding of tools."""
     blocks = isinstance(tools, BlockTools)
-    has_trees = blocks and trees_of(tools) is not None
-    return dict(
-        zip(CODING_OPTIONS, (blocks, has_trees, isinstance(tools, LosslessTools)), strict=True)
-    )
+    trees = blocks and trees_of(tools) is not None
+    return {"prediction": blocks, "dictionary": trees, "lossless": tools.lossless}
 
 
 def suits(tools: Tools, given: Mapping[str, Any]) -> bool:
@@ -151,13 +149,7 @@ def suits(tools: Tools, given: Mapping[str, Any]) -> bool:
 
 
 def of_coding(tools: Tools, given: Mapping[str, Any]) -> Tools:
-    """Return the tools of a preset in the coding that the options ``CODING_OPTIONS`` ask for.
-
-    Raises
-    ------
-    ParameterError
-        If the options contradict each other or the preset.
-    """
+    """Return the tools of a preset in the coding that the options ``CODING_OPTIONS`` ask for."""
     asked = {name: check_switch(name, given[name]) for name in CODING_OPTIONS if name in given}
     prediction, dictionary, lossless = (_choices(tools) | asked).values()
     if lossless and prediction:
@@ -174,13 +166,7 @@ def of_coding(tools: Tools, given: Mapping[str, Any]) -> Tools:
 
 
 def with_options(tools: Tools, given: Mapping[str, Any]) -> Tools:
-    """Return the tools of a preset with the values of options, all of which have an effect.
-
-    Raises
-    ------
-    ParameterError
-        If options contradict each other, or a value lies outside its range.
-    """
+    """Return the tools of a preset with the values of options, all of which have an effect."""
     found = of_coding(tools, given)
     own: dict[str, Any] = {}
     trees: dict[str, Any] = {}

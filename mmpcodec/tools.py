@@ -102,7 +102,10 @@ def _tool(initial: Any, /, **row: Any) -> Any:
 
 
 class _Coded:
-    """Base of the tools of a coding. Tools that only other codings have are off."""
+    """Base of the tools of a coding. Tools that only other codings have are off.
+
+    A ``ParameterError`` says that a value has another type or lies outside its range.
+    """
 
     coding: ClassVar[str]
     lossless: ClassVar[bool] = False
@@ -128,141 +131,79 @@ class _Coded:
 
 @dataclass(frozen=True)
 class TreeTools(_Coded):
-    """The tools of a layer of trees, or of the trees among predicted blocks.
-
-    Parameters
-    ----------
-    partition : Partition
-        Splits that a segment may have.
-    index_classes : bool
-        Code an index as its class, then the element within the class. If False there is one class.
-    flag_contexts : bool
-        Choose the model of a flag by the scales of the leaves above and to the left.
-    copy_radius : int
-        Insert a new element into the scales at most this many halvings away, 0 to 8.
-        8 reaches all 25 scales.
-    dictionary_limit : int
-        Most elements in the dictionary of one scale, 256 to 65536.
-    displaced_blocks : int
-        Insert decoded blocks at positions that are not multiples of their size too. 0 inserts
-        none; 1 to 4 inserts blocks that lie 2**-displaced_blocks of their size apart, 4 at every
-        position.
-    redundancy_radius : int or None
-        Leave out a new element if the dictionary holds one within this squared distance, 0 to
-        65535. None lets an encoder take four times lambda.
-    replacement : bool
-        Let a new element replace one that was never used if the dictionary is full.
-    post_filter : bool
-        Filter the decoded picture where this lowers the rate-distortion cost. A file says so only
-        if it does.
-
-    Raises
-    ------
-    ParameterError
-        If a value has another type or lies outside its range.
-    """
+    """The tools of a layer of trees, or of the trees among predicted blocks."""
 
     coding: ClassVar[str] = TREES
     partition: Partition = _tool(Partition.FLEXIBLE, high=len(Partition) - 1)  # noqa: RUF009
+    """Splits that a segment may have."""
     index_classes: bool = _tool(True)
+    """Code an index as its class, then the element in the class. If False there is one class."""
     flag_contexts: bool = _tool(True)
+    """Choose the model of a flag by the scales of the leaves above and to the left."""
     copy_radius: int = _tool(4, high=8)
+    """Most halvings between a new element and the scales that take it; 8 reaches all 25 scales."""
     dictionary_limit: int = _tool(16384, low=256, high=65536)
+    """Most elements in the dictionary of one scale."""
     displaced_blocks: int = _tool(0, high=4)
+    """Insert decoded blocks that lie 2**-displaced_blocks of their size apart; 0 inserts none."""
     redundancy_radius: int | None = _tool(0, high=65535)
+    """Leave out a new element if the dictionary holds one within this squared distance. None lets
+    an encoder take four times lambda."""
     replacement: bool = _tool(False)
+    """Let a new element replace one that was never used if the dictionary is full."""
     post_filter: bool = _tool(True, in_header=False)
+    """Filter the decoded picture where this lowers the rate-distortion cost."""
 
 
 @dataclass(frozen=True)
 class BlockTools(_Coded):
-    """The tools of a layer of predicted blocks: its residuals are coded by a transform.
-
-    Parameters
-    ----------
-    fragment_size : int
-        Height and width of a fragment in samples: 16, 32 or 64.
-    least_squares : bool
-        Allow prediction by weights fitted to the samples around a block.
-    templates : int
-        Places averaged by template prediction, whose surroundings resemble those of the block, 1
-        to 4; 0 disables it.
-    step : int
-        Quantisation step of the transform in 1/16 of an 8-bit gray level, 1 to 65535; 0 lets an
-        encoder derive it from lambda.
-    trees : TreeTools or None
-        Tools of the trees that blocks of at most 16x16 samples can be instead of predicted; None
-        for no trees.
-    pdpc : bool
-        Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
-        them: position-dependent prediction combination.
-    initial_states : bool
-        Start the models of predicted blocks from states that were trained on photographs.
-    cross_component : int
-        Most planes of the same picture, coded earlier, that predict a block of a plane, 0 to 2. A
-        file says how many a layer has.
-    fixed_filters : int or None
-        Scale of the fixed filters for each activity of the decoded samples, 0 to 3 halves: two bits
-        for each of seven activities, the smoothest first; 0 filters nothing. None lets an encoder
-        choose.
-    dependent : bool
-        Quantise dependently: the levels before a level choose the quantiser of its coefficient, out
-        of two.
-    ternary : bool
-        Let a block be split into a quarter, a half and a quarter, besides into halves. Presets use
-        it from effort 4 on.
-    fine_contexts : bool
-        Choose the models of a level by finer classes of its frequency and of the levels around it,
-        and code whether it is 0 by the mean of two models.
-    delta_step : bool
-        Let each fragment have a step of its own. Encoders use it for regions of interest, and if
-        they are tuned for the eye.
-    trained_transforms : bool
-        Let a block have a transform that was trained on photographs: it changes the low frequencies
-        of the cosine transform. Presets use it from effort 3 on.
-    derived_modes : bool
-        Let the gradients of the decoded samples around a block say which angles are probable when
-        its mode is coded.
-    border_sines : bool
-        Let the sine transform of a block at the upper or left border have cosines along the side
-        that has no decoded samples before it.
-    cross_component_filter : bool
-        Filter a plane by the earlier planes where this lowers the rate-distortion cost. A file says
-        so only if it does.
-    quantisation_matrix : int
-        How much coarser the quantisation step is for the highest frequency of a row or a column:
-        1 plus half of this number of times, 0 to 15; in between in proportion. Encoders use it if
-        they are tuned for the eye.
-    post_filter : bool
-        Filter the decoded picture where this lowers the rate-distortion cost. A file says so only
-        if it does.
-
-    Raises
-    ------
-    ParameterError
-        If a value has another type or lies outside its range.
-    """
+    """The tools of a layer of predicted blocks: its residuals are coded by a transform."""
 
     coding: ClassVar[str] = BLOCKS
     fragment_size: int = _tool(16, values=(16, 32, 64))
+    """Height and width of a fragment in samples."""
     least_squares: bool = _tool(True)
+    """Allow prediction by weights fitted to the samples around a block."""
     templates: int = _tool(0, high=4)
+    """Places averaged by template prediction, whose surroundings resemble those of the block."""
     step: int = _tool(0, high=65535, low_in_file=1, zero="to derive it from lambda")
+    """Quantisation step of the transform in 1/16 of an 8-bit gray level."""
     trees: TreeTools | None = _tool(None, name="dictionary", kind=bool, default=False)  # noqa: RUF009
+    """Tools of the trees that blocks of at most 16x16 samples can be; None for no trees."""
     pdpc: bool = _tool(False)
+    """Blend a prediction with the decoded samples beside the block, more the nearer a sample is to
+    them: position-dependent prediction combination."""
     initial_states: bool = _tool(False)
+    """Start the models from states that were trained on photographs."""
     cross_component: int = _tool(0, high=2)
+    """Most planes of the same picture, coded earlier, that predict a block of a plane."""
     fixed_filters: int | None = _tool(0, high=(1 << 14) - 1)
+    """Scale of the fixed filters in halves, 0 to 3: two bits for each of seven activities of the
+    decoded samples, the smoothest first. None lets an encoder choose."""
     dependent: bool = _tool(False)
+    """Let the levels before a level choose the quantiser of its coefficient, out of two."""
     ternary: bool = _tool(False)
+    """Let a block be split into a quarter, a half and a quarter, besides into halves."""
     fine_contexts: bool = _tool(False)
+    """Choose the models of a level by finer classes of its frequency and of the levels around it,
+    and code whether it is 0 by the mean of two models."""
     delta_step: bool = _tool(False)
+    """Let each fragment have a step of its own."""
     trained_transforms: bool = _tool(False)
+    """Let a block have a transform that changes the low frequencies of the cosine transform; it was
+    trained on photographs."""
     derived_modes: bool = _tool(False)
+    """Let the gradients of the decoded samples around a block say which angles are probable."""
     border_sines: bool = _tool(False)
+    """Let the sine transform of a block at the upper or left border have cosines along the side
+    that has no decoded samples before it."""
     cross_component_filter: bool = _tool(False, in_header=False)
+    """Filter a plane by the earlier planes where this lowers the rate-distortion cost."""
     quantisation_matrix: int = _tool(0, high=15)
+    """How much coarser the step is for the highest frequency of a row or a column: 1 plus half of
+    this number of times; in between in proportion."""
     post_filter: bool = _tool(True, in_header=False)
+    """Filter the decoded picture where this lowers the rate-distortion cost."""
 
     def __post_init__(self):
         super().__post_init__()
@@ -280,26 +221,14 @@ class BlockTools(_Coded):
 
 @dataclass(frozen=True)
 class LosslessTools(_Coded):
-    """The tools of a layer of lossless samples.
-
-    Parameters
-    ----------
-    lossless_form : int
-        How many predictors and models predict a sample, 1 to 4; 1 is the fast mode. See
-        ``LosslessForm``.
-    max_error : int
-        Most that a decoded sample differs from its source, 0 to 32767; 0 is lossless.
-
-    Raises
-    ------
-    ParameterError
-        If a value has another type or lies outside its range.
-    """
+    """The tools of a layer of lossless samples."""
 
     coding: ClassVar[str] = LOSSLESS
     lossless: ClassVar[bool] = True
     lossless_form: int = _tool(2, low=1, high=4)
+    """How many predictors and models predict a sample: see ``LosslessForm``. 1 is the fast mode."""
     max_error: int = _tool(0, high=32767)
+    """Most that a decoded sample differs from its source; 0 is lossless."""
 
     @property
     def form(self) -> "LosslessForm":

@@ -24,7 +24,7 @@ def fitted(params: EncodeParams, backend: str, depth: int) -> EncodeParams:
     backends.check_name(backend)
     if backend == backends.AUTO:
         return params
-    named, before = backends.ROWS[backend].make(), (params.tools, *params.candidates)
+    named, before = backends.ROWS[backend].make(), params.sets
     ways = [named.able(tools, params.given) for tools in before]
     for place, tools in enumerate(ways):
         if named.lacks(tools, coded_depth(depth)):

@@ -38,7 +38,7 @@ def write_vector(
         "lam": params.lam,
         "rate_model": params.rate_model,
         "effort": params.effort,
-        "tools": [described(tools) for tools in (params.tools, *params.candidates)],
+        "tools": [described(tools) for tools in params.sets],
     }
     if params.range is not None:
         description["range"] = list(params.range)

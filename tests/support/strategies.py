@@ -13,17 +13,10 @@ from mmpcodec.tools import BLOCK_TOOLS, TREE_TOOLS, BlockTools, Tool, Tools, Tre
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 BASIC: dict[str, Any] = {
-    "pdpc": False,
-    "initial_states": False,
-    "cross_component": 0,
-    "fixed_filters": 0,
-    "dependent": False,
-    "fine_contexts": False,
-    "derived_modes": False,
-    "border_sines": False,
-    "cross_component_filter": False,
-    "trained_transforms": False,
-    "ternary": False,
+    name: tool.default
+    for name, tool in BLOCK_TOOLS.items()
+    if name
+    not in {"fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"}
 }
 """Options of predicted blocks with the fewest tools, which backends search fastest."""
 

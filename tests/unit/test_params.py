@@ -46,6 +46,7 @@ def test_parameters_at_another_lambda():
         ("photo", "partition", "dyadic"),
         ("photo", "displaced_blocks", 2),
         ("lossless", "copy_radius", 4),
+        ("text", "pdpc", True),
     ],
 )
 def test_a_named_preset_refuses_tools_without_effect(preset, name, value):

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields
 from functools import cache
 from math import isqrt, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -203,15 +203,9 @@ def place_arrays(arrays: Arrays) -> tuple[dict[str, int], int]:
     return offsets, end
 
 
-def side_of(params: EncodeParams) -> int:
-    """Return the height and width of the fragments of parameters with predicted blocks."""
-    assert isinstance(params.tools, BlockTools)
-    return params.tools.fragment_size
-
-
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int]:
     """Return the rows and columns of fragments of a picture that is coded by blocks."""
-    side = side_of(params)
+    side = cast(BlockTools, params.tools).fragment_size
     return -(-shape[0] // side), -(-shape[1] // side)
 
 
@@ -223,7 +217,7 @@ def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
 
 def lag_of(params: EncodeParams) -> int:
     """Return how many fragments a row is behind the row above."""
-    return LAG // side_of(params)
+    return LAG // cast(BlockTools, params.tools).fragment_size
 
 
 def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.ndarray:
@@ -252,10 +246,10 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     () array of PICTURE_DTYPE
     """
     picture = np.zeros((), PICTURE_DTYPE)
-    tools = params.coded_tools
+    tools = cast(BlockTools, params.coded_tools)
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
-    picture["fragment_log2"] = side_of(params).bit_length() - 1
+    picture["fragment_log2"] = tools.fragment_size.bit_length() - 1
     for name in CODED_TOOLS:
         picture[name] = getattr(tools, name)
     picture["root"] = max(isqrt(params.lambda_fixed), 1)

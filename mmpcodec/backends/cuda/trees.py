@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -32,16 +32,9 @@ CHUNK = 128
 """Fragments of one launch; meanwhile the host codes the trees of the previous launch."""
 
 
-def tools_of(params: EncodeParams) -> TreeTools:
-    """Return the tools of parameters with trees."""
-    tools = params.coded_tools
-    assert isinstance(tools, TreeTools)
-    return tools
-
-
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
     """Return the device memory that a picture needs while it is encoded, in bytes."""
-    plan = plan_dictionaries(tools_of(params))
+    plan = plan_dictionaries(cast(TreeTools, params.coded_tools))
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
@@ -68,7 +61,7 @@ class TreeGroup:
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("trees/start", "start_pictures", self.device.id)
-        tools = tools_of(params)
+        tools = cast(TreeTools, params.coded_tools)
         loop = "encode_with_tools" if has_dictionary_tools(tools) else "encode"
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
@@ -80,7 +73,7 @@ class TreeGroup:
     def _allocate(self) -> None:
         import cupy
 
-        count, tools = len(self.planes), tools_of(self.params)
+        count, tools = len(self.planes), cast(TreeTools, self.params.coded_tools)
         trees = trees_dtype(CHUNK, tools)
         self.pinned = cupy.cuda.alloc_pinned_memory(count * trees.itemsize)
         self.trees = np.frombuffer(self.pinned, trees, count)

@@ -139,7 +139,7 @@ def with_roi(
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
-    if not any(isinstance(tools, BlockTools) for tools in (params.tools, *params.candidates)):
+    if not any(isinstance(tools, BlockTools) for tools in params.sets):
         preset = preset_of(params.tools)
         if preset in PRESETS and params.lam > 0:
             able = presets_where(lambda tools: isinstance(tools, BlockTools))

@@ -102,7 +102,7 @@ def with_roi(params: EncodeParams) -> EncodeParams:
     ParameterError
         If no set of tools has predicted blocks.
     """
-    able = [tools for tools in (params.tools, *params.candidates) if isinstance(tools, BlockTools)]
+    able = [tools for tools in params.sets if isinstance(tools, BlockTools)]
     if not able:
         presets = presets_where(lambda tools: isinstance(tools, BlockTools))
         needs = "needs predicted blocks and lambda above 0"

@@ -95,7 +95,7 @@ def test_text(mmp, samples):
     ]
     assert lines[5].startswith(
         f"  layer    gray, {found.payload_size} bytes: trees, partition flexible, "
-        "index classes off, flag contexts off, copy radius 8, dictionary limit 16384, displaced blocks 0, "
+        "index classes off, flag contexts off, copy radius 8, dictionary limit 16384, "
     )
     assert lines[5].endswith(", post filter off")
     assert [line.split()[:2] for line in lines[8:12]] == [[*item] for item in bits.items()]

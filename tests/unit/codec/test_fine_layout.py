@@ -174,10 +174,7 @@ def test_layers_with_other_candidates_are_not_fine(monkeypatch):
     """Mixed may code the first layer, photo codes the others: a tile mixes layers of 8 bits."""
     monkeypatch.setattr(tasks.classification, "tried", lambda *_: [{0, 2}, {0}, {0}])
     params = EncodeParams.from_options(20, preset="auto", effort=1)
-    assert [trees_of(one) is not None for one in (params.tools, *params.candidates)][::2] == [
-        False,
-        True,
-    ]
+    assert [trees_of(one) is not None for one in params.sets][::2] == [False, True]
     found = mmpcodec.encode_picture(photograph(), params)
     assert [layer.depth for layer in found.layers] == [8, 8, 8]
 

@@ -8,7 +8,7 @@ import pytest
 from support.strategies import natural
 
 import mmpcodec
-from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, backends
+from mmpcodec import BackendUnavailable, EncodeParams, backends
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.candidates import fitted, left_out
@@ -41,11 +41,6 @@ def test_a_large_picture_has_the_same_bytes(picture):
     reader = WholeReader(mmpcodec.pictures.Picture(picture, 8), "picture")
     encode_large(reader, file, params, tile_size=64)
     assert file.getvalue() == mmpcodec.encode_picture(picture, params, tile_size=64).data
-
-
-def test_a_tool_of_another_coding_is_refused():
-    with pytest.raises(ParameterError, match="pdpc = True: has no effect with preset text"):
-        EncodeParams.from_options(20, preset="text", pdpc=True)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -135,8 +130,6 @@ def test_roi_needs_a_backend_with_delta_step(device, picture):
 def test_auto_gives_the_rest_to_the_processor(device, picture):
     params = EncodeParams.from_options(20, preset="best", effort=1)
     found = fitted(params, "cuda", 8)
-    assert [preset_of(tools) for tools in (found.tools, *found.candidates)] == [
-        *(None, "text", "mixed", "lossless"),
-    ]
+    assert [preset_of(tools) for tools in found.sets] == [None, "text", "mixed", "lossless"]
     assert tools_of(picture, 20, preset="best")
     assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"
