@@ -43,7 +43,7 @@ def test_any_changes(preset, size, depth, content):
     task = PlaneTask(picture, params, fragments=fragments, **options)
     coded = REFERENCE.encode(task)
     for threads in (1, 3):
-        assert_same(coded, CPU.encode(task, threads=threads))
+        assert_same(coded, CPU.encode_batch([task], threads=threads)[0])
     for backend in (REFERENCE, CPU):
         found = backend.decode(coded.payload, picture.shape, params.coded_tools, **options)
         assert_same(coded, found)
