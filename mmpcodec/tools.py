@@ -270,7 +270,8 @@ class ToolOptions(TypedDict, total=False):
 
     None stands for tuning and palettes as ``EncodeParams.from_options`` says, for the range that a
     picture uses, and keeps the value of the preset. A partition can also be given by its name or
-    number. See ``Tools``.
+    number. ``prediction``, ``dictionary``, ``lossless`` choose the coding: predicted blocks, trees
+    among them, lossless samples. See ``TreeTools``, ``BlockTools`` and ``LosslessTools``.
     """
 
     tune: str | None
