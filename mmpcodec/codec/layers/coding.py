@@ -18,7 +18,7 @@ from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.tools import BlockTools, Tools
+from mmpcodec.tools import BlockTools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -56,25 +56,17 @@ def coded_layers(
     shares = [sum(task.share for task in own) for own in ordered]
     for own, part in zip(ordered, in_turn(progress, shares), strict=True):
         batches = _batches([replace(task, earlier=_earlier(task, found)) for task in own])
-        runs = [
-            Task(
-                partial(_code, batch, known),
-                sum(task.share for task in batch),
-                aside=batch[0].backend.releases_gil,
-                wide=_is_wide(batch[0].params.tools),
-            )
-            for batch in batches
-        ]
+        runs = []
+        for batch in batches:
+            tools, share = batch[0].params.tools, sum(task.share for task in batch)
+            wide = isinstance(tools, BlockTools) and not tools.trees
+            run, aside = partial(_code, batch, known), batch[0].backend.releases_gil
+            runs.append(Task(run, share, aside=aside, wide=wide))
         for batch, made in zip(batches, run_all(runs, threads, part), strict=True):
             for task, layer in zip(batch, made, strict=True):
                 place = task.tile, task.layout, task.layer
                 found.setdefault(place, {})[task.candidate] = layer
     return found
-
-
-def _is_wide(tools: Tools) -> bool:
-    """Return whether tools search several rows at once, by threads."""
-    return isinstance(tools, BlockTools) and not tools.trees
 
 
 def best_of(layers: Mapping[int | None, CodedLayer]) -> int | None:

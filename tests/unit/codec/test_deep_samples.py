@@ -110,15 +110,6 @@ def test_cuda_refuses_deep_samples_and_auto_takes_the_processor(monkeypatch):
         backends.get("auto", 1, TreeTools(), 12)
 
 
-def test_a_batch_is_as_each_alone():
-    rng = np.random.default_rng(7)
-    several = [natural(rng, 20, 20 + i).astype(np.uint16) << 2 for i in range(3)]
-    tasks = [PlaneTask(picture, photo(5), depth=10) for picture in several]
-    together = CPU.encode_batch(tasks)
-    alone = [CPU.encode(task) for task in tasks]
-    assert [each.payload for each in together] == [each.payload for each in alone]
-
-
 @pytest.mark.parametrize("depth", DEPTHS)
 def test_the_post_filter_mends_deep_samples(depth):
     """Its price is in units of 8-bit samples, so it pays where it pays for 8 bits."""
