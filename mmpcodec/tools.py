@@ -26,36 +26,23 @@ class Partition(IntEnum):
 
 @dataclass(frozen=True)
 class Tool:
-    """One row of the table of tools.
-
-    Parameters
-    ----------
-    name : str
-        Name as option and attribute.
-    kind : type
-        bool, an IntEnum, int, or ``int | None`` where None lets an encoder derive the value.
-    default : bool or int
-    low, high : int
-        Least and largest value; 0 and 1 for a switch.
-    values : tuple of int
-        The allowed values, if they are not all integers from ``low`` to ``high``.
-    low_in_file : int
-        Least value in a file: above ``low`` where ``low`` has another meaning, that of ``zero``.
-    zero : str
-        What 0 does if it lies below ``low_in_file``, for errors.
-    in_header : bool
-        Whether the fields of tools hold it. Other tools follow from the field post filter.
-    """
+    """One row of the table of tools."""
 
     name: str
+    """Name as option and attribute."""
     kind: Any
+    """bool, an IntEnum, int, or ``int | None`` where None lets an encoder derive the value."""
     default: Any
     low: int = 0
     high: int = 1
     values: tuple[int, ...] = ()
+    """The allowed values, if they are not all integers from ``low`` to ``high``."""
     low_in_file: int = 0
+    """Least value in a file: above ``low`` where ``low`` has another meaning, that of ``zero``."""
     zero: str = ""
+    """What 0 does if it lies below ``low_in_file``, for errors."""
     in_header: bool = True
+    """Whether the fields of tools hold it. Other tools follow from the field post filter."""
 
     @property
     def title(self) -> str:
