@@ -35,11 +35,13 @@ if TYPE_CHECKING:
         TruncatedStream,
         UnsupportedVersion,
     )
+    from mmpcodec.limits import DecodeLimits
     from mmpcodec.options import EncodeOptions
-    from mmpcodec.params import DecodeLimits, EncodeParams
+    from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
-    from mmpcodec.tools import PRESETS, Partition, Tools
+    from mmpcodec.presets import PRESETS
+    from mmpcodec.tools import BlockTools, LosslessTools, Partition, Tools, TreeTools
 
 __version__ = "0.1.0"
 
@@ -47,6 +49,7 @@ __all__ = [
     "PRESETS",
     "BackendUnavailable",
     "BadMagic",
+    "BlockTools",
     "Cancelled",
     "CorruptStream",
     "DecodeLimits",
@@ -58,6 +61,7 @@ __all__ = [
     "Inspection",
     "KernelError",
     "LimitExceeded",
+    "LosslessTools",
     "MissingExtra",
     "MmpError",
     "ParameterError",
@@ -67,6 +71,7 @@ __all__ = [
     "PictureWarning",
     "Target",
     "Tools",
+    "TreeTools",
     "TruncatedStream",
     "UnsupportedVersion",
     "__version__",
@@ -109,11 +114,13 @@ __getattr__, __dir__ = lazy.names(
             "TruncatedStream",
             "UnsupportedVersion",
         ),
+        "mmpcodec.limits": ("DecodeLimits",),
         "mmpcodec.options": ("EncodeOptions",),
-        "mmpcodec.params": ("DecodeLimits", "EncodeParams"),
+        "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
-        "mmpcodec.tools": ("PRESETS", "Partition", "Tools"),
+        "mmpcodec.presets": ("PRESETS",),
+        "mmpcodec.tools": ("BlockTools", "LosslessTools", "Partition", "Tools", "TreeTools"),
     },
     modules=("metadata", "params", "pictures", "solvers"),
 )

@@ -4,7 +4,8 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
-from mmpcodec.tools import DEFAULT_EFFORT, ToolOptions
+from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.tools import ToolOptions
 
 AUTO = "auto"
 RATE_MODELS = ("adaptive", "log2")

@@ -1,22 +1,12 @@
-"""Parameters of encoding and decoding, and the checks of each.
-
-``EncodeParams`` holds the tools of a file and the settings that only an encoder needs.
-``DecodeLimits`` bound the memory and the work that a file can ask of a decoder.
-"""
+"""Parameters of an encoder: the tools of a file, and the settings that only an encoder needs."""
 
 import math
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Unpack
 
-from mmpcodec.checks import (
-    Bound,
-    check_int,
-    check_number,
-    check_range,
-    check_switch,
-    with_bound,
-)
+from mmpcodec.checks import Bound, check_int, check_range, check_switch, with_bound
 from mmpcodec.errors import ParameterError
 from mmpcodec.options import (
     AUTO,
@@ -28,25 +18,41 @@ from mmpcodec.options import (
     names_of,
     written_out,
 )
-from mmpcodec.tools import (
+from mmpcodec.presets import (
     DEFAULT_EFFORT,
     EYE_TOOLS,
     PRESETS,
-    TABLE,
-    Tools,
+    TOOL_OPTIONS,
     for_eye,
+    has_effect,
+    of_coding,
     preset_of,
     preset_tools,
     presets_where,
+    suits,
+    with_options,
+)
+from mmpcodec.quality import (
+    LAMBDA_FRACTION_BITS,
+    MAX_LAMBDA,
+    RADIUS_PER_LAMBDA,
+    check_lambda,
+    derived_step,
+    least_lambda,
+)
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    TREE_TOOLS,
+    BlockTools,
+    LosslessTools,
+    Tools,
+    TreeTools,
 )
 
 BEST = "best"
 TRIED = ("photo", "text", "mixed", "lossless")
 """Presets that "best" tries, and from which "auto" chooses by a classification of the samples. For
-lossless coding both skip those with prediction."""
-SWITCHES = {"prediction", "dictionary", "lossless"}
-"""Tools that choose the codings of a layer."""
-
+lossless coding both skip those with predicted blocks."""
 PSNR, EYE = "psnr", "eye"
 DEFAULTS_OF_PARAMS = {name: DEFAULTS[name] for name in ("preset", "effort", "rate_model")}
 TUNES = (AUTO, PSNR, EYE)
@@ -54,48 +60,10 @@ TUNES = (AUTO, PSNR, EYE)
 kind of picture."""
 CALIBRATED, DEEP = "calibrated", "deep"
 """Pictures that are coded without loss unless loss is asked for; see ``EncodeParams.spared``."""
-LAMBDA_FRACTION_BITS = 16
-# Above this the rate outweighs any distortion of a fragment, and costs would overflow int32.
-MAX_LAMBDA = 2.0**20
-MAX_QUALITY = 100
-DEFAULT_QUALITY = 85.0
-"""No difference is seen at a normal viewing distance."""
-LEAST_LAMBDA = 2.0**-6
-"""Least lambda above 0 that a quality or a target takes; below it files are nearly lossless."""
-STEP_SQUARED = 2788
-"""Square of the step, in 1/16 of a gray level, for lambda = 1: (3.3 * 16)**2."""
-DEPENDENT_STEP_SQUARED = 4014
-"""The same for dependent levels: (1.2 * 3.3 * 16)**2."""
-RADIUS_PER_LAMBDA = 4
-"""Redundancy radius that an encoder derives, in units of lambda."""
-
 MAX_EFFORT = 9
 MAX_THREADS = 1024
-MAX_MEDIAN_RADIUS = 127
 MIN_TILE_SIZE = 64
 MAX_TILE_SIZE = 1 << 24
-
-
-def check_lambda(lam: Any) -> int | float:
-    """Return a lambda as a Python int or float.
-
-    Raises
-    ------
-    ParameterError
-        If it is not a finite number from 0 up.
-    """
-    return check_number("lam", lam, "finite and not negative", lambda number: number >= 0)
-
-
-def check_median_radius(radius: int, name: str = "radius") -> int:
-    """Return the radius of a median filter as an int; ``name`` is what errors call it.
-
-    Raises
-    ------
-    ParameterError
-        If it is not an integer from 1 to 127.
-    """
-    return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def check_threads(threads: int | None) -> int | None:
@@ -153,28 +121,41 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
     return check_int(name, size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
 
 
-def preset_names(preset: str, lam: float) -> tuple[str, ...]:
-    """Return the names of the candidates: for "auto" and "best" all of ``TRIED`` that suit lambda.
+def _check_known(given: dict[str, Any]) -> None:
+    """Check that there are options of tools of the given names."""
+    if unknown := sorted(given.keys() - set(TOOL_OPTIONS)):
+        known = ", ".join(("lam", *names_of(CodecOptions)))
+        raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
 
-    Raises
-    ------
-    ParameterError
-        If there is no preset of this name.
-    """
+
+def _presets(preset: str, lam: float, given: dict[str, Any]) -> list[str]:
+    """Return the names of the presets to try: for "auto" and "best" all that suit the options."""
     if not isinstance(preset, str) or preset not in (AUTO, BEST, *PRESETS):
-        names = ", ".join((AUTO, BEST, *PRESETS))
-        raise ParameterError(f"preset = {preset!r}: must be one of {names}")
-    if preset in (AUTO, BEST):
-        return tuple(name for name in TRIED if lam or not PRESETS[name].prediction)
-    return (preset,)
+        known = ", ".join((AUTO, BEST, *PRESETS))
+        raise ParameterError(f"preset = {preset!r}: must be one of {known}")
+    if preset in PRESETS:
+        return [preset]
+    able = (name for name in TRIED if lam or not isinstance(PRESETS[name], BlockTools))
+    names = [name for name in able if suits(PRESETS[name], given)]
+    if names:
+        return names
+    at = "at lambda 0 " if lam == 0 else ""
+    asked = ", ".join(f"{name} = {value!r}" for name, value in given.items())
+    raise ParameterError(f"preset = {preset!r}: {at}no preset uses all of {asked}")
 
 
-def _suits(preset: Tools, given: dict[str, Any]) -> bool:
-    """Return whether a preset has the given switches and all other given tools affect it."""
-    alike = all(
-        check_switch(name, given[name]) == getattr(preset, name) for name in SWITCHES & given.keys()
-    )
-    return alike and not (given.keys() - SWITCHES) & set(preset.without_effect)
+def _check_effect(preset: str, tools: Tools, given: dict[str, Any]) -> None:
+    """Check that all options have an effect on the tools of a named preset."""
+    coded = of_coding(tools, given)
+    if idle := [name for name in given if not has_effect(name, coded)]:
+        able = presets_where(lambda each: has_effect(idle[0], each))
+        raise ParameterError(
+            f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
+        )
+
+
+def _lossy(tools: Tools) -> bool:
+    return isinstance(tools, BlockTools)
 
 
 @dataclass(frozen=True)
@@ -229,7 +210,7 @@ class EncodeParams:
     Raises
     ------
     ParameterError
-        If a value lies outside its range, or lambda is 0 and a set of tools has prediction.
+        If a value lies outside its range, or lambda is 0 and a set of tools has predicted blocks.
     """
 
     lam: float = 32.0
@@ -244,7 +225,7 @@ class EncodeParams:
     spared: str = ""
     range: tuple[int, int] | None = None
     bound: Bound | None = None
-    given: frozenset[str] = frozenset(TABLE)
+    given: frozenset[str] = frozenset(TOOL_OPTIONS)
     fine: bool = True
 
     def __post_init__(self):
@@ -256,11 +237,11 @@ class EncodeParams:
                 f"rate_model = {self.rate_model!r}: must be one of {', '.join(RATE_MODELS)}"
             )
         object.__setattr__(self, "effort", check_int("effort", self.effort, 1, MAX_EFFORT))
-        lossy = [tools for tools in (self.tools, *self.candidates) if tools.prediction]
+        lossy = [tools for tools in self.sets if _lossy(tools)]
         if self.lam == 0 and lossy:
             preset = preset_of(lossy[0])
             what = f"preset {preset}" if preset else "prediction"
-            able = presets_where(lambda tools: not tools.prediction)
+            able = presets_where(lambda tools: not _lossy(tools))
             raise ParameterError(f"lam = 0, which is lossless: {what} is always lossy; take {able}")
         if self.lam == 0 and self.tools.max_error:
             raise ParameterError(
@@ -292,40 +273,22 @@ class EncodeParams:
         lam = check_lambda(lam)
         given, bound = with_bound({**DEFAULTS_OF_PARAMS, **given_of(options)})
         preset, effort, rate_model = (given.pop(name) for name in DEFAULTS_OF_PARAMS)
-        names = preset_names(preset, lam)
         levels, palette = given.pop("range", None), given.pop("palette", None)
         tune = check_tune(given.pop("tune", PSNR))
-        if unknown := sorted(given.keys() - TABLE):
-            known = ", ".join(("lam", *names_of(CodecOptions)))
-            raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
-        several = preset in (AUTO, BEST)
-        if several:
-            names = tuple(name for name in names if _suits(PRESETS[name], given))
-            if not names:
-                at = "at lambda 0 " if lam == 0 else ""
-                raise ParameterError(
-                    f"preset = {preset!r}: {at}no preset uses all of "
-                    + ", ".join(f"{name} = {value!r}" for name, value in given.items())
-                )
-        if palette is None:
-            palette = several
+        _check_known(given)
+        names = _presets(preset, lam, given)
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [preset_tools(name, effort) for name in names]
         if tune == EYE:
             sets = [for_eye(tools) for tools in sets]
-            if not any(tools.prediction for tools in sets):
-                able = presets_where(lambda tools: tools.prediction)
+            if not any(map(_lossy, sets)):
                 raise ParameterError(
-                    f"tune = {tune!r}: needs predicted blocks and lambda above 0; take {able}"
+                    f"tune = {tune!r}: needs predicted blocks and lambda above 0; "
+                    f"take {presets_where(_lossy)}"
                 )
-        switched = replace(sets[0], **{name: given[name] for name in SWITCHES & given.keys()})
-        idle = [name for name in switched.without_effect if name in given.keys() - SWITCHES]
-        if idle and not several:
-            able = presets_where(lambda tools: idle[0] not in tools.without_effect)
-            raise ParameterError(
-                f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
-            )
-        first, *others = (replace(tools, **given) for tools in sets)
+        if preset in PRESETS:
+            _check_effect(preset, sets[0], given)
+        first, *others = (with_options(tools, given) for tools in sets)
         return cls(
             lam,
             first,
@@ -333,7 +296,7 @@ class EncodeParams:
             effort,
             tuple(others),
             classifies=preset == AUTO,
-            palette=palette,
+            palette=preset not in PRESETS if palette is None else palette,
             tune=tune,
             quality=quality if lam else None,
             range=levels,
@@ -341,41 +304,48 @@ class EncodeParams:
             given=frozenset(given) | (EYE_TOOLS if tune == EYE else frozenset()),
         )
 
+    @property
+    def sets(self) -> tuple[Tools, ...]:
+        """All sets of tools to try."""
+        return (self.tools, *self.candidates)
+
+    def _with(self, sets: Iterable[Tools], **changes: Any) -> "EncodeParams":
+        first, *others = sets
+        return replace(self, tools=first, candidates=tuple(others), **changes)
+
     @cached_property
     def coded_tools(self) -> Tools:
         """The tools as the file names them, with open values derived from lambda.
 
         Open fixed filters are off here: their scales follow from the decoded samples.
-        The step is 3.3 times the square root of lambda in gray levels, and 1.2 times as large for
-        dependent levels, computed in integers; the factors gave the least cost in measurements.
         """
         tools = self.tools
-        if tools.redundancy_radius is None:
-            radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
-            tools = replace(tools, redundancy_radius=min(radius, TABLE["redundancy_radius"].high))
-        if tools.fixed_filters is None:
-            tools = replace(tools, fixed_filters=0)
-        if tools.prediction and not tools.step:
-            squared = DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED
-            step = math.isqrt((self.lambda_fixed * squared) >> LAMBDA_FRACTION_BITS)
-            tools = replace(tools, step=min(max(1, step), TABLE["step"].high))
+        if isinstance(tools, TreeTools):
+            return self._coded_trees(tools)
+        if isinstance(tools, BlockTools):
+            step = derived_step(self.lambda_fixed, dependent=tools.dependent)
+            return replace(
+                tools,
+                step=tools.step or min(step, BLOCK_TOOLS["step"].high),
+                fixed_filters=tools.fixed_filters or 0,
+                trees=tools.trees and self._coded_trees(tools.trees),
+            )
         return tools
+
+    def _coded_trees(self, trees: TreeTools) -> TreeTools:
+        """Return tools of trees with the redundancy radius that is derived from lambda."""
+        if trees.redundancy_radius is not None:
+            return trees
+        radius = (RADIUS_PER_LAMBDA * self.lambda_fixed) >> LAMBDA_FRACTION_BITS
+        return replace(trees, redundancy_radius=min(radius, TREE_TOOLS["redundancy_radius"].high))
 
     def at(self, lam: float) -> "EncodeParams":
         """Return these parameters with another lambda; 0 drops the lossy sets of tools."""
-        ways = (self.tools, *self.candidates)
+        sets = self.sets
         if lam == 0:
-            ways = tuple(tools for tools in ways if not tools.prediction) or ways
+            sets = tuple(tools for tools in sets if not _lossy(tools)) or sets
         tune = PSNR if self.tune == AUTO else self.tune
-        return replace(
-            self,
-            lam=lam,
-            tools=ways[0],
-            candidates=ways[1:],
-            quality=None,
-            tune=tune,
-            spared="",
-        )
+        return self._with(sets, lam=lam, quality=None, tune=tune, spared="")
 
     def tuned(self, *, measured: bool) -> "EncodeParams":
         """Return parameters whose aim is not "auto".
@@ -387,116 +357,41 @@ class EncodeParams:
         """
         if self.tune != AUTO:
             return self
-        if measured or not self._has_prediction:
+        if measured or not any(map(_lossy, self.sets)):
             return replace(self, tune=PSNR)
-        first, *others = map(for_eye, (self.tools, *self.candidates))
-        return replace(self, tune=EYE, tools=first, candidates=tuple(others))
+        return self._with(map(for_eye, self.sets), tune=EYE)
 
     def without_loss(self) -> "EncodeParams":
         """Return lossless parameters, or these if nothing but lossy sets of tools is left."""
-        lossy = all(tools.prediction for tools in (self.tools, *self.candidates))
+        lossy = all(map(_lossy, self.sets))
         return self if lossy or self.tune == EYE or self.max_error else self.at(0)
 
     def within(self, max_error: int) -> "EncodeParams":
         """Return parameters with a maximal error from 0 up, in samples, in place of a bound."""
-        first, *others = (
-            replace(tools, max_error=max_error) for tools in (self.tools, *self.candidates)
+        sets = (
+            replace(tools, max_error=max_error) if isinstance(tools, LosslessTools) else tools
+            for tools in self.sets
         )
-        lam = self.lam if max_error else 0
-        return replace(self, lam=lam, tools=first, candidates=tuple(others), bound=None)
+        return self._with(sets, lam=self.lam if max_error else 0, bound=None)
 
     @property
     def finest(self) -> float:
         """Least lambda whose step predicted blocks have; 0 without predicted blocks."""
         return max(
-            1 / (DEPENDENT_STEP_SQUARED if tools.dependent else STEP_SQUARED)
-            if tools.prediction
-            else 0.0
-            for tools in (self.tools, *self.candidates)
+            least_lambda(dependent=tools.dependent) if isinstance(tools, BlockTools) else 0.0
+            for tools in self.sets
         )
 
     @property
     def max_error(self) -> int:
         """Largest maximal error of the sets of tools, in samples."""
-        return max(tools.max_error for tools in (self.tools, *self.candidates))
-
-    @property
-    def _has_prediction(self) -> bool:
-        return any(tools.prediction for tools in (self.tools, *self.candidates))
+        return max(tools.max_error for tools in self.sets)
 
     def each_alone(self) -> "list[EncodeParams]":
         """Return one set of parameters without candidates for each set of tools to try."""
-        return [
-            replace(self, tools=tools, candidates=()) for tools in (self.tools, *self.candidates)
-        ]
+        return [replace(self, tools=tools, candidates=()) for tools in self.sets]
 
     @property
     def lambda_fixed(self) -> int:
         """Lambda as the search uses it: an integer in 2**-16 squared error per bit."""
         return math.floor(min(float(self.lam), MAX_LAMBDA) * (1 << LAMBDA_FRACTION_BITS) + 0.5)
-
-
-@dataclass(frozen=True)
-class DecodeLimits:
-    """What a decoder accepts. It checks sizes before it allocates memory or decodes samples.
-
-    Parameters
-    ----------
-    max_samples : int
-        Most samples, pixels times planes, of a picture or of the part that is read. An mmp file
-        counts whole 16x16 fragments of the tiles that are decoded.
-    max_dimension : int
-        Most pixels of a row or a column.
-    max_memory : int or None
-        Most bytes of memory that decoding an mmp file may take, by an upper estimate from its
-        headers. None for no limit of its own.
-    max_seconds : float or None
-        Most seconds that decoding an mmp file may take on one thread, by an upper estimate from the
-        codings, sizes and bytes of its tiles. None for the default: 1 s, and 10 ms for each byte of
-        the file beyond 1000.
-
-    Raises
-    ------
-    ParameterError
-        If a limit is not an integer from 1 to 2**62, or ``max_seconds`` is not above 0.
-    """
-
-    max_samples: int = 1 << 26
-    max_dimension: int = 1 << 24
-    max_memory: int | None = None
-    max_seconds: float | None = None
-
-    def __post_init__(self):
-        if self.max_seconds is not None:
-            check_number("max_seconds", self.max_seconds, "above 0", lambda value: value > 0)
-        for field in fields(self):
-            if field.name == "max_seconds":
-                continue
-            limit = getattr(self, field.name)
-            if limit is not None or field.default is not None:
-                check_int(field.name, limit, 1, 1 << 62)
-
-    def fault(self, name: str, value: int, unit: str) -> str | None:
-        """Say that a value is above the limit of this name, and how to raise it; or return None."""
-        limit = getattr(self, name)
-        if limit is None or value <= limit:
-            return None
-        option = "--" + name.replace("_", "-")
-        return f"{value} {unit}, the limit is {limit}; {name} ({option}) raises it"
-
-    def seconds_for(self, file_size: int) -> float:
-        """Return the seconds that decoding a file of ``file_size`` bytes may take."""
-        if self.max_seconds is not None:
-            return self.max_seconds
-        return 1 + max(0, file_size - 1000) / 100
-
-    def fault_of_size(
-        self, width: int, height: int, samples: int, unit: str = "samples"
-    ) -> str | None:
-        """Say that a size in pixels, or its number of samples, is above a limit, or return None."""
-        along = self.fault("max_dimension", max(width, height), "pixels in a row or column")
-        return along or self.fault("max_samples", samples, unit)
-
-
-UNLIMITED = DecodeLimits(1 << 62, 1 << 62, max_seconds=1 << 62)
-"""For pictures whose parts have limits of their own, and files that this process has made."""

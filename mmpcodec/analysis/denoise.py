@@ -2,10 +2,23 @@
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import check_median_radius
 from mmpcodec.samples import Samples
 from mmpcodec.solvers.rank_filter import median_filter
+
+MAX_MEDIAN_RADIUS = 127
+
+
+def check_median_radius(radius: int, name: str = "radius") -> int:
+    """Return the radius of a median filter as an int; ``name`` is what errors call it.
+
+    Raises
+    ------
+    ParameterError
+        If it is not an integer from 1 to 127.
+    """
+    return check_int(name, radius, 1, MAX_MEDIAN_RADIUS)
 
 
 def denoise(samples: Samples, radius: int, *, backend: str = "auto") -> Samples:

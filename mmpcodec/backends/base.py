@@ -30,7 +30,7 @@ named backend cannot encode run on another backend.
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -38,14 +38,46 @@ import numpy as np
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.tools import PRESETS, TABLE, LosslessForm, Tools, presets_where
-from mmpcodec.trace import Coded, Trace
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    BlockTools,
+    Tools,
+    trees_of,
+)
+from mmpcodec.trace import Coded
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneTask:
+    """A plane to encode.
+
+    Parameters
+    ----------
+    plane : (H, W) array of uint8 or uint16, C order
+        Samples below 2**depth, uint8 at a depth of 8. In device memory only if the backend reads
+        device arrays. Lossless samples can be (H, W, C): all planes together.
+    params : EncodeParams
+    depth : int
+        Bits per sample: 8 to 16, or 1 to 16 for lossless samples.
+    earlier : sequence of arrays
+        The decoded planes that predict this one, as many as the tool *cross component* says, of its
+        shape and type.
+    fragments : FragmentMap or None
+        How much each fragment counts; None if all count alike.
+    """
+
+    plane: Any
+    params: EncodeParams
+    depth: int = BYTE
+    earlier: Sequence[np.ndarray] = ()
+    fragments: FragmentMap | None = None
 
 
 class Backend(ABC):
@@ -53,9 +85,9 @@ class Backend(ABC):
 
     name: str
     decodes = True
-    """Whether ``decode`` and ``decode_lossless`` work."""
+    """Whether ``decode`` works."""
     reads_device_arrays = False
-    """Whether ``encode`` and ``encode_batch`` take CuPy arrays without a copy to the host."""
+    """Whether a ``PlaneTask`` may hold CuPy arrays."""
     batches = False
     """Whether ``encode_batch`` takes less time than encoding the planes one after the other."""
     releases_gil = False
@@ -64,9 +96,9 @@ class Backend(ABC):
     """Coding that the backend searches in its own way, in words. Its files differ from those of
     other backends, and every backend decodes them to equal samples."""
     missing: frozenset[str] = frozenset()
-    """Tools of presets that the backend lacks, and that an encoder leaves out of presets."""
+    """Tools of predicted blocks that the backend lacks: an encoder leaves them out of presets."""
     weighs_fragments = True
-    """Whether ``encode`` takes ``fragments``."""
+    """Whether a ``PlaneTask`` may have ``fragments``."""
     fixed_filters = FixedFilters()
     post_filter = PostFilter()
     cross_component_filter = CrossComponentFilter()
@@ -78,15 +110,19 @@ class Backend(ABC):
 
     def lacks(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Return the tools or depth that this backend cannot code, in words, or None."""
-        has_trees = tools.dictionary or not tools.prediction
+        has_trees = trees_of(tools) is not None
         if tools.lossless or depth == BYTE or (depth > BYTE and not has_trees):
             return None
         return f"{'trees' if has_trees else 'predicted blocks'} of samples of {depth} bits"
 
     def able(self, tools: Tools, given: Collection[str] = ()) -> Tools:
         """Return the tools of a preset without ``missing`` ones that are not ``given``."""
-        left_out = self.missing.difference(given)
-        return replace(tools, **{name: TABLE[name].default for name in left_out})
+        if not isinstance(tools, BlockTools):
+            return tools
+        left_out: dict[str, Any] = {
+            name: BLOCK_TOOLS[name].default for name in self.missing.difference(given)
+        }
+        return replace(tools, **left_out)
 
     def fault(self, tools: Tools, depth: int = BYTE) -> str | None:
         """Say what the backend ``lacks``, and which presets it can code; or return None."""
@@ -99,25 +135,28 @@ class Backend(ABC):
         return f"it has no {lacking}" + (f"; take {able}" if able else "")
 
     def check_has(self, tools: Tools, depth: int = BYTE) -> None:
-        """Check that the backend can code these tools at this depth.
+        """Raise ``BackendUnavailable`` if the backend ``lacks`` these tools at this depth."""
+        if fault := self.fault(tools, depth):
+            raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
+
+    def check(self, task: PlaneTask) -> None:
+        """Check that the backend can code a plane.
 
         Raises
         ------
         BackendUnavailable
-            When it ``lacks`` something.
+            When it ``lacks`` something, or all fragments count alike for it.
+        ParameterError
+            When the earlier planes are not those that the tools name.
         """
-        if fault := self.fault(tools, depth):
-            raise BackendUnavailable(f"backend {self.name} cannot run here: {fault}")
+        self.check_has(task.params.tools, task.depth)
+        self.check_earlier(task.params.tools, task.plane.shape, task.earlier)
+        if task.fragments is not None and not self.weighs_fragments:
+            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
 
     @staticmethod
     def check_earlier(tools: Tools, shape: tuple[int, ...], earlier: Sequence[np.ndarray]) -> None:
-        """Check that there are the earlier planes that the tools name, of the shape of the plane.
-
-        Raises
-        ------
-        ParameterError
-            If not.
-        """
+        """Raise ``ParameterError`` if ``earlier`` is not what the tools and the shape ask for."""
         found = [plane.shape for plane in earlier]
         if found != [shape] * tools.cross_component:
             raise ParameterError(
@@ -149,91 +188,55 @@ class Backend(ABC):
 
     @abstractmethod
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
         """Encode a plane.
 
         Parameters
         ----------
-        plane : (H, W) uint8 or uint16 array, C order
-            uint8 at a depth of 8, else uint16 with samples below 2**depth.
-        params : EncodeParams
-        depth : int
-            Bits per sample, 8 to 16.
-        earlier : sequence of arrays
-            The decoded planes that predict this one, as many as the tool *cross component* says, of
-            its shape and type.
-        fragments : FragmentMap or None
-            How much each fragment counts; None if all count alike.
+        task : PlaneTask
         threads : int or None
             Number of threads, at least 1; None lets the backend choose.
         progress : callable or None
             ``progress(done, total) -> bool`` gets numbers of 16x16 fragments.
 
-        Returns
-        -------
-        Coded
-
         Raises
         ------
-        BackendUnavailable
-            When the backend ``lacks`` something.
+        BackendUnavailable, ParameterError
+            See ``check``.
         Cancelled
             When ``progress`` returned False.
         """
 
-    def encode_lossless(
+    def encode_batch(
         self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        tasks: Sequence[PlaneTask],
         *,
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        """Encode planes sample by sample, without loss or with a bounded error.
+    ) -> list[Coded]:
+        """Encode planes of one depth with equal parameters, each as ``encode`` does.
 
-        Parameters
-        ----------
-        planes : (C, H, W) uint16 array, C order
-            Samples below 2**depth.
-        depth : int
-            Bits per sample, 1 to 16.
-        form : LosslessForm
-        threads : int or None
-            Most threads; lossless samples use one for each plane.
-        progress : callable or None
-            See ``encode``.
-
-        Returns
-        -------
-        payload : bytes
-        decoded : (C, H, W) uint16 array
-            The samples that ``decode_lossless`` returns: ``planes`` unless ``form.max_error`` is
-            above 0.
-        trace : Trace
+        Progress counts the fragments of all.
         """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
+        shares = [fragments_in(task.plane.shape) for task in tasks]
+        return [
+            self.encode(task, threads=threads, progress=part)
+            for task, part in zip(tasks, in_turn(progress, shares), strict=True)
+        ]
 
-    def decode_lossless(
+    def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
+        shape: tuple[int, ...],
+        tools: Tools,
         *,
+        depth: int = BYTE,
+        earlier: Sequence[np.ndarray] = (),
         threads: int | None = None,
         progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        """Decode a payload of ``encode_lossless`` into a (C, H, W) uint16 array and a trace.
+    ) -> Coded:
+        """Decode a payload of ``encode`` into a plane of ``shape``.
 
         Raises
         ------
@@ -242,34 +245,4 @@ class Backend(ABC):
             threads. With one plane type and message of the error are the same too; with several
             they depend on the order in which a backend decodes planes.
         """
-        raise BackendUnavailable(f"backend {self.name} cannot run here: it has no lossless samples")
-
-    def encode_batch(
-        self,
-        planes: Sequence,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> list[Coded]:
-        """Encode several planes, each as ``encode`` does; progress counts the fragments of all."""
-        shares = [fragments_in(plane.shape) for plane in planes]
-        return [
-            self.encode(plane, params, depth=depth, threads=threads, progress=part)
-            for plane, part in zip(planes, in_turn(progress, shares), strict=True)
-        ]
-
-    def decode(
-        self,
-        payload: bytes,
-        shape: tuple[int, int],
-        tools: Tools,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> Coded:
-        """Decode a payload of ``encode`` into a plane of ``shape`` (H, W)."""
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")

@@ -5,22 +5,22 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.depth import BYTE
-from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.steps import FragmentMap, PlaneSteps
+from mmpcodec.reference.blocks.steps import PlaneSteps
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
+from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.runtime.arrays import bands
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
-from mmpcodec.tools import PRESETS, LosslessForm, Tools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools, trees_of
 from mmpcodec.trace import Coded, Trace
 
 try:
@@ -39,7 +39,7 @@ MAX_TREE_THREADS = 4
 
 def default_threads(tools: Tools) -> int:
     """Return the number of threads for a caller that names none."""
-    rows_at_once = tools.prediction and not tools.dictionary
+    rows_at_once = trees_of(tools) is None
     return processors() if rows_at_once else min(processors(), MAX_TREE_THREADS)
 
 
@@ -186,54 +186,33 @@ class CpuBackend(Backend):
         return f"C++, SIMD level {self.simd or self.levels()[0]}, {processors()} threads"
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_has(params.tools, depth)
-        self.check_earlier(params.tools, plane.shape, earlier)
-        if params.tools.prediction:
-            fixed = params.lambda_fixed
-            return _coded_blocks(
-                params.tools,
-                *_cpu.encode_blocks(
-                    plane,
-                    depth,
-                    params.coded_tools,
-                    list(earlier),
-                    fixed,
-                    fragments and (fragments.changes, fragments.lambdas(fixed)),
-                    params.rate_model == "log2",
-                    self.efforts[params.effort]
-                    if self.efforts
-                    else block_effort(params.effort, plane.size),
-                    threads or default_threads(params.tools),
-                    self.simd or self.levels()[0],
-                    progress,
-                ),
-            )
-        return _coded(
-            *_cpu.encode(
-                plane,
-                params.coded_tools,
-                params.lambda_fixed,
-                params.rate_model == "log2",
-                threads or default_threads(params.tools),
-                self.simd or self.levels()[0],
-                progress,
-            )
+        self.check(task)
+        plane, params, fixed = task.plane, task.params, task.params.lambda_fixed
+        tools, log2, effort = params.coded_tools, params.rate_model == "log2", params.effort
+        threads = threads or default_threads(tools)
+        if isinstance(tools, LosslessTools):
+            planes = to_planes(plane)
+            made = _cpu.encode_lossless(planes, task.depth, tools.form, threads, progress)
+            return _coded_lossless(task.depth, *made)
+        how = threads, self.simd or self.levels()[0], progress
+        if not isinstance(tools, BlockTools):
+            return _coded(*_cpu.encode(plane, tools, fixed, log2, *how))
+        limits = self.efforts[effort] if self.efforts else block_effort(effort, plane.size)
+        weights = task.fragments and (task.fragments.changes, task.fragments.lambdas(fixed))
+        earlier = list(task.earlier)
+        return _coded_blocks(
+            tools,
+            *_cpu.encode_blocks(
+                plane, task.depth, tools, earlier, fixed, weights, log2, limits, *how
+            ),
         )
 
     def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int],
+        shape: tuple[int, ...],
         tools: Tools,
         *,
         depth: int = BYTE,
@@ -244,7 +223,11 @@ class CpuBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         threads = threads or default_threads(tools)
-        if tools.prediction:
+        if isinstance(tools, LosslessTools):
+            size = (*shape[2:], 1)[0], *shape[:2]
+            found = _cpu.decode_lossless(payload, size, depth, tools.form, threads, progress)
+            return _coded_lossless(depth, payload, *found)
+        if isinstance(tools, BlockTools):
             found = _cpu.decode_blocks(
                 payload, *shape, depth, tools, list(earlier), threads, progress
             )
@@ -265,37 +248,10 @@ class CpuBackend(Backend):
         """
         return _cpu.block_counts(payload, *shape, tools, [], most)
 
-    def encode_lossless(
-        self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        threads = threads or processors()
-        payload, decoded, *rates = _cpu.encode_lossless(planes, depth, form, threads, progress)
-        return payload, decoded, _lossless_trace(*rates)
 
-    def decode_lossless(
-        self,
-        payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        threads = threads or processors()
-        planes, *rates = _cpu.decode_lossless(payload, shape, depth, form, threads, progress)
-        return planes, _lossless_trace(*rates)
-
-
-def _lossless_trace(rates: Sequence[int], cell_rates: np.ndarray) -> Trace:
+def _coded_lossless(depth: int, payload, planes, rates, cell_rates) -> Coded:
     bits = {name: rate / 4096 for name, rate in zip(LOSSLESS_SYNTAX, rates, strict=True)}
-    return Trace(bits, cell_rates=cell_rates)
+    return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 
 
 def _coded(payload, samples, rates, leaf_scales, dictionary_sizes, cell_rates) -> Coded:

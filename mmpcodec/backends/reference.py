@@ -6,13 +6,12 @@ from functools import partial
 
 import numpy as np
 
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.depth import BYTE
-from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture, decode_blocks
 from mmpcodec.reference.blocks.search.search import encode_blocks
-from mmpcodec.reference.blocks.steps import FragmentMap
-from mmpcodec.reference.lossless import coder
+from mmpcodec.reference.lossless.coder import decode_planes, encode_planes
+from mmpcodec.reference.lossless.planes import from_planes, to_planes
 from mmpcodec.reference.trees.coder import (
     PictureState,
     decode_trees,
@@ -20,7 +19,7 @@ from mmpcodec.reference.trees.coder import (
     encode_trees,
 )
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import PRESETS, LosslessForm, Tools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -40,40 +39,26 @@ class ReferenceBackend(Backend):
         return f"NumPy {np.__version__}, one thread"
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_has(params.tools, depth)
-        self.check_earlier(params.tools, plane.shape, earlier)
+        self.check(task)
+        plane, params = task.plane, task.params
         tools, lambda_fixed = params.coded_tools, params.lambda_fixed
         report = partial(report_progress, progress)
-        if tools.prediction:
+        if isinstance(tools, BlockTools):
+            more = params.rate_model, task.depth, task.earlier, task.fragments
             return _coded_blocks(
-                *encode_blocks(
-                    plane,
-                    tools,
-                    lambda_fixed,
-                    params.effort,
-                    report,
-                    params.rate_model,
-                    depth,
-                    earlier,
-                    fragments,
-                )
+                *encode_blocks(plane, tools, lambda_fixed, params.effort, report, *more)
             )
+        if isinstance(tools, LosslessTools):
+            found = encode_planes(to_planes(plane), task.depth, tools.form, report)
+            return _coded_lossless(task.depth, *found)
         return _coded_trees(*encode_trees(plane, tools, lambda_fixed, report, params.rate_model))
 
     def decode(
         self,
         payload: bytes,
-        shape: tuple[int, int],
+        shape: tuple[int, ...],
         tools: Tools,
         *,
         depth: int = BYTE,
@@ -84,37 +69,20 @@ class ReferenceBackend(Backend):
         self.check_has(tools, depth)
         self.check_earlier(tools, shape, earlier)
         report = partial(report_progress, progress)
-        if tools.prediction:
-            found = decode_blocks(payload, shape, tools, report, depth, earlier)
+        height, width, *planes = shape
+        if isinstance(tools, BlockTools):
+            found = decode_blocks(payload, (height, width), tools, report, depth, earlier)
             return _coded_blocks(payload, *found)
-        return _coded_trees(payload, *decode_trees(payload, shape, tools, report))
+        if isinstance(tools, LosslessTools):
+            size = planes[0] if planes else 1, height, width
+            return _coded_lossless(
+                depth, payload, *decode_planes(payload, size, depth, tools.form, report)
+            )
+        return _coded_trees(payload, *decode_trees(payload, (height, width), tools, report))
 
-    def encode_lossless(
-        self,
-        planes: np.ndarray,
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[bytes, np.ndarray, Trace]:
-        report = partial(report_progress, progress)
-        payload, decoded, bits, rates = coder.encode_planes(planes, depth, form, report)
-        return payload, decoded, Trace(bits, cell_rates=rates)
 
-    def decode_lossless(
-        self,
-        payload: bytes,
-        shape: tuple[int, int, int],
-        depth: int,
-        form: LosslessForm = PRESETS["lossless"].form,
-        *,
-        threads: int | None = None,
-        progress: Progress | None = None,
-    ) -> tuple[np.ndarray, Trace]:
-        report = partial(report_progress, progress)
-        planes, bits, rates = coder.decode_planes(payload, shape, depth, form, report)
-        return planes, Trace(bits, cell_rates=rates)
+def _coded_lossless(depth: int, payload: bytes, planes, bits, cell_rates) -> Coded:
+    return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
 
 
 def _coded_trees(payload: bytes, bits, cell_rates, state: PictureState) -> Coded:

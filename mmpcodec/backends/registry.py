@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
-from mmpcodec.tools import DEFAULT_EFFORT, Tools
+from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.tools import BlockTools, Tools, TreeTools
 
 if TYPE_CHECKING:
     from mmpcodec.backends.base import Backend
@@ -55,9 +56,9 @@ class Row:
     def seconds(self, fragments: int, tools: Tools | None, effort: int = DEFAULT_EFFORT) -> float:
         """Return the predicted seconds to encode this many fragments at an effort."""
         work = "trees"
-        if tools is not None and tools.prediction:
+        if isinstance(tools, BlockTools):
             work = "blocks" if effort < SLOW_EFFORT else "slow blocks"
-        elif tools is not None and tools.displaced_blocks:
+        elif isinstance(tools, TreeTools) and tools.displaced_blocks:
             work = "text"
         return self.start + fragments * self.fragment_seconds.get(work, SLOW)
 

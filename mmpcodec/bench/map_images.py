@@ -14,8 +14,8 @@ import numpy as np
 
 from mmpcodec import pictures as files
 from mmpcodec.bench.metrics import MetricMap
+from mmpcodec.limits import UNLIMITED
 from mmpcodec.metrics.samples import halved
-from mmpcodec.params import UNLIMITED
 
 LEVELS = 64
 """Number of levels of an image; level k stands for the value ``top * (k / 63) ** 2``."""

@@ -20,7 +20,7 @@ from mmpcodec.bench.metrics import MetricMap
 from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.depth import BYTE, most
 from mmpcodec.format.container import MMP_SUFFIX
-from mmpcodec.params import UNLIMITED
+from mmpcodec.limits import UNLIMITED
 from mmpcodec.picture import Picture
 from mmpcodec.web.parts import NOT_BUILT
 

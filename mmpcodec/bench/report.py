@@ -31,7 +31,7 @@ from mmpcodec.bench.results import Results, Row, key_of
 from mmpcodec.bench.tables import better_text, common, deltas, heading, mean_title, metrics_in
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import MissingExtra, install
-from mmpcodec.params import UNLIMITED
+from mmpcodec.limits import UNLIMITED
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.web.pages import SHARED_SCRIPTS, policy
 from mmpcodec.web.parts import shared

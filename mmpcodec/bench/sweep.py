@@ -23,8 +23,8 @@ from mmpcodec.bench.results import Results, Row, key_of, save_png
 from mmpcodec.codec.levels import Levels
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.fingerprints import sha256_of
+from mmpcodec.limits import UNLIMITED
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import UNLIMITED
 from mmpcodec.picture import Picture
 from mmpcodec.samples import form_of
 

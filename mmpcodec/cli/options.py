@@ -9,21 +9,14 @@ from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import AUTO as AUTO_PRESET
-from mmpcodec.params import (
-    BEST,
-    DEFAULT_EFFORT,
-    DEFAULT_QUALITY,
-    EYE,
-    PSNR,
-    RATE_MODELS,
-    TRIED,
-    TUNES,
-    DecodeLimits,
-)
+from mmpcodec.params import BEST, EYE, PSNR, RATE_MODELS, TRIED, TUNES
 from mmpcodec.pictures import registry
 from mmpcodec.planning.quantities import parse_bytes
-from mmpcodec.tools import PRESETS, Partition
+from mmpcodec.presets import DEFAULT_EFFORT, PRESETS
+from mmpcodec.quality import DEFAULT_QUALITY
+from mmpcodec.tools import Partition
 
 DEFAULT_LIMITS = DecodeLimits()
 BACKENDS = (AUTO, *names())

@@ -28,7 +28,7 @@ from mmpcodec.runtime.files import (
 )
 
 if TYPE_CHECKING:
-    from mmpcodec.params import DecodeLimits
+    from mmpcodec.limits import DecodeLimits
     from mmpcodec.pictures import Picture
 
 TO_TERMINAL = "is a terminal, and binary data would garble it; redirect it or use -o FILE"

@@ -123,14 +123,14 @@ def remarks_noted(note: Callable[[str], None]) -> Iterator[Remarks]:
 
 
 def tools_text(tools: "Tools") -> str:
-    """Return the normative tools that have an effect in a layer, in one line."""
-    from mmpcodec.tools import TABLE
+    """Return the coding of a layer and its tools in one line, then those of trees among blocks."""
+    from mmpcodec.tools import TABLES, BlockTools
 
-    return ", ".join(
-        f"{tool.title} {_value_text(getattr(tools, tool.name))}"
-        for tool in TABLE.values()
-        if tool.name not in tools.without_effect
-    )
+    table = TABLES[tools.coding].values()
+    found = [f"{tool.title} {_value_text(getattr(tools, tool.name))}" for tool in table]
+    if isinstance(tools, BlockTools) and tools.trees:
+        found.append(tools_text(tools.trees))
+    return ", ".join([tools.coding, *found])
 
 
 def rate_text(params: "EncodeParams") -> str:

@@ -5,12 +5,13 @@ from dataclasses import replace
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import LOSSLESS
+from mmpcodec.codec.layers.tasks import LOSSLESS
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, PSNR, EncodeParams
-from mmpcodec.tools import TABLE, Tools, preset_of, presets_where
+from mmpcodec.presets import preset_of, presets_where
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 
 
 def fitted(params: EncodeParams, backend: str, depth: int) -> EncodeParams:
@@ -23,7 +24,7 @@ def fitted(params: EncodeParams, backend: str, depth: int) -> EncodeParams:
     backends.check_name(backend)
     if backend == backends.AUTO:
         return params
-    named, before = backends.ROWS[backend].make(), (params.tools, *params.candidates)
+    named, before = backends.ROWS[backend].make(), params.sets
     ways = [named.able(tools, params.given) for tools in before]
     for place, tools in enumerate(ways):
         if named.lacks(tools, coded_depth(depth)):
@@ -38,11 +39,12 @@ def left_out(params: EncodeParams, backend: str, depth: int) -> list[str]:
     """Return the titles of the tools of presets that a named backend leaves out."""
     left = fitted(params, backend, depth)
     pairs = list(zip(params.each_alone(), left.each_alone(), strict=True))
-    return [
-        row.title
-        for name, row in TABLE.items()
-        if any(getattr(one.tools, name) != getattr(other.tools, name) for one, other in pairs)
-    ]
+    changed = {
+        name
+        for one, other in pairs
+        for name, _ in vars(one.tools).items() ^ vars(other.tools).items()
+    }
+    return [row.title for row in BLOCK_TOOLS.values() if row.name in changed]
 
 
 def candidates_at(
@@ -66,7 +68,8 @@ def candidates_at(
         fault = fault_of_depth(candidates[0].tools, depth, preset and f"preset {preset}")
         able = presets_where(
             lambda tools: (
-                (params.lam > 0 or not tools.prediction) and fault_of_depth(tools, depth) is None
+                (params.lam > 0 or not isinstance(tools, BlockTools))
+                and fault_of_depth(tools, depth) is None
             )
         )
         raise ParameterError(f"{fault}; take {able}")

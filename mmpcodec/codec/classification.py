@@ -12,8 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from mmpcodec.depth import BYTE
-from mmpcodec.params import LAMBDA_FRACTION_BITS, STEP_SQUARED, EncodeParams
-from mmpcodec.tools import Tools
+from mmpcodec.params import EncodeParams
+from mmpcodec.quality import LAMBDA_FRACTION_BITS, STEP_SQUARED
+from mmpcodec.tools import BlockTools, Tools
 
 SIDE = 4
 """Side, in samples, of the blocks that are classified."""
@@ -105,8 +106,8 @@ def kind_of(tools: Tools) -> str:
     """Return the preset whose coding a set of tools has: photo, text, mixed or lossless."""
     if tools.lossless:
         return "lossless"
-    if tools.prediction:
-        return "mixed" if tools.dictionary else "photo"
+    if isinstance(tools, BlockTools):
+        return "mixed" if tools.trees else "photo"
     return "text"
 
 

@@ -24,7 +24,8 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
-from mmpcodec.params import DecodeLimits, check_progress, check_threads
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import check_progress, check_threads
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes
 from mmpcodec.runtime.machine import processors

@@ -10,14 +10,15 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.layer_choice import KnownLossless, encode_tiles
+from mmpcodec.codec.layers.coding import KnownLossless
+from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime.arrays import beside, on_device
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.shares import Share, run_shares, shares_of
 from mmpcodec.runtime.tasks import threads_of_each
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools, Tools
 from mmpcodec.trace import Coded
 
 GROUP_FRAGMENTS = 1 << 17
@@ -144,7 +145,9 @@ def encode_on(
         with devices.on(devices.home(tiles[0].samples) or 0):
             return encode_tiles(tiles, candidates, chosen, threads, progress, known)
     known, most = {} if known is None else known, GROUP_FRAGMENTS
-    if devices.lanes > 1 and not any(candidate.tools.prediction for candidate in candidates):
+    if devices.lanes > 1 and not any(
+        isinstance(candidate.tools, BlockTools) for candidate in candidates
+    ):
         most //= 2  # trees are searched so fast that the work of the processor matters
     homes = [devices.home(tile.samples) for tile in tiles]
     sizes = [tile.fragments for tile in tiles]

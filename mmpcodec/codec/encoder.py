@@ -13,7 +13,7 @@ from mmpcodec.backends import DeviceLike
 from mmpcodec.codec.candidates import backends_of, candidates_at
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
-from mmpcodec.codec.layer_choice import KnownLossless
+from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
 from mmpcodec.codec.sources import Source, checked_pictures

@@ -19,6 +19,7 @@ from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import EncodeParams
 from mmpcodec.picture import Picture
 from mmpcodec.samples import Samples, form_of
+from mmpcodec.tools import BlockTools
 
 TAIL = 1000
 """The darkest and the brightest 1/1000 of the samples do not count, as hot pixels should not."""
@@ -147,7 +148,7 @@ class Levels:
         lam, finest = params.lam * self.scale**2, params.finest
         if lam >= finest or params.lam < finest:
             return replace(params, lam=lam)
-        lossless = any(not one.tools.prediction for one in params.each_alone())
+        lossless = any(not isinstance(one.tools, BlockTools) for one in params.each_alone())
         return params.at(0) if lossless else replace(params, lam=finest)
 
     def distortion(self, source: np.ndarray, decoded: np.ndarray) -> float:

@@ -15,7 +15,8 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
-from mmpcodec.params import DecodeLimits, check_threads
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import check_threads
 from mmpcodec.samples import Samples
 
 CACHE_BYTES = 1 << 26

@@ -24,7 +24,7 @@ from mmpcodec.format.tiles import size_in_file
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import DEEP, EncodeParams, check_tile_size
 from mmpcodec.samples import Form, Samples, SamplesLike, check_picture
-from mmpcodec.tools import TABLE
+from mmpcodec.tools import LOSSLESS_TOOLS
 
 EQUAL = 2.0**-40
 """Numbers of a file that differ by a part of this are equal."""
@@ -169,7 +169,7 @@ def samples_of(bound: Bound, calibration: Calibration | None) -> int:
         )
     # 0.3 of a slope of 0.1 are 3 samples; the quotient of the floating-point numbers is less.
     found = bound.value / abs(calibration.slope) * (1 + EQUAL)
-    return math.floor(min(found, TABLE["max_error"].high or 0))
+    return math.floor(min(found, LOSSLESS_TOOLS["max_error"].high))
 
 
 class Prepared(NamedTuple):

@@ -10,15 +10,15 @@ import numpy as np
 from mmpcodec.codec.colour import can_be_fine, layout_of_form
 from mmpcodec.depth import BYTE
 from mmpcodec.format.container import Header
-from mmpcodec.format.layers import TileStream
-from mmpcodec.format.layouts import WEIGHTS, Layout, planes_before
+from mmpcodec.format.layers import Layer, TileStream
+from mmpcodec.format.layouts import Layout, planes_before, weight_of
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.samples import Form, form_of
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools, Tools
 from mmpcodec.trace import Trace
 
 USUAL_FIXED_FILTERS = value_of([2] * ACTIVITIES)
@@ -98,6 +98,23 @@ class LayerCoding:
     entries: int = 0
     transparent: bool = False
 
+    @classmethod
+    def of(
+        cls, layer: Layer, depth: int, trace: Trace | None = None, backend: str = "", tile: int = 0
+    ) -> "LayerCoding":
+        """Describe a layer of a tile."""
+        return cls(
+            layer.name,
+            layer.tools,
+            len(layer.payload),
+            layer.coefficients,
+            layer.cross_component_coefficients,
+            trace,
+            tile,
+            backend,
+            depth,
+        )
+
 
 @dataclass(frozen=True)
 class TileEncoding:
@@ -148,7 +165,7 @@ def weight_of_layer(form: Form, layout: Layout, layer: int, tune: str, *, weighs
     weighs : bool
         Whether errors are weighted by frequency.
     """
-    weight = WEIGHTS[layout][layer] if form.colours == 3 else 1.0
+    weight = weight_of(form, layout, layer)
     if tune == EYE:
         weight *= SEEN_GAIN if weighs else 1.0
         weight *= SEEN_CHROMA if layer > 0 and layout is not Layout.APART else 1.0
@@ -162,8 +179,10 @@ def params_of_layer(
     """Return the parameters of a candidate for a layer of colour of this number."""
     weighs = candidate.tools.quantisation_matrix > 0
     weight = weight_of_layer(form, layout, layer, candidate.tune, weighs=weighs)
-    planes = min(candidate.tools.cross_component, planes_before(form, layer))
-    tools = replace(candidate.tools, cross_component=planes)
+    tools = candidate.tools
+    if isinstance(tools, BlockTools):
+        planes = min(tools.cross_component, planes_before(form, layer))
+        tools = replace(tools, cross_component=planes)
     return replace(candidate, lam=candidate.lam / weight, tools=tools)
 
 
@@ -174,25 +193,26 @@ def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header
     nothing in the picture, so that tiles can be written before others are coded. A picture of one
     tile has none.
     """
-    predicting = [one for one in candidates if one.tools.prediction]
-    sets: tuple[Tools, ...] = ()
+    predicting = [one for one in candidates if isinstance(one.tools, BlockTools)]
+    sets: tuple[BlockTools, ...] = ()
     if predicting and header.tile_size:
         sets = _tool_sets(predicting[0], header.form, header.depth)
     return replace(header, tool_sets=sets)
 
 
 @lru_cache
-def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[Tools, ...]:
+def _tool_sets(candidate: EncodeParams, form: Form, depth: int) -> tuple[BlockTools, ...]:
     layout = layout_of_form(form, candidate.lam)
     if layout is Layout.LUMA and can_be_fine(candidate, depth):
         layout = Layout.FINE_LUMA
-    sets: dict[Tools, None] = {}
+    sets: dict[BlockTools, None] = {}
     for layer in range(form.colours):
         params = params_of_layer(candidate, form, layout, layer)
-        bank = params.tools.fixed_filters
+        bank, tools = params.tools.fixed_filters, params.coded_tools
         bank = USUAL_FIXED_FILTERS if bank is None else bank
+        assert isinstance(tools, BlockTools)
         own = replace(
-            params.coded_tools,
+            tools,
             fixed_filters=bank,
             post_filter=False,
             cross_component_filter=False,

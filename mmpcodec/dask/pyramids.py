@@ -15,9 +15,10 @@ from mmpcodec.checks import check_int
 from mmpcodec.dask.in_flight import load
 from mmpcodec.dask.writing import checked_array, name_of
 from mmpcodec.errors import FileError, ParameterError, PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import CodecOptions, written_out
-from mmpcodec.params import DecodeLimits, check_tile_size
+from mmpcodec.params import check_tile_size
 from mmpcodec.pictures.limits import damage_reported
 from mmpcodec.pictures.ome_zarr import (
     OWN,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmpcodec.errors import MissingExtra, ParameterError, install
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures.mmp import MmpReader
 
 if TYPE_CHECKING:

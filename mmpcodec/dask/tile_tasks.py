@@ -18,8 +18,9 @@ from mmpcodec.codec.tiles.tile_groups import CodedTiles, TileCoder, samples_of_b
 from mmpcodec.dask.in_flight import as_they_come
 from mmpcodec.errors import PictureError, PictureWarning
 from mmpcodec.format.tiles import Area, Tile, blocks_of, bounds_of
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.params import EncodeParams
 from mmpcodec.picture import Reader
 from mmpcodec.pictures.parts import DecodedParts
 from mmpcodec.runtime.progress import Progress

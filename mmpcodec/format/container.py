@@ -24,7 +24,7 @@ from mmpcodec.format.tool_fields import read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import BLOCKS, Tools
+from mmpcodec.tools import BlockTools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 3
@@ -66,7 +66,7 @@ class Header:
         Size of each tile in bytes.
     size : int
         Size of the header in bytes.
-    tool_sets : tuple of Tools
+    tool_sets : tuple of BlockTools
         Tools that layers name by their number, without post filter.
     level_bits : int
         Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
@@ -85,7 +85,7 @@ class Header:
     metadata: Metadata = field(default_factory=Metadata)
     tile_bytes: tuple[int, ...] = ()
     size: int = 0
-    tool_sets: tuple[Tools, ...] = ()
+    tool_sets: tuple[BlockTools, ...] = ()
     level_bits: int = 0
     first: int = 0
     trailer: bytes = field(default=b"", repr=False, compare=False)
@@ -380,10 +380,10 @@ def _read_depth(fields: Fields, form: Form) -> tuple[int, int, int]:
     return depth, level_bits, fields.number("first sample", 0, (1 << depth) - (1 << level_bits))
 
 
-def _read_tool_sets(fields: Fields) -> tuple[Tools, ...]:
+def _read_tool_sets(fields: Fields) -> tuple[BlockTools, ...]:
     fields.section = TOOL_SETS_SECTION
     count = fields.number("number of tool sets", 0, MOST_TOOL_SETS)
-    sets = tuple(Tools(**read_tools(fields, BLOCKS), post_filter=False) for _ in range(count))
+    sets = tuple(read_tools(fields, BlockTools) for _ in range(count))
     fields.section = SECTION
     return sets
 

@@ -18,7 +18,7 @@ from mmpcodec.format.layouts import Layout, layer_names, planes_before
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tool_fields import read_tool, read_tools, write_tools
-from mmpcodec.reference.colour_rotation import LEAST_ROTATION, NO_ROTATION, Rotation
+from mmpcodec.reference.colour import LEAST_ROTATION, NO_ROTATION, Rotation
 from mmpcodec.reference.filters import cross_component
 from mmpcodec.reference.filters.cross_component import (
     MOST_PLANES,
@@ -27,12 +27,20 @@ from mmpcodec.reference.filters.cross_component import (
 )
 from mmpcodec.reference.filters.post import CLASSES, LEAST, MOST, OFF, TAPS, Coefficients
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, LOSSLESS, TABLE, Tools
+from mmpcodec.tools import (
+    BLOCK_TOOLS,
+    CODINGS,
+    KINDS,
+    LOSSLESS,
+    BlockTools,
+    Tools,
+    trees_of,
+)
 
 SECTION = "Layers"
 FILTER_SECTION, PLANES_SECTION = "Post filter", "Cross-component filter"
 
-FIXED_FILTERS = TABLE["fixed_filters"]
+FIXED_FILTERS = BLOCK_TOOLS["fixed_filters"]
 FILTERS = "fixed_filters", "post_filter", "cross_component_filter"
 """Tools that layers of one tool set can have of their own."""
 IN_SET = 8
@@ -160,7 +168,7 @@ def write_layer(layer: Layer, header: Header, *, last: bool = False) -> bytes:
     """
     head = _in_set(layer, header.tool_sets)
     if head is None:
-        coding = CODINGS.index(layer.tools.codings[0])
+        coding = CODINGS.index(layer.tools.coding)
         head = number(coding) + write_tools(layer.tools) + _filter(layer)
     size = b"" if last else number(len(layer.payload))
     return head + size + layer.payload
@@ -170,7 +178,7 @@ def _without_filters(tools: Tools) -> list[Any]:
     return [value for name, value in vars(tools).items() if name not in FILTERS]
 
 
-def _in_set(layer: Layer, sets: Sequence[Tools]) -> bytes | None:
+def _in_set(layer: Layer, sets: Sequence[BlockTools]) -> bytes | None:
     """Return the head of a layer whose tools, but for filters, are one of the sets, or None."""
     for index, tools in enumerate(sets):
         bank = layer.tools.fixed_filters
@@ -257,15 +265,16 @@ def _read_layout(fields: Fields, header: Header) -> Layout:
 
 def fault_of_depth(tools: Tools, depth: int, name: str | None = None) -> str | None:
     """Say why tools, of this name, cannot code samples of ``depth`` bits, or return None."""
-    if tools.lossless or depth <= BYTE or (tools.prediction and not tools.dictionary):
+    if depth <= BYTE or trees_of(tools) is None:
         return None
-    name = name or ("dictionary" if tools.prediction else "trees")
+    name = name or ("dictionary" if isinstance(tools, BlockTools) else "trees")
     return f"depth is {depth}, allowed with {name} is 1 to {BYTE}"
 
 
 def _fault(layer: Layer, form: Form, layout: Layout, depth: int) -> str | None:
-    if layout is Layout.TOGETHER and form is not Form.GRAY and not layer.tools.lossless:
-        return f"coding is {layer.tools.codings[0]}, allowed for planes together is {LOSSLESS}"
+    coding, together = layer.tools.coding, layout is Layout.TOGETHER and form is not Form.GRAY
+    if together and coding != LOSSLESS:
+        return f"coding is {coding}, allowed for planes together is {LOSSLESS}"
     return fault_of_depth(layer.tools, depth_of(layer, layout, depth))
 
 
@@ -297,14 +306,14 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
             SECTION, f"coding is {number}, allowed is 0 to {plain}, {IN_SET} to {most}", at
         )
     if number < len(CODINGS):
-        tools = Tools(**read_tools(fields, CODINGS[number]), post_filter=False)
+        tools = read_tools(fields, KINDS[CODINGS[number]])
         filtered = not tools.lossless
         least = 0
     else:
         tools = sets[number - IN_SET >> SET_SHIFT]
         flags = number - IN_SET
         if flags & HAS_BANK:
-            tools = replace(tools, fixed_filters=read_tool(fields, FIXED_FILTERS, vars(tools)))
+            tools = replace(tools, fixed_filters=read_tool(fields, FIXED_FILTERS))
         filtered = flags & HAS_FILTER > 0
         least = 1
     coefficients, of_planes = OFF, NO_CROSS_COMPONENT
@@ -323,7 +332,10 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
             else ()
             for index in range(MOST_PLANES)
         )
-        tools = replace(tools, post_filter=any(coefficients), cross_component_filter=any(of_planes))
+        filters: dict[str, Any] = {"post_filter": any(coefficients)}
+        if any(of_planes):
+            filters["cross_component_filter"] = True
+        tools = replace(tools, **filters)
     size = len(fields.data) - fields.place if last else fields.number("payload bytes")
     start = fields.offset
     return Layer(name, tools, fields.bytes("payload", size), coefficients, of_planes, start)

@@ -59,6 +59,14 @@ samples of 8 bits.
 """
 
 
+def weight_of(form: Form, layout: Layout, number: int) -> float:
+    """Return the squared error of a picture for an error of 1 in the layer of this number.
+
+    Alpha counts as a picture of its own.
+    """
+    return WEIGHTS[layout][number] if form.colours == 3 and number < 3 else 1.0
+
+
 def planes_before(form: Form, number: int) -> int:
     """Return how many planes can predict the layer of this number, if each plane has a layer.
 

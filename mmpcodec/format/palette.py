@@ -10,15 +10,21 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.format.tool_fields import read_tool
 from mmpcodec.samples import Form
-from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, TABLE, Tools
+from mmpcodec.tools import CODINGS, LOSSLESS_FORMS, LOSSLESS_TOOLS, LosslessForm, LosslessTools
 
 SECTION = "Palette"
 CODING = len(CODINGS)
 """The number of the coding that says that a tile begins with a palette."""
 MOST_ENTRIES = 4096
 """Most colours of a palette."""
-COLOUR_FORM = LOSSLESS_FORMS[0]
-"""Lossless form of the stream of the colours."""
+
+
+class ColourTools(LosslessTools):
+    """Tools of the stream of the colours: their lossless form has no number in a file."""
+
+    @property
+    def form(self) -> LosslessForm:
+        return LOSSLESS_FORMS[0]
 
 
 class Streams(NamedTuple):
@@ -34,7 +40,7 @@ class Palette:
 
     Parameters
     ----------
-    tools : Tools
+    tools : LosslessTools
         Tools of the stream of the numbers: lossless samples without error.
     entries : int
         Number of colours, 1 to ``MOST_ENTRIES``.
@@ -45,7 +51,7 @@ class Palette:
         Byte offset of the payload in its file.
     """
 
-    tools: Tools
+    tools: LosslessTools
     entries: int
     transparent: bool
     payload: bytes | memoryview
@@ -101,8 +107,8 @@ def read(fields: Fields, form: Form) -> Palette | None:
         return None
     section, fields.section = fields.section, SECTION
     fields.number("coding", CODING, CODING)
-    lossless_form = read_tool(fields, TABLE["lossless_form"], {"lossless": True})
-    tools = Tools(lossless=True, post_filter=False, lossless_form=lossless_form)
+    lossless_form = read_tool(fields, LOSSLESS_TOOLS["lossless_form"])
+    tools = LosslessTools(lossless_form)
     entries = fields.number("entries", 0, 2 * MOST_ENTRIES - 1)
     transparent = entries & 1 > 0
     if _is_last(transparent, form):

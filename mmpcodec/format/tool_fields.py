@@ -3,27 +3,17 @@
 Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 """
 
-from typing import Any
+from typing import Any, TypeVar
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.tools import (
-    BLOCK_TOOLS,
-    BLOCKS,
-    LOSSLESS,
-    LOSSLESS_TOOLS,
-    TABLE,
-    TREE_TOOLS,
-    TREES,
-    Tool,
-    Tools,
-)
+from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, TABLES, BlockTools, Tool, Tools, TreeTools
 
-_IN_FILTERS = "cross_component_filter"  # the field post filter says whether a layer has it
+Kind = TypeVar("Kind", bound=Tools)
+
 HEADER_TOOLS = {
-    TREES: tuple(TABLE[name] for name in TREE_TOOLS),
-    BLOCKS: tuple(TABLE[name] for name in BLOCK_TOOLS if name != _IN_FILTERS),
-    LOSSLESS: tuple(TABLE[name] for name in LOSSLESS_TOOLS),
+    coding: tuple(tool for tool in table.values() if tool.in_header)
+    for coding, table in TABLES.items()
 }
 """Tools that the header of a layer holds, by its coding, in the order of the format."""
 SWITCHES = {
@@ -36,26 +26,25 @@ SWITCHES = {
 
 def write_tools(tools: Tools) -> bytes:
     """Return the bytes of the tools of a layer, without its coding, in the order of the format."""
-    stored = [tool for each in tools.codings for tool in HEADER_TOOLS[each]]
-    values = {tool.name: int(getattr(tools, tool.name)) for tool in stored}
-    if not tools.prediction:
+    values = {tool.name: int(getattr(tools, tool.name)) for tool in HEADER_TOOLS[tools.coding]}
+    if not isinstance(tools, BlockTools):
         return b"".join(map(number, values.values()))
-    others = [value for name, value in values.items() if name not in SWITCHES]
-    return _switches(tools) + b"".join(map(number, others))
+    others = b"".join(number(value) for name, value in values.items() if name not in SWITCHES)
+    return _switches(values) + others + (write_tools(tools.trees) if tools.trees else b"")
 
 
-def _switches(tools: Tools) -> bytes:
+def _switches(values: dict[str, int]) -> bytes:
     """Return the bytes of the number that holds most tools of predicted blocks."""
     switches = place = 0
     for name, bits in SWITCHES.items():
-        value, tool = int(getattr(tools, name)), TABLE[name]
+        value, tool = values[name], BLOCK_TOOLS[name]
         switches |= (tool.values.index(value) if tool.values else value) << place
         place += bits
     return number(switches)
 
 
-def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
-    """Read the tools of a coding and return the fields of ``Tools``.
+def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
+    """Read the tools of a coding, given by their class; the layer has no filter.
 
     Raises
     ------
@@ -64,16 +53,13 @@ def read_tools(fields: Fields, coding: str) -> dict[str, Any]:
     CorruptStream
         If a value is out of range.
     """
-    values: dict[str, Any] = {"lossless": coding == LOSSLESS, "prediction": coding == BLOCKS}
-    if coding == BLOCKS:
-        values |= _read_switches(fields)
-    for tool in HEADER_TOOLS[coding]:
+    values = _read_switches(fields) if kind is BlockTools else {}
+    for tool in TABLES[kind.coding].values():
         if tool.name not in values:
-            values[tool.name] = read_tool(fields, tool, values)
-    if values.get("dictionary"):
-        for tool in HEADER_TOOLS[TREES]:
-            values[tool.name] = read_tool(fields, tool, values)
-    return values
+            values[tool.name] = read_tool(fields, tool) if tool.in_header else False
+    if values.pop("dictionary", False):
+        values["trees"] = read_tools(fields, TreeTools)
+    return kind(**values)
 
 
 def _read_switches(fields: Fields) -> dict[str, Any]:
@@ -81,7 +67,7 @@ def _read_switches(fields: Fields) -> dict[str, Any]:
     left = fields.number("switches", 0, (1 << sum(SWITCHES.values())) - 1)
     values = {}
     for name, bits in SWITCHES.items():
-        tool, value = TABLE[name], left & ((1 << bits) - 1)
+        tool, value = BLOCK_TOOLS[name], left & ((1 << bits) - 1)
         left >>= bits
         most = len(tool.values) - 1 if tool.values else tool.high
         if value > most:
@@ -92,10 +78,6 @@ def _read_switches(fields: Fields) -> dict[str, Any]:
     return values
 
 
-def read_tool(fields: Fields, tool: Tool, values: dict[str, Any]) -> int:
-    """Read the value of a tool; ``values`` are those of the tools before it."""
-    at = fields.offset
-    value = fields.number(tool.title, tool.low_in_file, tool.high)
-    if fault := tool.fault(value, values.get(tool.needs, False)):
-        raise CorruptStream(fields.section, f"{tool.title} is {value}, {fault}", at)
-    return value
+def read_tool(fields: Fields, tool: Tool) -> int:
+    """Read the value of a tool."""
+    return fields.number(tool.title, tool.low_in_file, tool.high)

@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 from PIL import BmpImagePlugin
 
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_size
 

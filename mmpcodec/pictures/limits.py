@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError, PictureWarning, install
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime.files import printable
 
 MAX_METADATA = 1 << 26

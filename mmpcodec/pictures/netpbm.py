@@ -12,8 +12,8 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_levels, check_size, damaged, one_line

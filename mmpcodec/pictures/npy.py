@@ -9,8 +9,8 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.limits import check_size, damaged, one_line, planes_of
 from mmpcodec.pictures.stored import StoredArray, StoredReader

@@ -14,8 +14,8 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution
-from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.picture import PLANES
 from mmpcodec.pictures.limits import (
     check_levels,

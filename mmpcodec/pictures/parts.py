@@ -12,8 +12,8 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.ome_zarr import ZarrParts
 from mmpcodec.pictures.tiff import tags
 from mmpcodec.pictures.tiff.parts import TiffParts

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import PictureError
-from mmpcodec.params import UNLIMITED, DecodeLimits
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.picture import Picture, Reader
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.left_out import noted

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from mmpcodec.errors import ParameterError, PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted

@@ -8,8 +8,8 @@ from typing import BinaryIO, Literal
 import numpy as np
 
 from mmpcodec.depth import sample_type
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.limits import check_levels, check_part, damage_reported
 from mmpcodec.runtime.files import FileBytes
 from mmpcodec.samples import Samples

@@ -13,9 +13,10 @@ from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import RATES, CodecOptions, given_of, written_out
-from mmpcodec.params import MAX_QUALITY, DecodeLimits
+from mmpcodec.quality import MAX_QUALITY
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.samples import MAX_DIMENSION, Form

@@ -27,9 +27,9 @@ from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, Truncate
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.options import EncodeOptions
-from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.runtime.files import StreamBytes
 from mmpcodec.runtime.images import supported_modes, with_colours

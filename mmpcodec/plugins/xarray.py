@@ -15,7 +15,7 @@ from xarray.backends import BackendArray, BackendEntrypoint
 from xarray.core import indexing
 
 from mmpcodec.dask.reading import usual_chunks
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures.mmp import MmpReader
 from mmpcodec.pictures.registry import MMP
 from mmpcodec.plugins.attributes import attributes_of, channels_of

@@ -24,7 +24,7 @@ from mmpcodec.analysis.turning import turned, turned_place, turns
 from mmpcodec.codec.decoder import Inspection
 from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import Cancelled, FormatError, LimitExceeded, MmpError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.mmp.file import RESCUE

@@ -35,8 +35,8 @@ from mmpcodec import pictures
 from mmpcodec.bench.codecs.base import SampleKind
 from mmpcodec.bench.codecs.commands import commands
 from mmpcodec.depth import BYTE
+from mmpcodec.presets import FORM_EFFORTS
 from mmpcodec.samples import form_of
-from mmpcodec.tools import FORM_EFFORTS
 
 RUNS = 3
 EIGHT_BITS = ("WebP", "paq8px")

@@ -13,7 +13,7 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tool_fields import HEADER_TOOLS
-from mmpcodec.tools import TREES, Tools
+from mmpcodec.tools import BLOCKS, LOSSLESS, TREES, BlockTools, LosslessTools, Tools, TreeTools
 
 VECTORS = Path(__file__).parents[2] / "tests" / "conformance"
 MOST_SIDE = 80
@@ -25,16 +25,19 @@ def field(value: int, low: int, high: int) -> bytes:
     return (value - low).to_bytes(2 if high - low > 255 else 1, "big")
 
 
-def tool_fields(tools: Tools, coding: str) -> bytes:
-    """Encode the tools of a coding as the fuzzer's entry reads them."""
-    small = replace(tools, dictionary_limit=min(tools.dictionary_limit, LARGEST_DICTIONARY))
-    return b"".join(
-        field(int(getattr(small, tool.name)), tool.low_in_file, tool.high)
-        for tool in HEADER_TOOLS[coding]
+def tool_fields(tools: Tools) -> bytes:
+    """Encode the tools of trees or predicted blocks as the fuzzer's entry reads them."""
+    if isinstance(tools, TreeTools):
+        tools = replace(tools, dictionary_limit=min(tools.dictionary_limit, LARGEST_DICTIONARY))
+    found = b"".join(
+        field(int(getattr(tools, tool.name)), tool.low_in_file, tool.high)
+        for tool in HEADER_TOOLS[tools.coding]
     )
+    trees = tools.trees if isinstance(tools, BlockTools) else None
+    return found + (tool_fields(trees) if trees else b"")
 
 
-def lossless_fields(tools: Tools, depth: int) -> bytes:
+def lossless_fields(tools: LosslessTools, depth: int) -> bytes:
     """Encode the tools of lossless samples as the fuzzer's entry reads them."""
     found = bytes([tools.lossless_form, tools.max_error > 0])
     return found + (field(tools.max_error, 0, 1 << (depth - 1)) if tools.max_error else b"")
@@ -43,18 +46,15 @@ def lossless_fields(tools: Tools, depth: int) -> bytes:
 def seed(layer: Layer, height: int, width: int, depth: int, planes: int) -> bytes:
     """Encode a layer as one input of the fuzzer."""
     tools = layer.tools
-    coding = 3 if tools.lossless else 0 if not tools.prediction else 1 if depth == 8 else 2
+    coding = {TREES: 0, BLOCKS: 1 if depth == 8 else 2, LOSSLESS: 3}[tools.coding]
     # One thread, no tiles, sides of at most 80 samples.
     head = bytes([coding, 15, 0, 48, height - 1, width - 1])
-    if tools.lossless:
+    if isinstance(tools, LosslessTools):
         head += field(planes, 1, 4) + field(depth, 1, 16)
         return head + lossless_fields(tools, depth) + layer.payload
-    if not tools.prediction:
-        return head + tool_fields(tools, TREES) + layer.payload
-    if depth > 8:
+    if coding == 2:
         head += field(depth, 9, 16)
-    head += b"".join(tool_fields(tools, coding) for coding in tools.codings)
-    return head + layer.payload
+    return head + tool_fields(tools) + layer.payload
 
 
 def seeds(data: bytes) -> Iterator[bytes]:

@@ -22,6 +22,7 @@ import numpy as np
 from tables import middle, write
 
 from mmpcodec import EncodeParams, backends
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.reference.filters.fixed import (
     ACTIVITIES,
     CLIPS,
@@ -70,7 +71,7 @@ def sums_of(samples: np.ndarray, lam: float, effort: int) -> np.ndarray:
         For each class, of the differences by clip level and tap, then the error.
     """
     params = params_of(lam, effort)
-    coded = backends.get("cpu").encode(samples, params, threads=1).samples
+    coded = backends.get("cpu").encode(PlaneTask(samples, params), threads=1).samples
     step = params.coded_tools.step
     classes, turns = classes_of(variations(coded), step)
     taken = np.random.default_rng(0).random(samples.shape) < 1 / SHARE

@@ -34,8 +34,8 @@ from scipy.special import betaln
 from tables import SIDE, middle, write
 
 from mmpcodec import EncodeParams
+from mmpcodec.presets import SLOW_TOOLS
 from mmpcodec.reference.blocks.models import initial_states
-from mmpcodec.tools import SLOW_TOOLS
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ import numpy as np
 from tables import SIDE, middle, write
 
 from mmpcodec import EncodeParams, backends
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.reference.blocks.coder import BlockPicture, code_blocks
 from mmpcodec.reference.blocks.models import independent_step
 from mmpcodec.reference.blocks.partition import Block, BlockPlace
@@ -37,7 +38,8 @@ from mmpcodec.reference.blocks.trained_transforms import (
 )
 from mmpcodec.reference.blocks.transform import forward
 from mmpcodec.reference.entropy.symbols import SymbolReader
-from mmpcodec.reference.entropy.syntax import block_syntax
+from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
+from mmpcodec.tools import BlockTools
 
 LAMBDAS = (16, 48, 144, 432)
 STEADY = 1 / 8
@@ -69,11 +71,13 @@ class WatchedPicture(BlockPicture):
     """
 
     def __init__(self, source: np.ndarray, params: EncodeParams):
-        super().__init__(source.shape, params.coded_tools)
+        tools = params.coded_tools
+        assert isinstance(tools, BlockTools)
+        super().__init__(source.shape, tools)
         more = [(0, full - own) for full, own in zip(self.samples.shape, source.shape, strict=True)]
         self.source = np.pad(source.astype(np.int64), more, mode="edge")
         self.low: dict[Key, list[np.ndarray]] = {}
-        self.real_step = independent_step(params.coded_tools) / 16
+        self.real_step = independent_step(tools) / 16
 
     def rebuild(self, place: BlockPlace, block: Block) -> None:
         """Keep the low frequencies of the residual of a block, then compute its samples."""
@@ -113,9 +117,9 @@ def blocks_of(source: np.ndarray, lam: float, effort: int) -> Blocks:
         fixed_filters=0,
         trained_transforms=False,
     )
-    payload = backends.get("cpu").encode(source, params, threads=1).payload
+    payload = backends.get("cpu").encode(PlaneTask(source, params), threads=1).payload
     picture = WatchedPicture(source, params)
-    reader = SymbolReader(payload, block_syntax(params.tools.dictionary))
+    reader = SymbolReader(payload, BLOCK_SYNTAX)
     for fragment in picture.fragments(None):
         code_blocks(reader, picture, fragment, None)
     return {key: np.array(rows, np.float32) for key, rows in picture.low.items()}

@@ -22,6 +22,7 @@ import mmpcodec
 from mmpcodec import FormatError, backends
 from mmpcodec.codec.tiles.decoding import filtered
 from mmpcodec.format import container, layers
+from mmpcodec.tools import BlockTools
 
 Streams = Callable[[str], bytes]
 """Returns the file of a case."""
@@ -42,6 +43,7 @@ def _with_step(data: bytes, step: int) -> bytes:
     (tile,) = header.tiles
     stream = layers.read(memoryview(data)[header.tile_offsets[0] :], 0, header)
     (layer,) = stream.layers
+    assert isinstance(layer.tools, BlockTools)
     layer = replace(layer, tools=replace(layer.tools, step=step))
     reference = backends.get("reference")
     coded = reference.decode(

@@ -10,7 +10,6 @@ existing vector is not made again. ``cases.py`` and ``tool_cases.py`` define the
 import hashlib
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +24,7 @@ from mmpcodec import EncodeParams, FormatError, Tools
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata
 from mmpcodec.pictures import Picture, to_bytes
+from mmpcodec.tools import KINDS, BlockTools, TreeTools
 
 FOLDER = ROOT / "tests" / "conformance"
 
@@ -38,7 +38,7 @@ def write_vector(
         "lam": params.lam,
         "rate_model": params.rate_model,
         "effort": params.effort,
-        "tools": [described(tools) for tools in (params.tools, *params.candidates)],
+        "tools": [described(tools) for tools in params.sets],
     }
     if params.range is not None:
         description["range"] = list(params.range)
@@ -52,12 +52,14 @@ def write_vector(
 
 
 def described(tools: Tools) -> dict[str, Any]:
-    """Return the tools that differ from the defaults, as JSON values."""
-    defaults = asdict(Tools())
-    found = {name: value for name, value in asdict(tools).items() if value != defaults[name]}
-    if "partition" in found:
+    """Return the coding, and the tools that differ from their defaults, as JSON values."""
+    defaults = vars(KINDS[tools.coding]())
+    found = {name: value for name, value in vars(tools).items() if value != defaults[name]}
+    if isinstance(tools, TreeTools) and "partition" in found:
         found["partition"] = tools.partition.name.lower()
-    return found
+    if isinstance(tools, BlockTools) and tools.trees:
+        found["trees"] = described(tools.trees)
+    return {"coding": tools.coding, **found}
 
 
 def write_unsearched(folder: Path, data: bytes) -> None:

@@ -8,12 +8,12 @@ import sys
 from pathlib import Path
 
 from mmpcodec.format.tool_fields import SWITCHES
-from mmpcodec.tools import TABLE
+from mmpcodec.tools import BLOCK_TOOLS
 
 sys.path.append(str(Path(__file__).parents[2] / "tests"))
 from independent.file import FINE_LUMA, TURN_BYTES, Reader, crc_of, header, number, tile, trailer
 
-BITS = {TABLE[name].title: bits for name, bits in SWITCHES.items()}
+BITS = {BLOCK_TOOLS[name].title: bits for name, bits in SWITCHES.items()}
 """Bits of the tools in the number switches of predicted blocks, the lowest first."""
 
 

@@ -12,20 +12,21 @@ import numpy as np
 from cases import shipped
 
 from mmpcodec import EncodeParams, backends
-from mmpcodec.backends.base import Backend
-from mmpcodec.codec.colour import LayerPlane, joined, narrowed, split
-from mmpcodec.codec.palette_layer import PaletteSamples, drawn_over, encode_palette
+from mmpcodec.backends.base import Backend, PlaneTask
+from mmpcodec.codec.colour import joined, split
+from mmpcodec.codec.palettes.layer import encode_palette
 from mmpcodec.depth import BYTE
 from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import ALPHA, Layout, layer_names
 from mmpcodec.format.palette import Palette
-from mmpcodec.reference.lossless.planes import to_planes
+from mmpcodec.reference.colour import narrowed
+from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.samples import Samples, form_of
-from mmpcodec.tools import PRESETS, Tools, preset_tools
+from mmpcodec.tools import BlockTools, LosslessTools
 
-TOOLS = PRESETS["lossless"]
+TOOLS = LosslessTools()
 """Tools of the numbers."""
 BELOW = EncodeParams.from_options(
     200, preset="photo", tune="psnr", effort=1, cross_component=0, fixed_filters=0
@@ -48,7 +49,7 @@ def palettes() -> Iterator[tuple[str, Callable[[], bytes]]]:
         ("gray", page, {}),
         ("gray-alone", few, {"transparent": False}),
         ("one-colour", np.full((3, 5), 9, np.uint8), {"transparent": False}),
-        ("two-models", page, {"tools": preset_tools("lossless", 1)}),
+        ("two-models", page, {"tools": LosslessTools(1)}),
         ("gray-alpha", np.dstack([page, alpha]), {}),
         ("fine", colours, {"layout": Layout.FINE_LUMA}),
         ("luma-alpha", np.dstack([colours, alpha]), {"layout": Layout.LUMA}),
@@ -83,7 +84,7 @@ def file_of(
     depth: int = 8,
     transparent: bool = True,
     layout: Layout = Layout.APART,
-    tools: Tools = TOOLS,
+    tools: LosslessTools = TOOLS,
     tile_size: int = 0,
     without: Container[int] = (),
     backend: str = "cpu",
@@ -112,7 +113,7 @@ def _tile(
     samples: Samples,
     transparent: bool,
     layout: Layout,
-    tools: Tools,
+    tools: LosslessTools,
 ) -> tuple[bytes, Samples]:
     """Return the bytes of a tile with a palette, and the samples that it decodes to."""
     form, depth = header.form, header.depth
@@ -121,7 +122,10 @@ def _tile(
     palette, _ = encode_palette(backend, *found, transparent, depth, tools, 1)
     planes = split(samples, depth, layout or Layout.APART)
     below = list(zip(layer_names(form, layout), planes, strict=True))
-    coded = [_layer(backend, *each) for each in below[0 if transparent else form.colours :]]
+    coded = [
+        _layer(backend, name, plane, layout.depth_of(name, depth))
+        for name, plane in below[0 if transparent else form.colours :]
+    ]
     decoded = [plane for _, plane in coded]
     of_layers: Samples | None
     if transparent:
@@ -134,19 +138,21 @@ def _tile(
     return layers.write(header, layout, own, crc, palette=palette), shown
 
 
-def _layer(backend: Backend, name: str, plane: LayerPlane) -> tuple[Layer, np.ndarray]:
+def _layer(backend: Backend, name: str, plane: np.ndarray, depth: int) -> tuple[Layer, np.ndarray]:
     """Return a layer and the samples that it decodes to."""
     if name == ALPHA:
-        payload, _, _ = backend.encode_lossless(to_planes(plane.samples), plane.depth, TOOLS.form)
-        return Layer(name, TOOLS, payload), plane.samples
-    made = backend.encode(plane.samples, BELOW, depth=plane.depth)
-    tools = replace(BELOW.coded_tools, post_filter=False, cross_component_filter=False)
+        coded = backend.encode(PlaneTask(plane, EncodeParams(tools=TOOLS), depth))
+        return Layer(name, TOOLS, coded.payload), plane
+    made = backend.encode(PlaneTask(plane, BELOW, depth))
+    tools = BELOW.coded_tools
+    assert isinstance(tools, BlockTools)
+    tools = replace(tools, post_filter=False, cross_component_filter=False)
     return Layer(name, tools, made.payload), made.samples
 
 
 def _lossless_tile(backend: Backend, header: Header, samples: Samples) -> tuple[bytes, Samples]:
-    payload, _, _ = backend.encode_lossless(to_planes(samples), header.depth, TOOLS.form)
-    layer = Layer(header.form.title, TOOLS, payload)
+    coded = backend.encode(PlaneTask(samples, EncodeParams(tools=TOOLS), header.depth))
+    layer = Layer(header.form.title, TOOLS, coded.payload)
     return layers.write(header, Layout.TOGETHER, [layer], layers.samples_crc(samples)), samples
 
 

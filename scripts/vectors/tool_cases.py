@@ -1,7 +1,6 @@
 """Pictures and parameters of the conformance vectors, tool by tool."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -10,10 +9,12 @@ from cases import Case, parameters, shipped
 
 from mmpcodec import EncodeParams
 from mmpcodec.reference.filters.fixed import value_of
-from mmpcodec.tools import BLOCK_TOOLS, TABLE
+from mmpcodec.tools import BLOCK_TOOLS
 
-_ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary"
-OFF: dict[str, Any] = {name: TABLE[name].default for name in BLOCK_TOOLS if name not in _ALWAYS}
+_ALWAYS = "fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"
+OFF: dict[str, Any] = {
+    name: tool.default for name, tool in BLOCK_TOOLS.items() if name not in _ALWAYS
+}
 """All tools of predicted blocks that can be off, off."""
 
 
@@ -81,7 +82,7 @@ def of_tools() -> Iterator[Case]:
     for size, large in ((16, coat), (32, step), (64, step)):
         asked = photo(60, **{**OFF, "ternary": True}, fragment_size=size)
         yield f"ternary-{size}", large[:75, :90], asked, {}
-    yield "ternary-mixed", both, replace(mixed, tools=replace(mixed.tools, ternary=True)), {}
+    yield "ternary-mixed", both, parameters(48, preset="mixed", effort=1, ternary=True), {}
     yield "ternary-all", coat[:70, :70], photo(24, ternary=True), {}
     yield "without-tools", coat[:40, :48], photo(24, **OFF), {}
     yield from of_earlier_planes(photo)

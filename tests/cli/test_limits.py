@@ -5,7 +5,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
-from mmpcodec.params import UNLIMITED
+from mmpcodec.limits import UNLIMITED
 
 COMMANDS = [
     ("encode", "a.png"),

@@ -35,11 +35,11 @@ def test_preset_exact(mmp, folder):
     pictures.write(samples, "p.pgm")
     result = mmp("encode", "p.pgm", "--preset", "lossless", "-l", 20, "--verify", "-v")
     assert result.exit_code == 0, result.output
-    assert "lossless on, lossless form 2" in result.output
+    assert "lossless samples, lossless form 2" in result.output
     assert result.output.splitlines()[-1].startswith("  bits: ")
     assert Path("p.mmp").read_bytes() == mmpcodec.encode(samples, 0, preset="lossless")
     shown = mmp("info", "p.mmp")
-    assert " bytes: lossless on" in shown.stdout
+    assert " bytes: lossless samples" in shown.stdout
     assert "residual" in shown.stdout
     drawn = mmp("info", "p.mmp", "--map", "map.png")
     assert drawn.exit_code == 1

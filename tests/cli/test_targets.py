@@ -12,7 +12,7 @@ import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.analysis.denoise import denoise
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
-from mmpcodec.params import DEFAULT_EFFORT
+from mmpcodec.presets import DEFAULT_EFFORT
 
 
 @pytest.fixture

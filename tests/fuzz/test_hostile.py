@@ -12,10 +12,10 @@ from palettes import file_of
 from support.strategies import block_tools, earlier_planes, natural, text_like, tools
 
 import mmpcodec
-from mmpcodec import CorruptStream, DecodeLimits, FormatError, Tools, TruncatedStream, backends
-from mmpcodec.codec.palette_layer import decode_palette
+from mmpcodec import CorruptStream, DecodeLimits, FormatError, TruncatedStream, backends
+from mmpcodec.codec.palettes.layer import decode_palette
 from mmpcodec.format.palette import Palette, Streams, joined
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
 SMALL = DecodeLimits(max_samples=1 << 14, max_dimension=1 << 12)
 
@@ -103,7 +103,7 @@ def test_random_palettes_decode_alike_everywhere(
     """Errors of the numbers are the same; of colours of three planes, any may be reported first."""
     height, width, count = shape
     palette = Palette(
-        Tools(lossless=True, lossless_form=form),
+        LosslessTools(lossless_form=form),
         entries,
         transparent,
         joined(Streams(colours, numbers)),
@@ -133,14 +133,14 @@ def test_random_planes_are_refused_everywhere_at_any_number_of_threads(
 ):
     """The reference and cpu refuse the same payloads; threads change no error of cpu."""
     payload = bytes(map(len, streams[:-1])) + b"".join(streams)
-    form = LOSSLESS_FORMS[number]._replace(max_error=max_error)
+    tools = LosslessTools(number, max_error)
     results = []
     for backend, threads in (("reference", 1), *(("cpu", count) for count in (1, 2, 4, 4))):
         try:
-            planes, _ = backends.get(backend).decode_lossless(
-                payload, (len(streams), *shape), depth, form, threads=threads
+            coded = backends.get(backend).decode(
+                payload, (*shape, len(streams)), tools, depth=depth, threads=threads
             )
-            results.append(planes.tobytes())
+            results.append(coded.samples.tobytes())
         except FormatError as error:
             results.append((type(error), str(error)))
     expected, *found = results

@@ -6,7 +6,7 @@ from makers import made, mmp
 from parts.choices import Choices
 
 from mmpcodec.format.tool_fields import HEADER_TOOLS, SWITCHES
-from mmpcodec.tools import CODINGS, TABLE
+from mmpcodec.tools import BLOCK_TOOLS, CODINGS
 
 DRAWS = 400
 
@@ -15,7 +15,7 @@ def test_every_value_of_the_tools_in_switches_is_drawn():
     drawn = [mmp.any_switches(Choices(f"mmp 3 {number}")) for number in range(DRAWS)]
     place = 0
     for name, bits in SWITCHES.items():
-        tool = TABLE[name]
+        tool = BLOCK_TOOLS[name]
         values = tool.values or range(tool.low_in_file, tool.high + 1)
         assert {each >> place & ((1 << bits) - 1) for each in drawn} >= {*range(len(values))}, name
         place += bits

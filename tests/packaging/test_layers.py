@@ -47,7 +47,8 @@ GOOD = {
         "trees/fragments",
         "trees/scales",
         "trees/segments",
-        "colour_rotation",
+        "colour",
+        "palette",
     )
 }
 """A checkout in which every rule has something to accept."""

@@ -49,7 +49,7 @@ def test_decoder_shows_what_the_encoder_saw(picture, params):
     assert np.array_equal(found[2], cell_rates)
     assert cell_rates.sum() == 4096 * sum(bits.values())
     assert np.array_equal(found[3].units.known, coded.units.known)
-    assert (coded.trees is None) == (not params.tools.dictionary)
+    assert (coded.trees is None) == (params.tools.trees is None)
     if coded.trees:
         assert np.array_equal(found[3].trees.leaf_scales, coded.trees.leaf_scales)
         trees = (coded.units.kind == TREE).repeat(4, axis=0).repeat(4, axis=1)

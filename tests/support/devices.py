@@ -46,9 +46,9 @@ class FakeDevices(CpuBackend):
         finally:
             CURRENT.number = before
 
-    def encode_batch(self, planes, params, **options):
-        self.calls.append((self.current_device(), len(planes)))
-        return super().encode_batch(planes, params, **options)
+    def encode_batch(self, tasks, **options):
+        self.calls.append((self.current_device(), len(tasks)))
+        return super().encode_batch(tasks, **options)
 
 
 def put_in_place_of_cuda(monkeypatch):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import _cpu
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
@@ -34,7 +35,7 @@ from mmpcodec.reference.trees.costs import cost_map, map_region
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import SCALES, rescale
 from mmpcodec.solvers import knapsack, max_sum, rank_filter, selection, subset_sum
-from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, Tools, TreeTools
 from support.arrays import (
     TYPES,
     items_and_sum,
@@ -146,7 +147,7 @@ def searched(content: str, size: int) -> tuple[np.ndarray, dict, dict]:
     fragment = CONTENT[content](rng, 16, 16)
     dictionaries, costs = {}, {}
     for scale in SCALES:
-        dictionary = Dictionary(scale, Tools(dictionary_limit=size))
+        dictionary = Dictionary(scale, TreeTools(dictionary_limit=size))
         area = scale.height * scale.width
         while len(dictionary) < size and area > 1:
             source = CONTENT[content](rng, 16, 16)
@@ -179,7 +180,7 @@ def native_search(level: str, fragment: np.ndarray, dictionaries: dict, costs: d
 
 def encode(backend: Any, threads: int | None, plane: np.ndarray, params: EncodeParams, depth=8):
     earlier = earlier_planes(plane.shape, params.tools, depth)
-    return backend.encode(plane, params, depth=depth, earlier=earlier, threads=threads)
+    return backend.encode(PlaneTask(plane, params, depth=depth, earlier=earlier), threads=threads)
 
 
 def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tools, depth=8):
@@ -188,7 +189,7 @@ def decode(backend: Any, threads: int | None, payload: bytes, shape, tools: Tool
 
 
 def device_encode(plane: np.ndarray, params: EncodeParams, depth: int = 8):
-    return CudaBackend(plain=True).encode(plane, params, depth=depth)
+    return CudaBackend(plain=True).encode(PlaneTask(plane, params, depth=depth))
 
 
 def plane(content: str, height: int, width: int, preset: str, lam: float, depth=8, **options):
@@ -202,7 +203,7 @@ def plane(content: str, height: int, width: int, preset: str, lam: float, depth=
 def payload(*arguments: Any, **options: Any) -> tuple:
     """The arguments of decoding the plane that ``plane`` makes."""
     samples, params, *depth = plane(*arguments, **options)
-    coded = CpuBackend().encode(samples, params, **({"depth": depth[0]} if depth else {}))
+    coded = CpuBackend().encode(PlaneTask(samples, params, *depth))
     return coded.payload, samples.shape, params.coded_tools, *depth
 
 

@@ -8,22 +8,15 @@ import numpy as np
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from mmpcodec import EncodeParams, Tools
-from mmpcodec.tools import BLOCK_TOOLS, TABLE, TREE_TOOLS
+from mmpcodec import EncodeParams
+from mmpcodec.tools import BLOCK_TOOLS, TREE_TOOLS, BlockTools, Tool, Tools, TreeTools
 
 LAMBDAS = (0, 1, 8, 32, 128, 512)
 BASIC: dict[str, Any] = {
-    "pdpc": False,
-    "initial_states": False,
-    "cross_component": 0,
-    "fixed_filters": 0,
-    "dependent": False,
-    "fine_contexts": False,
-    "derived_modes": False,
-    "border_sines": False,
-    "cross_component_filter": False,
-    "trained_transforms": False,
-    "ternary": False,
+    name: tool.default
+    for name, tool in BLOCK_TOOLS.items()
+    if name
+    not in {"fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter"}
 }
 """Options of predicted blocks with the fewest tools, which backends search fastest."""
 
@@ -106,37 +99,33 @@ def deep_pictures(draw, max_side: int = 40) -> tuple[np.ndarray, int]:
     return deepened(rng, picture, depth), depth
 
 
-def tools() -> st.SearchStrategy[Tools]:
-    """Tools of trees."""
+def tools() -> st.SearchStrategy[TreeTools]:
     likely = {
         "dictionary_limit": st.sampled_from([256, 257, 300, 1024, 16384, 65536]),
         "redundancy_radius": st.sampled_from([0, 0, 1, 100, 3000, 65535]),
     }
-    drawn = {name: _values(name) for name in TREE_TOOLS} | likely
-    return st.builds(Tools, **drawn, post_filter=st.booleans())
+    return st.builds(
+        TreeTools, **{name: _values(tool) for name, tool in TREE_TOOLS.items()} | likely
+    )
 
 
-def block_tools() -> st.SearchStrategy[Tools]:
-    """Tools with prediction, a third of them with trees among the blocks."""
-    drawn = {name: _values(name) for name in BLOCK_TOOLS}
+def block_tools() -> st.SearchStrategy[BlockTools]:
+    """Tools of predicted blocks, a third of them with trees among the blocks."""
+    drawn: dict[str, Any] = {name: _values(tool) for name, tool in BLOCK_TOOLS.items()}
+    del drawn["dictionary"]
     drawn["step"] = st.one_of(st.integers(1, 400), drawn["step"])
-    drawn |= {"prediction": st.just(True), "dictionary": st.just(False)}
-    predicted = st.builds(Tools, **drawn, post_filter=st.booleans())
-    return st.one_of(predicted, predicted, st.builds(_with_trees, predicted, tools()))
+    trees = tools().map(lambda own: replace(own, post_filter=False))
+    drawn["trees"] = st.one_of(st.none(), st.none(), trees)
+    return st.builds(BlockTools, **drawn)
 
 
-def _values(name: str) -> st.SearchStrategy[int]:
+def _values(tool: Tool) -> st.SearchStrategy[int]:
     """Any value that a file may hold for a tool."""
-    tool = TABLE[name]
     if tool.kind is bool:
         return st.booleans()
     if tool.values:
         return st.sampled_from(tool.values)
     return st.integers(tool.low_in_file, tool.high)
-
-
-def _with_trees(blocks: Tools, trees: Tools) -> Tools:
-    return replace(blocks, dictionary=True, **{name: getattr(trees, name) for name in TREE_TOOLS})
 
 
 def encode_params() -> st.SearchStrategy[EncodeParams]:
@@ -161,7 +150,7 @@ def block_params(effort: Sequence[int] = (1, 1, 5, 9)) -> st.SearchStrategy[Enco
 def predicted_params(effort: Sequence[int] = (1, 1, 5)) -> st.SearchStrategy[EncodeParams]:
     """Parameters with prediction and without trees, as samples of more than 8 bits take them."""
     return block_params(effort).map(
-        lambda params: replace(params, tools=replace(params.tools, dictionary=False))
+        lambda params: replace(params, tools=replace(params.tools, trees=None))
     )
 
 

@@ -8,7 +8,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import Tools
-from mmpcodec.tools import BLOCKS, TABLE
+from mmpcodec.tools import TABLES, BlockTools
 
 FOLDER = Path(__file__).parents[1] / "conformance"
 VECTORS = sorted(path.parent for path in FOLDER.glob("*/stream.mmp"))
@@ -21,12 +21,13 @@ in Python seconds; predicted blocks alone are quick, so they count as no work.""
 
 def traits_of_tools(tools: Tools) -> set[tuple]:
     """The value of each tool; of a tool with many values, whether it has its default."""
-    found = set()
-    for name, tool in TABLE.items():
+    found: set[tuple] = set()
+    for name, tool in TABLES[tools.coding].items():
         value = getattr(tools, name)
         many = tool.high - tool.low > 9 and not tool.values
-        found.add((name, value == tool.default) if many else (name, value))
-    return found
+        found.add((tools.coding, name, value == tool.default if many else value))
+    trees = tools.trees if isinstance(tools, BlockTools) else None
+    return found | (traits_of_tools(trees) if trees else set())
 
 
 def traits(vector: Path) -> tuple[int, set[tuple]]:
@@ -37,8 +38,8 @@ def traits(vector: Path) -> tuple[int, set[tuple]]:
     tools = {layer.tools for layer in found.layers}
     shown: set[tuple] = {("depth", stated["depth"])}
     for each in tools:
-        shown |= {(each.codings, "form", stated["form"])} | traits_of_tools(each)
-    if {each.codings for each in tools} == {(BLOCKS,)}:
+        shown |= {(each.coding, "form", stated["form"])} | traits_of_tools(each)
+    if all(isinstance(each, BlockTools) and not each.trees for each in tools):
         return 0, shown
     samples = found.header.planes * stated["width"] * stated["height"]
     return 8 * len(data) + samples, shown

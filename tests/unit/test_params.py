@@ -4,7 +4,8 @@ import pytest
 
 from mmpcodec import EncodeParams, ParameterError
 from mmpcodec.params import TRIED
-from mmpcodec.tools import Partition
+from mmpcodec.presets import PRESETS
+from mmpcodec.tools import BlockTools, LosslessTools, Partition, TreeTools
 
 
 @pytest.mark.parametrize(
@@ -45,6 +46,7 @@ def test_parameters_at_another_lambda():
         ("photo", "partition", "dyadic"),
         ("photo", "displaced_blocks", 2),
         ("lossless", "copy_radius", 4),
+        ("text", "pdpc", True),
     ],
 )
 def test_a_named_preset_refuses_tools_without_effect(preset, name, value):
@@ -56,7 +58,32 @@ def test_a_named_preset_refuses_tools_without_effect(preset, name, value):
 
 def test_a_switch_gives_tools_an_effect():
     params = EncodeParams.from_options(9, preset="photo", dictionary=True, partition="dyadic")
-    assert params.tools.partition == Partition.DYADIC
+    assert params.tools.trees == TreeTools(Partition.DYADIC, post_filter=False)
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "tools"),
+    [
+        ("plain", {"prediction": True, "templates": 2}, BlockTools(templates=2)),
+        ("classic", {"prediction": True}, BlockTools(post_filter=False)),
+        ("text", {"lossless": True, "max_error": 2}, LosslessTools(max_error=2)),
+        ("mixed", {"prediction": False, "dictionary": False}, PRESETS["text"]),
+    ],
+)
+def test_options_choose_the_coding(preset, options, tools):
+    assert EncodeParams.from_options(9, preset=preset, **options).tools == tools
+
+
+@pytest.mark.parametrize(
+    ("preset", "options", "message"),
+    [
+        ("photo", {"lossless": True}, "prediction = True: must be False with lossless"),
+        ("text", {"dictionary": True}, "dictionary = True: must be False without prediction"),
+    ],
+)
+def test_options_that_contradict_the_preset(preset, options, message):
+    with pytest.raises(ParameterError, match=message):
+        EncodeParams.from_options(9, preset=preset, **options)
 
 
 def test_auto_says_so_if_nothing_is_left():

@@ -48,10 +48,11 @@ EarlierSamples<Sample> samples_of(const Earlier<Sample>& planes, Plane plane,
     return found;
 }
 
-// Returns the tools of the trees among predicted blocks, or nothing if the layer has no dictionary.
+// Returns the tools of the trees among predicted blocks, or nothing without trees.
 std::optional<Tools> tree_tools_from(nb::handle source) {
-    if (!nb::cast<bool>(source.attr("dictionary"))) return std::nullopt;
-    return tools_from(source);
+    const nb::object trees = source.attr("trees");
+    if (trees.is_none()) return std::nullopt;
+    return tools_from(trees);
 }
 
 using Changes = nb::ndarray<const int8_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;

@@ -16,6 +16,7 @@ from mmpcodec.analysis.drawings.levels import as_shown, shown_range
 from mmpcodec.analysis.drawings.trees import draw_tree
 from mmpcodec.metadata import Metadata
 from mmpcodec.samples import Samples, form_of
+from mmpcodec.tools import BlockTools
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
@@ -61,7 +62,7 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8]
         if layer.trace is not None and layer.trace.drawn is not None
     }
     if zoom is None:
-        marked = any(layer.tools.prediction for layer in first.values())
+        marked = any(isinstance(layer.tools, BlockTools) for layer in first.values())
         zoom = least_zoom(gray.shape) if marked else LEAST_ZOOM
     drawn = np.zeros((zoom * header.height + 1, zoom * header.width + 1, 3), np.uint8)
     outlines = len(palettes)
@@ -74,7 +75,7 @@ def draw_file(found: "Inspection", zoom: int | None = None) -> NDArray[np.uint8]
             picture = draw_tree(own, (none, none), fragment_size=1 << 24, zoom=zoom)
         elif trace.units is None:
             picture = draw_tree(own, edges, zoom=zoom)
-        else:
+        elif isinstance(layer.tools, BlockTools):
             picture = draw_blocks(own, trace.units, layer.tools.fragment_size, zoom=zoom)
         outlines += edges is not None
         if tile.number in palettes:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends import block_efforts
-from mmpcodec.backends.base import Backend
+from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
 from mmpcodec.backends.cuda import blocks
@@ -17,15 +17,15 @@ from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
 from mmpcodec.backends.cuda.trees import TreeGroup, device_bytes
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import BackendUnavailable, LimitExceeded
+from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
-from mmpcodec.reference.blocks.steps import FragmentMap
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import BLOCK_TOOLS, PRESETS, TABLE, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 from mmpcodec.trace import Coded
 
 
@@ -43,7 +43,7 @@ class CudaBackend(Backend):
 
     name = "cuda"
     own_search = "predicted blocks"
-    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS)
+    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS, ["post_filter"])
     weighs_fragments = False
     decodes = False
     reads_device_arrays = True
@@ -65,9 +65,11 @@ class CudaBackend(Backend):
             return "lossless samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
-        if tools.dictionary:
+        if not isinstance(tools, BlockTools):
+            return None
+        if tools.trees:
             return "trees among predicted blocks"
-        rows = (row for row in TABLE.values() if row.name in self.missing)
+        rows = (row for row in BLOCK_TOOLS.values() if row.name in self.missing)
         if names := [row.title for row in rows if getattr(tools, row.name) != row.default]:
             return f"predicted blocks with {', '.join(names)}"
         return None
@@ -99,57 +101,34 @@ class CudaBackend(Backend):
         """Compile the kernels for the current device, or load them from CuPy's cache."""
         for preset in ("plain", "text", "photo"):
             params = EncodeParams(tools=self.able(PRESETS[preset]))
-            self.encode(np.zeros((1, 1), np.uint8), params)
+            self.encode(PlaneTask(np.zeros((1, 1), np.uint8), params))
 
     def encode(
-        self,
-        plane: np.ndarray,
-        params: EncodeParams,
-        *,
-        depth: int = BYTE,
-        earlier: Sequence[np.ndarray] = (),
-        fragments: FragmentMap | None = None,
-        threads: int | None = None,
-        progress: Progress | None = None,
+        self, task: PlaneTask, *, threads: int | None = None, progress: Progress | None = None
     ) -> Coded:
-        self.check_earlier(params.tools, plane.shape, earlier)
-        if fragments is not None:
-            raise BackendUnavailable(f"backend {self.name} cannot run here: fragments count alike")
-        options: Any = {"depth": depth, "threads": threads, "progress": progress}
-        return self.encode_batch([plane], params, **options)[0]
+        return self.encode_batch([task], threads=threads, progress=progress)[0]
 
     def encode_batch(
         self,
-        planes: Sequence,
-        params: EncodeParams,
+        tasks: Sequence[PlaneTask],
         *,
-        depth: int = BYTE,
         threads: int | None = None,
         progress: Progress | None = None,
     ) -> list[Coded]:
-        """Encode several planes at once. Each result is that of `encode`.
-
-        Parameters
-        ----------
-        planes : sequence of (H, W) uint8 NumPy or CuPy arrays
-        params : EncodeParams
-        depth : int
-            8, the only depth that the device codes.
-        threads : int or None
-            Host threads for entropy coding; None takes all processors.
-        progress : callable or None
-            ``progress(done, total) -> bool`` gets numbers of 16x16 fragments, over all planes.
+        """Encode several planes at once, NumPy or CuPy arrays; ``threads`` code the entropy.
 
         Raises
         ------
-        BackendUnavailable
-            When the device cannot encode with these tools or at this depth.
+        BackendUnavailable, ParameterError
+            See ``check``.
         LimitExceeded
             When a picture needs more device memory than is free.
         KernelError
             When a kernel does not compile.
         """
-        self.check_has(params.tools, depth)
+        for task in tasks:
+            self.check(task)
+        planes, params = [task.plane for task in tasks], tasks[0].params
         effort = (PLAIN_EFFORTS if self.plain else block_efforts.CUDA_EFFORTS)[params.effort]
         defines = () if self.profile is None else (f"MMP_PROFILE={self.profile}",)
         coded: list[Coded | None] = [None] * len(planes)
@@ -158,7 +137,7 @@ class CudaBackend(Backend):
             for group in _groups([plane.shape for plane in planes], params, effort):
                 chosen = [planes[i] for i in group]
                 run: TreeGroup | BlockGroup
-                if params.tools.prediction:
+                if isinstance(params.tools, BlockTools):
                     run = BlockGroup(chosen, params, effort, pool)
                 else:
                     run = TreeGroup(chosen, params, defines, pool)
@@ -183,7 +162,7 @@ def _groups(
     import cupy
 
     device = cupy.cuda.Device().id
-    if params.tools.prediction:
+    if isinstance(params.tools, BlockTools):
         most, shared = len(shapes), blocks.least_bytes(effort, device)
         bytes_of = partial(blocks.device_bytes, params=params, device=device)
     else:

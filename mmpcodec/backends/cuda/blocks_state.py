@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import astuple, fields
 from functools import cache
 from math import isqrt, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.levels import frequency_class, scan
 from mmpcodec.reference.blocks.partition import MAX_LOG2, UNIT, UNIT_LOG2, padded_shape
 from mmpcodec.reference.blocks.transform import MOST_FREQUENCIES, basis
+from mmpcodec.tools import BlockTools
 
 SIDES = [1 << log2 for log2 in range(UNIT_LOG2, MAX_LOG2 + 1)]
 MAX_SIDE = SIDES[-1]
@@ -204,7 +205,7 @@ def place_arrays(arrays: Arrays) -> tuple[dict[str, int], int]:
 
 def fragments_of(shape: tuple[int, int], params: EncodeParams) -> tuple[int, int]:
     """Return the rows and columns of fragments of a picture that is coded by blocks."""
-    side = params.tools.fragment_size
+    side = cast(BlockTools, params.tools).fragment_size
     return -(-shape[0] // side), -(-shape[1] // side)
 
 
@@ -216,7 +217,7 @@ def steps_of(shape: tuple[int, int], params: EncodeParams) -> int:
 
 def lag_of(params: EncodeParams) -> int:
     """Return how many fragments a row is behind the row above."""
-    return LAG // params.tools.fragment_size
+    return LAG // cast(BlockTools, params.tools).fragment_size
 
 
 def make_tickets(shapes: Sequence[tuple[int, int]], params: EncodeParams) -> np.ndarray:
@@ -245,7 +246,7 @@ def make_picture(shape: tuple[int, int], params: EncodeParams, effort: BlockEffo
     () array of PICTURE_DTYPE
     """
     picture = np.zeros((), PICTURE_DTYPE)
-    tools = params.coded_tools
+    tools = cast(BlockTools, params.coded_tools)
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = padded_shape(shape)
     picture["fragment_log2"] = tools.fragment_size.bit_length() - 1

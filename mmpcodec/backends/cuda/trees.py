@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from itertools import accumulate
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from mmpcodec.reference.trees.fragments import fragments_in, padded_shape
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, SCALES
 from mmpcodec.runtime import kernels
 from mmpcodec.runtime.cuda import attribute, kept
+from mmpcodec.tools import TreeTools
 from mmpcodec.trace import Coded, Trace
 
 CHUNK = 128
@@ -33,7 +34,7 @@ CHUNK = 128
 
 def device_bytes(shape: tuple[int, int], params: EncodeParams) -> int:
     """Return the device memory that a picture needs while it is encoded, in bytes."""
-    plan = plan_dictionaries(params.coded_tools)
+    plan = plan_dictionaries(cast(TreeTools, params.coded_tools))
     height, width = padded_shape(shape)
     return plan.size + STATE_DTYPE.itemsize + 3 * height * width
 
@@ -60,7 +61,7 @@ class TreeGroup:
         self.device = cupy.cuda.Device()
         self.stream = cupy.cuda.get_current_stream()
         self.start = kernels.function("trees/start", "start_pictures", self.device.id)
-        tools = params.coded_tools
+        tools = cast(TreeTools, params.coded_tools)
         loop = "encode_with_tools" if has_dictionary_tools(tools) else "encode"
         self.step = kernels.function(
             f"trees/{loop}", "encode_fragments", self.device.id, defines, cooperative=True
@@ -72,7 +73,7 @@ class TreeGroup:
     def _allocate(self) -> None:
         import cupy
 
-        count, tools = len(self.planes), self.params.coded_tools
+        count, tools = len(self.planes), cast(TreeTools, self.params.coded_tools)
         trees = trees_dtype(CHUNK, tools)
         self.pinned = cupy.cuda.alloc_pinned_memory(count * trees.itemsize)
         self.trees = np.frombuffer(self.pinned, trees, count)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from mmpcodec.format.tool_fields import HEADER_TOOLS
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.trees.dictionary import CELL_SIZE, CLASS_COUNT
 from mmpcodec.reference.trees.fragments import padded_shape
@@ -19,7 +20,7 @@ from mmpcodec.reference.trees.scales import (
     Scale,
     reachable_scales,
 )
-from mmpcodec.tools import TREE_TOOLS, Tools
+from mmpcodec.tools import TREES, TreeTools
 
 CLASS_SLOTS = 64
 CELLS = 256
@@ -68,7 +69,7 @@ PICTURE_DTYPE = np.dtype(
         ("width", "i4"),
         ("padded_height", "i4"),
         ("padded_width", "i4"),
-        *((name, "i4") for name in TREE_TOOLS),
+        *((tool.name, "i4") for tool in HEADER_TOOLS[TREES]),
         ("class_room", "u4"),
         ("hash_key", "u4"),
         ("table_mask", "u4"),
@@ -148,12 +149,12 @@ def element_bytes(scale: Scale, count: int) -> np.ndarray:
     return words * 4 + sample % 4
 
 
-def has_dictionary_tools(tools: Tools) -> bool:
+def has_dictionary_tools(tools: TreeTools) -> bool:
     """Return whether displaced blocks, a redundancy radius or replacement are on."""
     return bool(tools.displaced_blocks or tools.redundancy_radius or tools.replacement)
 
 
-def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
+def trees_dtype(chunk: int, tools: TreeTools) -> np.dtype:
     """Return the structure of one picture that the device writes into host memory: ``ChosenTrees``.
 
     Parameters
@@ -161,7 +162,7 @@ def trees_dtype(chunk: int, tools: Tools) -> np.dtype:
     chunk : int
         Fragments of one launch. There are two slots: the host reads one while the device writes
         the other.
-    tools : Tools
+    tools : TreeTools
     """
     room = tools.dictionary_limit
     if tools.replacement:
@@ -201,7 +202,7 @@ class DictionaryPlan:
     table_mask: int
 
 
-def plan_dictionaries(tools: Tools) -> DictionaryPlan:
+def plan_dictionaries(tools: TreeTools) -> DictionaryPlan:
     """Lay out the dictionaries of all scales that the partition reaches."""
     limit = tools.dictionary_limit
     table = 1 << (2 * limit - 1).bit_length()
@@ -256,8 +257,8 @@ def make_state(
     picture["lambda_fixed"] = params.lambda_fixed
     picture["height"], picture["width"] = shape
     picture["padded_height"], picture["padded_width"] = padded_shape(shape)
-    for name in TREE_TOOLS:
-        picture[name] = getattr(tools, name)
+    for tool in HEADER_TOOLS[TREES]:
+        picture[tool.name] = getattr(tools, tool.name)
     picture["log2_rates"] = params.rate_model == "log2"
     picture["hash_key"] = secrets.randbits(32)
     picture["table_mask"] = plan.table_mask

@@ -24,7 +24,8 @@ from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.format.container import MMP_SUFFIX
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, EncodeParams
-from mmpcodec.tools import PRESETS, TREES
+from mmpcodec.presets import PRESETS
+from mmpcodec.tools import BlockTools, trees_of
 
 
 def presets(kind: SampleKind = GRAY) -> tuple[str, ...]:
@@ -124,9 +125,9 @@ def _settings(params: EncodeParams) -> str:
     """Return the settings that change the files, in words."""
     tools = [each.tools for each in params.each_alone()]
     found = []
-    if any(each.prediction for each in tools):
+    if any(isinstance(each, BlockTools) for each in tools):
         found.append(f"effort {params.effort}")
-    if any(TREES in each.codings for each in tools):
+    if any(map(trees_of, tools)):
         found.append(f"rate model {params.rate_model}")
     return ", ".join(found) or "lossless"
 

@@ -36,10 +36,8 @@ from mmpcodec.cli.printing import (
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import MmpError, ParameterError
-from mmpcodec.params import (
-    UNLIMITED,
-    EncodeParams,
-)
+from mmpcodec.limits import UNLIMITED
+from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 

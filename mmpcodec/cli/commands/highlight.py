@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
+from mmpcodec.analysis.denoise import check_median_radius
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.manifest import sha256_of
@@ -33,7 +34,7 @@ from mmpcodec.cli.jobs import (
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import LimitExceeded, ParameterError
-from mmpcodec.params import DecodeLimits, check_median_radius
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD, printable
 

@@ -4,6 +4,7 @@ import time
 from dataclasses import replace
 from typing import Any, NamedTuple
 
+from mmpcodec.analysis.denoise import check_median_radius
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
@@ -13,7 +14,6 @@ from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.params import check_median_radius
 from mmpcodec.runtime.files import STANDARD
 
 SUFFIX = ".median.png"

@@ -14,7 +14,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.signals import held
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError, LimitExceeded, ParameterError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, ZARR_SUFFIX
 from mmpcodec.runtime.progress import report_progress

@@ -10,7 +10,7 @@ from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FormatError, MmpError
-from mmpcodec.params import UNLIMITED
+from mmpcodec.limits import UNLIMITED
 from mmpcodec.runtime.files import FileBytes
 
 if TYPE_CHECKING:

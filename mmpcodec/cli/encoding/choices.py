@@ -8,16 +8,10 @@ from mmpcodec.cli.encoding.reading import levels_of
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
 from mmpcodec.options import RATES, CodecOptions, given_of, names_of
-from mmpcodec.params import (
-    AUTO,
-    BEST,
-    CALIBRATED,
-    DEFAULT_EFFORT,
-    MAX_EFFORT,
-    MAX_QUALITY,
-    EncodeParams,
-)
-from mmpcodec.tools import PRESETS, TREES, Tools, presets_where
+from mmpcodec.params import AUTO, BEST, CALIBRATED, MAX_EFFORT, EncodeParams
+from mmpcodec.presets import DEFAULT_EFFORT, PRESETS, presets_where
+from mmpcodec.quality import MAX_QUALITY
+from mmpcodec.tools import Tools, TreeTools, trees_of
 
 if TYPE_CHECKING:
     from mmpcodec.codec.rate_control.targets import Request
@@ -31,9 +25,9 @@ EFFECTS: dict[str, Callable[[Tools], bool]] = {
     "--quality": lambda tools: not tools.lossless,
     "--target-psnr": lambda tools: not tools.lossless,
     "--target-ssimulacra2": lambda tools: not tools.lossless,
-    "--fast": lambda tools: tools.prediction or tools.lossless,
-    "--effort": lambda tools: tools.prediction or tools.lossless,
-    "--rate-model": lambda tools: TREES in tools.codings,
+    "--fast": lambda tools: not isinstance(tools, TreeTools),
+    "--effort": lambda tools: not isinstance(tools, TreeTools),
+    "--rate-model": lambda tools: trees_of(tools) is not None,
 }
 """Whether an option changes the file that a set of tools writes. The options of single tools are
 not here: one without effect is an error."""

@@ -5,11 +5,12 @@ from typing import Annotated
 
 import typer
 
+from mmpcodec.analysis.denoise import check_median_radius
 from mmpcodec.checks import check_int, check_range
 from mmpcodec.cli.help import PICTURES
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import check_median_radius, check_tile_size
+from mmpcodec.params import check_tile_size
 
 Page = Annotated[
     int | None,

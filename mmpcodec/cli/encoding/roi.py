@@ -12,9 +12,11 @@ from mmpcodec.checks import check_int
 from mmpcodec.cli import output
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import EncodeParams
+from mmpcodec.presets import PRESETS, preset_of, presets_where
 from mmpcodec.runtime.files import printable
-from mmpcodec.tools import PRESETS, preset_of, presets_where
+from mmpcodec.tools import BlockTools
 
 if TYPE_CHECKING:
     import numpy as np
@@ -137,10 +139,10 @@ def with_roi(
 
     steps = DEFAULT_STEPS if steps is None else steps
     check_int("roi_steps", steps, -MOST_IMPORTANCE, MOST_IMPORTANCE)
-    if not any(tools.prediction for tools in (params.tools, *params.candidates)):
+    if not any(isinstance(tools, BlockTools) for tools in params.sets):
         preset = preset_of(params.tools)
         if preset in PRESETS and params.lam > 0:
-            able = presets_where(lambda tools: tools.prediction)
+            able = presets_where(lambda tools: isinstance(tools, BlockTools))
             raise ParameterError(f"--roi: has no effect with preset {preset}; take {able}")
         raise ParameterError("--roi: has no effect on lossless files")
     roi = Roi(given, steps)
@@ -186,8 +188,8 @@ def _parsed(given: str) -> list[Rectangle]:
 @lru_cache(maxsize=1)
 def _read_mask(name: str, limits: DecodeLimits) -> "np.ndarray":
     """Read a mask of 8 bits, (H, W); of colours the largest sample counts."""
-    from mmpcodec.codec.colour import widened
     from mmpcodec.depth import BYTE
+    from mmpcodec.reference.colour import widened
 
     picture = output.read_picture(name, limits).without_alpha()
     if picture.depth > BYTE:

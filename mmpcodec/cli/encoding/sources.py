@@ -12,7 +12,8 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
-from mmpcodec.params import DecodeLimits, EncodeParams
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 from mmpcodec.runtime.tasks import side_by_side

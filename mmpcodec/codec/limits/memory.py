@@ -10,7 +10,7 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.tools import Tools
+from mmpcodec.tools import Tools, trees_of
 
 SAMPLE_BYTES = 16
 """Bytes for each sample: decoded planes, their traces, and conversion of colours."""
@@ -63,6 +63,7 @@ def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
 
 def _elements(tools: Tools, fragments: int) -> int:
     """Return the most elements of a dictionary after this many fragments."""
-    if tools.lossless or (tools.prediction and not tools.dictionary):
+    trees = trees_of(tools)
+    if trees is None:
         return 0
-    return min(tools.dictionary_limit, _LEVELS + _MOST_INSERTIONS * fragments)
+    return min(trees.dictionary_limit, _LEVELS + _MOST_INSERTIONS * fragments)

@@ -13,12 +13,12 @@ from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless.coder import parted
 from mmpcodec.reference.lossless.values import code_values
-from mmpcodec.tools import LosslessForm
+from mmpcodec.tools import BlockTools, LosslessForm, LosslessTools
 
 FLAT = 0.01e-6
 """Seconds for a sample that needs no decision of its own."""
@@ -93,14 +93,14 @@ def seconds_within(
 
 def _layer_seconds(layer: Layer, samples: int, planes: int, depth: int, peek: bool) -> float:
     tools, size = layer.tools, len(layer.payload)
-    if tools.lossless:
+    if isinstance(tools, LosslessTools):
         flat = _flat_planes(layer, planes, depth) if peek and size <= MOST_PEEKED else 0
         rates = flat * FLAT + (planes - flat) * _lossless_rate(tools.form)
         return samples * rates + size * LOSSLESS_BYTE
-    if not tools.prediction:
+    if not isinstance(tools, BlockTools):
         small = min(planes * samples * (TREES - TREES_FLAT), size * TREES_REACH)
         return planes * samples * TREES_FLAT + small + size * TREES_BYTE
-    trees = TREES if tools.dictionary else 0.0
+    trees = TREES if tools.trees else 0.0
     small = min(planes * samples * (BLOCKS + trees), size * BLOCKS_REACH)
     return planes * samples * FLAT + small + size * BLOCKS_BYTE
 

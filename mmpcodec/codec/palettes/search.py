@@ -8,15 +8,17 @@ from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.classification import strips_of
-from mmpcodec.codec.palette_layer import PaletteSamples, encode_palette
 from mmpcodec.codec.palettes.area import cells_drawn
 from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of
 from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
+from mmpcodec.codec.palettes.layer import encode_palette
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
+from mmpcodec.presets import lossless_tools
+from mmpcodec.reference.palette import PaletteSamples
 from mmpcodec.runtime.progress import OpenProgress
-from mmpcodec.tools import Tools, preset_tools
+from mmpcodec.tools import LosslessTools
 from mmpcodec.trace import Trace
 
 SIZES = (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256)
@@ -44,12 +46,12 @@ LEAST_FORM = 2
 """The least effort whose form of lossless samples codes numbers."""
 
 
-def form_of_effort(effort: int) -> Tools:
+def form_of_effort(effort: int) -> LosslessTools:
     """Return the tools of lossless samples that code numbers at an effort.
 
     The fast mode of effort 1 takes a third more bytes on a page, so palettes do not have it.
     """
-    return preset_tools("lossless", max(effort, LEAST_FORM))
+    return lossless_tools(max(effort, LEAST_FORM))
 
 
 @dataclass(frozen=True)
@@ -65,10 +67,9 @@ class Costs:
         cost = (errors << self.shift) // self.colours + (self.lambda_fixed * rates >> RATE_BITS)
         return np.minimum(cost, MOST_COST)
 
-    def of_all(self, trial: "PaletteTrial") -> int:
-        """Return the cost of a trial; it can exceed 64 bits."""
-        error = (int(trial.errors.sum()) << self.shift) // self.colours
-        return error + self.lambda_fixed * 8 * len(trial.palette.payload)
+    def of_all(self, errors: NDArray[np.int64], size: int) -> int:
+        """Return the cost of squared errors of pixels and of bytes; it can exceed 64 bits."""
+        return ((int(errors.sum()) << self.shift) // self.colours) + self.lambda_fixed * 8 * size
 
     @property
     def shift(self) -> int:
@@ -83,30 +84,18 @@ class Costs:
 
 @dataclass(frozen=True)
 class PaletteTrial:
-    """Pixels coded with a palette: the coded form, and squared errors of pixels."""
+    """Pixels coded with a palette."""
 
     palette: Palette
     trace: Trace
     samples: PaletteSamples
-    errors: NDArray[np.int64]
 
 
 class PaletteSearch:
-    """The search for the palette of a tile.
+    """The search for the palette of a tile from its (H, W, C) colours.
 
-    Parameters
-    ----------
-    samples : (H, W, C) array
-        Colours of the tile.
-    depth : int
-    costs : Costs
-    below : (R, C) int64 array
-        Cost of each cell without a palette.
-    backend : Backend
-        Codes lossless samples.
-    threads : int or None
-    progress : OpenProgress
-        Each trial is a part.
+    ``below`` are the costs of cells without a palette, an (R, C) int64 array. The backend codes
+    lossless samples; each trial is a part of the progress.
     """
 
     def __init__(
@@ -131,13 +120,16 @@ class PaletteSearch:
         self,
         palette: Colours,
         drawn: NDArray[np.bool_] | None,
-        tools: Tools,
+        tools: LosslessTools,
         way: int = 0,
         rows: NDArray[np.int64] | None = None,
         *,
         of_colours: bool = True,
-    ) -> PaletteTrial:
-        """Code pixels with a palette; those that are not drawn are transparent. None draws all."""
+    ) -> tuple[PaletteTrial, NDArray[np.int64]]:
+        """Code pixels with a palette; also return their squared errors.
+
+        Pixels that are not drawn are transparent; None draws all.
+        """
         shape = self.samples.shape[:2]
         drawing = Drawing(palette, self.histogram)
         numbers, errors = (each.reshape(shape) for each in (drawing.numbers, drawing.errors))
@@ -161,13 +153,13 @@ class PaletteSearch:
             self.progress.part(),
             of_colours=of_colours,
         )
-        return PaletteTrial(coded, trace, samples, errors)
+        return PaletteTrial(coded, trace, samples), errors
 
-    def cells(self, palette: Colours, tools: Tools) -> NDArray[np.bool_]:
+    def cells(self, palette: Colours, tools: LosslessTools) -> NDArray[np.bool_]:
         """Return the cells that a palette draws best, from a trial that draws all."""
-        trial = self.coded(palette, None, tools, of_colours=False)
+        trial, errors = self.coded(palette, None, tools, of_colours=False)
         assert trial.trace.cell_rates is not None
-        drawn = self.costs(cell_sums(trial.errors), trial.trace.cell_rates)
+        drawn = self.costs(cell_sums(errors), trial.trace.cell_rates)
         return cells_drawn(drawn, self.below, self.costs.edge)
 
     def find(self, effort: int) -> tuple[Colours, NDArray[np.bool_]] | None:
@@ -209,8 +201,8 @@ class PaletteSearch:
         def cost(place: int) -> int:
             if place not in found:
                 palettes[place] = clusters.palette(SIZES[place])
-                trial = self.coded(palettes[place], drawn, tools, rows=rows)
-                found[place] = self.costs.of_all(trial)
+                trial, errors = self.coded(palettes[place], drawn, tools, rows=rows)
+                found[place] = self.costs.of_all(errors, len(trial.palette.payload))
             return found[place]
 
         while True:
@@ -223,5 +215,5 @@ class PaletteSearch:
     def best_order(self, palette: Colours, drawn: NDArray[np.bool_], effort: int) -> PaletteTrial:
         """Return the smallest coded form of pixels that a palette draws."""
         ways = range(len(WAYS) if effort >= WIDE_EFFORT else 1)
-        trials = [self.coded(palette, drawn, form_of_effort(effort), way) for way in ways]
+        trials = [self.coded(palette, drawn, form_of_effort(effort), way)[0] for way in ways]
         return min(trials, key=lambda trial: len(trial.palette.payload))

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import Point
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.transform import basis
@@ -27,14 +26,17 @@ class Forecast:
 
     Parameters
     ----------
-    planes : sequence of LayerPlane
+    planes : sequence of (H, W) arrays of uint8 or uint16
         Planes of the layers of the picture.
+    weights : sequence of float
+        Squared error of the picture for an error of 1 in each plane.
     depth : int
         Bits per sample of the planes, at least 8.
     """
 
-    def __init__(self, planes: Sequence[LayerPlane], depth: int = BYTE):
-        self._planes = [(_energy(plane.samples, depth), plane.weight) for plane in planes]
+    def __init__(self, planes: Sequence[np.ndarray], weights: Sequence[float], depth: int = BYTE):
+        energies = [_energy(plane, depth) for plane in planes]
+        self._planes = list(zip(energies, weights, strict=True))
 
     def at(self, lam: float) -> Point:
         """Return the point of a lambda above 0."""

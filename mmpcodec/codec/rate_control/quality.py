@@ -10,14 +10,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from mmpcodec.codec.distortion import seen_pixels
-from mmpcodec.codec.rate_control.targets import (
-    QUALITY_REACH,
-    lambdas_of_quality,
-    usual_score,
-)
 from mmpcodec.codec.rate_control.visible_error import VisibleErrors
 from mmpcodec.depth import BYTE
-from mmpcodec.params import MAX_QUALITY, EncodeParams
+from mmpcodec.params import EncodeParams
+from mmpcodec.quality import MAX_QUALITY, QUALITY_REACH, lambdas_of_quality, usual_score
 
 LOSS, GROWTH = 308.0, 0.53
 """A score is LOSS times the visible error to the power of GROWTH below 100."""

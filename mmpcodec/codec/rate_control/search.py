@@ -30,8 +30,12 @@ from mmpcodec.codec.rate_control.targets import (
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.depth import coded_depth
 from mmpcodec.errors import Infeasible
-from mmpcodec.params import LEAST_LAMBDA, MAX_LAMBDA, EncodeParams
-from mmpcodec.tools import presets_where
+from mmpcodec.format.layouts import weight_of
+from mmpcodec.params import EncodeParams
+from mmpcodec.presets import presets_where
+from mmpcodec.quality import LEAST_LAMBDA, MAX_LAMBDA
+from mmpcodec.samples import form_of
+from mmpcodec.tools import BlockTools
 
 if TYPE_CHECKING:
     from mmpcodec.codec.encoding import Encoding
@@ -249,7 +253,8 @@ def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     if target.name in ("psnr", SSIMULACRA2):
         return "; preset lossless is lossless"
     if all(candidate.tools.lossless for candidate in candidates):
-        return f"; {presets_where(lambda tools: not tools.lossless)} makes smaller files"
+        able = presets_where(lambda tools: not tools.lossless)
+        return f"; {able} makes smaller files"
     return ""
 
 
@@ -273,7 +278,9 @@ class _Search:
         self._levels = levels
         self._effort = candidates[0].effort
         self._candidates = list(candidates)
-        self._lossless = [candidate for candidate in candidates if not candidate.tools.prediction]
+        self._lossless = [
+            candidate for candidate in candidates if not isinstance(candidate.tools, BlockTools)
+        ]
         self._encoded = encoded
         self._on_pass = on_pass
         self._picture = picture
@@ -295,7 +302,7 @@ class _Search:
         start, slope = self._forecast(bounds)
         quick = (
             QUICK_EFFORT
-            if any(candidate.tools.prediction for candidate in self._candidates)
+            if any(isinstance(candidate.tools, BlockTools) for candidate in self._candidates)
             else self._effort
         )
         around = QUICK_WINDOWS * (top - bottom)
@@ -345,9 +352,11 @@ class _Search:
     def _expected(self) -> Callable[[float], Point]:
         """Return what predicts the point of a lambda."""
         if not isinstance(self.goal, _ScoreGoal):
-            bits = self._levels.bits
-            planes = split(self._samples, bits, layout_of(self._samples, 1.0))
-            forecast, scale = Forecast(planes, coded_depth(bits)), self._levels.scale**2
+            bits, scale = self._levels.bits, self._levels.scale**2
+            form, layout = form_of(self._samples), layout_of(self._samples, 1.0)
+            planes = split(self._samples, bits, layout)
+            weights = [weight_of(form, layout, layer) for layer in range(len(planes))]
+            forecast = Forecast(planes, weights, coded_depth(bits))
             if scale == 1:
                 return forecast.at
 
@@ -426,7 +435,7 @@ class _Search:
             replace(
                 candidate,
                 lam=lam,
-                effort=effort if candidate.tools.prediction else self._effort,
+                effort=effort if isinstance(candidate.tools, BlockTools) else self._effort,
                 classifies=candidate.classifies and self._samples.size >= MOST_SMALL,
             )
             for candidate in self._candidates_at(lam)

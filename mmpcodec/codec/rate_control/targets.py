@@ -1,21 +1,15 @@
 """The rate that an encoder is asked for: a lambda, a quality, a size, a PSNR or a score."""
 
-import math
 from dataclasses import dataclass, replace
 from typing import NamedTuple, Unpack
 
 from mmpcodec.checks import check_int, check_number
 from mmpcodec.errors import ParameterError
 from mmpcodec.options import AUTO, RATES, CodecOptions, given_of
-from mmpcodec.params import DEEP, DEFAULT_QUALITY, LEAST_LAMBDA, MAX_QUALITY, PSNR, EncodeParams
+from mmpcodec.params import DEEP, PSNR, EncodeParams
+from mmpcodec.quality import DEFAULT_QUALITY, usual_lambda
 
 MAX_BYTES = 1 << 62
-QUALITY_SCALE, QUALITY_POWER = 0.008, 2.4
-"""The usual lambda of a quality is a scale times a power of what it lacks of 100."""
-QUALITY_PLACES = 4
-"""Lambdas of a quality for each doubling: so few that pictures of a batch have equal ones."""
-QUALITY_REACH = 2
-"""Doublings by which the lambda of a picture may differ from the usual one of its quality."""
 SSIMULACRA2 = "ssimulacra2"
 LOSSLESS_SCORE = 100
 LEAST_SCORE = -100
@@ -127,52 +121,3 @@ def check_unbounded(what: str, max_error: int | str | None) -> None:
     """
     if max_error:
         raise ParameterError(f"{what} and max_error = {max_error!r}: give only one of them")
-
-
-def usual_lambda(quality: float) -> float:
-    """Return the lambda that most pictures need for a quality: 0.008 (100 - quality)^2.4.
-
-    The lambda of a picture follows from its samples, up to four times or a quarter of the usual
-    one. Quality 100 is lossless.
-
-    Raises
-    ------
-    ParameterError
-        If the quality is not a number from 0 to 100.
-
-    Examples
-    --------
-    >>> from mmpcodec.codec.rate_control.targets import usual_lambda
-    >>> [round(usual_lambda(quality), 1) for quality in (0, 50, 75, 85, 90, 100)]
-    [504.8, 95.6, 18.1, 5.3, 2.0, 0.0]
-    """
-    number = check_number(
-        "quality", quality, f"from 0 to {MAX_QUALITY}", lambda number: 0 <= number <= MAX_QUALITY
-    )
-    return (
-        max(QUALITY_SCALE * (MAX_QUALITY - number) ** QUALITY_POWER, LEAST_LAMBDA)
-        if number < MAX_QUALITY
-        else 0.0
-    )
-
-
-def usual_score(lam: float) -> float:
-    """Return the quality whose usual lambda this is; below 0 for large ones."""
-    return MAX_QUALITY - (lam / QUALITY_SCALE) ** (1 / QUALITY_POWER)
-
-
-def lambdas_of_quality(quality: float) -> list[float]:
-    """Return the lambdas, ascending, that pictures can have for a quality below 100.
-
-    They have four digits, so that a file can be encoded again with its printed lambda.
-
-    Examples
-    --------
-    >>> from mmpcodec.codec.rate_control.targets import lambdas_of_quality
-    >>> [round(lam, 1) for lam in lambdas_of_quality(85)[::4]]
-    [1.4, 2.8, 5.7, 11.3, 22.6]
-    """
-    middle = round(QUALITY_PLACES * math.log2(usual_lambda(quality)))
-    reach = QUALITY_REACH * QUALITY_PLACES
-    places = range(middle - reach, middle + reach + 1)
-    return [float(f"{2 ** (place / QUALITY_PLACES):.4g}") for place in places]

@@ -12,17 +12,18 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mmpcodec.codec.colour import widened
 from mmpcodec.codec.tile_coding import weight_of_layer
 from mmpcodec.codec.weighting.masking import AREA, CELL, luma_of, masking
 from mmpcodec.depth import coded_depth, extra_bits
 from mmpcodec.format.layouts import Layout
-from mmpcodec.params import EYE, LAMBDA_FRACTION_BITS, STEP_SQUARED
+from mmpcodec.params import EYE
+from mmpcodec.presets import EYE_WEIGHTS
+from mmpcodec.quality import LAMBDA_FRACTION_BITS, STEP_SQUARED
 from mmpcodec.reference.blocks.quantisation_matrix import PLAIN, weights
 from mmpcodec.reference.blocks.steps import step_at
 from mmpcodec.reference.blocks.transform import basis
+from mmpcodec.reference.colour import widened
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS
 
 UNIT_BITS = 4
 """Coefficients are in 1/16 gray level, as steps are."""

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends.base import Backend
-from mmpcodec.codec.colour import joined, narrowed
+from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
-from mmpcodec.codec.palette_layer import PaletteSamples, coding_of, decode_palette, drawn_over
+from mmpcodec.codec.palettes.layer import coding_of, decode_palette
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
@@ -19,11 +19,11 @@ from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.blocks.steps import steps_of
-from mmpcodec.reference.lossless.planes import from_planes
+from mmpcodec.reference.colour import narrowed
+from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all
-from mmpcodec.trace import Trace
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
@@ -31,25 +31,9 @@ def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
     return [
         coding_of(part, tile=tile.number)
         if isinstance(part, Palette)
-        else _layer_coding(tile, part, depth_of(part, stream.layout, depth))
+        else LayerCoding.of(part, depth_of(part, stream.layout, depth), tile=tile.number)
         for part in stream.parts
     ]
-
-
-def _layer_coding(
-    tile: Tile, layer: Layer, depth: int, trace: Trace | None = None, by: str = ""
-) -> LayerCoding:
-    return LayerCoding(
-        layer.name,
-        layer.tools,
-        len(layer.payload),
-        layer.coefficients,
-        layer.cross_component_coefficients,
-        trace,
-        tile.number,
-        by,
-        depth,
-    )
 
 
 Decoded = tuple[np.ndarray, list[LayerCoding]]
@@ -147,40 +131,31 @@ def _decode_layer(
         if isinstance(one, FormatError):
             return one
         before.append(one[0])
-    shape = tile.height, tile.width
+    shape: tuple[int, ...] = tile.height, tile.width
+    if layer.tools.lossless and layout is Layout.TOGETHER and header.planes > 1:
+        shape = *shape, header.planes
     depth = depth_of(layer, layout, header.depth)
     payload = bytes(layer.payload)
     try:
-        if layer.tools.lossless:
-            planes = header.planes if layout is Layout.TOGETHER else 1
-            whole, trace = backend.decode_lossless(
-                payload,
-                (planes, *shape),
-                depth,
-                layer.tools.form,
-                threads=threads,
-                progress=progress,
-            )
-            samples, trace = from_planes(whole, depth), trace.with_filter(0)
-        else:
-            coded = backend.decode(
-                payload,
-                shape,
-                layer.tools,
-                depth=depth,
-                earlier=before,
-                threads=threads,
-                progress=progress,
-            )
-            samples = filtered(
-                backend, coded.samples, before, layer, depth, threads, changes=coded.trace.changes
-            )
-            trace = coded.trace.with_filter(layer.filter_bits)
+        coded = backend.decode(
+            payload,
+            shape,
+            layer.tools,
+            depth=depth,
+            earlier=before,
+            threads=threads,
+            progress=progress,
+        )
     except FormatError as error:
         if header.planes == 1:
             return error
         return error.within(layer.name)
-    return samples, _layer_coding(tile, layer, depth, trace, backend.name)
+    samples, trace = coded.samples, coded.trace.with_filter(layer.filter_bits)
+    if not layer.tools.lossless:
+        samples = filtered(
+            backend, samples, before, layer, depth, threads, changes=coded.trace.changes
+        )
+    return samples, LayerCoding.of(layer, depth, trace, backend.name, tile.number)
 
 
 def _decode_palette(

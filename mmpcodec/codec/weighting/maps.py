@@ -17,6 +17,7 @@ from mmpcodec.codec.distortion import squared_error
 from mmpcodec.codec.weighting.seen_errors import SIDE, seen_errors
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
+from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.steps import (
     MOST_CHANGE,
     FragmentMap,
@@ -25,7 +26,7 @@ from mmpcodec.reference.blocks.steps import (
     predicted_change,
 )
 from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS
-from mmpcodec.tools import Tools, presets_where
+from mmpcodec.tools import BlockTools, Tools
 
 MOST_IMPORTANCE = MOST_CHANGE
 """Largest importance, in quarters of a doubling of the step."""
@@ -101,9 +102,9 @@ def with_roi(params: EncodeParams) -> EncodeParams:
     ParameterError
         If no set of tools has predicted blocks.
     """
-    able = [tools for tools in (params.tools, *params.candidates) if tools.prediction]
+    able = [tools for tools in params.sets if isinstance(tools, BlockTools)]
     if not able:
-        presets = presets_where(lambda tools: tools.prediction)
+        presets = presets_where(lambda tools: isinstance(tools, BlockTools))
         needs = "needs predicted blocks and lambda above 0"
         raise ParameterError(f"roi: {needs}; take {presets}")
     first, *others = (replace(tools, delta_step=True) for tools in able)
@@ -135,7 +136,7 @@ class Weighting:
         A fragment is as important as the most important of its pixels that are seen.
         """
         changing = tools.delta_step and self.of_pixels is not None
-        if not tools.prediction or not (changing or self.seen is not None):
+        if not isinstance(tools, BlockTools) or not (changing or self.seen is not None):
             return None
         found, size = flat_map(shape, tools.fragment_size), tools.fragment_size
         hidden, changes = found.hidden, found.changes
@@ -154,7 +155,7 @@ class Weighting:
 
     def without_idle_changes(self, tools: Tools, shape: tuple[int, int]) -> Tools:
         """Return tools without delta step if the importance of pixels changes no step."""
-        if self.of_pixels is None or not tools.delta_step:
+        if self.of_pixels is None or not (isinstance(tools, BlockTools) and tools.delta_step):
             return tools
         found = self.fragments(tools, shape)
         return tools if found and found.changes.any() else replace(tools, delta_step=False)

@@ -8,9 +8,9 @@ constants. All arithmetic is in integers, so that every machine writes equal byt
 
 import numpy as np
 
-from mmpcodec.codec.colour import widened
 from mmpcodec.codec.weighting.maps import MOST_IMPORTANCE
 from mmpcodec.depth import coded_depth, extra_bits
+from mmpcodec.reference.colour import widened
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.samples import form_of
 

@@ -5,29 +5,26 @@ from numpy.typing import NDArray
 
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
-from mmpcodec.codec.tile_coding import TileSource, weight_of_layer
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
 from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import masked
 from mmpcodec.depth import extra_bits
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.samples import form_of
-from mmpcodec.tools import EYE_WEIGHTS
 
 
-def error_of(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> float:
-    """Return the error of a decoded tile in the units of lambda.
+def cost_of(tile: TileSource, made: TileEncoding, params: EncodeParams) -> tuple[float, int]:
+    """Return the rate-distortion cost D + lambda R of a coded tile, and its bytes.
 
-    Parameters
-    ----------
-    tile : TileSource
-    samples : (H, W) or (H, W, C) array of uint8 or uint16
-        As they are decoded; alpha is ignored.
-    params : EncodeParams
-        Their aim decides how errors count.
+    D is the error that the parameters aim at; alpha is ignored.
     """
-    if params.tune != EYE:
-        return distortion(tile.on_host, samples, tile.depth)
-    return float(seen_cells(tile, samples, params).sum())
+    size = len(made.data)
+    if params.tune == EYE:
+        error = float(seen_cells(tile, made.samples, params).sum())
+    else:
+        error = distortion(tile.on_host, made.samples, tile.depth)
+    return error + params.lam * 8 * size, size
 
 
 def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> NDArray[np.float64]:
@@ -35,8 +32,10 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
 
     Parameters
     ----------
-    tile, samples, params
-        See ``error_of``.
+    tile : TileSource
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        As they are decoded.
+    params : EncodeParams
 
     Returns
     -------
@@ -50,6 +49,6 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
     total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):
         weight = weight_of_layer(form, layout, layer, params.tune, weighs=True)
-        errors = weighting.seen_cells(plane.samples, decoded.samples)
-        total = total + weight / 4.0 ** extra_bits(plane.depth) * errors
+        errors = weighting.seen_cells(plane, decoded)
+        total = total + weight / 4.0 ** extra_bits(layout.depth_of("", depth)) * errors
     return total

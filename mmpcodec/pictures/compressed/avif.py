@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 
 from mmpcodec.depth import sample_type
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import heif_items, shown
 from mmpcodec.pictures.limits import check_size, chosen, library

@@ -4,7 +4,7 @@ import io
 
 from PIL import GifImagePlugin
 
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import gif_size

@@ -7,7 +7,7 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import avif, heif_items, shown
 from mmpcodec.pictures.left_out import leave_out

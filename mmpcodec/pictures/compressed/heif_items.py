@@ -8,8 +8,8 @@ import struct
 from collections.abc import Iterator
 from typing import NamedTuple
 
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Colours
-from mmpcodec.params import DecodeLimits
 from mmpcodec.pictures.compressed.boxes import MediaBox, boxes
 from mmpcodec.pictures.compressed.sequence_headers import (
     MOST_OF_HEADER,

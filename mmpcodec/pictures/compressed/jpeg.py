@@ -10,8 +10,8 @@ import numpy as np
 from PIL import Image, JpegImagePlugin
 
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution, Unit
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame

@@ -10,8 +10,8 @@ import numpy as np
 
 from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import PLANES, Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.boxes import boxes, contents

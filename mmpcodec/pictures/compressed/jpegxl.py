@@ -6,8 +6,8 @@ import numpy as np
 
 from mmpcodec.depth import MAX_DEPTH, sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import exif
 from mmpcodec.pictures.compressed.boxes import contents

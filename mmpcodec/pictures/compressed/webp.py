@@ -5,7 +5,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import webp_size

@@ -7,8 +7,8 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.dicom import colours, frames
 from mmpcodec.pictures.dicom.facts import FrameFacts, value_of

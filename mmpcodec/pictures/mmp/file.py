@@ -1,7 +1,7 @@
 """Read mmp files, with the codec."""
 
 from mmpcodec.errors import FormatError, MmpError, PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 
 RESCUE = "mmp decode --allow-partial"

@@ -18,8 +18,8 @@ from mmpcodec.errors import (
     PictureError,
 )
 from mmpcodec.format.tiles import Area
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import UNLIMITED, DecodeLimits
 from mmpcodec.pictures.limits import check_part
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of

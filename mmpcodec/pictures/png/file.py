@@ -16,8 +16,8 @@ from PIL import Image, PngImagePlugin
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.params import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_size, chosen, damaged
 from mmpcodec.pictures.png import deep

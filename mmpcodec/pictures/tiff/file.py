@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.tiff import tags
 from mmpcodec.pictures.tiff.reader import TiffReader, load_tifffile

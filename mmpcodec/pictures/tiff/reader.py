@@ -13,7 +13,7 @@ import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import check_jpeg_scans, jpeg_frame
 from mmpcodec.pictures.left_out import leave_out

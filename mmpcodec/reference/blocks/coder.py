@@ -47,7 +47,7 @@ from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import block_syntax
 from mmpcodec.reference.trees.fragments import fragment_count, fragments_in
 from mmpcodec.reference.trees.scales import COLUMNS, FRAGMENT_SIZE, LEAF, ROWS
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 Report = Callable[[int, int], None]
 """Callback with the numbers of 16x16 squares done and of all; its errors pass through."""
@@ -60,7 +60,7 @@ class BlockPicture:
     ----------
     shape : (int, int)
         Height and width of the plane in samples.
-    tools : Tools
+    tools : BlockTools
         Those of the layer.
     depth : int
         Bits of a sample, 8 to 16; 8 if the tool *dictionary* is on.
@@ -71,7 +71,7 @@ class BlockPicture:
     ----------
     small : bool
         Whether the picture is small.
-    tools : Tools
+    tools : BlockTools
         Without *border sines* if the picture is not small.
     models : BlockModels
     samples : (H', W') uint8 or uint16 array
@@ -84,14 +84,14 @@ class BlockPicture:
         The earlier planes, padded.
     changes : (R, C) int8 array
         Delta step of the fragments; 0 before a fragment is decoded.
-    fragment_tools : Tools
+    fragment_tools : BlockTools
         The tools with the step of the current fragment.
     """
 
     def __init__(
         self,
         shape: tuple[int, int],
-        tools: Tools,
+        tools: BlockTools,
         depth: int = BYTE,
         earlier: Sequence[np.ndarray] = (),
     ):
@@ -103,7 +103,9 @@ class BlockPicture:
         self.samples = np.zeros(padded_shape(shape), sample_type(depth))
         self.models = self.models_at_start()
         self.units = Units(self.samples.shape)
-        self.trees = BlockTrees(self.samples.shape, tools) if tools.dictionary else None
+        self.trees = None
+        if tools.trees:
+            self.trees = BlockTrees(self.samples.shape, tools.trees, tools.fragment_size)
         self.earlier = [pad(plane).astype(np.int64) for plane in earlier]
         self.changes = np.zeros(fragments_across(shape, tools.fragment_size), np.int8)
         self.fragment_tools = tools
@@ -129,7 +131,7 @@ class BlockPicture:
         size = self.tools.fragment_size
         return fragment.row // size, fragment.column // size
 
-    def tools_of(self, fragment: BlockPlace) -> Tools:
+    def tools_of(self, fragment: BlockPlace) -> BlockTools:
         """Return the tools with the step of a fragment whose step change is known."""
         if not self.tools.delta_step:
             return self.tools
@@ -378,7 +380,7 @@ def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: i
 def decode_blocks(
     payload: bytes,
     shape: tuple[int, int],
-    tools: Tools,
+    tools: BlockTools,
     progress: Report | None = None,
     depth: int = BYTE,
     earlier: Sequence[np.ndarray] = (),
@@ -390,7 +392,7 @@ def decode_blocks(
     payload : bytes
     shape : (int, int)
         Height and width of the picture in samples.
-    tools : Tools
+    tools : BlockTools
     progress : Report or None
     depth : int
         Bits of a sample, 8 to 16.

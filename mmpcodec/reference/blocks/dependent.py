@@ -9,7 +9,7 @@ from mmpcodec.reference.blocks import transform
 from mmpcodec.reference.blocks.levels import next_state, quantiser_of, scan
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.transform import MOST_COEFFICIENT
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 
 def value_of(size: int, quantiser: int, step: int) -> int:
@@ -27,14 +27,14 @@ def value_of(size: int, quantiser: int, step: int) -> int:
     return min((halves * step + 2) >> 2, MOST_COEFFICIENT)
 
 
-def dequantised(levels: np.ndarray, place: BlockPlace, tools: Tools) -> np.ndarray:
+def dequantised(levels: np.ndarray, place: BlockPlace, tools: BlockTools) -> np.ndarray:
     """Return the coefficients of the levels of a block.
 
     Parameters
     ----------
     levels : (R, Q) int array
     place : BlockPlace
-    tools : Tools
+    tools : BlockTools
 
     Returns
     -------

@@ -31,7 +31,7 @@ from mmpcodec.reference.entropy.binary import (
     BitCoder,
 )
 from mmpcodec.runtime import kernels
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
 """Initial frequency of a mode, its increment, and the total above which all are halved."""
@@ -176,13 +176,13 @@ class BlockModels:
 
     Parameters
     ----------
-    tools : Tools or None
+    tools : BlockTools or None
         None stands for tools without *initial states*.
     small : bool
         Whether the built-in start is that of small pictures.
     """
 
-    def __init__(self, tools: Tools | None = None, *, small: bool = False):
+    def __init__(self, tools: BlockTools | None = None, *, small: bool = False):
         logs = MAX_LOG2 + 1
         self.split = BinaryModels("split", (logs, logs, 3))
         self.direction = BinaryModels("split", (logs, logs, 3))
@@ -276,7 +276,7 @@ class BlockModels:
         return place
 
 
-def independent_step(tools: Tools) -> int:
+def independent_step(tools: BlockTools) -> int:
     """Return the step of independent levels of about the same rate and distortion."""
     return max(tools.step * 5 // 6, 1) if tools.dependent else tools.step
 

@@ -10,10 +10,10 @@ from itertools import chain
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
-from mmpcodec.params import LAMBDA_FRACTION_BITS, MAX_LAMBDA
+from mmpcodec.quality import LAMBDA_FRACTION_BITS, MAX_LAMBDA
 from mmpcodec.reference.blocks.models import FURTHER_MODELS, BlockModels
 from mmpcodec.reference.entropy.binary import BitCoder
-from mmpcodec.tools import TABLE, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 
 SECTION = "Delta step"
 MOST_CHANGE = 24
@@ -43,7 +43,7 @@ def step_at(step: int, change: int) -> int:
     >>> [step_at(100, change) for change in (-24, -4, -1, 0, 1, 4, 24)]
     [2, 50, 84, 100, 119, 200, 6400]
     """
-    return min(max(_scaled(step, change), 1), TABLE["step"].high)
+    return min(max(_scaled(step, change), 1), BLOCK_TOOLS["step"].high)
 
 
 def lambda_at(lambda_fixed: int, change: int) -> int:
@@ -165,13 +165,13 @@ def steps_of(tools: Tools, changes: np.ndarray | None) -> PlaneSteps:
     --------
     >>> import numpy as np
     >>> from mmpcodec.reference.blocks.steps import steps_of
-    >>> from mmpcodec.tools import Tools
-    >>> tools = Tools(prediction=True, fragment_size=16, step=160, delta_step=True)
+    >>> from mmpcodec.tools import BlockTools
+    >>> tools = BlockTools(fragment_size=16, step=160, delta_step=True)
     >>> found = steps_of(tools, np.array([[0, -4], [4, 0]]))
     >>> found.steps, found.numbers.tolist()
     ((80, 160, 320), [[1, 0], [2, 1]])
     """
-    if changes is None:
+    if changes is None or not isinstance(tools, BlockTools):
         return one_step(tools.step)
     found, numbers = np.unique(changes, return_inverse=True)
     distinct = tuple(found.tolist())

@@ -14,7 +14,7 @@ from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE
 from mmpcodec.reference.trees.segments import Node
 from mmpcodec.reference.trees.tree import Neighbours, code_tree, mark_leaves, rebuild
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 TREE_MODE = CONSTANT
 """Mode that a tree has for the context models of its neighbours."""
@@ -32,7 +32,9 @@ class BlockTrees:
     ----------
     shape : (int, int)
         Height and width of the padded picture in samples.
-    tools : Tools
+    tools : TreeTools
+    fragment_size : int
+        Side of the fragments of predicted blocks.
 
     Attributes
     ----------
@@ -42,8 +44,8 @@ class BlockTrees:
         Scale number of the leaf at each sample; ``OUTSIDE`` at samples that no tree covers.
     """
 
-    def __init__(self, shape: tuple[int, int], tools: Tools):
-        self.tools = tools
+    def __init__(self, shape: tuple[int, int], tools: TreeTools, fragment_size: int):
+        self.tools, self.fragment_size = tools, fragment_size
         self.models = Models(tools)
         self.dictionaries = make_dictionaries(tools)
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
@@ -58,7 +60,7 @@ class BlockTrees:
 
         ``area`` is the row and column of the area's first sample.
         """
-        return Neighbours(self.leaf_scales, *area, self.tools.fragment_size)
+        return Neighbours(self.leaf_scales, *area, self.fragment_size)
 
     def code(self, coder: SymbolCoder, place: BlockPlace, nodes: list[Node] | None) -> list[Node]:
         """Code the tree of a block.

@@ -10,7 +10,7 @@ from itertools import islice
 import numpy as np
 
 from mmpcodec.depth import BYTE
-from mmpcodec.params import LAMBDA_FRACTION_BITS
+from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,

@@ -7,7 +7,7 @@ integers, so that every machine writes equal bytes.
 import numpy as np
 
 from mmpcodec.depth import BYTE
-from mmpcodec.params import LAMBDA_FRACTION_BITS
+from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST,

@@ -22,7 +22,7 @@ from mmpcodec.reference.trees.tree import (
     optimal_tree,
     rebuild,
 )
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 Report = Callable[[int, int], None]
 """``report(done, total)`` is called with numbers of fragments."""
@@ -49,7 +49,7 @@ class PictureState:
     ----------
     shape : (int, int)
         Height and width of the plane in samples.
-    tools : Tools
+    tools : TreeTools
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class PictureState:
         First sample of the current fragment.
     """
 
-    def __init__(self, shape: tuple[int, int], tools: Tools):
+    def __init__(self, shape: tuple[int, int], tools: TreeTools):
         self.shape = shape
         self.tools = tools
         self.models = Models(tools)
@@ -121,14 +121,14 @@ class PictureState:
 
 
 def encode_trees(
-    plane: np.ndarray, tools: Tools, lambda_fixed: int, report: Report, rate_model: str
+    plane: np.ndarray, tools: TreeTools, lambda_fixed: int, report: Report, rate_model: str
 ) -> tuple[bytes, dict[str, float], np.ndarray, PictureState]:
     """Encode a plane by trees.
 
     Parameters
     ----------
     plane : (H, W) uint8 array
-    tools : Tools
+    tools : TreeTools
     lambda_fixed : int
         lambda in 1/65536 squared error per bit.
     report : Report
@@ -157,7 +157,7 @@ def encode_trees(
 
 
 def decode_trees(
-    payload: bytes, shape: tuple[int, int], tools: Tools, report: Report
+    payload: bytes, shape: tuple[int, int], tools: TreeTools, report: Report
 ) -> tuple[dict[str, float], np.ndarray, PictureState]:
     """Decode a payload of trees.
 
@@ -166,7 +166,7 @@ def decode_trees(
     payload : bytes
     shape : (int, int)
         Height and width of the plane in samples.
-    tools : Tools
+    tools : TreeTools
     report : Report
 
     Returns

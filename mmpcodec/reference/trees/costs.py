@@ -10,7 +10,7 @@ recorrência de padrões multiescala, o MMP", UFF 2013 (CalculaMapa).
 
 import numpy as np
 
-from mmpcodec.params import LAMBDA_FRACTION_BITS
+from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.models import Models

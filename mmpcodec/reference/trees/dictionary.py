@@ -19,7 +19,7 @@ from mmpcodec.reference.trees.scales import (
     rescale,
     scale_distance,
 )
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 GREY_LEVELS = 256
 ZERO_CLASS = 2 * len(SCALES)
@@ -42,7 +42,7 @@ class Dictionary:
     Parameters
     ----------
     scale : Scale
-    tools : Tools
+    tools : TreeTools
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Dictionary:
         Index of the element that replacement examines next.
     """
 
-    def __init__(self, scale: Scale, tools: Tools):
+    def __init__(self, scale: Scale, tools: TreeTools):
         self.scale = scale
         self.limit = tools.dictionary_limit
         self.classes = tools.index_classes
@@ -198,12 +198,12 @@ def used_class(element_class: int) -> int:
     return DISPLACED_CLASS + 1 if element_class == DISPLACED_CLASS else element_class
 
 
-def make_dictionaries(tools: Tools) -> dict[Scale, Dictionary]:
+def make_dictionaries(tools: TreeTools) -> dict[Scale, Dictionary]:
     """Make the dictionaries for the start of a picture, one for each scale that occurs."""
     return {scale: Dictionary(scale, tools) for scale in reachable_scales(tools.partition)}
 
 
-def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray, tools: Tools):
+def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray, tools: TreeTools):
     """Insert the split segments of a decoded fragment into the dictionaries.
 
     Parameters
@@ -214,7 +214,7 @@ def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray,
         The fragment's tree in coding order.
     coded : (16, 16) uint8 array
         The samples that the elements of the leaves build.
-    tools : Tools
+    tools : TreeTools
     """
     for node in nodes:
         if node.flag == LEAF:

@@ -10,7 +10,7 @@ import numpy as np
 
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, Scale
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 MIN_SIDE = 4
 """Least height and width of a displaced block, in samples."""
@@ -54,7 +54,11 @@ def displaced_places(
 
 
 def learn_displaced(
-    dictionaries: dict[Scale, Dictionary], samples: np.ndarray, row: int, column: int, tools: Tools
+    dictionaries: dict[Scale, Dictionary],
+    samples: np.ndarray,
+    row: int,
+    column: int,
+    tools: TreeTools,
 ) -> None:
     """Insert the displaced blocks whose last sample is in a fragment into the dictionaries.
 
@@ -66,7 +70,7 @@ def learn_displaced(
         The padded picture, decoded up to and including the fragment.
     row, column : int
         First sample of the fragment.
-    tools : Tools
+    tools : TreeTools
     """
     if tools.displaced_blocks == 0:
         return

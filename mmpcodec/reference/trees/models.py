@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec.reference.entropy.rates import MAX_TOTAL, SymbolCoder
 from mmpcodec.reference.trees.dictionary import CLASS_COUNT, Dictionary
 from mmpcodec.reference.trees.scales import OUTSIDE, SCALES, Scale, allowed_flags
-from mmpcodec.tools import Tools
+from mmpcodec.tools import TreeTools
 
 FLAG_CONTEXTS = 8
 
@@ -20,7 +20,7 @@ class Models:
 
     Parameters
     ----------
-    tools : Tools
+    tools : TreeTools
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class Models:
         Frequency of each class, by scale number.
     """
 
-    def __init__(self, tools: Tools):
+    def __init__(self, tools: TreeTools):
         self.tools = tools
         self.flag_frequency = np.ones((FLAG_CONTEXTS, len(SCALES), 3), np.int64)
         self.class_frequency = np.ones((len(SCALES), CLASS_COUNT), np.int64)
@@ -119,7 +119,7 @@ def _count(model: np.ndarray, used: np.ndarray, symbol: int) -> None:
         model[:] = (model + 1) // 2
 
 
-def flag_context(scale: Scale, above: int, left: int, tools: Tools) -> int:
+def flag_context(scale: Scale, above: int, left: int, tools: TreeTools) -> int:
     """Return the context of a node's flag, from the scales of two leaves outside the fragment.
 
     Parameters
@@ -131,7 +131,7 @@ def flag_context(scale: Scale, above: int, left: int, tools: Tools) -> int:
         there is no leaf.
     left : int
         Scale number of the leaf left of the fragment in the node's middle row, or ``OUTSIDE``.
-    tools : Tools
+    tools : TreeTools
 
     Returns
     -------

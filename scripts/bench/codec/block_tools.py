@@ -25,15 +25,15 @@ from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.conversion import luma_of
 from mmpcodec.bench.curves import Curve, delta
 from mmpcodec.bench.metrics.psnr import psnr
-from mmpcodec.tools import BLOCK_TOOLS, TABLE
+from mmpcodec.tools import BLOCK_TOOLS
 
 SIDE = 512
 LAMBDAS = (16.0, 48.0, 144.0, 432.0)
-ALWAYS = ("fragment_size", "least_squares", "templates", "step", "dictionary")
+ALWAYS = ("fragment_size", "least_squares", "templates", "step", "dictionary", "post_filter")
 """Tools that stay as the preset has them."""
 TOOLS = tuple(name for name in BLOCK_TOOLS if name not in ALWAYS)
-OFF: Mapping[str, Any] = {name: TABLE[name].default for name in TOOLS}
-ALL: Mapping[str, Any] = {name: TABLE[name].fullest for name in TOOLS}
+OFF: Mapping[str, Any] = {name: BLOCK_TOOLS[name].default for name in TOOLS}
+ALL: Mapping[str, Any] = {name: BLOCK_TOOLS[name].fullest for name in TOOLS}
 SETS: Mapping[str, Mapping[str, Any]] = {
     **{name: {**OFF, name: ALL[name]} for name in TOOLS},
     "all": ALL,

@@ -21,6 +21,7 @@ from unittest import mock
 import numpy as np
 
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import trees
 from mmpcodec.backends.cuda.backend import CudaBackend
@@ -36,7 +37,7 @@ INT8_OPERATIONS_A_SECOND = 1.98e15
 
 def brute_force_seconds(picture: np.ndarray, params: EncodeParams) -> float:
     start = time.perf_counter()
-    CpuBackend(simd="brute-force").encode(picture, params, threads=1)
+    CpuBackend(simd="brute-force").encode(PlaneTask(picture, params), threads=1)
     return time.perf_counter() - start
 
 
@@ -48,9 +49,9 @@ def bench_pictures(loaded: dict[str, np.ndarray], lambdas: tuple[float, ...]) ->
         for preset in ("plain", "classic", "text"):
             for lam in lambdas:
                 params = EncodeParams.from_options(lam, preset=preset)
-                seconds = median_seconds(partial(CudaBackend().encode, picture, params))
-                payload = CudaBackend().encode(picture, params).payload
-                same = payload == CpuBackend().encode(picture, params).payload
+                seconds = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
+                payload = CudaBackend().encode(PlaneTask(picture, params)).payload
+                same = payload == CpuBackend().encode(PlaneTask(picture, params)).payload
                 each = 1e6 * seconds / fragments_in(picture.shape)
                 print(
                     f"| {name} | {width}x{height} | {preset} | {lam:g} | {1000 * seconds:.1f} "
@@ -73,9 +74,9 @@ def bench_processor(picture: np.ndarray, lambdas: tuple[float, ...], yardstick: 
             brute = list(each)
     for lam, slow in zip(lambdas, brute, strict=True):
         params = EncodeParams(lam)
-        one = median_seconds(partial(CpuBackend().encode, picture, params, threads=1), 3)
-        every = median_seconds(partial(CpuBackend().encode, picture, params), 5)
-        gpu = median_seconds(partial(CudaBackend().encode, picture, params))
+        one = median_seconds(partial(CpuBackend().encode, PlaneTask(picture, params), threads=1), 3)
+        every = median_seconds(partial(CpuBackend().encode, PlaneTask(picture, params)), 5)
+        gpu = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
         gains = [seconds / gpu for seconds in (slow, one, every) if seconds is not None]
         shown = "" if slow is None else f"{slow:.1f}"
         print(
@@ -88,8 +89,8 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
     """Print the time of a fragment by phase, on the device and on the host."""
     params, count = EncodeParams(lam), fragments_in(picture.shape)
     backend = CudaBackend(profile=0)
-    backend.encode(picture, params)
-    backend.encode(picture, params)
+    backend.encode(PlaneTask(picture, params))
+    backend.encode(PlaneTask(picture, params))
     cycles = backend.phase_cycles
     coding: list[float] = []
     code = trees.TreeGroup._code
@@ -100,9 +101,9 @@ def bench_phases(picture: np.ndarray, lam: float) -> None:
         coding.append(time.perf_counter() - start)
 
     with mock.patch.object(trees.TreeGroup, "_code", timed):
-        total = median_seconds(partial(CudaBackend().encode, picture, params))
+        total = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)))
         coding.clear()
-        coded = CudaBackend().encode(picture, params)
+        coded = CudaBackend().encode(PlaneTask(picture, params))
     clock = kernel_seconds(picture, params) / sum(cycles.values())
     print(f"\nOne picture takes {1000 * total:.1f} ms; the first block's time:\n")
     print("| phase | µs a fragment | % of the picture |\n|---|---|---|")
@@ -142,7 +143,7 @@ def kernel_seconds(picture: np.ndarray, params: EncodeParams) -> float:
         return end
 
     with mock.patch.object(trees.TreeGroup, "_launch", timed):
-        CudaBackend(profile=0).encode(picture, params)
+        CudaBackend(profile=0).encode(PlaneTask(picture, params))
     return sum(cupy.cuda.get_elapsed_time(start, end) for start, end in spent) / 1000
 
 
@@ -150,11 +151,12 @@ def bench_batches(picture: np.ndarray, lam: float) -> None:
     print("\n| pictures at once | ms | pictures/s |\n|---|---|---|")
     for count in BATCHES:
         seconds = median_seconds(
-            partial(CudaBackend().encode_batch, [picture] * count, EncodeParams(lam)), 3
+            partial(CudaBackend().encode_batch, [PlaneTask(picture, EncodeParams(lam))] * count), 3
         )
         print(f"| {count} | {1000 * seconds:.1f} | {count / seconds:.1f} |")
     several = [np.roll(picture, 37 * i, axis=i % 2) for i in range(64)]
-    seconds = median_seconds(partial(CudaBackend().encode_batch, several, EncodeParams(lam)), 3)
+    tasks = [PlaneTask(picture, EncodeParams(lam)) for picture in several]
+    seconds = median_seconds(partial(CudaBackend().encode_batch, tasks), 3)
     print(f"| 64, all different | {1000 * seconds:.1f} | {64 / seconds:.1f} |")
 
 
@@ -176,11 +178,11 @@ def mosaic(loaded: dict[str, np.ndarray], shape: tuple[int, int]) -> np.ndarray:
 
 def bench_large(loaded: dict[str, np.ndarray], lam: float) -> None:
     picture, params = mosaic(loaded, LARGE), EncodeParams(lam)
-    gpu = median_seconds(partial(CudaBackend().encode, picture, params), 1)
+    gpu = median_seconds(partial(CudaBackend().encode, PlaneTask(picture, params)), 1)
     start = time.perf_counter()
-    expected = CpuBackend().encode(picture, params)
+    expected = CpuBackend().encode(PlaneTask(picture, params))
     cpu = time.perf_counter() - start
-    same = CudaBackend().encode(picture, params).payload == expected.payload
+    same = CudaBackend().encode(PlaneTask(picture, params)).payload == expected.payload
     print(
         f"\n{picture.size / 1e6:.1f} megapixels: GPU {gpu:.2f} s, "
         f"{1e6 * gpu / fragments_in(picture.shape):.1f} µs a fragment; cpu {cpu:.2f} s; "

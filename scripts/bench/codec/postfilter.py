@@ -15,6 +15,7 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.bench.timing import median_seconds
@@ -32,7 +33,7 @@ def point(picture: np.ndarray, lam: float, post_filter: bool) -> tuple[int, floa
 def times(picture: np.ndarray, lam: float) -> tuple[float, float]:
     """Return the times that the filter takes to fit and to apply, in seconds."""
     backend, params = CpuBackend(), EncodeParams.from_options(lam, preset="plain")
-    samples = backend.encode(picture, params).samples
+    samples = backend.encode(PlaneTask(picture, params)).samples
     fit = partial(backend.post_filter.fit_and_apply, picture, samples, params.lambda_fixed)
     apply = partial(backend.post_filter.apply, samples, fit()[0])
     return median_seconds(fit), median_seconds(apply)

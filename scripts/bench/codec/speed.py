@@ -26,7 +26,7 @@ from mmpcodec.bench.codecs.base import machine
 from mmpcodec.bench.codecs.peers import peers
 from mmpcodec.bench.metrics.psnr import psnr
 from mmpcodec.bench.timing import median_seconds
-from mmpcodec.codec.layer_choice import encode_tiles
+from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.format.container import Header, write
 from mmpcodec.metadata import Metadata

@@ -33,16 +33,17 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.format.tiles import tiles_of
-from mmpcodec.params import UNLIMITED, EncodeParams
+from mmpcodec.limits import UNLIMITED
+from mmpcodec.params import EncodeParams
 from mmpcodec.samples import Form
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools, LosslessTools, Tools, TreeTools
 
-TREES = Tools(
+TREES = TreeTools(
     copy_radius=8, dictionary_limit=65536, displaced_blocks=4, replacement=True, post_filter=False
 )
 NEAR_TREES = replace(TREES, redundancy_radius=9)
-BLOCKS = Tools(prediction=True, templates=4, step=16, post_filter=False)
-MIXED = replace(TREES, prediction=True, dictionary=True, templates=4, step=16)
+BLOCKS = BlockTools(templates=4, step=16, post_filter=False)
+MIXED = replace(BLOCKS, trees=TREES)
 WARM_UP = 64  # side of a picture that is decoded before the measurement
 
 PLANAR, TEMPLATES = 2, 37
@@ -52,7 +53,7 @@ PLAN_NODES, PLAN_LEVELS = 511, 4096
 MARGIN = 4  # fragments from the edge, where templates have too few samples around them
 
 
-LOSSLESS = Tools(lossless=True, post_filter=False, lossless_form=4)
+LOSSLESS = LosslessTools(lossless_form=4)
 
 
 def file_of(tools: Tools, payload: bytes, form: Form, depth: int, side: int) -> bytes:

@@ -147,11 +147,11 @@ def any_filter(choices: Choices, coding: int, right: bytes = b"") -> bytes:
 def any_switches(choices: Choices) -> int:
     """Return switches of predicted blocks that hold a random value of each of their tools."""
     from mmpcodec.format.tool_fields import SWITCHES
-    from mmpcodec.tools import TABLE
+    from mmpcodec.tools import BLOCK_TOOLS
 
     switches = place = 0
     for name, bits in SWITCHES.items():
-        tool = TABLE[name]
+        tool = BLOCK_TOOLS[name]
         most = len(tool.values) - 1 if tool.values else tool.high - tool.low_in_file
         switches |= choices.either(choices.randint(0, most), (1 << bits) - 1) << place
         place += bits

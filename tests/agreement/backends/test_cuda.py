@@ -13,6 +13,7 @@ from support.strategies import BASIC, CONTENT
 import mmpcodec
 from mmpcodec import EncodeParams, LimitExceeded, pictures
 from mmpcodec.backends import block_efforts
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda import blocks, trees
@@ -34,8 +35,9 @@ class Cpu(CpuBackend):
 
 
 def check(picture, params, *, plain=False):
-    expected = Cpu(plain=plain).encode(picture, params)
-    assert_same(expected, CudaBackend(plain=plain).encode(picture, params), f"cuda, {params}")
+    task = PlaneTask(picture, params)
+    expected = Cpu(plain=plain).encode(task)
+    assert_same(expected, CudaBackend(plain=plain).encode(task), f"cuda, {params}")
 
 
 @pytest.mark.parametrize("lam", [0, 1, 16, 32, 128, 512])
@@ -175,11 +177,11 @@ def test_little_memory_makes_teams_smaller():
 
     plane = pictures.read(IMAGES[0]).samples[:200, :330].copy()
     params = EncodeParams.from_options(30, preset="photo", **BASIC, effort=2)
-    CudaBackend().encode(plane, params)  # allocates tables, which stay
+    CudaBackend().encode(PlaneTask(plane, params))  # allocates tables, which stay
     device = cupy.cuda.Device().id
     effort = block_efforts.CUDA_EFFORTS[params.effort]
     needed = blocks.device_bytes(plane.shape, params, device) + blocks.least_bytes(effort, device)
-    expected = Cpu().encode(plane, params)
+    expected = Cpu().encode(PlaneTask(plane, params))
     for more in (0, 20 << 20):
         pool = cupy.cuda.MemoryPool()
         pool.set_limit(size=needed + more)
@@ -188,7 +190,9 @@ def test_little_memory_makes_teams_smaller():
             mock.patch.object(cupy, "get_default_memory_pool", return_value=pool),
         ):
             assert blocks.crew_for([plane.shape], params, effort, device).teams <= 2
-            assert_same(expected, CudaBackend().encode(plane, params), f"{more} bytes more")
+            assert_same(
+                expected, CudaBackend().encode(PlaneTask(plane, params)), f"{more} bytes more"
+            )
 
 
 @pytest.mark.parametrize("preset", ["plain", "text", "photo"])
@@ -198,8 +202,9 @@ def test_batch_is_one_by_one(preset):
     ]
     params = EncodeParams.from_options(24, preset=preset)
     params = replace(params, tools=CudaBackend().able(params.tools))
-    for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(Cpu().encode(plane, params), coded, "batch")
+    tasks = [PlaneTask(plane, params) for plane in planes]
+    for task, coded in zip(tasks, CudaBackend().encode_batch(tasks), strict=True):
+        assert_same(Cpu().encode(task), coded, "batch")
 
 
 def test_batch_of_different_sizes():
@@ -207,8 +212,9 @@ def test_batch_of_different_sizes():
     shapes = [(200, 330), (1, 1), (64, 65), (130, 40), (70, 400), (9, 300)]
     planes = [whole[:height, :width].copy() for height, width in shapes]
     params = EncodeParams.from_options(24, preset="photo", **BASIC, effort=1, fragment_size=32)
-    for plane, coded in zip(planes, CudaBackend().encode_batch(planes, params), strict=True):
-        assert_same(Cpu().encode(plane, params), coded, f"{plane.shape}")
+    tasks = [PlaneTask(plane, params) for plane in planes]
+    for task, coded in zip(tasks, CudaBackend().encode_batch(tasks), strict=True):
+        assert_same(Cpu().encode(task), coded, f"{task.plane.shape}")
 
 
 def test_many_pictures_run_in_groups():
@@ -217,11 +223,11 @@ def test_many_pictures_run_in_groups():
         for picture in (pictures.read(path).samples for path in IMAGES)
         if picture.shape[0] > 330
     )
-    planes = [whole[i : i + 30, :40].copy() for i in range(300)]
-    expected = [Cpu().encode(plane, EncodeParams(30)).payload for plane in planes]
+    tasks = [PlaneTask(whole[i : i + 30, :40].copy(), EncodeParams(30)) for i in range(300)]
+    expected = [Cpu().encode(task).payload for task in tasks]
     calls = []
     coded = CudaBackend().encode_batch(
-        planes, EncodeParams(30), progress=lambda done, total: calls.append((done, total))
+        tasks, progress=lambda done, total: calls.append((done, total))
     )
     assert [each.payload for each in coded] == expected
     assert calls == sorted(calls)
@@ -247,13 +253,13 @@ def test_device_bytes_count_what_is_allocated():
     plane = np.zeros((48, 64), np.uint8)
     for preset in ("plain", "text"):
         params = EncodeParams.from_options(9, preset=preset)
-        CudaBackend().encode(plane, params)  # allocates the table of rates, which stays
+        CudaBackend().encode(PlaneTask(plane, params))  # allocates the table of rates, which stays
         # A pool of its own: what other tests left in the default pool counts against its limit.
         pool = cupy.cuda.MemoryPool()
         # CuPy rounds each array up to 512 bytes.
         pool.set_limit(size=trees.device_bytes(plane.shape, params) + 8 * 512)
         with cupy.cuda.using_allocator(pool.malloc):
-            assert CudaBackend().encode(plane, params).payload
+            assert CudaBackend().encode(PlaneTask(plane, params)).payload
 
 
 @pytest.mark.parametrize("preset", ["plain", "photo"])
@@ -279,7 +285,7 @@ def test_cancelling_leaves_the_device_usable(preset):
     params = EncodeParams.from_options(60, preset=preset, effort=2)
     params = replace(params, tools=CudaBackend().able(params.tools))
     with pytest.raises(mmpcodec.Cancelled):
-        CudaBackend().encode(plane, params, progress=lambda done, total: False)
+        CudaBackend().encode(PlaneTask(plane, params), progress=lambda done, total: False)
     check(plane, params)
 
 
@@ -289,7 +295,7 @@ def test_a_thousand_encodes_leak_nothing():
     planes = [pictures.read(path).samples[:32, :48].copy() for path in IMAGES]
     used = []
     for i in range(1000):
-        CudaBackend().encode(planes[i % len(planes)], EncodeParams(16 + i % 3))
+        CudaBackend().encode(PlaneTask(planes[i % len(planes)], EncodeParams(16 + i % 3)))
         if i % 100 == 99:
             used.append(
                 (cupy.get_default_memory_pool().total_bytes(), cupy.cuda.Device().mem_info[0])

@@ -17,6 +17,7 @@ from support.strategies import (
 )
 
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
@@ -66,7 +67,7 @@ def test_least_squares_and_templates(content, lam, mode, depth):
     picture = deepened(rng, content(rng, 44, 40), depth)
     params = EncodeParams.from_options(lam, preset="photo", fragment_size=32, effort=2, **BASIC)
     check(picture, params, depth, [2])
-    modes = CPU.encode(picture, params, depth=depth).trace.units[..., 2]
+    modes = CPU.encode(PlaneTask(picture, params, depth=depth)).trace.units[..., 2]
     assert (modes == mode).sum() > 3
 
 
@@ -96,7 +97,7 @@ def test_cross_component(lam, depth):
     picture = luma // 2 + other // 3
     check(picture, params, depth)
     earlier = [luma, other]
-    modes = CPU.encode(picture, params, depth=depth, earlier=earlier).trace.units[..., 2]
+    modes = CPU.encode(PlaneTask(picture, params, depth=depth, earlier=earlier)).trace.units[..., 2]
     assert (modes >= CROSS_COMPONENT).sum() > 10
 
 
@@ -108,7 +109,7 @@ def test_sums_of_cross_component_beyond_32_bits():
     sides = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
     picture = (4 * (luma + sides)).astype(np.uint16)
     params = EncodeParams.from_options(1, preset="photo", effort=2, cross_component=1)
-    coded = CPU.encode(picture, params, depth=16, earlier=[luma])
+    coded = CPU.encode(PlaneTask(picture, params, depth=16, earlier=[luma]))
     modes = coded.trace.units[..., 2]
     luma[:, 32:] += 62000  # the samples decode to others, from the weights of the dark ones
     found = [
@@ -161,7 +162,7 @@ def test_extreme_samples_in_the_largest_blocks(content, lam):
     """The largest sums that there can be; beyond 32 bits they would be others than NumPy's."""
     picture = extremes(65535, 68, 130)[content]
     params = EncodeParams.from_options(lam, preset="photo", effort=2, **BASIC)
-    coded = CPU.encode(picture, params, depth=16)
+    coded = CPU.encode(PlaneTask(picture, params, depth=16))
     check_decoding("blocks", coded, params, 16)
     if lam == 1e-5:
         error = np.abs(coded.samples.astype(int) - picture).max()
@@ -202,7 +203,7 @@ def test_damaged_payloads_decode_alike(depth):
     rng = np.random.default_rng(3)
     picture = deepened(rng, CONTENT["natural"](rng, 33, 50), depth)
     params = EncodeParams.from_options(3, preset="photo", effort=2, **BASIC)
-    payload = CPU.encode(picture, params, depth=depth).payload
+    payload = CPU.encode(PlaneTask(picture, params, depth=depth)).payload
     damaged = [payload[:length] for length in range(0, len(payload), 9)] + [payload + b"\x01"]
     for place in range(0, len(payload), 5):
         changed = bytearray(payload)

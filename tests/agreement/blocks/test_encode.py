@@ -11,9 +11,11 @@ from support.same import assert_same
 from support.strategies import BASIC, CONTENT, block_params, earlier_planes, pictures, woven
 
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.coder import BlockPicture, code_block, code_blocks, code_flag
 from mmpcodec.reference.blocks.partition import (
     CROSS_COMPONENT,
@@ -26,7 +28,6 @@ from mmpcodec.reference.blocks.partition import (
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import BLOCK_SYNTAX
 from mmpcodec.reference.trees.scales import LEAF
-from mmpcodec.tools import PRESETS
 
 REFERENCE, CPU = ReferenceBackend(), CpuBackend(efforts=PLAIN_EFFORTS)
 
@@ -72,7 +73,7 @@ def test_templates(fragment_size, templates, height, width):
     options = {"fragment_size": fragment_size, "templates": templates, "effort": 2, **BASIC}
     params = EncodeParams.from_options(60, preset="photo", **options)
     check(picture, params)
-    units = CPU.encode(picture, params).trace.units
+    units = CPU.encode(PlaneTask(picture, params)).trace.units
     assert (units[..., 2] == TEMPLATES).sum() > 10
 
 
@@ -115,7 +116,10 @@ def test_border_sines(fragment_size):
     picture = CONTENT["natural"](np.random.default_rng(5), 22, 35)
     check(picture, params, [2])
     without = EncodeParams.from_options(12, preset="photo", border_sines=False, **options)
-    assert CPU.encode(picture, params).payload != CPU.encode(picture, without).payload
+    assert (
+        CPU.encode(PlaneTask(picture, params)).payload
+        != CPU.encode(PlaneTask(picture, without)).payload
+    )
 
 
 @pytest.mark.parametrize(("fragment_size", "effort"), [(16, 2), (32, 1), (64, 2)])
@@ -125,7 +129,7 @@ def test_trees_among_predicted_blocks(fragment_size, effort):
     options = {"fragment_size": fragment_size, "effort": effort, **BASIC}
     params = EncodeParams.from_options(60, preset="mixed", **options)
     check(picture, params)
-    kinds = CPU.encode(picture, params).trace.units[..., 3]
+    kinds = CPU.encode(PlaneTask(picture, params)).trace.units[..., 3]
     assert min((kinds == TREE).sum(), (kinds != TREE).sum()) > 5
 
 
@@ -158,7 +162,7 @@ def test_trees_teach_every_fragment_that_comes_later():
     options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0, **BASIC}
     params = EncodeParams.from_options(40, preset="mixed", **options)
     check(picture, params)
-    sizes = CPU.encode(picture, params).trace.dictionary_sizes
+    sizes = CPU.encode(PlaneTask(picture, params)).trace.dictionary_sizes
     assert max(sizes) == 300
 
 
@@ -217,7 +221,7 @@ def test_several_fragments(height, width):
 def test_larger_pictures_decode_alike(preset, height, width, content, lam):
     picture = CONTENT[content](np.random.default_rng(2), height, width)
     params = EncodeParams.from_options(lam, preset=preset, effort=2, **BASIC)
-    coded = CPU.encode(picture, params)
+    coded = CPU.encode(PlaneTask(picture, params))
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, content)
 
@@ -256,7 +260,7 @@ def test_damaged_payloads_decode_alike(preset, content, height, width):
     rng = np.random.default_rng(3)
     picture = CONTENT[content](rng, height, width)
     params = EncodeParams.from_options(30, preset=preset, effort=3, **BASIC)
-    payload = CPU.encode(picture, params).payload
+    payload = CPU.encode(PlaneTask(picture, params)).payload
     damaged = [payload[:length] for length in range(0, len(payload), 24)]
     damaged += [payload + b"\x01"]
     for place in range(0, len(payload), 14):

@@ -6,6 +6,7 @@ from support.same import assert_same
 from support.strategies import CONTENT, deepened, earlier_planes, natural
 
 from mmpcodec import EncodeParams, FormatError
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import CpuBackend, NativeFixedFilters
 from mmpcodec.backends.reference import ReferenceBackend
@@ -39,11 +40,10 @@ def test_any_changes(preset, size, depth, content):
     )
     options = {"depth": depth, "earlier": earlier_planes(picture.shape, params.tools, depth)}
     fragments = map_of(picture.shape, size)
-    coded = REFERENCE.encode(picture, params, fragments=fragments, **options)
+    task = PlaneTask(picture, params, fragments=fragments, **options)
+    coded = REFERENCE.encode(task)
     for threads in (1, 3):
-        assert_same(
-            coded, CPU.encode(picture, params, fragments=fragments, threads=threads, **options)
-        )
+        assert_same(coded, CPU.encode_batch([task], threads=threads)[0])
     for backend in (REFERENCE, CPU):
         found = backend.decode(coded.payload, picture.shape, params.coded_tools, **options)
         assert_same(coded, found)
@@ -57,10 +57,11 @@ def test_hidden_fragments_without_changes():
     )
     hidden = np.array([[False, True, False], [True, False, False]])
     fragments = FragmentMap(np.zeros(hidden.shape, np.int8), hidden)
-    coded = REFERENCE.encode(picture, params, fragments=fragments)
-    assert_same(coded, CPU.encode(picture, params, fragments=fragments))
+    task = PlaneTask(picture, params, fragments=fragments)
+    coded = REFERENCE.encode(task)
+    assert_same(coded, CPU.encode(task))
     assert coded.trace.changes is None
-    assert len(coded.payload) < len(CPU.encode(picture, params).payload)
+    assert len(coded.payload) < len(CPU.encode(PlaneTask(picture, params)).payload)
 
 
 def test_a_map_must_fit():
@@ -68,10 +69,10 @@ def test_a_map_must_fit():
         20, preset="photo", fragment_size=16, cross_component=0, delta_step=True
     )
     with pytest.raises(ValueError, match="another size"):
-        CPU.encode(np.zeros((40, 40), np.uint8), params, fragments=map_of((40, 50), 16))
+        CPU.encode(PlaneTask(np.zeros((40, 40), np.uint8), params, fragments=map_of((40, 50), 16)))
     without = EncodeParams.from_options(20, preset="photo", fragment_size=16, cross_component=0)
     with pytest.raises(ValueError, match="without the tool"):
-        CPU.encode(np.zeros((40, 40), np.uint8), without, fragments=map_of((40, 40), 16))
+        CPU.encode(PlaneTask(np.zeros((40, 40), np.uint8), without, fragments=map_of((40, 40), 16)))
 
 
 def test_damaged_payloads_have_one_message():

@@ -7,6 +7,7 @@ from support.same import assert_same
 from support.strategies import BASIC, CONTENT
 
 from mmpcodec import Cancelled, EncodeParams
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 
 
@@ -31,9 +32,9 @@ def test_models_merge_as_in_the_reference(fragment_size, height, width):
 def test_any_number_of_threads(effort, shape):
     picture = CONTENT["natural"](np.random.default_rng(effort), *shape)
     cpu, params = CpuBackend(), params_of(effort)
-    alone = cpu.encode(picture, params, threads=1)
+    alone = cpu.encode(PlaneTask(picture, params), threads=1)
     for threads in (2, 3, 16):
-        assert_same(alone, cpu.encode(picture, params, threads=threads))
+        assert_same(alone, cpu.encode(PlaneTask(picture, params), threads=threads))
     decoded = cpu.decode(alone.payload, shape, params.coded_tools)
     np.testing.assert_array_equal(decoded.samples, alone.samples)
 
@@ -49,7 +50,7 @@ def test_a_caller_stops_all_rows(threads, call):
         return len(calls) <= call
 
     with pytest.raises(Cancelled) as caught:
-        CpuBackend().encode(picture, params_of(1), threads=threads, progress=progress)
+        CpuBackend().encode(PlaneTask(picture, params_of(1)), threads=threads, progress=progress)
     assert len(calls) == call + 1
     assert f"after {calls[-1][0]} of 400 fragments" in str(caught.value)
 
@@ -62,13 +63,15 @@ def test_an_error_of_progress_passes_through():
             raise RuntimeError(f"{done} of {total}")
 
     with pytest.raises(RuntimeError, match="of 400"):
-        CpuBackend().encode(picture, params_of(1), threads=3, progress=progress)
+        CpuBackend().encode(PlaneTask(picture, params_of(1)), threads=3, progress=progress)
 
 
 def test_progress_counts_in_order():
     picture = CONTENT["natural"](np.random.default_rng(5), 320, 320)
     calls = []
-    CpuBackend().encode(picture, params_of(1), threads=4, progress=lambda *call: calls.append(call))
+    CpuBackend().encode(
+        PlaneTask(picture, params_of(1)), threads=4, progress=lambda *call: calls.append(call)
+    )
     assert calls == [(80 * row + 16 * column, 400) for row in range(5) for column in range(5)] + [
         (400, 400)
     ]

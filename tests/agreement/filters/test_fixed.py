@@ -10,11 +10,11 @@ from support.pairs import every_pair
 from support.strategies import CONTENT, deep_pictures, deepened, pictures
 
 from mmpcodec.reference.blocks.steps import fragments_across, steps_of
-from mmpcodec.tools import TABLE, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools
 
 SHAPES = [(1, 1), (1, 2), (1, 40), (40, 1), (2, 3), (3, 2), (5, 7), (33, 50)]
-VALUES = st.integers(0, TABLE["fixed_filters"].high)
-STEPS = st.one_of(st.integers(1, 1200), st.integers(1, TABLE["step"].high))
+VALUES = st.integers(0, BLOCK_TOOLS["fixed_filters"].high)
+STEPS = st.one_of(st.integers(1, 1200), st.integers(1, BLOCK_TOOLS["step"].high))
 
 
 def extremes(rng, height, width):
@@ -58,7 +58,7 @@ def test_any_picture_and_scales(samples, value, step, data):
 @given(pictures(), VALUES, st.integers(1, 400), st.sampled_from([16, 32, 64]), st.data())
 def test_any_steps_of_fragments(samples, value, step, size, data):
     changes = arrays(np.int8, fragments_across(samples.shape, size), elements=st.integers(-24, 24))
-    tools = Tools(prediction=True, step=step, delta_step=True, fragment_size=size)
+    tools = BlockTools(step=step, delta_step=True, fragment_size=size)
     check(samples[::-1].copy(), samples, value, steps_of(tools, data.draw(changes)))
 
 

@@ -11,12 +11,14 @@ from support.same import assert_same
 from support.strategies import CONTENT, LAMBDAS, encode_params, pictures
 
 from mmpcodec import PRESETS, EncodeParams, _cpu
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
+from mmpcodec.tools import TreeTools
 
 REFERENCE = ReferenceBackend()
-TREE_PRESETS = [name for name, t in PRESETS.items() if not (t.prediction or t.lossless)]
+TREE_PRESETS = [name for name, tools in PRESETS.items() if isinstance(tools, TreeTools)]
 
 
 check = partial(check_picture, "trees")
@@ -85,7 +87,7 @@ def test_the_hand_gives_up_alike():
     params = EncodeParams.from_options(
         0.5, copy_radius=8, dictionary_limit=512, replacement=True, preset="plain"
     )
-    coded = CpuBackend().encode(picture, params)
+    coded = CpuBackend().encode(PlaneTask(picture, params))
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, "decode, reference")
 
@@ -107,9 +109,11 @@ def test_pruned_search_is_the_brute_force_search(preset):
     picture = np.hstack([CONTENT["text"](rng, 96, 80), CONTENT["natural"](rng, 96, 80)])
     for lam in (2, 40):
         params = EncodeParams.from_options(lam, preset=preset)
-        expected = CpuBackend("brute-force").encode(picture, params)
+        expected = CpuBackend("brute-force").encode(PlaneTask(picture, params))
         for level in CpuBackend.levels():
-            assert_same(expected, CpuBackend(level).encode(picture, params, threads=2), level)
+            assert_same(
+                expected, CpuBackend(level).encode(PlaneTask(picture, params), threads=2), level
+            )
 
 
 @pytest.mark.slow
@@ -117,7 +121,7 @@ def test_counts_are_halved_alike():
     """One class of single samples is used more than 2**16 times, so its counts are halved."""
     picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
     params = EncodeParams.from_options(0, partition="dyadic", dictionary_limit=256, preset="plain")
-    coded = CpuBackend().encode(picture, params, threads=2)
+    coded = CpuBackend().encode(PlaneTask(picture, params), threads=2)
     assert 2 * coded.trace.leaves()[-1] > MAX_TOTAL
     check_decoding("trees", coded, params)
     assert np.array_equal(coded.samples, picture)
@@ -127,9 +131,9 @@ def test_counts_are_halved_alike():
 def test_search_sees_halved_counts(level):
     picture = CONTENT["noise"](np.random.default_rng(0), 256, 272)
     params = EncodeParams.from_options(2, partition="dyadic", dictionary_limit=256, preset="plain")
-    expected = CpuBackend("brute-force").encode(picture, params)
+    expected = CpuBackend("brute-force").encode(PlaneTask(picture, params))
     assert 2 * expected.trace.leaves()[-1] > MAX_TOTAL
-    assert_same(expected, CpuBackend(level).encode(picture, params), level)
+    assert_same(expected, CpuBackend(level).encode(PlaneTask(picture, params)), level)
 
 
 @pytest.mark.slow
@@ -137,7 +141,7 @@ def test_frequencies_of_flags_and_classes_are_halved_alike():
     """A flat picture of more than 2**17 fragments: one flag and one class each."""
     picture = CONTENT["flat"](np.random.default_rng(0), 1, 16 * (MAX_TOTAL + 500))
     params = EncodeParams.from_options(32, preset="plain")
-    coded = CpuBackend().encode(picture, params)
+    coded = CpuBackend().encode(PlaneTask(picture, params))
     assert coded.trace.leaves()[0] > MAX_TOTAL
     decoded = REFERENCE.decode(coded.payload, picture.shape, params.coded_tools)
     assert_same(coded, decoded, "decode, reference")

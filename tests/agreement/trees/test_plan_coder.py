@@ -7,6 +7,7 @@ from support.strategies import CONTENT
 
 from mmpcodec import EncodeParams
 from mmpcodec._cpu import TreeCoder
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend, bits_of
 from mmpcodec.reference.entropy.symbols import SymbolReader
 from mmpcodec.reference.entropy.syntax import TREE_SYNTAX
@@ -88,7 +89,7 @@ FORMS = {
 def test_payload_and_tally(form, content, lam):
     picture = CONTENT[content](np.random.default_rng(6), 34, 33)
     params = EncodeParams.from_options(lam, **{"preset": "plain", **FORMS[form]})
-    coded = CpuBackend().encode(picture, params)
+    coded = CpuBackend().encode(PlaneTask(picture, params))
     tools = params.coded_tools
     counts, nodes, insertions, reported = chosen_trees(coded.payload, picture.shape, tools)
     coder = TreeCoder(*picture.shape, tools)

@@ -99,13 +99,13 @@ def test_tools_reach_the_header(mmp, picture):
     mmp("encode", picture, "--preset", "classic", "--partition", "dyadic", "-o", "c.mmp")
     mmp("encode", picture, "--preset", "plain", "--dictionary-limit", 300, "-o", "d.mmp")
     classic = mmpcodec.inspect(Path("c.mmp").read_bytes()).tools
-    assert classic == mmpcodec.Tools("dyadic", False, False, 8, post_filter=False)
+    assert classic == mmpcodec.TreeTools("dyadic", False, False, 8, post_filter=False)
     mmp("encode", picture, "--preset", "text", "-l", 10, "-o", "t.mmp")
     text = mmpcodec.inspect(Path("t.mmp").read_bytes()).tools
     filtered = text.post_filter
     assert text == dataclasses.replace(PRESETS["text"], redundancy_radius=40, post_filter=filtered)
     limited = mmpcodec.inspect(Path("d.mmp").read_bytes()).tools
-    assert limited == mmpcodec.Tools(dictionary_limit=300, post_filter=limited.post_filter)
+    assert limited == mmpcodec.TreeTools(dictionary_limit=300, post_filter=limited.post_filter)
 
 
 def test_rate_model_is_used(mmp, picture, samples):
@@ -125,7 +125,7 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
     notes = result.stderr.splitlines()
     assert notes[0].startswith("mmp: backend reference: NumPy ")
     assert notes[1] == (
-        "mmp: lambda 32, tune psnr, partition flexible, index classes on, flag contexts on, "
+        "mmp: lambda 32, tune psnr, trees, partition flexible, index classes on, flag contexts on, "
         "copy radius 4, dictionary limit 16384, displaced blocks 0, redundancy radius 0, "
         "replacement off, post filter on"
     )
@@ -133,12 +133,12 @@ def test_verbose_prints_backend_tools_and_bits(mmp, picture):
         r"\n  \d+ leaves; bits: filter \d+, flag \d+, class \d+, element \d+\n$", result.stdout
     )
     result = mmp("encode", picture, "-v", "-f", "--preset", "photo")
-    reported = "mmp: quality 85, usual lambda 5.318, tune auto, post filter on"
+    reported = "mmp: quality 85, usual lambda 5.318, tune auto, predicted blocks, fragment size 32"
     assert result.stderr.splitlines()[1].startswith(reported)
-    assert result.stderr.splitlines()[1].endswith("quantisation matrix 6")
+    assert result.stderr.splitlines()[1].endswith("quantisation matrix 6, post filter on")
     result = mmp("encode", picture, "-v", "-f", "--quality", 60, "--preset", "plain")
     assert result.stderr.splitlines()[1].startswith(
-        "mmp: quality 60, usual lambda 55.98, tune auto, part"
+        "mmp: quality 60, usual lambda 55.98, tune auto, trees, part"
     )
 
 

@@ -65,7 +65,11 @@ def test_json_is_what_inspect_found(mmp, encoded):
             "name": "gray",
             "depth": 8,
             "payload_bytes": found.payload_size,
-            "tools": asdict(mmpcodec.Tools(post_filter=False)) | {"partition": "flexible"},
+            "tools": {
+                "coding": "trees",
+                **asdict(mmpcodec.TreeTools(post_filter=False)),
+                "partition": "flexible",
+            },
             "coefficients": [[], [], [], []],
             "cross_component_coefficients": [[], []],
         }
@@ -90,8 +94,8 @@ def test_text(mmp, samples):
         f"{overhead / len(data):.1%} of the file",
     ]
     assert lines[5].startswith(
-        f"  layer    gray, {found.payload_size} bytes: partition flexible, index classes off, "
-        "flag contexts off, copy radius 8, dictionary limit 16384, displaced blocks 0, "
+        f"  layer    gray, {found.payload_size} bytes: trees, partition flexible, "
+        "index classes off, flag contexts off, copy radius 8, dictionary limit 16384, "
     )
     assert lines[5].endswith(", post filter off")
     assert [line.split()[:2] for line in lines[8:12]] == [[*item] for item in bits.items()]
@@ -168,7 +172,7 @@ def test_palettes(mmp):
     assert lines[5] == (
         f"  palette  {least} to {most} colours, transparent {1 - drawn:.1%}, "
         f"{size} bytes in 2 tiles: "
-        "lossless on, lossless form 2, max error 0"
+        "lossless samples, lossless form 2, max error 0"
     )
     assert lines[6].startswith("  layer    red, ")
     assert [line.split()[0] for line in lines[11:14]] == ["colours", "map", "residual"]

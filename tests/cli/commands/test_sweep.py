@@ -13,7 +13,7 @@ from mmpcodec.bench.metrics import DEFAULT
 from mmpcodec.cli.commands.sweep.chosen import CodecChoice
 from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.jobs import Job
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import Picture
 
 QUICK = ("--codec", "mmp:preset=plain,lambda=16/64", "--peers", "jpeg:quality=20/80")

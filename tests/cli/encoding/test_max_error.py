@@ -8,7 +8,7 @@ import pytest
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, Target, pictures
 from mmpcodec.backends.cuda.backend import CudaBackend
-from mmpcodec.tools import PRESETS
+from mmpcodec.presets import PRESETS
 
 NEAR = "--max-error", "2"
 

@@ -12,6 +12,7 @@ from support.strategies import pictures
 import mmpcodec
 from mmpcodec import EncodeParams
 from mmpcodec.backends import block_efforts
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import CUDA_EFFORTS, EFFORTS, PLAIN_EFFORTS, block_effort
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.pictures import read
@@ -78,7 +79,7 @@ def test_settled_squares_are_not_split(monkeypatch, photograph, effort):
     def blocks(settled):
         changed = replace(EFFORTS[effort], settled=settled)
         monkeypatch.setitem(block_efforts.EFFORTS, effort, changed)
-        counts = CpuBackend().encode(photograph, params, threads=1).trace.blocks()
+        counts = CpuBackend().encode(PlaneTask(photograph, params), threads=1).trace.blocks()
         return sum(int(table.sum()) for table in counts.values())
 
     assert blocks(0) > blocks(200) > 4

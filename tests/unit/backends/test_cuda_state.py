@@ -25,7 +25,7 @@ from mmpcodec.backends.cuda.trees_state import (
 from mmpcodec.params import EncodeParams
 from mmpcodec.reference.trees.scales import PIXEL_SCALE, SCALES
 from mmpcodec.runtime import kernels
-from mmpcodec.tools import Partition, Tools
+from mmpcodec.tools import Partition, TreeTools
 
 STRUCTURES = {
     "trees/state.cuh": {
@@ -104,7 +104,7 @@ def test_places_are_those_of_the_device(tmp_path):
 @pytest.mark.parametrize("partition", Partition)
 @pytest.mark.parametrize(("radius", "replacement"), [(0, False), (0, True), (9, False), (9, True)])
 def test_plan_leaves_room_and_does_not_overlap(partition, limit, radius, replacement):
-    tools = Tools(partition, dictionary_limit=limit, redundancy_radius=radius)
+    tools = TreeTools(partition, dictionary_limit=limit, redundancy_radius=radius)
     plan = plan_dictionaries(replace(tools, replacement=replacement))
     needed = {"table": 16 * limit, "cost": 4 * limit, "element_class": limit, "count": 4 * limit}
     needed |= {"cells": 8 * 256 * 16, "insertion": 4 * limit}

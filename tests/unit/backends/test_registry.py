@@ -12,16 +12,18 @@ from mmpcodec import (
     BackendUnavailable,
     EncodeParams,
     ParameterError,
-    Tools,
     backends,
     encode_picture,
     encode_pictures,
 )
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.backends.reference import ReferenceBackend
+from mmpcodec.presets import PRESETS
+from mmpcodec.reference.blocks.steps import flat_map
 from mmpcodec.solvers.max_sum import max_interval
-from mmpcodec.tools import PRESETS
+from mmpcodec.tools import BlockTools, TreeTools
 
 
 class Device(CpuBackend):
@@ -92,11 +94,11 @@ def test_named_backend_is_never_replaced(monkeypatch):
 def test_a_backend_that_lacks_a_tool_is_not_taken(device, monkeypatch):
     class Lacking(Device):
         def lacks(self, tools, depth=8):
-            return "prediction" if tools.prediction else None
+            return "prediction" if isinstance(tools, BlockTools) else None
 
     register(monkeypatch, Lacking)
-    assert backends.get("auto", 1 << 30, Tools()).name == "cuda"
-    tools = Tools(prediction=True)
+    assert backends.get("auto", 1 << 30, TreeTools()).name == "cuda"
+    tools = BlockTools()
     assert backends.get("auto", 1 << 30, tools).name == "cpu"
     message = "backend cuda cannot run here: it has no prediction"
     with pytest.raises(BackendUnavailable, match=message):
@@ -152,14 +154,25 @@ def test_candidates_need_the_named_backend(monkeypatch):
 
 def test_batch_of_any_backend_is_one_by_one():
     planes = [np.full((20, 16 * i), 40 * i, np.uint8) for i in (1, 2, 3)]
-    calls = []
+    tasks, calls = [PlaneTask(plane, EncodeParams()) for plane in planes], []
     coded = CpuBackend().encode_batch(
-        planes, EncodeParams(), progress=lambda done, total: calls.append((done, total))
+        tasks, progress=lambda done, total: calls.append((done, total))
     )
-    alone = [CpuBackend().encode(plane, EncodeParams()).payload for plane in planes]
+    alone = [CpuBackend().encode(task).payload for task in tasks]
     assert [each.payload for each in coded] == alone
     assert calls == sorted(calls)
     assert calls[-1] == (12, 12)
+
+
+def test_a_device_refuses_what_it_would_not_use():
+    tools = CudaBackend().able(PRESETS["photo"])
+    plane = np.zeros((16, 16), np.uint8)
+    task = PlaneTask(plane, EncodeParams(tools=tools), fragments=flat_map(plane.shape, 16))
+    with pytest.raises(BackendUnavailable, match="fragments count alike"):
+        CudaBackend().encode(task)
+    task = replace(task, fragments=None, earlier=[plane])
+    with pytest.raises(ParameterError, match="earlier has planes of shapes"):
+        CudaBackend().encode_batch([task])
 
 
 class Fake(ReferenceBackend):
@@ -169,9 +182,9 @@ class Fake(ReferenceBackend):
     batches = True
     calls = 0
 
-    def encode_batch(self, planes, params, **options):
+    def encode_batch(self, tasks, **options):
         type(self).calls += 1
-        return super().encode_batch(planes, params, **options)
+        return super().encode_batch(tasks, **options)
 
 
 def test_a_row_of_the_registry_is_all_that_a_backend_needs(monkeypatch):

@@ -8,10 +8,12 @@ from hypothesis import strategies as st
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
 from mmpcodec.codec import colour
-from mmpcodec.codec.colour import from_luma, joined, layout_of, narrowed, split, to_luma, widened
+from mmpcodec.codec.colour import joined, layout_of, split
 from mmpcodec.codec.distortion import distortion, psnr_of
-from mmpcodec.format.layouts import Layout, layer_names
+from mmpcodec.format.layouts import Layout, layer_names, weight_of
+from mmpcodec.reference.colour import from_luma, narrowed, to_luma, widened
 from mmpcodec.samples import Form, form_of
+from mmpcodec.tools import trees_of
 
 
 @pytest.mark.parametrize(
@@ -89,7 +91,7 @@ def test_planes_apart_are_joined_again(planes, depth):
     samples = rng.integers(0, 1 << depth, (6, 5, planes)).astype(kind)
     samples = samples[..., 0] if planes == 1 else samples
     layout = layout_of(samples, 0)
-    parts = [plane.samples for plane in split(samples, depth, layout)]
+    parts = split(samples, depth, layout)
     assert len(parts) == planes
     np.testing.assert_array_equal(joined(parts, form_of(samples), depth, layout), samples)
 
@@ -101,13 +103,12 @@ def test_bands_of_rows_change_nothing(monkeypatch, threads, depth, layout):
     rng = np.random.default_rng(depth)
     colours = rng.integers(0, 1 << depth, (50, 23, 4)).astype(np.uint8 if depth == 8 else np.uint16)
     whole = split(colours, depth, layout)
-    back = joined([plane.samples for plane in whole], Form.RGB_ALPHA, depth, layout)
+    back = joined(whole, Form.RGB_ALPHA, depth, layout)
     monkeypatch.setattr(colour, "BAND_SAMPLES", 7 * 23)
     planes = split(colours, depth, layout, threads=threads)
     for plane, expected in zip(planes, whole, strict=True):
-        np.testing.assert_array_equal(plane.samples, expected.samples)
-    parts = [plane.samples for plane in planes]
-    found = joined(parts, Form.RGB_ALPHA, depth, layout, threads=threads)
+        np.testing.assert_array_equal(plane, expected)
+    found = joined(planes, Form.RGB_ALPHA, depth, layout, threads=threads)
     np.testing.assert_array_equal(found, back)
 
 
@@ -116,12 +117,14 @@ def test_weights_are_what_an_error_of_a_layer_does_to_the_colours(layout, bits):
     rng = np.random.default_rng(0)
     colours = rng.integers(80, 170, (40, 50, 3)).astype(np.uint8)
     planes = split(colours, 8, layout)
-    base = joined([plane.samples for plane in planes], Form.RGB, 8, layout)
+    base = joined(planes, Form.RGB, 8, layout)
     for number, plane in enumerate(planes):
-        changed = [one.samples for one in planes]
-        changed[number] = changed[number] + plane.samples.dtype.type(6 << bits)
+        changed = list(planes)
+        changed[number] = plane + plane.dtype.type(6 << bits)
         error = distortion(base, joined(changed, Form.RGB, 8, layout), 8)
-        assert error == pytest.approx(plane.weight * 36 * plane.samples.size, rel=0.02)
+        assert error == pytest.approx(
+            weight_of(Form.RGB, layout, number) * 36 * plane.size, rel=0.02
+        )
 
 
 def test_distortion_is_in_units_of_eight_bits_and_leaves_alpha_out():
@@ -178,7 +181,7 @@ def test_layers_can_have_other_tools():
         for preset in ("photo", "text", "mixed")
     )
     assert len(found.data) < cheapest
-    assert len({(one.tools.prediction, one.tools.dictionary) for one in found.layers}) > 1
+    assert len({(one.tools.coding, trees_of(one.tools) is None) for one in found.layers}) > 1
 
 
 def test_lossless_presets_code_all_forms():

@@ -9,6 +9,7 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams, ParameterError
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.colour import joined, split
@@ -16,10 +17,9 @@ from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout, planes_before
-from mmpcodec.params import DecodeLimits
-from mmpcodec.reference.lossless.planes import to_planes
+from mmpcodec.limits import DecodeLimits
+from mmpcodec.presets import PRESETS
 from mmpcodec.samples import Form
-from mmpcodec.tools import PRESETS
 
 CPU = CpuBackend()
 
@@ -110,13 +110,13 @@ def test_progress_counts_all_layers(colours):
 
 def test_layers_of_any_coding_predict(colours):
     """Luma as lossless samples, co by trees, green from both."""
-    planes = [plane.samples for plane in split(colours, 8, Layout.LUMA)]
+    planes = split(colours, 8, Layout.LUMA)
     co = EncodeParams.from_options(20, preset="plain")
     green = EncodeParams.from_options(20, preset="photo", effort=1)
-    exact, _, _ = CPU.encode_lossless(to_planes(planes[0]), 8)
-    trees = CPU.encode(planes[1], co)
+    exact = CPU.encode(PlaneTask(planes[0], EncodeParams(tools=PRESETS["lossless"]))).payload
+    trees = CPU.encode(PlaneTask(planes[1], co))
     decoded = [planes[0], trees.samples]
-    blocks = CPU.encode(planes[2], green, earlier=decoded)
+    blocks = CPU.encode(PlaneTask(planes[2], green, earlier=decoded))
     parts = [
         Layer("luma", PRESETS["lossless"], exact),
         Layer("Co", replace(co.coded_tools, post_filter=False), trees.payload),
@@ -182,7 +182,7 @@ def test_backends_check_the_planes_that_they_get(colours):
     gray = np.ascontiguousarray(colours[..., 0])
     for earlier in ([], [gray], [gray, gray[1:]], [gray] * 3):
         with pytest.raises(ParameterError, match="earlier has planes of shapes"):
-            CPU.encode(gray, params, earlier=earlier)
+            CPU.encode(PlaneTask(gray, params, earlier=earlier))
         with pytest.raises(ParameterError, match=r"must be 2 of \(90, 110\)"):
             CPU.decode(b"", gray.shape, params.coded_tools, earlier=earlier)
 

@@ -12,6 +12,7 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, LimitExceeded, ParameterError, Target
 from mmpcodec.codec import sources
+from mmpcodec.codec.layers import coding
 from mmpcodec.codec.tiles import streaming
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
@@ -86,7 +87,7 @@ def test_a_device_searches_while_the_processor_goes_on(devices, monkeypatch, dev
     """Calls of a device wait for each other, and overlap with what follows other calls."""
     monkeypatch.setattr("mmpcodec.codec.devices.GROUP_FRAGMENTS", 48)
     inside, finishing, overlaps = set(), set(), []
-    code, finish = devices.encode_batch, mmpcodec.codec.layer_choice._finished
+    code, finish = devices.encode_batch, coding._finished
 
     def alone(self, *arguments, **options):
         here = self.current_device()
@@ -107,7 +108,7 @@ def test_a_device_searches_while_the_processor_goes_on(devices, monkeypatch, dev
         return finish(*arguments)
 
     monkeypatch.setattr(devices, "encode_batch", alone)
-    monkeypatch.setattr(mmpcodec.codec.layer_choice, "_finished", slow)
+    monkeypatch.setattr(coding, "_finished", slow)
     pictures = [PICTURES[0]] * 24  # 12 fragments each
     files = mmpcodec.encode_batch(pictures, 30, preset="plain", device=device)
     assert files == [mmpcodec.encode(PICTURES[0], 30, preset="plain", backend="cpu")] * 24
@@ -164,13 +165,14 @@ def test_a_target_of_a_picture_in_tiles(devices, monkeypatch):
     options = {"target": Target("size", 25000), "tile_size": 64}
     expected = mmpcodec.encode_picture(picture, params, backend="cpu", **options)
     alphas = []
-    code = devices.encode_lossless
+    code = devices.encode
 
-    def noted(self, planes, *rest, **more):
-        alphas.append(self.current_device())
-        return code(self, planes, *rest, **more)
+    def noted(self, task, **more):
+        if task.params.tools.lossless:
+            alphas.append(self.current_device())
+        return code(self, task, **more)
 
-    monkeypatch.setattr(devices, "encode_lossless", noted)
+    monkeypatch.setattr(devices, "encode", noted)
     found = mmpcodec.encode_picture(picture, params, device="all", **options)
     assert found.data == expected.data
     assert len(found.passes) > 1
@@ -197,10 +199,10 @@ def test_progress_counts_all_devices_and_cancels_them(devices):
 def test_an_error_on_one_device_is_raised(devices, monkeypatch):
     code = devices.encode_batch
 
-    def small(self, planes, params, **options):
+    def small(self, tasks, **options):
         if self.current_device() == 1:
             raise LimitExceeded("Device memory", "device 1 is full")
-        return code(self, planes, params, **options)
+        return code(self, tasks, **options)
 
     monkeypatch.setattr(devices, "encode_batch", small)
     with pytest.raises(LimitExceeded, match="device 1 is full"):

@@ -8,7 +8,7 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, backends, pictures
-from mmpcodec.codec.layer_choice import encode_tiles
+from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.maps import Weighting

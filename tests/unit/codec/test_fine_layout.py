@@ -7,14 +7,16 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import CorruptStream, EncodeParams
-from mmpcodec.codec import layer_choice
 from mmpcodec.codec.candidates import backends_of
 from mmpcodec.codec.colour import joined, split
 from mmpcodec.codec.distortion import distortion
+from mmpcodec.codec.layers import tasks
+from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.format import layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.samples import Form, form_of
+from mmpcodec.tools import trees_of
 
 NAMES = "luma", "Co", "Cg"
 PHOTO = {"preset": "photo", "effort": 1}
@@ -31,7 +33,7 @@ def no_fine(monkeypatch):
     """Make the encoder take the usual layout when called."""
 
     def leave_out():
-        monkeypatch.setattr(layer_choice, "can_be_fine", lambda *_: False)
+        monkeypatch.setattr(tasks, "can_be_fine", lambda *_: False)
 
     return leave_out
 
@@ -50,17 +52,17 @@ def test_the_conversion_alone_loses_nothing(depth, planes):
     samples[:8, 0, :3] = most * ((np.arange(8)[:, None] >> np.arange(3)) & 1)
     made = split(samples, depth, Layout.FINE_LUMA)
     wide = max(depth, 8)
-    assert [plane.depth for plane in made] == [wide + 2, wide + 2, wide + 2, wide][:planes]
-    assert [plane.samples.dtype for plane in made[:3]] == [np.uint16] * 3
-    parts = [plane.samples for plane in made]
-    back = joined(parts, form_of(samples), depth, Layout.FINE_LUMA)
+    assert Layout.FINE_LUMA.depth_of("luma", depth) == wide + 2
+    assert Layout.FINE_LUMA.depth_of("alpha", depth) == wide
+    assert [plane.dtype for plane in made[:3]] == [np.uint16] * 3
+    back = joined(made, form_of(samples), depth, Layout.FINE_LUMA)
     assert back.dtype == kind
     np.testing.assert_array_equal(back, samples)
 
 
 def test_luma_and_chroma_by_hand():
     samples = np.array([[[200, 100, 30]]], np.uint8)
-    planes = [plane.samples for plane in split(samples, 8, Layout.FINE_LUMA)]
+    planes = split(samples, 8, Layout.FINE_LUMA)
     # Means: (200 + 100 + 30) / 3 = 110, (200 - 30) / 2.5 = 68, (200 - 230) / 6 * 7 / 5 = -7.
     assert [int(plane[0, 0]) for plane in planes] == [440, 512 + 272, 512 - 28]
     for change, green in ((1, 100), (2, 101), (-2, 100), (-3, 99)):
@@ -158,7 +160,7 @@ def test_costs_of_candidates_that_code_both_layouts(no_fine):
 
     def costs():
         tile = TileSource(samples, samples, 8)
-        (made,) = layer_choice.encode_tiles([tile], candidates, chosen, 1, None)
+        (made,) = encode_tiles([tile], candidates, chosen, 1, None)
         return made.costs
 
     with_fine = costs()
@@ -170,9 +172,9 @@ def test_costs_of_candidates_that_code_both_layouts(no_fine):
 
 def test_layers_with_other_candidates_are_not_fine(monkeypatch):
     """Mixed may code the first layer, photo codes the others: a tile mixes layers of 8 bits."""
-    monkeypatch.setattr(layer_choice.classification, "tried", lambda *_: [{0, 2}, {0}, {0}])
+    monkeypatch.setattr(tasks.classification, "tried", lambda *_: [{0, 2}, {0}, {0}])
     params = EncodeParams.from_options(20, preset="auto", effort=1)
-    assert [one.dictionary for one in (params.tools, *params.candidates)][::2] == [False, True]
+    assert [trees_of(one) is not None for one in params.sets][::2] == [False, True]
     found = mmpcodec.encode_picture(photograph(), params)
     assert [layer.depth for layer in found.layers] == [8, 8, 8]
 

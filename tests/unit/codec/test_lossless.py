@@ -9,6 +9,9 @@ from support.strategies import text_like
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError
+from mmpcodec.backends.base import PlaneTask
+from mmpcodec.backends.cuda.backend import CudaBackend
+from mmpcodec.presets import PRESETS
 
 
 def test_exact_and_prediction_exclude_each_other():
@@ -116,10 +119,11 @@ def test_a_batch_of_all_forms_gives_each_its_own_file():
 def test_a_device_does_not_code_it():
     class Device(mmpcodec.backends.cpu.CpuBackend):
         name = "device"
-        encode_lossless = mmpcodec.backends.base.Backend.encode_lossless
+        lacks = CudaBackend.lacks
 
+    task = PlaneTask(np.zeros((2, 2), np.uint8), EncodeParams(tools=PRESETS["lossless"]))
     with pytest.raises(mmpcodec.BackendUnavailable, match="it has no lossless samples"):
-        Device().encode_lossless(np.zeros((1, 2, 2), np.uint16), 8)
+        Device().encode(task)
 
 
 def test_few_values_are_coded_without_loss_where_that_is_smaller():

@@ -9,13 +9,14 @@ from support.devices import FakeDevice
 from support.strategies import natural
 
 import mmpcodec
-from mmpcodec import BackendUnavailable, EncodeParams, ParameterError, backends
+from mmpcodec import BackendUnavailable, EncodeParams, backends
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.candidates import fitted, left_out
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.format.container import VERSION
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import PRESETS, preset_of, preset_tools
+from mmpcodec.presets import PRESETS, preset_of, preset_tools
+from mmpcodec.tools import BlockTools
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +29,7 @@ def test_files_of_each_preset_decode(picture, preset):
     data = mmpcodec.encode(picture, 20, preset=preset, effort=1)
     found = mmpcodec.inspect(data, decode=True)
     assert data[8] == VERSION
-    predicted = [layer.tools for layer in found.layers if layer.tools.prediction]
+    predicted = [layer.tools for layer in found.layers if isinstance(layer.tools, BlockTools)]
     switches = ("pdpc", "initial_states", "dependent", "fine_contexts")
     assert all(getattr(tools, name) for tools in predicted for name in switches)
     assert bool(predicted) or preset not in ("photo", "mixed")
@@ -40,11 +41,6 @@ def test_a_large_picture_has_the_same_bytes(picture):
     reader = WholeReader(mmpcodec.pictures.Picture(picture, 8), "picture")
     encode_large(reader, file, params, tile_size=64)
     assert file.getvalue() == mmpcodec.encode_picture(picture, params, tile_size=64).data
-
-
-def test_a_tool_of_another_coding_is_refused():
-    with pytest.raises(ParameterError, match="pdpc = True: has no effect with preset text"):
-        EncodeParams.from_options(20, preset="text", pdpc=True)
 
 
 @pytest.mark.parametrize("preset", PRESETS)
@@ -97,7 +93,7 @@ def tools_of(*arguments, **options):
 def test_a_device_leaves_out_tools_of_presets(device, picture, planes, options):
     samples = np.dstack([picture, 255 - picture, picture[::-1], picture // 2])[..., :planes]
     found = tools_of(samples, preset="photo", **options)
-    predicted = [tools for tools in found if tools.prediction]
+    predicted = [tools for tools in found if isinstance(tools, BlockTools)]
     assert len(predicted) >= min(planes, 3)
     assert all(FakeDevice().lacks(tools) is None for tools in predicted)
 
@@ -124,8 +120,6 @@ def test_roi_needs_a_backend_with_delta_step(device, picture):
 def test_auto_gives_the_rest_to_the_processor(device, picture):
     params = EncodeParams.from_options(20, preset="best", effort=1)
     found = fitted(params, "cuda", 8)
-    assert [preset_of(tools) for tools in (found.tools, *found.candidates)] == [
-        *(None, "text", "mixed", "lossless"),
-    ]
+    assert [preset_of(tools) for tools in found.sets] == [None, "text", "mixed", "lossless"]
     assert tools_of(picture, 20, preset="best")
     assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"

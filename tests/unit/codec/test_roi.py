@@ -15,7 +15,7 @@ from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.filling import filled
 from mmpcodec.codec.weighting.maps import Weighting, with_roi
 from mmpcodec.pictures.readers import WholeReader
-from mmpcodec.tools import PRESETS
+from mmpcodec.presets import PRESETS
 
 PHOTO = {"preset": "photo", "effort": 1}
 

@@ -9,6 +9,8 @@ from support.strategies import natural, text_like
 import mmpcodec
 from mmpcodec import Cancelled, DecodeLimits, LimitExceeded, ParameterError
 from mmpcodec.codec import encoder
+from mmpcodec.presets import preset_of
+from mmpcodec.tools import BlockTools
 
 PICTURE = np.stack([natural(np.random.default_rng(n), 150, 210) for n in range(3)], axis=2)
 OPTIONS = {"preset": "photo", "effort": 1}
@@ -156,4 +158,4 @@ def test_each_tile_has_the_tools_that_suit_it():
     both = np.hstack([letters, PICTURE[:64, :64, 0]])
     found = mmpcodec.inspect(mmpcodec.encode(both, 30, tile_size=64, effort=1))
     left, right = (layer.tools for layer in found.layers)
-    assert (left.prediction and not left.dictionary, right.prediction) == (False, True)
+    assert (preset_of(left), type(right)) == ("lossless", BlockTools)

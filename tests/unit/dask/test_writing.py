@@ -8,10 +8,10 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import Cancelled, ParameterError
-from mmpcodec.codec.rate_control.targets import usual_lambda
 from mmpcodec.codec.sources import Kind, prepared
 from mmpcodec.errors import FileError
 from mmpcodec.metadata import Metadata
+from mmpcodec.quality import usual_lambda
 
 pytest.importorskip("distributed", reason="needs distributed, of the extra cluster")
 import dask

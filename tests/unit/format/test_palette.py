@@ -10,10 +10,11 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette, Streams, joined
+from mmpcodec.presets import PRESETS
 from mmpcodec.samples import Form
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import BlockTools, LosslessTools
 
-TOOLS = Tools(lossless=True, post_filter=False, lossless_form=4)
+TOOLS = LosslessTools(lossless_form=4)
 PAYLOAD = joined(Streams(b"abc", b"defg"))
 WITHOUT = Palette(TOOLS, 300, False, PAYLOAD)
 WITH = Palette(TOOLS, 300, True, PAYLOAD)
@@ -157,7 +158,7 @@ def test_a_palette_begins_a_tile_and_no_other_layer():
 
 
 def test_codings_with_tool_sets():
-    sets = {"tool_sets": (Tools(prediction=True, step=20, pdpc=True),)}
+    sets = {"tool_sets": (BlockTools(step=20, pdpc=True),)}
     with pytest.raises(CorruptStream, match="coding is 6, allowed is 0 to 3, 8 to 11"):
         read(b"\6" + GRAY[1:], Form.GRAY, **sets)
     body = tile_of(Form.GRAY, Layout.TOGETHER, WITH)

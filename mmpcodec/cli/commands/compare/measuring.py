@@ -9,7 +9,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import error_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import PictureError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 
 if TYPE_CHECKING:
     from mmpcodec.bench.metrics import Metric, Quality

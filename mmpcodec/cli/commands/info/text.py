@@ -12,6 +12,7 @@ from mmpcodec.cli.printing import counted, tools_text
 from mmpcodec.depth import coded_depth
 from mmpcodec.format.container import VERSION
 from mmpcodec.runtime.files import printable
+from mmpcodec.tools import BlockTools, Tools, TreeTools
 
 if TYPE_CHECKING:
     import numpy as np
@@ -186,15 +187,22 @@ def _metadata_lines(metadata: "Metadata") -> Iterator[str]:
     yield from (f"metadata text {printable(key)}: {printable(value)}" for key, value in texts)
 
 
+def _tools_facts(tools: Tools) -> dict[str, Any]:
+    facts = {"coding": tools.coding, **vars(tools)}
+    if isinstance(tools, TreeTools):
+        facts["partition"] = tools.partition.name.lower()
+    if isinstance(tools, BlockTools) and tools.trees:
+        facts["trees"] = _tools_facts(tools.trees)
+    return facts
+
+
 def _layer_facts(layer: "LayerCoding") -> dict[str, Any]:
-    tools = dataclasses.asdict(layer.tools)
-    tools["partition"] = layer.tools.partition.name.lower()
     facts = {
         "tile": layer.tile,
         "name": layer.name,
         "depth": layer.depth,
         "payload_bytes": layer.payload_bytes,
-        "tools": tools,
+        "tools": _tools_facts(layer.tools),
         "coefficients": layer.coefficients,
         "cross_component_coefficients": layer.cross_component_coefficients,
     }
@@ -304,7 +312,7 @@ def map_lines(target: str, layers: "Sequence[LayerCoding]") -> Iterator[str]:
     from mmpcodec.analysis.drawings.file import outlined
 
     found = outlined(layers).values()
-    predicted = any(layer.tools.prediction for layer in found)
+    predicted = any(isinstance(layer.tools, BlockTools) for layer in found)
     if predicted:
         yield f"blocks drawn in {target}; red lines are those of the fragments"
         yield from (f"{kind:>20}  {colour.name}" for kind, colour in KINDS.items())

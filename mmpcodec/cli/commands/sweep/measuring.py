@@ -15,7 +15,7 @@ from mmpcodec.cli.encoding.sources import picture_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import FileError
-from mmpcodec.params import DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime.machine import limited_processors
 
 if TYPE_CHECKING:

@@ -37,7 +37,7 @@ from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.entropy.syntax import block_syntax
 from mmpcodec.reference.trees.scales import COLUMNS, LEAF, ROWS
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 REACH = 8
 """Number of rows above and columns left of a block from which modes 0 to 36 predict it."""
@@ -244,7 +244,7 @@ class BlockSearch:
 
 def encode_blocks(
     plane: np.ndarray,
-    tools: Tools,
+    tools: BlockTools,
     lambda_fixed: int,
     effort: int,
     progress: Report | None = None,
@@ -258,7 +258,7 @@ def encode_blocks(
     Parameters
     ----------
     plane : (H, W) uint8 or uint16 array
-    tools : Tools
+    tools : BlockTools
     lambda_fixed : int
         lambda in 1/65536 squared error of 8-bit samples per bit.
     effort : int

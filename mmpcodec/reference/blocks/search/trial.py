@@ -16,7 +16,7 @@ from mmpcodec.reference.blocks.search.levels import choose_levels, cost_of_level
 from mmpcodec.reference.blocks.search.trellis import choose_dependent_levels
 from mmpcodec.reference.blocks.trained_transforms import forward_low, inverse_low
 from mmpcodec.reference.blocks.transform import COEFFICIENT_BITS, forward, inverse, sine_sides
-from mmpcodec.tools import Tools
+from mmpcodec.tools import BlockTools
 
 HADAMARD = np.array([[1, 1, 1, 1], [1, -1, 1, -1], [1, 1, -1, -1], [1, -1, -1, 1]])
 
@@ -81,7 +81,9 @@ class Trial:
         if cost < self.cost:
             self.cost, self.block, self.samples = cost, block, samples
 
-    def attempt_residual(self, cost: int, mode: int, prediction: np.ndarray, tools: Tools) -> None:
+    def attempt_residual(
+        self, cost: int, mode: int, prediction: np.ndarray, tools: BlockTools
+    ) -> None:
         """Try a prediction with a residual, by all types of transform.
 
         Parameters
@@ -90,7 +92,7 @@ class Trial:
             lambda * R of the bits before the type of the transform.
         mode : int
         prediction : (h, w) int array
-        tools : Tools
+        tools : BlockTools
         """
         choose = choose_dependent_levels if tools.dependent else choose_levels
         place, costs, depth = self.place, self.costs, self.costs.depth

@@ -78,18 +78,7 @@ const title = (tool) => tool.name.replaceAll("_", " ");
  * @param {Fields} fields
  * @param {Tool} tool
  */
-export function readTool(fields, tool) {
-  const at = fields.offset;
-  const value = fields.number(title(tool), tool.low, tool.high);
-  if (tool.values && !tool.values.includes(value)) {
-    throw new CorruptStream(
-      fields.section,
-      `${title(tool)} is ${value}, allowed with prediction is ${tool.values.join(" or ")}`,
-      at,
-    );
-  }
-  return value;
-}
+export const readTool = (fields, tool) => fields.number(title(tool), tool.low, tool.high);
 
 /**
  * Reads the number that holds several tools, the lowest bits first.

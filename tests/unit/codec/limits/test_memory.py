@@ -24,12 +24,13 @@ from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
+from mmpcodec.presets import PRESETS
 from mmpcodec.samples import Form
-from mmpcodec.tools import PRESETS, Tools
+from mmpcodec.tools import BlockTools, LosslessTools, TreeTools
 
 LOSSLESS = PRESETS["lossless"]
-TREES = Tools(dictionary_limit=1000)
-BLOCKS = Tools(prediction=True, step=16)
+TREES = TreeTools(dictionary_limit=1000)
+BLOCKS = BlockTools(step=16)
 
 
 def stream_of(*tools):
@@ -55,14 +56,14 @@ def test_the_busiest_layers_count():
 
 
 def test_planes_of_lossless_samples_are_coded_side_by_side():
-    tools = Tools(lossless=True, lossless_form=4)
+    tools = LosslessTools(lossless_form=4)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
     expected = 4 * (LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES)
     assert memory_to_decode(streams, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    tools = Tools(lossless=True, lossless_form=1)
+    tools = LosslessTools(lossless_form=1)
     palette = Palette(tools, 4, True, b"")
     own = 2 * 100 * 64, LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))
@@ -76,7 +77,7 @@ def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
 
 
 def test_blocks_with_trees_have_dictionaries():
-    mixed = Tools(prediction=True, dictionary=True, step=16, dictionary_limit=500)
+    mixed = BlockTools(step=16, trees=TreeTools(dictionary_limit=500, post_filter=False))
     streams = [(Tile(0, 0, 64, 64, 0), stream_of(mixed))]
     assert memory_to_decode(streams, 1, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
 

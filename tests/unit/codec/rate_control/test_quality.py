@@ -13,17 +13,14 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import EncodeParams, pictures
 from mmpcodec.codec.rate_control.quality import ScoreForecast, lambda_of_quality
-from mmpcodec.codec.rate_control.targets import (
-    lambdas_of_quality,
-    usual_lambda,
-    usual_score,
-)
 from mmpcodec.codec.rate_control.visible_error import VisibleErrors
 from mmpcodec.codec.sources import Kind, params_of
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.areas import MOST_AREAS, areas_in
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
+from mmpcodec.quality import lambdas_of_quality, usual_lambda, usual_score
+from mmpcodec.tools import BlockTools
 
 IMAGES = Path(__file__).parents[4] / "images"
 NATURAL = natural(np.random.default_rng(4), 96, 128)
@@ -220,5 +217,5 @@ def test_hidden_colours_do_not_count():
 def test_who_is_tuned_for_the_eye(samples, options, eye):
     data = mmpcodec.encode(samples, **options, preset="photo", effort=1)
     layer = mmpcodec.inspect(data).layers[0]
-    assert layer.tools.prediction
+    assert isinstance(layer.tools, BlockTools)
     assert (layer.tools.quantisation_matrix > 0) == eye

@@ -18,7 +18,8 @@ from mmpcodec.codec.rate_control.scores import Scores
 from mmpcodec.codec.rate_control.search import Attempt, reach
 from mmpcodec.metadata import Metadata
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
-from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
+from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.quality import LEAST_LAMBDA
 
 BYTES = Levels(8, (0, 255), 8)
 IMAGES = Path(__file__).parents[4] / "images"

@@ -13,14 +13,14 @@ from support.strategies import natural, text_like
 
 import mmpcodec
 from mmpcodec import Cancelled, EncodeParams, Infeasible, ParameterError, Target, pictures
-from mmpcodec.codec.colour import LayerPlane
 from mmpcodec.codec.distortion import psnr_of, squared_error
 from mmpcodec.codec.encoding import Pass
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
 from mmpcodec.codec.rate_control.targets import request_of
-from mmpcodec.params import DEFAULT_EFFORT, LEAST_LAMBDA
+from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.quality import LEAST_LAMBDA
 
 BYTES = Levels(8, (0, 255), 8)
 PICTURE = natural(np.random.default_rng(0), 96, 112)
@@ -359,7 +359,7 @@ def test_threads_and_backends_find_the_same_file():
 
 @pytest.mark.parametrize("lam", [2.0, 30.0, 500.0])
 def test_forecast_is_near_on_what_looks_natural(lam):
-    guessed = Forecast([LayerPlane(PICTURE, 1.0)]).at(lam)
+    guessed = Forecast([PICTURE], [1.0]).at(lam)
     params = EncodeParams.from_options(lam, preset="photo", effort=QUICK_EFFORT)
     real = mmpcodec.encode_picture(PICTURE, params)
     assert guessed.bytes == pytest.approx(len(real.data), rel=1.0)
@@ -370,7 +370,7 @@ def test_forecast_is_near_on_what_looks_natural(lam):
 def test_forecast_falls_with_lambda_and_takes_any_shape():
     rng = np.random.default_rng(5)
     for shape in ((1, 1), (8, 8), (13, 30), (1030, 1030)):
-        forecast = Forecast([LayerPlane(rng.integers(0, 256, shape).astype(np.uint8), 1.0)])
+        forecast = Forecast([rng.integers(0, 256, shape).astype(np.uint8)], [1.0])
         points = [forecast.at(lam) for lam in (0.02, 1, 40, 1e3, 1e6)]
         sizes = [point.bytes for point in points]
         assert sizes == sorted(sizes, reverse=True)

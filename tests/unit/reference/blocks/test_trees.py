@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from support.strategies import BASIC, text_like
 
-from mmpcodec import EncodeParams, Tools
+from mmpcodec import EncodeParams
 from mmpcodec.reference.blocks.coder import BlockPicture
 from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
@@ -14,12 +14,13 @@ from mmpcodec.reference.blocks.search.trees import find_trees
 from mmpcodec.reference.blocks.trees import BlockTrees
 from mmpcodec.reference.trees.scales import LEAF, ROWS, Scale
 from mmpcodec.reference.trees.segments import Node, Segment
+from mmpcodec.tools import TreeTools
 
 LAMBDA = 40 << 16
 
 
-def tools(**options):
-    return Tools(prediction=True, dictionary=True, step=50, **options)
+def trees_of(shape, fragment_size=16, **options):
+    return BlockTrees(shape, TreeTools(**options), fragment_size)
 
 
 def split(place, flag, first=10, second=20):
@@ -30,7 +31,7 @@ def split(place, flag, first=10, second=20):
 
 
 def test_trees_are_found_below_their_bounds_only():
-    trees = BlockTrees((16, 16), tools())
+    trees = trees_of((16, 16))
     source = np.zeros((16, 16), np.int64)
     source[:8], source[8:] = 10, 20
     place = BlockPlace(0, 0, 4, 4)

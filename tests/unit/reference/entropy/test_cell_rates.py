@@ -6,10 +6,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mmpcodec import EncodeParams
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.reference import ReferenceBackend
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.symbols import Tally
-from mmpcodec.tools import LOSSLESS_FORMS
+from mmpcodec.tools import LosslessTools
 
 REFERENCE = ReferenceBackend()
 
@@ -95,7 +96,7 @@ def flat_but_one_cell(shape):
 def test_noise_takes_the_bits_of_a_picture(options):
     picture = flat_but_one_cell((33, 38))
     params = EncodeParams.from_options(20, effort=1, **options)
-    coded = REFERENCE.encode(picture, params)
+    coded = REFERENCE.encode(PlaneTask(picture, params))
     rates = coded.trace.cell_rates
     assert rates.shape == (3, 3)
     assert rates.dtype == np.int64
@@ -107,14 +108,15 @@ def test_noise_takes_the_bits_of_a_picture(options):
 
 def test_cells_of_lossless_samples_have_no_part_of_the_values():
     """The second plane has one value, so that all its bits name it."""
-    form = LOSSLESS_FORMS[1]
+    params = EncodeParams(tools=LosslessTools(1))
     first = flat_but_one_cell((34, 33)).astype(np.uint16)
-    planes = np.stack([first, np.full_like(first, 7)])
-    payload, _, trace = REFERENCE.encode_lossless(planes, 8, form)
+    planes = np.dstack([first, np.full_like(first, 7)])
+    coded = REFERENCE.encode(PlaneTask(planes, params))
+    trace = coded.trace
     assert trace.cell_rates.shape == (3, 3)
     assert trace.bits["map"] > 10
     assert trace.cell_rates.sum() == 4096 * trace.bits["residual"]
     assert trace.cell_rates[1, 1] > 0.7 * trace.cell_rates.sum()
-    decoded = REFERENCE.decode_lossless(payload, planes.shape, 8, form)[1]
+    decoded = REFERENCE.decode(coded.payload, planes.shape, params.tools).trace
     assert decoded.bits == trace.bits
     np.testing.assert_array_equal(decoded.cell_rates, trace.cell_rates)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from mmpcodec.presets import PRESETS
 from mmpcodec.reference.blocks.dependent import dequantised
 from mmpcodec.reference.blocks.levels import next_state, quantiser_of, scan
 from mmpcodec.reference.blocks.models import BlockModels
@@ -18,7 +19,6 @@ from mmpcodec.reference.blocks.search.trellis import (
     candidates_of,
     choose_dependent_levels,
 )
-from mmpcodec.tools import PRESETS
 
 PHOTO = replace(PRESETS["photo"], dependent=True)
 

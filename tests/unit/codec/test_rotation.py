@@ -6,15 +6,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import natural
 
-from mmpcodec.reference import colour_rotation
-from mmpcodec.reference.colour_rotation import (
+from mmpcodec.codec import rotation as rotations
+from mmpcodec.codec.rotation import chosen_rotation
+from mmpcodec.reference.colour import (
+    AXES,
     BITS,
     NO_ROTATION,
-    chosen_rotation,
-    from_planes,
+    from_fine_luma,
     inverse_of,
     matrix_of,
-    to_planes,
+    to_fine_luma,
 )
 
 TURNS = st.tuples(*[st.integers(-128, 127)] * 3)
@@ -40,7 +41,7 @@ def test_axes_without_a_turn():
 @given(TURNS)
 def test_the_matrix_is_the_rotation_of_the_axes(rotation):
     angle = 2 * np.rad2deg(np.arctan2(np.linalg.norm(rotation), 128))
-    expected = turned(rotation if any(rotation) else (1, 0, 0), angle) @ colour_rotation.AXES / 28
+    expected = turned(rotation if any(rotation) else (1, 0, 0), angle) @ AXES / 28
     np.testing.assert_allclose(np.array(matrix_of(rotation)) / UNIT, expected, atol=0.6 / UNIT)
 
 
@@ -56,9 +57,9 @@ def test_no_colour_is_lost(rotation, depths, seed):
     depth, fine = depths
     colours = np.random.default_rng(seed).integers(0, 1 << depth, (3, 40)).astype(np.uint16)
     colours[:, :8] = ((1 << depth) - 1) * (np.arange(8) >> np.arange(3)[:, None] & 1)
-    planes = to_planes(colours, depth, fine, rotation)
+    planes = to_fine_luma(colours, depth, fine, rotation)
     assert max(int(plane.max()) for plane in planes) < 1 << fine
-    np.testing.assert_array_equal(from_planes(planes, fine, depth, rotation), colours)
+    np.testing.assert_array_equal(from_fine_luma(planes, fine, depth, rotation), colours)
 
 
 @given(TURNS, st.sampled_from([(8, 10), (9, 11), (10, 12), (14, 16)]), st.integers(0, 1 << 30))
@@ -69,7 +70,7 @@ def test_sums_do_not_overflow(rotation, depths, seed):
     mid = 1 << fine - 1
     sums = np.array(matrix_of(rotation), object) @ (planes[:, 0].astype(object) - mid)
     expected = [[((mid << BITS) + total + (UNIT * 2)) >> BITS + 2 for total in row] for row in sums]
-    found = from_planes(planes, fine, depth, rotation)
+    found = from_fine_luma(planes, fine, depth, rotation)
     np.testing.assert_array_equal(
         np.array(found)[:, 0], np.clip(np.array(expected, int), 0, (1 << depth) - 1)
     )
@@ -95,8 +96,8 @@ def test_differences_of_turned_planes_are_unrelated(seed):
     axes = np.array(matrix_of(tuple(np.random.default_rng(seed).integers(-60, 60, 3))), float)
     samples = coloured(axes / np.linalg.norm(axes, axis=0), seed)
     colours, rotation = np.moveaxis(samples, 2, 0), chosen_rotation(samples, 8)
-    assert relations(to_planes(colours, 8, 10, NO_ROTATION)).max() > 0.15
-    assert relations(to_planes(colours, 8, 10, rotation)).max() < 0.06
+    assert relations(to_fine_luma(colours, 8, 10, NO_ROTATION)).max() > 0.15
+    assert relations(to_fine_luma(colours, 8, 10, rotation)).max() < 0.06
     assert sum(matrix_of(rotation)[colour][0] for colour in range(3)) > UNIT  # luma stays luma
 
 
@@ -109,7 +110,7 @@ def test_gray_pictures_and_tiny_ones_have_no_turn():
     assert chosen_rotation(speck, 8) == NO_ROTATION
     coloured_line = coloured(np.eye(3))[:1]
     assert chosen_rotation(coloured_line, 8) == NO_ROTATION
-    planes = to_planes([gray] * 3, 8, 10, NO_ROTATION)
+    planes = to_fine_luma([gray] * 3, 8, 10, NO_ROTATION)
     np.testing.assert_array_equal(planes[0], gray.astype(int) * 4)
     assert [int(plane.min()) for plane in planes[1:]] == [512, 512]
     assert [int(plane.max()) for plane in planes[1:]] == [512, 512]
@@ -121,9 +122,9 @@ def test_bands_alpha_and_more_bits_change_nothing(monkeypatch, shape):
     rotation = chosen_rotation(samples, 8)
     found = []
     with monkeypatch.context() as patch:
-        patch.setattr(colour_rotation, "_turn_of", lambda *sums: found.append(sums))
+        patch.setattr(rotations, "_turn_of", lambda *sums: found.append(sums))
         chosen_rotation(samples, 8)
-        patch.setattr(colour_rotation, "BAND_SAMPLES", 90)
+        patch.setattr(rotations, "BAND_SAMPLES", 90)
         chosen_rotation(samples, 8)
     assert found[0] == found[1]
     assert chosen_rotation(np.dstack([samples, samples[..., :1]]), 8) == rotation

@@ -1,37 +1,24 @@
-"""Colours of the fine layout: red, green and blue turned to the axes of a tile.
+"""The choice of the colour rotation of a tile. *Encoder only*.
 
-Source: section "Colours" of ``docs/format/format.md``. The encoder chooses the rotation by a
-Karhunen-Loeve transform of differences of the colours, as in N. Ahmed, K. R. Rao, "Orthogonal
-Transforms for Digital Signal Processing", 1975, chapter 9.
+Source: N. Ahmed, K. R. Rao, "Orthogonal Transforms for Digital Signal Processing", 1975, chapter 9:
+a Karhunen-Loeve transform of differences of the colours.
 """
 
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from mmpcodec.depth import BYTE, middle, most, sample_type
+from mmpcodec.depth import BYTE
+from mmpcodec.reference.colour import (
+    AXES,
+    LEAST_ROTATION,
+    MOST_ROTATION,
+    NO_ROTATION,
+    REAL,
+    Rotation,
+    product,
+)
 from mmpcodec.runtime.arrays import bands, module_of, on_device
-
-Rotation = tuple[int, int, int]
-"""The vector part of a quaternion whose real part is ``REAL``; each number is -128 to 127."""
-
-NO_ROTATION: Rotation = (0, 0, 0)
-REAL = 128
-LEAST_ROTATION, MOST_ROTATION = -128, 127
-
-AXES = (28, 35, -20), (28, 0, 40), (28, -35, -20)
-"""Red, green and blue, in 1/28, of one unit of luma, Co and Cg, not turned.
-
-The columns are at right angles.
-"""
-SCALE = 28
-BITS = 18
-"""Bits of the fraction of a matrix's numbers."""
-MOST_DEPTH_OF_INT32 = 11
-"""Most bits of a plane's samples for which all sums fit int32."""
 
 BAND_SAMPLES = 1 << 16
 """Number of pixels of a band of rows whose differences are summed at a time."""
@@ -44,57 +31,8 @@ _SWEEPS = 8
 _Matrix = list[list[float]]
 
 
-def matrix_of(rotation: Rotation) -> list[list[int]]:
-    """Return red, green and blue of one unit of each plane, in ``2**-BITS``; rows are colours."""
-    size, matrix = _scaled(rotation)
-    return [
-        [
-            _rounded(_product(matrix, AXES, colour, plane) << BITS, SCALE * size)
-            for plane in range(3)
-        ]
-        for colour in range(3)
-    ]
-
-
-def inverse_of(rotation: Rotation) -> list[list[int]]:
-    """Return the planes' parts of one unit of each colour, in ``2**-BITS``; rows are planes."""
-    size, matrix = _scaled(rotation)
-    norms = [sum(axis[plane] ** 2 for axis in AXES) for plane in range(3)]
-    return [
-        [
-            _rounded(SCALE * _product(matrix, AXES, colour, plane) << BITS, norms[plane] * size)
-            for colour in range(3)
-        ]
-        for plane in range(3)
-    ]
-
-
-def to_planes(colours: Sequence[Any], depth: int, fine: int, rotation: Rotation) -> list[Any]:
-    """Convert red, green and blue to luma and both chromas.
-
-    Parameters
-    ----------
-    colours : sequence of three arrays
-        In host or device memory.
-    depth : int
-        Bits per sample of the colours.
-    fine : int
-        Bits per sample of the planes.
-    rotation : Rotation
-    """
-    wide = [plane.astype(_kind(fine)) << (fine - depth) for plane in colours]
-    return [_weighted(row, wide, middle(fine), BITS, fine) for row in inverse_of(rotation)]
-
-
-def from_planes(planes: Sequence[Any], fine: int, depth: int, rotation: Rotation) -> list[Any]:
-    """Convert luma and both chromas to red, green and blue; the inverse of ``to_planes``."""
-    wide = [plane.astype(_kind(fine)) for plane in planes]
-    shift = BITS + fine - depth
-    return [_weighted(row, wide, middle(fine), shift, depth) for row in matrix_of(rotation)]
-
-
 def chosen_rotation(samples: Any, depth: int) -> Rotation:
-    """Return the rotation whose axes are those of the differences of neighbours. *Encoder only*.
+    """Return the rotation whose axes are those of the differences of neighbours.
 
     Neighbours are means of 2x2 pixels, side by side and one above the other. Luma has the axis
     nearest to it, and so have both chromas. All sums are exact and all other arithmetic is that of
@@ -135,46 +73,6 @@ def _sums(samples: Any, depth: int, first: int, end: int, last: bool) -> Any:
     return sum(part.T @ part for part in parts)
 
 
-def _kind(fine: int) -> Any:
-    return np.int32 if fine <= MOST_DEPTH_OF_INT32 else np.int64
-
-
-def _weighted(
-    weights: Sequence[int], parts: Sequence[Any], mid: int, shift: int, depth: int
-) -> Any:
-    """Return weighted sums of differences from ``mid``, added to it, in samples of ``depth`` bits.
-
-    The sums have ``shift`` bits more than the samples.
-    """
-    xp = module_of(parts[0])
-    total = parts[0] * weights[0]
-    product = xp.empty_like(total)
-    for part, weight in zip(parts[1:], weights[1:], strict=True):
-        total += xp.multiply(part, weight, out=product)
-    total += (mid << BITS) - mid * sum(weights) + (1 << shift >> 1)
-    total >>= shift
-    return total.clip(0, most(depth), out=total).astype(sample_type(depth))
-
-
-def _rounded(number: int, divisor: int) -> int:
-    return (2 * number + divisor) // (2 * divisor)
-
-
-def _scaled(rotation: Rotation) -> tuple[int, list[list[int]]]:
-    """Return the matrix of a quaternion: a number, and a matrix to be divided by it."""
-    w, (x, y, z) = REAL, rotation
-    return w * w + x * x + y * y + z * z, [
-        [w * w + x * x - y * y - z * z, 2 * (x * y - w * z), 2 * (x * z + w * y)],
-        [2 * (x * y + w * z), w * w - x * x + y * y - z * z, 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), w * w - x * x - y * y + z * z],
-    ]
-
-
-def _product(first: Any, second: Any, row: int, column: int) -> Any:
-    """Return one number of the product of two 3x3 matrices."""
-    return sum(first[row][index] * second[index][column] for index in range(3))
-
-
 def _turn_of(sums: _Matrix, pairs: int) -> Rotation:
     """Return the rotation to the axes of a matrix of sums of products of red, green and blue."""
     columns = list(zip(*AXES, strict=True))
@@ -191,7 +89,7 @@ def _turn_of(sums: _Matrix, pairs: int) -> Rotation:
     ]
     real = 1.0 + matrix[0][0] + matrix[1][1] + matrix[2][2]
     numbers = [
-        math.floor(REAL * _product([axis], axes, 0, colour) / real + 0.5) for colour in range(3)
+        math.floor(REAL * product([axis], axes, 0, colour) / real + 0.5) for colour in range(3)
     ]
     x, y, z = (min(max(value, LEAST_ROTATION), MOST_ROTATION) for value in numbers)
     return x, y, z
@@ -236,7 +134,7 @@ def _determinant(matrix: _Matrix) -> float:
 
 
 def _times(first: Any, second: Any) -> Any:
-    return [[_product(first, second, row, column) for column in range(3)] for row in range(3)]
+    return [[product(first, second, row, column) for column in range(3)] for row in range(3)]
 
 
 def _transposed(matrix: _Matrix) -> _Matrix:

@@ -1,0 +1,164 @@
+"""Coding of layers in tasks: by a backend, then filters; and the cost of each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from mmpcodec.codec.layers.tasks import LayerTask, samples_on_host
+from mmpcodec.depth import extra_bits
+from mmpcodec.format import layers
+from mmpcodec.format.layers import Layer
+from mmpcodec.format.layouts import Layout
+from mmpcodec.reference.blocks.partition import is_small
+from mmpcodec.reference.blocks.steps import steps_of
+from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
+from mmpcodec.reference.filters.post import OFF
+from mmpcodec.runtime.progress import Progress, in_turn
+from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
+from mmpcodec.tools import BlockTools
+from mmpcodec.trace import Coded, Trace
+
+
+@dataclass(frozen=True)
+class CodedLayer:
+    """A layer coded by one candidate: its samples are filtered, its size is that in the file."""
+
+    layer: Layer
+    samples: np.ndarray
+    trace: Trace
+    backend: str
+    cost: float
+    size: int
+
+
+CodedLayers = dict[tuple[int, Layout, int], dict[int | None, CodedLayer]]
+"""Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
+
+KnownLossless = dict[tuple[int, int], tuple[Layer, np.ndarray, Trace]]
+"""Layers of lossless samples, decoded, by tile and layer, at any lambda."""
+
+
+def coded_layers(
+    tasks: Sequence[LayerTask],
+    known: KnownLossless,
+    threads: int | None,
+    progress: Progress | None,
+) -> CodedLayers:
+    """Code layers; those that earlier planes predict come after these planes."""
+    found: CodedLayers = {}
+    rounds: dict[int, list[LayerTask]] = {}
+    for task in tasks:
+        rounds.setdefault(task.params.tools.cross_component, []).append(task)
+    ordered = [rounds[place] for place in sorted(rounds)]
+    shares = [sum(task.share for task in own) for own in ordered]
+    for own, part in zip(ordered, in_turn(progress, shares), strict=True):
+        batches = _batches([replace(task, earlier=_earlier(task, found)) for task in own])
+        runs = []
+        for batch in batches:
+            tools, share = batch[0].params.tools, sum(task.share for task in batch)
+            wide = isinstance(tools, BlockTools) and not tools.trees
+            run, aside = partial(_code, batch, known), batch[0].backend.releases_gil
+            runs.append(Task(run, share, aside=aside, wide=wide))
+        for batch, made in zip(batches, run_all(runs, threads, part), strict=True):
+            for task, layer in zip(batch, made, strict=True):
+                place = task.tile, task.layout, task.layer
+                found.setdefault(place, {})[task.candidate] = layer
+    return found
+
+
+def best_of(layers: Mapping[int | None, CodedLayer]) -> int | None:
+    """Return the candidate that codes a layer at the least cost."""
+    return min(layers, key=lambda index: (layers[index].cost, layers[index].size, index or 0))
+
+
+def _earlier(task: LayerTask, found: CodedLayers) -> list[np.ndarray]:
+    """Return the decoded planes that predict the layer of a task."""
+    numbers = range(task.params.tools.cross_component)
+    of_layers = [found[task.tile, task.layout, layer] for layer in numbers]
+    return [own[best_of(own)].samples for own in of_layers]
+
+
+def _batches(tasks: Sequence[LayerTask]) -> list[list[LayerTask]]:
+    """Return the tasks of each call: all with equal parameters if the backend batches, or one."""
+    batches: dict[Any, list[LayerTask]] = {}
+    for number, task in enumerate(tasks):
+        alike = (task.params, task.depth) if task.backend.batches else number
+        batches.setdefault(alike, []).append(task)
+    return list(batches.values())
+
+
+def _code(
+    batch: Sequence[LayerTask], known: KnownLossless, threads: int | None, progress: Progress
+) -> list[CodedLayer]:
+    """Code layers of one depth with equal parameters."""
+    if batch[0].params.tools.lossless:
+        return [_lossless(task, known, threads, progress) for task in batch]
+    coded = batch[0].backend.encode_batch(batch, threads=threads, progress=progress)
+    each = threads_of_each(threads, len(batch))
+    pairs = list(zip(batch, coded, strict=True))
+    return side_by_side(lambda pair: _finished(pair[0], pair[1], each), pairs, threads)
+
+
+def _lossless(
+    task: LayerTask, known: KnownLossless, threads: int | None, progress: Progress
+) -> CodedLayer:
+    """Code a layer of lossless samples, or take it from the known ones."""
+    place = task.tile, task.layer
+    if place not in known:
+        tools = task.params.tools
+        coded = task.backend.encode(task, threads=threads, progress=progress)
+        samples = task.plane if tools.without_loss else coded.samples
+        known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
+    return _costed(task, *known[place])
+
+
+def _finished(task: LayerTask, coded: Coded, threads: int | None) -> CodedLayer:
+    """Filter a coded layer: by fixed filters, post filter and cross-component filter."""
+    tools, samples = task.params.coded_tools, coded.samples
+    # The coefficients of a post filter pay in few small tiles, and take long to fit.
+    fits = tools.post_filter and not (task.header.tool_sets and is_small(samples.shape))
+    depth, steps = task.depth, steps_of(tools, coded.trace.changes)
+    # What is not seen is as good as it is decoded.
+    source = task.weighting.shown(samples, samples_on_host(task.plane))
+    backend, lambda_fixed = task.backend, task.params.lambda_fixed
+    bank = backend.fixed_filters
+
+    def finished(scales: int, *, only_bank: bool = False) -> CodedLayer:
+        shown = bank.apply(samples, scales, steps, depth, threads=threads)
+        own, of_planes = OFF, NO_CROSS_COMPONENT
+        if fits and not only_bank:
+            own, shown = backend.post_filter.fit_and_apply(
+                source, shown, lambda_fixed, depth, threads=threads
+            )
+        if tools.cross_component_filter and not only_bank:
+            of_planes, shown = backend.cross_component_filter.fit_and_apply(
+                source, shown, task.earlier, lambda_fixed, depth, threads=threads
+            )
+        used = replace(tools, fixed_filters=scales) if isinstance(tools, BlockTools) else tools
+        layer = Layer(task.name, used, coded.payload, own, of_planes)
+        return _costed(task, layer, shown, coded.trace.with_filter(layer.filter_bits))
+
+    if task.params.tools.fixed_filters is not None:
+        return finished(task.params.tools.fixed_filters)
+    scales = bank.choose(source, samples, steps, depth, threads=threads)
+    if not task.header.tool_sets:
+        return finished(scales)
+    # A tile writes no fixed filters if it has those of the tool set.
+    tried = sorted({0, task.header.tool_sets[0].fixed_filters or 0, scales})
+    # A post filter takes too long to fit it to each.
+    best = min((finished(each, only_bank=True) for each in tried), key=lambda one: one.cost)
+    more = fits or (tools.cross_component_filter and len(task.earlier) > 0)
+    return finished(best.layer.tools.fixed_filters or 0) if more else best
+
+
+def _costed(task: LayerTask, layer: Layer, samples: np.ndarray, trace: Trace) -> CodedLayer:
+    """Return a coded layer with its rate-distortion cost."""
+    size, error = len(layers.write_layer(layer, task.header)), 0.0
+    if task.compared and not layer.tools.without_loss:
+        error = task.weighting.squared_error(samples_on_host(task.plane), samples)
+        error /= 4.0 ** extra_bits(task.depth)
+    cost = task.weight * error + task.lam * 8 * size
+    return CodedLayer(layer, samples, trace, task.backend.name, cost, size)

@@ -1,0 +1,126 @@
+"""Coding of palettes by a backend.
+
+Source: section "Palette" of ``docs/format/format.md``.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from mmpcodec.backends.base import Backend, PlaneTask
+from mmpcodec.codec.encoding import LayerCoding
+from mmpcodec.errors import CorruptStream, FormatError
+from mmpcodec.format.palette import SECTION, ColourTools, Palette, Streams, joined
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.entropy.syntax import PALETTE_COLOURS
+from mmpcodec.reference.palette import PaletteSamples
+from mmpcodec.runtime.progress import Progress
+from mmpcodec.tools import LosslessTools
+from mmpcodec.trace import Trace
+
+NAME = "palette"
+"""Name of a palette among the layers of a file."""
+
+
+def encode_palette(
+    backend: Backend,
+    colours: NDArray[np.uint16],
+    numbers: NDArray[np.uint16],
+    transparent: bool,
+    depth: int,
+    tools: LosslessTools,
+    threads: int | None = None,
+    progress: Progress | None = None,
+    *,
+    of_colours: bool = True,
+) -> tuple[Palette, Trace]:
+    """Encode a palette: colours and numbers as in ``PaletteSamples``.
+
+    ``depth`` is that of the colours, ``tools`` are for the numbers. Without the colours only the
+    trace of the numbers is of use.
+    """
+    stream, trace = b"", Trace({})
+    if of_colours:
+        row = PlaneTask(colours[None], EncodeParams(tools=ColourTools()), depth)
+        coded = backend.encode(row, threads=threads)
+        stream, trace = coded.payload, coded.trace
+    palette = Palette(tools, len(colours), transparent, b"")
+    own = PlaneTask(numbers, EncodeParams(tools=tools), palette.depth)
+    coded = backend.encode(own, threads=threads, progress=progress)
+    palette = replace(palette, payload=joined(Streams(stream, coded.payload)))
+    return palette, _trace_of(palette, trace, coded.trace, numbers)
+
+
+def decode_palette(
+    backend: Backend,
+    palette: Palette,
+    shape: tuple[int, int],
+    colours_count: int,
+    depth: int,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> tuple[PaletteSamples, Trace]:
+    """Decode a palette of a tile of ``shape`` (H, W) and colours of a count of samples and a depth.
+
+    Raises
+    ------
+    FormatError
+        When the payload does not decode, or a pixel has a number that no colour has.
+    """
+    streams = palette.streams()
+    with _named("colours"):
+        size = 1, palette.entries, colours_count
+        row = backend.decode(streams.colours, size, ColourTools(), depth=depth, threads=threads)
+    with _named("numbers"):
+        own = backend.decode(
+            streams.numbers,
+            shape,
+            palette.tools,
+            depth=palette.depth,
+            threads=threads,
+            progress=progress,
+        )
+    numbers = own.samples.astype(np.uint16)
+    beyond = numbers > palette.largest
+    if beyond.any():
+        first = int(numbers[beyond][0])
+        fault = f"number of a pixel is {first}, allowed is 0 to {palette.largest}"
+        raise CorruptStream(SECTION, fault, palette.offset)
+    colours = row.samples.reshape(palette.entries, colours_count)
+    found = PaletteSamples(colours.astype(np.uint16), numbers)
+    return found, _trace_of(palette, row.trace, own.trace, numbers)
+
+
+def coding_of(
+    palette: Palette, trace: Trace | None = None, backend: str = "", tile: int = 0
+) -> LayerCoding:
+    """Describe a palette as a layer of a tile; see ``LayerCoding``."""
+    return LayerCoding(
+        NAME,
+        palette.tools,
+        len(palette.payload),
+        trace=trace,
+        tile=tile,
+        backend=backend,
+        depth=palette.depth,
+        entries=palette.entries,
+        transparent=palette.transparent,
+    )
+
+
+def _trace_of(palette: Palette, of_colours: Trace, own: Trace, numbers: np.ndarray) -> Trace:
+    """Return the trace of the numbers' stream with the bits of the colours."""
+    bits = {PALETTE_COLOURS: sum(of_colours.bits.values()), **own.bits}
+    return replace(own, bits=bits, drawn=numbers < palette.entries)
+
+
+@contextmanager
+def _named(what: str) -> Iterator[None]:
+    """Name the part of the palette in errors of its stream."""
+    try:
+        yield
+    except FormatError as error:
+        raise error.within(f"{what} of the palette") from None

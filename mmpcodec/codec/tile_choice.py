@@ -1,0 +1,156 @@
+"""The encoding of tiles: by layers, without loss, and with a palette; the cheapest way is kept.
+
+*Encoder only*.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from mmpcodec.backends.base import Backend
+from mmpcodec.codec.layers.choice import code_layers
+from mmpcodec.codec.layers.coding import KnownLossless
+from mmpcodec.codec.layers.tasks import LOSSLESS, without_error
+from mmpcodec.codec.palettes.cells import looks_drawn
+from mmpcodec.codec.palettes.choice import chosen_palette, may_have_palette, with_palette
+from mmpcodec.codec.palettes.search import PaletteTrial
+from mmpcodec.codec.tile_coding import TileEncoding, TileSource
+from mmpcodec.codec.weighting.tuned_errors import cost_of
+from mmpcodec.params import EncodeParams
+from mmpcodec.reference.lossless.planes import to_planes
+from mmpcodec.reference.lossless.values import used_values
+from mmpcodec.runtime.progress import Progress, in_turn, report_progress
+from mmpcodec.runtime.tasks import SharedProgress, side_by_side, threads_of_each
+from mmpcodec.tools import Tools
+
+FEW_VALUES = 2
+"""Least average number of distinct values per quantisation step (2 max_error + 1); a plane below it
+is also tried without loss."""
+OF_PALETTES, OF_LAYERS_BELOW = 7, 1
+"""Shares in the progress of tiles with palettes."""
+
+
+def encode_tiles(
+    tiles: Sequence[TileSource],
+    candidates: Sequence[EncodeParams],
+    chosen: Mapping[Tools, Backend],
+    threads: int | None,
+    progress: Progress | None,
+    known: KnownLossless | None = None,
+    numbers: Sequence[int] | None = None,
+) -> list[TileEncoding]:
+    """Encode tiles of one or several pictures.
+
+    Parameters
+    ----------
+    tiles : sequence of TileSource
+    candidates : sequence of EncodeParams
+        One set of tools each, all with one lambda.
+    chosen : mapping of Tools to Backend
+        The backend for each set of tools, and for lossless samples, which code alpha.
+    threads, progress
+        See ``encode``.
+    known : KnownLossless or None
+        Lossless samples of these tiles from earlier calls; this call adds its own.
+    numbers : sequence of int or None
+        Numbers of the tiles in ``known``; None counts them from 0.
+    """
+    numbered = dict(zip(numbers or range(len(tiles)), tiles, strict=True))
+    near = next((candidate for candidate in candidates if candidate.tools.max_error), None)
+    again = numbered
+    if near is not None:
+        bound = near.tools.max_error
+        again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound))
+    # With a maximal error, only tiles without loss have palettes.
+    drawn = _those(again, lambda tile: candidates[0].palette and may_have_palette(tile))
+    steps = [numbered, drawn] if near is None else [numbered, again, drawn]
+    shares = [sum(tile.fragments for tile in each.values()) for each in steps]
+    parts = in_turn(progress, shares)
+
+    known = {} if known is None else known
+    found = code_layers(numbered, candidates, chosen, known, threads, next(parts))
+    ways = {number: [one] for number, one in found.items()}
+    if near is not None:
+        candidates = [without_error(near)]
+        chosen = {**chosen, candidates[0].tools: chosen[near.tools]}
+        exact = code_layers(again, candidates, chosen, {}, threads, next(parts))
+        for number, one in exact.items():
+            ways[number].insert(0, one)
+    below = {number: ways[number][0] for number in drawn}
+    with_palettes = _with_palettes(drawn, below, candidates, chosen, threads, next(parts))
+    for number, one in with_palettes.items():
+        ways[number].insert(1, one)
+
+    def cheapest(number: int) -> TileEncoding:
+        """Return the way of the least cost, or size if errors are bounded, the first of equals."""
+        one, *others = ways[number]
+        if others and near is None:
+            one = min(ways[number], key=lambda way: cost_of(numbered[number], way, candidates[0]))
+        elif others:
+            one = min(ways[number], key=lambda way: len(way.data))
+        return replace(one, costs=found[number].costs, used=found[number].used)
+
+    return side_by_side(cheapest, list(numbered), threads)
+
+
+def _those(
+    tiles: Mapping[int, TileSource], chosen: Callable[[TileSource], bool]
+) -> dict[int, TileSource]:
+    """Return the tiles that a function chooses."""
+    return {number: tile for number, tile in tiles.items() if chosen(tile)}
+
+
+def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:
+    """Return whether a tile may take fewer bytes without loss than with a maximal error.
+
+    That is so if it looks drawn, or if a plane has few values for its range: only lossless coding
+    names the values that occur, and draws palettes.
+    """
+    step = 2 * bound + 1
+    for plane in to_planes(tile.on_host):
+        values = np.flatnonzero(used_values(plane, tile.depth))
+        if len(values) * step < FEW_VALUES * (int(values[-1] - values[0]) + step):
+            return True
+    return looks_drawn(tile.on_host, tile.depth)
+
+
+def _with_palettes(
+    tiles: Mapping[int, TileSource],
+    found: Mapping[int, TileEncoding],
+    candidates: Sequence[EncodeParams],
+    chosen: Mapping[Tools, Backend],
+    threads: int | None,
+    progress: Progress,
+) -> dict[int, TileEncoding]:
+    """Return tiles with a palette over their layers, where a palette may pay.
+
+    ``found`` are the tiles without one; see ``encode_tiles`` for the other parameters.
+    """
+    if not tiles:
+        return {}
+    of_palettes, of_layers = in_turn(progress, [OF_PALETTES, OF_LAYERS_BELOW])
+    shared = SharedProgress(of_palettes, [tile.fragments for tile in tiles.values()])
+    backend, each = chosen[LOSSLESS], threads_of_each(threads, len(tiles))
+
+    def choose(place: int) -> PaletteTrial | None:
+        number, part = list(tiles)[place], shared.of(place)
+        return chosen_palette(tiles[number], found[number], candidates, backend, each, part)
+
+    trials = zip(tiles, side_by_side(choose, range(len(tiles)), threads), strict=True)
+    palettes = {number: trial for number, trial in trials if trial is not None}
+    # What a palette draws does not count in the layers below it.
+    shown = {
+        number: replace(tiles[number], hidden=trial.trace.drawn)
+        for number, trial in palettes.items()
+        if trial.palette.transparent
+    }
+    lossy = [candidate for candidate in candidates if not candidate.tools.lossless]
+    below = code_layers(shown, lossy, chosen, {}, threads, of_layers)
+    report_progress(of_layers, 1, 1)
+    return {
+        number: with_palette(
+            tiles[number], trial, found[number], below.get(number), candidates, backend, each
+        )
+        for number, trial in palettes.items()
+    }
