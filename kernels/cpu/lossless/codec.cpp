@@ -77,8 +77,8 @@ struct RowCoder {
     virtual void code_row(int row) = 0;
 };
 
-template <class Sum, int Models>
-using Coder = PlaneCoder<StreamCoder, Sum, Models>;
+template <int Models>
+using Coder = PlaneCoder<StreamCoder, Models>;
 template <class Sum, class Term>
 using Fast = FastCoder<StreamCoder, Sum, Term>;
 
@@ -91,10 +91,8 @@ using Fast = FastCoder<StreamCoder, Sum, Term>;
 MMP_CODE_ROW(Fast<int32_t, int16_t>)
 MMP_CODE_ROW(Fast<int64_t, int16_t>)
 MMP_CODE_ROW(Fast<int64_t, int32_t>)
-MMP_CODE_ROW(Coder<int32_t, 8>)
-MMP_CODE_ROW(Coder<int32_t, 16>)
-MMP_CODE_ROW(Coder<int64_t, 8>)
-MMP_CODE_ROW(Coder<int64_t, 16>)
+MMP_CODE_ROW(Coder<8>)
+MMP_CODE_ROW(Coder<16>)
 
 template <class One>
 class RowsOf : public RowCoder {
@@ -138,11 +136,8 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, in
         return depth <= 8    ? make.template operator()<Fast<int32_t, int16_t>>()
                : depth <= 12 ? make.template operator()<Fast<int64_t, int16_t>>()
                              : make.template operator()<Fast<int64_t, int32_t>>();
-    if (depth <= 8)
-        return tools.models == 8 ? make.template operator()<Coder<int32_t, 8>>()
-                                 : make.template operator()<Coder<int32_t, 16>>();
-    return tools.models == 8 ? make.template operator()<Coder<int64_t, 8>>()
-                             : make.template operator()<Coder<int64_t, 16>>();
+    return tools.models == 8 ? make.template operator()<Coder<8>>()
+                             : make.template operator()<Coder<16>>();
 }
 
 // Codes all planes, each by a thread. A plane is two rows behind the one before it.
