@@ -1,7 +1,6 @@
 #include "cpu/lossless/predictors.h"
 
 #include <algorithm>
-#include <bit>
 
 #include "cpu/lossless/fit.h"
 #include "cpu/lossless/sums.h"
@@ -121,8 +120,8 @@ private:
 }  // namespace
 
 std::unique_ptr<Predictors> predictors_of(const PlanesBeside& planes, int count) {
-    const int bits = std::bit_width(unsigned(planes.own->most));
-    if (bits <= 8) return std::make_unique<AtLevel<int32_t>>(planes, count, bits);
+    const int bits = bit_length(planes.own->most);
+    if (planes.bits() <= 8) return std::make_unique<AtLevel<int32_t>>(planes, count, bits);
     return std::make_unique<AtLevel<int64_t>>(planes, count, bits);
 }
 
