@@ -98,6 +98,7 @@ public:
           of_steps_(of_steps<Value>(steps, picture.depth)),
           weighted_(width_),
           places_(width_) {
+        runs_.reserve(steps.across);  // advance() must not throw
         find_runs((row_ + 1) / steps.size);
     }
 
@@ -230,6 +231,12 @@ private:
 
 static_assert(kBankWindow == 3, "the sums above are of seven");
 
+// A function of its own, because compiling it once for each user takes long.
+template <class Rows>
+MMP_SIMD_LEVELS void advance(Rows& rows) {
+    rows.next();
+}
+
 constexpr int kFormsOfActivity = kBankDirections * kBankTurns;
 
 template <class Value, class Sample>
@@ -240,7 +247,7 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSte
     for (int i = 0; i < kForms; ++i) scale_of[i] = scales[i / kFormsOfActivity];
     out += range.first * picture.width;
     for (int64_t row = range.first; row < range.last; ++row, out += picture.width) {
-        rows.next();
+        advance(rows);
         for (int64_t c = 0; c < picture.width; ++c)
             out[c] = Sample(bank_sample(rows.samples()[c], rows.weighted()[c],
                                         scale_of[rows.places()[c]], picture.depth.most()));
@@ -255,7 +262,7 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
     const int most = picture.depth.most();
     std::vector<uint32_t> squares(kBankScales * width);
     for (int64_t row = range.first; row < range.last; ++row) {
-        rows.next();
+        advance(rows);
         const Sample* wanted = source + row * width;
         const auto* x = rows.samples();
         const int32_t* weighted = rows.weighted();

@@ -78,6 +78,12 @@ private:
 
 static_assert(kActivityReach == 2, "the sums above are of five");
 
+// A function of its own, because compiling it once for each user takes long.
+template <class Rows>
+MMP_SIMD_LEVELS void advance(Rows& rows) {
+    rows.next();
+}
+
 // Products of a row are summed this many samples at a time. Up to a depth of 10, 32-bit sums
 // suffice: 512 * 2046 * 2046 < 2^31.
 constexpr int kSummedAtOnce = 512, kShortProducts = 10;
@@ -123,7 +129,7 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTa
     int32_t* weighted = sums.data();
     out += range.first * width;
     for (int64_t row = range.first; row < range.last; ++row, out += width) {
-        rows.next();
+        advance(rows);
         const auto* around = rows.around();
         const auto* x = rows.samples();
         std::fill_n(weighted, width, 0);
@@ -144,7 +150,7 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
     FilterRows<Value, Sample> rows(picture, range.first);
     std::vector<ClassBlock<Value, Sample>> blocks(kFilterClasses);
     for (int64_t row = range.first; row < range.last; ++row) {
-        rows.next();
+        advance(rows);
         const auto* around = rows.around();
         const auto* x = rows.samples();
         const Sample* wanted = source + row * picture.width;
@@ -166,7 +172,7 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
     using Sum = SquareSum<Sample>;
     FilterRows<Value, Sample> rows(picture, range.first);
     for (int64_t row = range.first; row < range.last; ++row) {
-        rows.next();
+        advance(rows);
         const auto* around = rows.around();
         const Sample *wanted = source + row * picture.width, *found = shown + row * picture.width;
         for (int64_t first = 0; first < picture.width; first += kSummedAtOnce) {

@@ -7,12 +7,11 @@
 #include <algorithm>
 #include <bit>
 
+#include "cpu/lossless/predictors.h"
 #include "cpu/runtime/simd.h"
 #include "cpu/runtime/zeroed.h"
 
 namespace mmp {
-
-constexpr int kMostPredictors = 3;
 
 class Blend {
 public:

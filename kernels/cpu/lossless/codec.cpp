@@ -77,10 +77,10 @@ struct RowCoder {
     virtual void code_row(int row) = 0;
 };
 
-template <class Sum, int Models>
-using Coder = PlaneCoder<StreamCoder, Sum, Models>;
-template <class Sum, class Term>
-using Fast = FastCoder<StreamCoder, Sum, Term>;
+template <int Models>
+using Coder = PlaneCoder<StreamCoder, Models>;
+template <class Sum>
+using Fast = FastCoder<StreamCoder, Sum>;
 
 // Template functions cannot be compiled for several SIMD levels. Inlined, the arithmetic could move
 // to before the change of the rounding.
@@ -88,13 +88,10 @@ using Fast = FastCoder<StreamCoder, Sum, Term>;
     MMP_SIMD_LEVELS __attribute__((noinline)) void code_row(__VA_ARGS__& one, int row) { \
         one.code_row(row);                                                              \
     }
-MMP_CODE_ROW(Fast<int32_t, int16_t>)
-MMP_CODE_ROW(Fast<int64_t, int16_t>)
-MMP_CODE_ROW(Fast<int64_t, int32_t>)
-MMP_CODE_ROW(Coder<int32_t, 8>)
-MMP_CODE_ROW(Coder<int32_t, 16>)
-MMP_CODE_ROW(Coder<int64_t, 8>)
-MMP_CODE_ROW(Coder<int64_t, 16>)
+MMP_CODE_ROW(Fast<int32_t>)
+MMP_CODE_ROW(Fast<int64_t>)
+MMP_CODE_ROW(Coder<8>)
+MMP_CODE_ROW(Coder<16>)
 
 template <class One>
 class RowsOf : public RowCoder {
@@ -123,7 +120,7 @@ struct Part {
     int64_t map_rate = 0;
 };
 
-std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, int depth,
+std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
                                   const LosslessTools& tools) {
     const auto before = [&](int back) {
         return number >= back ? parts[number - back].plane.get() : nullptr;
@@ -135,14 +132,10 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number, in
         return std::make_unique<RowsOf<One>>(planes, own, tools, coder);
     };
     if (tools.models == kFewestModels)
-        return depth <= 8    ? make.template operator()<Fast<int32_t, int16_t>>()
-               : depth <= 12 ? make.template operator()<Fast<int64_t, int16_t>>()
-                             : make.template operator()<Fast<int64_t, int32_t>>();
-    if (depth <= 8)
-        return tools.models == 8 ? make.template operator()<Coder<int32_t, 8>>()
-                                 : make.template operator()<Coder<int32_t, 16>>();
-    return tools.models == 8 ? make.template operator()<Coder<int64_t, 8>>()
-                             : make.template operator()<Coder<int64_t, 16>>();
+        return planes.bits() <= 8 ? make.template operator()<Fast<int32_t>>()
+                                  : make.template operator()<Fast<int64_t>>();
+    return tools.models == 8 ? make.template operator()<Coder<8>>()
+                             : make.template operator()<Coder<16>>();
 }
 
 // Codes all planes, each by a thread. A plane is two rows behind the one before it.
@@ -173,7 +166,7 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
     }
     for (int number = 0; number < count; ++number)
         if (parts[number].plane->most > 0)
-            parts[number].rows = rows_of(parts, number, shape.depth, tools);
+            parts[number].rows = rows_of(parts, number, tools);
 
     const auto fragments = [](int side) { return int64_t{cells_along(side)}; };
     const int64_t across = fragments(shape.width), total = across * fragments(shape.height) * count;

@@ -19,8 +19,8 @@
 
 namespace mmp {
 
-// Sum is int32_t where samples have eight bits at most, Term is int16_t where they have twelve.
-template <class Coder, class Sum, class Term>
+// Sum is int32_t where samples have eight bits at most.
+template <class Coder, class Sum>
 class FastCoder {
 public:
     FastCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
@@ -213,7 +213,7 @@ private:
     const PlanesBeside planes_;
     LosslessPlane& plane_;
     const int q_, max_error_, step_, step_bits_, bits_;
-    Strips<Sum, kColumns, Term> strips_;
+    Strips<Sum, kColumns> strips_;
     int biases_[64][kActivities] = {};
     uint32_t hits_[kMostHitUses + 1][kActivities][8] = {};
     ZeroedLines<uint32_t> first_;

@@ -54,33 +54,29 @@ public:
     // Where FadedSums puts the products of regressors.
     Sum* matrix() { return matrix_; }
 
-    // Prepares the steps 0 to N - 1 of the elimination.
+    // Prepares the steps of the elimination.
     MMP_INLINE void begin() {
         set_rows(matrix_);
         std::fill_n(worst_, kColumns, 0.0);
         least_ = kMostChange;
     }
-    template <int From, int To>
-    MMP_INLINE void eliminate() {
-        if constexpr (From < To) {
-            step<From>();
-            eliminate<From + 1, To>();
-        }
-    }
+    // Does all steps. It is compiled for the lowest SIMD level, because only rows begin with it.
+    __attribute__((noinline)) void eliminate_all() { eliminate<0>(); }
 
     // Returns the predicted difference of a sample from its level, in 1/64 of a sample's unit.
-    // Meanwhile it does the steps 0 to kMeanwhile - 1 of the next sample.
+    // Meanwhile it does the steps of the next sample.
     MMP_INLINE int drift(const Sum* targets, const Regressors& regressors, Fit& next) const {
         constexpr int kDropped = kWeightBits - kFractionBits;
         int64_t sum;
         const bool sure =
             substitute(targets, regressors, sum, next, std::make_integer_sequence<int, N>());
+        next.template eliminate<kMeanwhile>();
         if (!kExactDoubles || !sure) [[unlikely]] sum = integer_sum(targets, regressors);
         return int((sum + (1 << (kDropped - 1))) >> kDropped);
     }
-    static constexpr int kMeanwhile = 6;  // as many as take as long as drift()
 
 private:
+    static constexpr int kMeanwhile = 6;  // steps that take as long as drift()
     static constexpr Sum kPrior[4] = {5, 5, -3, 1};
     static constexpr double kRaised = 3.0 * (int64_t{1} << 51), kMostChange = 4294967296.0;
     static constexpr double kUnit = 1.0 / 65536, kAlmostHalf = 0.5 - kUnit / 2;
@@ -125,6 +121,13 @@ private:
                                      (loaded<Lanes>(&kMasks.diagonal[i][j]) & Sum(ridge_));
                 store(rows_[i] + j, __builtin_convertvector(values >> shift_, Doubles4) + kRaised);
             }
+    }
+
+    // Does the steps from I on.
+    template <int I>
+    MMP_INLINE void eliminate() {
+        step<I>();
+        if constexpr (I + 1 < N) eliminate<I + 1>();
     }
 
     // Makes the coefficients of regressor I zero in the rows below row I.

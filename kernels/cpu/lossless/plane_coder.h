@@ -6,53 +6,41 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "cpu/entropy/logistic_mixing.h"
 #include "cpu/lossless/blend.h"
 #include "cpu/lossless/codec.h"
-#include "cpu/lossless/fit.h"
 #include "cpu/lossless/hashes.h"
 #include "cpu/lossless/plane.h"
-#include "cpu/lossless/strips.h"
-#include "cpu/lossless/sums.h"
+#include "cpu/lossless/predictors.h"
 #include "cpu/lossless/context.h"
 #include "cpu/runtime/errors.h"
 
 namespace mmp {
 
-// Sum is int32_t where samples have eight bits at most.
-template <class Coder, class Sum, int Models>
+template <class Coder, int Models>
 class PlaneCoder {
 public:
     PlaneCoder(const PlanesBeside& planes, LosslessPlane& own, const LosslessTools& tools, Coder& coder)
         : planes_(planes),
           plane_(own),
           q_(planes.count),
-          predictors_(tools.predictors),
           step_(2 * tools.max_error + 1),
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
-          narrow_(planes, kOwnOf[0][q_], kOtherOf[0][q_]),
-          wide_(planes, kOwnOf[2][q_], kOtherOf[2][q_]),
-          near_(plane_.width()),
-          fits_{NearFit(bits_), NearFit(bits_)},
-          blend_(predictors_, plane_.width()),
+          predictors_(predictors_of(planes, tools.predictors)),
+          blend_(tools.predictors, plane_.width()),
           mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
           seen_(kTables),
           coder_(coder) {}
 
     MMP_INLINE void code_row(int row) {
         plane_.begin_row(row);
-        narrow_.begin_row(row);
+        predictors_->begin_row(row);
         blend_.begin_row(row);
-        if (predictors_ > 2) wide_.begin_row(row);
-        if (predictors_ > 1) {
-            near_.begin_row(row);
-            begin_fit(0);
-            fits_[0].template eliminate<0, NearFit::N>();
-        }
         find_lines(row, 0);
         for (int column = 0; column < plane_.width(); ++column) {
             code_sample(row, column);
@@ -63,10 +51,6 @@ public:
     }
 
 private:
-    using NearFit = Fit<Sum>;
-    // By predictor, then number of earlier planes: the regressors of each plane.
-    static constexpr int kOwnOf[3][3] = {{10, 8, 6}, {6, 4, 4}, {18, 14, 10}};
-    static constexpr int kOtherOf[3][3] = {{0, 6, 4}, {0, 3, 2}, {0, 6, 6}};
     static constexpr int kTables = 4;
     static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
@@ -154,30 +138,6 @@ private:
         return checked(lines_[table][key >> 29], key);
     }
 
-    // The regressors of the near predictor.
-    MMP_INLINE Regressors near_regressors(int row, int column, int level) const {
-        Regressors u{};
-        const int32_t* here = plane_.sample(row, column);
-        const int own = kOwnOf[1][q_], other = kOtherOf[1][q_];
-        for (int i = 0; i < own; ++i)
-            u.lanes[i] = here[kPlaces[i][0] * plane_.stride() + kPlaces[i][1]] - level;
-        for (int k = 0; k < q_; ++k) {
-            const int32_t* there = planes_.before[k]->sample(row, column);
-            const int its_level = level_at(there, plane_.stride());
-            for (int i = 0; i < other; ++i)
-                u.lanes[own + k * other + i] =
-                    there[kOtherPlaces[i][0] * plane_.stride() + kOtherPlaces[i][1]] - its_level;
-        }
-        return u;
-    }
-
-    // Begins to solve the equations of the near predictor for the sample in this column.
-    MMP_INLINE void begin_fit(int column) {
-        NearFit& fit = fits_[column % 2];
-        near_.find_matrix(column, fit.matrix());
-        fit.begin();
-    }
-
     MMP_INLINE void code_sample(int row, int column) {
         int32_t* here = plane_.sample(row, column);
         const int stride = plane_.stride(), limit = plane_.most << kFractionBits;
@@ -185,22 +145,8 @@ private:
         Seen* seen[kTables];
         for (int table = 0; table < kTables; ++table) seen[table] = &find_seen(table, v.w);
         find_lines(row, column + 1);
-        const int level = level_at(here, stride);
         int predictions[kMostPredictors] = {};
-        predictions[0] = std::clamp(narrow_.predict(row, column, level), 0, limit);
-        if (predictors_ > 2)
-            predictions[2] = std::clamp(wide_.predict(row, column, level), 0, limit);
-        NearFit& next = fits_[(column + 1) % 2];
-        Regressors regressors{};
-        if (predictors_ > 1) {
-            regressors = near_regressors(row, column, level);
-            near_.add_regressors(column, regressors);
-            if (column + 1 < plane_.width()) begin_fit(column + 1);
-            alignas(64) Sum targets[kNearRegressors];
-            near_.find_targets(column, targets);
-            const int drift = fits_[column % 2].drift(targets, regressors, next);
-            predictions[1] = std::clamp((level << kFractionBits) + drift, 0, limit);
-        }
+        predictors_->predict(row, column, level_at(here, stride), predictions);
         const int fitted = blend_.blended(row, column, predictions);
 
         const int activity = activity_at(plane_.error(row, column), stride, v.others, q_);
@@ -212,14 +158,13 @@ private:
 
         const int off = signed_class(median - predicted);
         select(v, predicted, active, off, (mended & 63) >> 3, seen);
-        *here = code_residual(predicted, *here, next);
+        *here = code_residual(predicted, *here);
 
         for (Seen* one : seen) one->learn(*here);
         const int error = (*here << kFractionBits) - fitted;
         corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
         blend_.learn(row, column, predictions, *here);
-        if (predictors_ > 1) near_.add_target(column, regressors, *here - level);
     }
 
     template <class... Terms>
@@ -300,23 +245,17 @@ private:
                                 : predicted >> std::max(0, bits_ - 5)});
     }
 
-    // Codes a bit; does something else between the steps that wait for each other.
-    template <class Meanwhile>
-    MMP_INLINE int code_bit(int decision, int given, const Meanwhile& meanwhile) {
+    MMP_INLINE int code_bit(int decision, int given) {
         const int one = mixed_.predict(decision);
-        meanwhile();
         const int bit = coder_.code(uint32_t(one), given);
         mixed_.learn(decision, bit);
         return bit;
     }
 
-    MMP_INLINE int code_residual(int predicted, int given, NearFit& next) {
-        const auto finish_next = [&]() __attribute__((always_inline)) {
-            if (predictors_ > 1) next.template eliminate<NearFit::kMeanwhile, NearFit::N>();
-        };
+    MMP_INLINE int code_residual(int predicted, int given) {
         int size = 0;
         if (coder_.writes) size = (std::abs(given - predicted) + step_ / 2) / step_;
-        if (!code_bit(kZero, size != 0, finish_next)) return predicted;
+        if (!code_bit(kZero, size != 0)) return predicted;
         // One loop codes these three, because code_bit() is compiled wherever it is called.
         enum { kSign, kSizeLength, kDigits } part = kSign;
         bool negative = predicted == plane_.most;
@@ -339,7 +278,7 @@ private:
                 decision = length - 1 - left < 3 ? high_decision(length) + found : kHigh + 8 * left;
                 wanted = size >> left & 1;
             }
-            const int bit = code_bit(decision, wanted, [] {});
+            const int bit = code_bit(decision, wanted);
             if (part == kSign)
                 negative = bit, part = kSizeLength;
             else if (part == kSizeLength)
@@ -361,11 +300,8 @@ private:
 
     const PlanesBeside planes_;
     LosslessPlane& plane_;
-    const int q_, predictors_, step_, bits_, lengths_;
-    Strips<Sum, 8> narrow_;
-    Strips<Sum, 16> wide_;
-    FadedSums<Sum> near_;
-    NearFit fits_[2];  // of even and odd columns
+    const int q_, step_, bits_, lengths_;
+    const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
     LogisticMixing<Models> mixed_;
     Corrector corrector_;

@@ -11,7 +11,6 @@ MMP_STRIPS(int32_t, 16)
 MMP_STRIPS(int64_t, 8)
 MMP_STRIPS(int64_t, 16)
 MMP_STRIPS(int32_t, 32)
-MMP_STRIPS(int64_t, 32, int16_t)
 MMP_STRIPS(int64_t, 32)
 
 }  // namespace mmp

@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <type_traits>
 #include <vector>
 
 #include "cpu/lossless/plane.h"
@@ -23,11 +22,17 @@ struct PlanesBeside {
     const LosslessPlane* own;
     const LosslessPlane* before[2];
     int count;
+
+    // Bits of the largest sample of all.
+    int bits() const {
+        int most = own->most;
+        for (int k = 0; k < count; ++k) most = std::max(most, before[k]->most);
+        return bit_length(most);
+    }
 };
 
-// Sum is int32_t where samples have eight bits at most. Term is int16_t where they have twelve.
-template <class Sum, int Columns,
-          class Term = std::conditional_t<sizeof(Sum) == 4, int16_t, int32_t>>
+// Sum is int32_t where samples have eight bits at most.
+template <class Sum, int Columns>
 class Strips {
 public:
     // Strips have Columns columns; the regressors are the first places of each plane.
@@ -38,6 +43,7 @@ public:
           other_(other),
           count_(own + planes.count * other),
           width_(planes.own->width()),
+          short_(kMayBeShort && planes.bits() <= 12),
           strips_((width_ + Columns - 1) / Columns),
           sums_(padded_sums()),
           faded_(size_t(strips_) * sums_),
@@ -74,6 +80,8 @@ public:
     }
 
 private:
+    // The products of many columns gain from short regressors also where sums are long.
+    static constexpr bool kMayBeShort = sizeof(Sum) == 4 || Columns > 16;
     static constexpr int kLanes = 8, kInThreeRows = 12, kMostTerms = 24, kGroup = 4;
     // Of a product. The sums of 8-bit samples stay below 2^31 with it.
     static constexpr Sum kUnit = Columns > 16 ? 128 : 256;
@@ -115,7 +123,10 @@ private:
     MMP_INLINE void fit_row(int row) {
         const int strips = row ? strips_ : 1;
         if (row) {
-            add_row(row - 1);
+            if constexpr (kMayBeShort)
+                if (short_) add_row<int16_t>(row - 1);
+            if constexpr (sizeof(Sum) > 4)
+                if (!short_) add_row<int32_t>(row - 1);
             std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
             spread(0, 1), spread(strips_ - 1, -1);
         }
@@ -127,6 +138,7 @@ private:
     static MMP_INLINE Lanes share(Lanes sum) { return (sum >> 3) + (sum >> 4); }
 
     // Adds the products of a row to the sums of its strips, after these fade.
+    template <class Term>
     MMP_INLINE void add_row(int row) {
         alignas(32) Term terms[kMostTerms][Columns] = {};
         alignas(32) Sum products[kMostUnknowns * kMostTerms];
@@ -146,6 +158,7 @@ private:
     }
 
     // Finds the sums over the columns of the products of a term with four others.
+    template <class Term>
     static MMP_INLINE void multiply(const Term* term, const Term (*others)[Columns], Sum* sums) {
         if constexpr (sizeof(Term) == 2) {
             Ints4 found[kGroup];
@@ -173,6 +186,7 @@ private:
     }
 
     // Finds the regressors of the samples of a strip, then their targets.
+    template <class Term>
     MMP_INLINE void gather(int row, int column, int columns, Term (*terms)[Columns]) const {
         const int stride = planes_.own->stride();
         int32_t levels[Columns];
@@ -253,7 +267,9 @@ private:
     }
 
     const PlanesBeside planes_;
-    const int own_, rows_, other_, count_, width_, strips_, sums_;
+    const int own_, rows_, other_, count_, width_;
+    const bool short_;  // whether 16 bits hold a regressor
+    const int strips_, sums_;
     // Of each strip: the sums of its own samples (Q), and with what its neighbours share.
     ZeroedLines<Sum> faded_, spread_;
     std::vector<Sum> carried_;

@@ -90,18 +90,19 @@ MMP_INLINE bool Dictionary::near(const uint8_t* samples, const Look& look) const
     return false;
 }
 
-template <int AreaLog2>
-MMP_INLINE void Dictionary::put(uint32_t index, const uint8_t* samples, const Look& look,
-                                int origin) {
-    constexpr size_t kArea = size_t{1} << AreaLog2;
+void Dictionary::put(uint32_t index, const uint8_t* samples, const Look& look, int origin) {
+    if (index < size()) {
+        table_.remove(index);
+        if (radius_) cells_.remove(cell_of_[index], index);
+    }
     int c = 0;
     if (classes_) {
         const auto mid = [](uint8_t sample) { return sample == kMidLevel; };
-        c = std::all_of(samples, samples + kArea, mid) ? kZeroClass : origin;
+        c = std::all_of(samples, samples + area_, mid) ? kZeroClass : origin;
     }
     if (index >> chunk_log2_ == chunks_.size())
         chunks_.push_back(arena_.zeros<uint8_t>(size_t{1} << kChunkBytesLog2));
-    std::memcpy(const_cast<uint8_t*>(element(index)), samples, kArea);
+    std::memcpy(const_cast<uint8_t*>(element(index)), samples, area_);
     if (index == size())
         add(c);
     else
@@ -116,11 +117,7 @@ MMP_INLINE uint32_t Dictionary::insert_one(const uint8_t* samples, const Look& l
     if (known<AreaLog2>(samples, look) || near<AreaLog2>(samples, look)) return kNoIndex;
     const uint32_t index = place();
     if (index == kNoIndex) return kNoIndex;
-    if (index < size()) {
-        table_.remove(index);
-        if (radius_) cells_.remove(cell_of_[index], index);
-    }
-    put<AreaLog2>(index, samples, look, origin);
+    put(index, samples, look, origin);
     return index;
 }
 

@@ -48,8 +48,7 @@ private:
     bool known(const uint8_t* samples, const Look& look) const;
     template <int AreaLog2>
     bool near(const uint8_t* samples, const Look& look) const;
-    // Stores an element at a free index.
-    template <int AreaLog2>
+    // Stores an element at an index, in place of the one there.
     void put(uint32_t index, const uint8_t* samples, const Look& look, int origin);
 
     int area_;

@@ -164,7 +164,7 @@ void compare(int64_t& limited) {
     std::copy_n(e.regressors, N, regressors.lanes);
     fit->begin();
     next->begin();
-    fit->template eliminate<0, N>();
+    fit->eliminate_all();
     const int found = fit->drift(targets, regressors, *next);
     if (found == expected) return;
     printf("%d regressors, %d bits: %d instead of %d\n", N, e.bits, found, expected);

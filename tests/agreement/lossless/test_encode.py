@@ -50,6 +50,13 @@ def test_largest_sums_of_the_widest_strips():
 
 
 @pytest.mark.parametrize("form", LOSSLESS_INPUTS)
+def test_few_values_beside_many(form):
+    """The sums of a plane of few values hold the samples of the planes before it."""
+    wide = np.random.default_rng(8).integers(0, 1 << 16, (12, 30))
+    check(np.stack([wide, wide >> 12]).astype(np.uint16), 16, LOSSLESS_INPUTS[form])
+
+
+@pytest.mark.parametrize("form", LOSSLESS_INPUTS)
 def test_longer_rows(form):
     samples = CONTENT["text"](np.random.default_rng(7), 16, 45).astype(np.uint16)
     check(samples[None], 8, LOSSLESS_INPUTS[form])
