@@ -12,6 +12,7 @@ a file of docs/benchmarks/data. `make bench-pages` then writes the table.
 import argparse
 import json
 import re
+import subprocess
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -56,6 +57,7 @@ def description(args: argparse.Namespace, rows: Sequence[Row]) -> Row:
     for row in rows:
         if row["codec"] in names:
             versions |= row["versions"]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     columns = {f"{key_of(heading)}_percent": f"{heading}, %" for heading, _ in args.codec}
     return {
         "run": args.run,
@@ -63,6 +65,7 @@ def description(args: argparse.Namespace, rows: Sequence[Row]) -> Row:
         "group": "class",
         "command": args.command,
         "date": max(row["time"] for row in rows)[:10],
+        "commit": commit.stdout.strip(),
         "hardware": "rates only, which do not depend on the machine",
         "software": ", ".join(f"{name} {version}" for name, version in versions.items()),
         "columns": {"picture": "picture", **columns},
