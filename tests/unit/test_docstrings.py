@@ -1,6 +1,7 @@
 """The docstrings of the API reference are numpydoc and agree with the signatures."""
 
 import inspect
+import pkgutil
 import re
 from importlib import import_module
 from pathlib import Path
@@ -28,9 +29,19 @@ CHECKS = {
     "RT05": "returned value without period",
 }
 PAGES = sorted((Path(__file__).parents[2] / "docs/api").glob("*.rst"))
+TEXT = "".join(page.read_text() for page in PAGES)
+PACKAGES = re.findall(r" modules:: (\S+)", TEXT)
 MODULES = sorted(
-    {name for page in PAGES for name in re.findall(r"automodule:: (\S+)", page.read_text())}
+    {
+        *(*PACKAGES, *re.findall(r"automodule:: (\S+)", TEXT)),
+        *(
+            f"{package}.{module.name}"
+            for package in PACKAGES
+            for module in pkgutil.iter_modules(import_module(package).__path__)
+        ),
+    }
 )
+"""What `docs/conf.py` makes of the pages."""
 
 
 def public_names(module):
@@ -79,4 +90,4 @@ def test_the_reference_has_a_page_for_each_package_that_others_import():
     assert listed == {"mmpcodec", *packages}
     for name in packages:
         page = next(page for page in PAGES if page.stem == name)
-        assert f"automodule:: mmpcodec.{name}" in page.read_text()
+        assert re.search(rf"modules?:: mmpcodec\.{name}\b", page.read_text())

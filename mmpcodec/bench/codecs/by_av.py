@@ -21,6 +21,7 @@ DEPTHS = (8, 10, 12)
 
 
 def hevc(settings: Settings, kind: SampleKind) -> Codec:
+    """Return HEVC by x265."""
     ladder = settings.ladder("qp", (18.0, 22.0, 26.0, 30.0, 34.0, 38.0, 42.0, 46.0))
     named = settings.spelled()
     preset = settings.choice("preset", PRESETS, "placebo")

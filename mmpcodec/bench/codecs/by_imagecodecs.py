@@ -31,6 +31,7 @@ def imagecodecs_for(name: str) -> Any:
 
 
 def jxl(settings: Settings, kind: SampleKind) -> Codec:
+    """Return JPEG XL by libjxl."""
     ladder = settings.ladder("distance", (0.3, 0.6, 1.0, 1.8, 3.0, 5.0, 8.0, 14.0))
     effort = settings.level("effort", 9)
     imagecodecs = imagecodecs_for("jxl")
@@ -54,6 +55,7 @@ def jxl(settings: Settings, kind: SampleKind) -> Codec:
 
 
 def jpeg2000(settings: Settings, kind: SampleKind) -> Codec:
+    """Return JPEG 2000 by OpenJPEG, at an aimed PSNR."""
     settings.ladder("ratio", ())  # of 8 bits; imagecodecs takes no ratio
     ladder = settings.ladder("psnr", (26.0, 30.0, 34.0, 38.0, 42.0, 46.0, 50.0, 55.0, 60.0))
     imagecodecs = imagecodecs_for("jpeg2000")

@@ -71,6 +71,7 @@ def codec(
 
 
 def jpeg(settings: Settings, kind: SampleKind) -> Codec:
+    """Return progressive JPEG with optimised tables."""
     ladder = settings.ladder("quality", (5.0, 10.0, 20.0, 35.0, 50.0, 65.0, 80.0, 90.0, 95.0))
     options: dict[str, Any] = {"optimize": True, "progressive": True}
     planes = kind.planes
@@ -90,6 +91,7 @@ def jpeg(settings: Settings, kind: SampleKind) -> Codec:
 
 
 def jpeg2000(settings: Settings, kind: SampleKind) -> Codec:
+    """Return JPEG 2000 by OpenJPEG, at an aimed ratio of sizes."""
     default = (3.5, 5.0, 8.0, 12.0, 20.0, 32.0, 50.0, 80.0, 140.0)
     ladder = settings.ladder("ratio", default)
     settings.ladder("psnr", ())  # of more than 8 bits
@@ -112,6 +114,7 @@ def jpeg2000(settings: Settings, kind: SampleKind) -> Codec:
 
 
 def webp(settings: Settings, kind: SampleKind) -> Codec:
+    """Return lossy WebP."""
     default = (1.0, 10.0, 25.0, 45.0, 65.0, 80.0, 90.0, 95.0, 99.0)
     ladder, method = settings.ladder("quality", default), settings.level("method", 6)
     grays = "WebP knows no gray: equal red, green and blue"
@@ -129,6 +132,7 @@ def webp(settings: Settings, kind: SampleKind) -> Codec:
 
 
 def avif(settings: Settings, kind: SampleKind) -> Codec:
+    """Return AVIF of 8 bits."""
     ladder, speed = settings.ladder("quality", QUALITIES_OF_AVIF), settings.level("speed", 0)
     tune = settings.choice("tune", AVIF_TUNES, NO_TUNE)
     subsampling = "4:0:0"

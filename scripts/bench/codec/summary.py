@@ -21,6 +21,7 @@ import json
 import multiprocessing
 import os
 import shlex
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -208,12 +209,14 @@ def heads(args: argparse.Namespace, codecs: Sequence[str]) -> Iterator[Row]:
     versions: dict[str, str] = {}
     for label in codecs:
         versions |= codec_of(label).versions
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
     for run in ("frontier",) if args.frontier else ("summary", "memory"):
         yield {
             "run": run,
             **KINDS[run],
             "command": shlex.join(command),
             "date": str(date.today()),
+            "commit": commit.stdout.strip(),
             "hardware": machine(),
             "software": ", ".join(f"{name} {version}" for name, version in versions.items()),
         }

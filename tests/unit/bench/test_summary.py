@@ -1,7 +1,6 @@
-"""scripts/bench/codec/summary.py, frontier.py and swept.py: codecs, families, rows of tables."""
+"""scripts/bench/codec/summary.py and frontier.py: codecs, families, rows of tables."""
 
 import importlib.util
-import json
 import sys
 from pathlib import Path
 
@@ -11,7 +10,6 @@ import pytest
 from mmpcodec import pictures
 from mmpcodec.bench.codecs.base import RGB
 from mmpcodec.bench.codecs.peers import peers
-from mmpcodec.bench.curves import delta, grouped
 from mmpcodec.bench.results import Results
 from mmpcodec.bench.sweep import Original, sweep
 from mmpcodec.errors import MissingExtra
@@ -67,42 +65,3 @@ def test_rows_are_those_of_the_sweep(tmp_path, monkeypatch):
     assert [(row["form"], row["depth"]) for row in found] == [("RGB", 8)] * 2
     assert [row["bytes"] for row in found] == [row["bytes"] for row in swept]
     assert [row["psnr_db"] for row in found] == [round(row["psnr"], 4) for row in swept]
-
-
-def test_rows_of_a_table_are_those_of_a_sweep(tmp_path, monkeypatch):
-    pytest.importorskip("bjontegaard")
-    swept = script("codec/swept")
-    rows, columns = np.indices((40, 48))
-    waves = (128 + 60 * np.sin(rows / 9) + 40 * np.cos(columns / 5)).astype(np.uint8)
-    samples = np.dstack([waves, waves[::-1], waves[:, ::-1]])
-    results = Results(tmp_path / "out", create=True)
-    codecs = peers("jpeg:quality=10/30/60/90", RGB)
-    measured = list(sweep(Original("waves.png", samples), codecs, results))
-    data = tmp_path / "data.jsonl"
-    before, after = {"run": "before", "x": 1}, {"run": "after", "x": 2}
-    old = [{"run": "colour", "command": "old"}, {"run": "colour", "picture": "old"}]
-    data.write_text("".join(json.dumps(row) + "\n" for row in (before, *old, after)))
-    words = [
-        *("swept.py", "--results", str(tmp_path / "out"), "waves in RGB"),
-        *("--anchor", "jpeg:chroma=444", "--codec", "JPEG, 4:2:0", "jpeg:chroma=420"),
-        *("--run", "colour", "--what", "Rates", "--command", "mmp sweep", "--into", str(data)),
-    ]
-    monkeypatch.setattr(sys, "argv", words)
-    swept.main()
-    first, head, row, last = map(json.loads, data.read_text().splitlines())
-    assert (first, last) == (before, after)
-    assert head["columns"] == {"picture": "picture", "bd_jpeg_4_2_0_percent": "JPEG, 4:2:0, %"}
-    assert (head["what"], head["command"]) == ("Rates", "mmp sweep")
-    assert f"pillow {measured[0]['versions']['pillow']}" in head["software"]
-    (picture,) = grouped(measured)
-    expected = delta(picture.curve("jpeg:chroma=444"), picture.curve("jpeg:chroma=420"))
-    assert row == {
-        "run": "colour",
-        "class": "waves in RGB",
-        "picture": "waves",
-        "bd_jpeg_4_2_0_percent": round(expected.rate, 4),
-        "bd_jpeg_4_2_0_db": round(expected.quality, 4),
-    }
-    list(sweep(Original("gray.png", waves), peers("jpeg:quality=10"), results))
-    with pytest.raises(SystemExit, match="holds RGB of 8 bits, gray of 8 bits; must be of one"):
-        swept.main()

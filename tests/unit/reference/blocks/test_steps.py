@@ -2,7 +2,13 @@
 
 import numpy as np
 
-from mmpcodec.reference.blocks.steps import MOST_LAMBDA_FIXED, FragmentMap, lambda_at, weight_of
+from mmpcodec.reference.blocks.steps import (
+    MOST_LAMBDA_FIXED,
+    FragmentMap,
+    lambda_at,
+    step_at,
+    weight_of,
+)
 
 
 def test_lambda_follows_the_square_of_the_step():
@@ -17,3 +23,8 @@ def test_changes_of_a_map_give_lambdas():
     found = FragmentMap(changes, hidden).lambdas(1000)
     assert found.tolist() == [[250, MOST_LAMBDA_FIXED, 4000]]
     assert found.dtype == np.int64
+
+
+def test_a_step_stays_in_its_range():
+    assert step_at(1, -24) == 1
+    assert step_at(65535, 24) == step_at(65535, 1) == 65535

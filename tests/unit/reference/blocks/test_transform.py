@@ -6,7 +6,7 @@ from math import cos, pi, sin, sqrt
 import numpy as np
 import pytest
 
-from mmpcodec.reference.blocks.transform import basis, forward, inverse
+from mmpcodec.reference.blocks.transform import basis, dequantised, forward, inverse
 
 SIDES = (4, 8, 16, 32, 64)
 
@@ -55,3 +55,10 @@ def test_sums_of_the_largest_residuals_stay_within_32_bits():
     black_to_white = np.full((64, 64), 65535)
     assert forward(black_to_white, False, 16)[0, 0] == 32767
     assert forward(-black_to_white, False, 16)[0, 0] == -32767
+
+
+def test_dequantisation_rounds_and_is_limited():
+    levels = np.array([0, 1, -1, 3, 32767, -32767])
+    assert dequantised(levels, 1).tolist() == [0, 1, -1, 2, 16384, -16384]
+    assert dequantised(levels, 236).tolist() == [0, 118, -118, 354, 32767, -32767]
+    assert dequantised(levels, 65535).tolist() == [0, 32767, -32767, 32767, 32767, -32767]
