@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.solvers import dispatch
@@ -188,7 +189,7 @@ def disjoint_intervals(
 
     gaps = [(*best(0, len(given.values)), 0, len(given.values))]
     found: list[Interval] = []
-    for _ in range(arguments.count(k)):
+    for _ in range(check_int("k", k, 1)):
         if not gaps:
             if allow_empty:
                 break

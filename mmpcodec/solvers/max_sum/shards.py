@@ -13,7 +13,7 @@ from mmpcodec.checks import dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.solvers import dispatch, grid
-from mmpcodec.solvers.grid import Grid, Magnitudes, on_known_grid
+from mmpcodec.solvers.grid import Magnitudes, number, on_known_grid
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval
 
@@ -59,11 +59,6 @@ class IntervalSummary(NamedTuple):
         """Return the first best interval; ``exponent`` is that of the grid, None for integers."""
         total, start, stop = self.best
         return Interval(start, stop, number(total, exponent))
-
-
-def number(total: int, exponent: int | None) -> int | float:
-    """Return the number that a sum on a grid stands for."""
-    return Grid(None, exponent).number(total)  # type: ignore[arg-type]
 
 
 def _sum_then_first(found: tuple[int, ...]) -> tuple[int, ...]:

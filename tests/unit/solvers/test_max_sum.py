@@ -23,7 +23,7 @@ from mmpcodec.solvers.max_sum import (
     rectangle_census,
     sums_through,
 )
-from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
+from mmpcodec.solvers.max_sum.reference import box_by_slabs
 
 NAMES = ["front", "top", "left", "back", "bottom", "right"]
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
@@ -160,7 +160,7 @@ def test_boxes_of_larger_volumes_are_those_of_slabs(shape, kind):
         found = max_rectangle(slab)
         return found.sum, found.top, found.left, found.bottom, found.right
 
-    total, *places = max_slab_box(values, [(1, side) for side in shape], best)
+    total, *places = box_by_slabs(values, [(1, side) for side in shape], best)
     found = max_box(values)
     assert found.sum == total
     assert [getattr(found, name) for name in NAMES] == places

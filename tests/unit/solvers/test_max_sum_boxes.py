@@ -17,7 +17,7 @@ from mmpcodec.solvers.max_sum import (
     max_rectangle,
     rectangle_census,
 )
-from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
+from mmpcodec.solvers.max_sum.reference import box_by_slabs
 
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
@@ -130,7 +130,7 @@ def test_limits_in_larger_volumes(shape, kind, sides):
         )
         return found.sum, found.top, found.left, found.bottom, found.right
 
-    total, *expected = max_slab_box(values, sides, best)
+    total, *expected = box_by_slabs(values, sides, best)
     found = max_box(values, **options(sides))
     assert found.sum == total
     assert list(places(found)) == expected
