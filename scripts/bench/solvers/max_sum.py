@@ -23,9 +23,7 @@ from mmpcodec.solvers.max_sum import (
     interval_census,
     max_box,
     max_interval,
-    max_interval_of_shards,
     max_rectangle,
-    max_rectangle_of_shards,
     maximal_intervals,
     rectangle_census,
     sums_through,
@@ -146,23 +144,6 @@ def bench_sequences() -> None:
         print(f"| {name} | {own:.1f} | {len(maximal_intervals(values)):,} |")
 
 
-def bench_shards() -> None:
-    print("\n| whole array | ms | in pieces | ms |\n|---|---|---|---|")
-    limits: dict[str, Any] = {"min_length": 100, "max_length": 1000}
-    for dtype in ("int32", "int64", "float32"):
-        values = np.random.default_rng(0).integers(-100, 101, 10**7).astype(dtype)
-        shards = np.array_split(values, 16)
-        for name, more in ((dtype, {}), (f"{dtype}, 100 to 1000 values", limits)):
-            whole = partial(max_interval, values, **more)
-            pieces = partial(max_interval_of_shards, shards, **more)
-            own, other = processor_ms([whole, pieces], 7)
-            print(f"| 10^7 {name} | {own:.1f} | 16 shards | {other:.1f} |")
-    values = noise(1024, 1024)
-    strips = partial(max_rectangle_of_shards, np.array_split(values, 8))
-    own, other = processor_ms([partial(max_rectangle, values), strips], 5)
-    print(f"| 1024x1024 | {own:.1f} | 8 strips of rows | {other:.1f} |")
-
-
 def bench_kadane() -> None:
     """Measure the interval beside a loop that numba compiles, in processor time."""
     try:
@@ -277,7 +258,6 @@ def main() -> None:
     bench_pyscan()
     bench_sequences()
     bench_kadane()
-    bench_shards()
     bench_boxes()
 
 

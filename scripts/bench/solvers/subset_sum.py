@@ -28,8 +28,6 @@ SHORT_SECONDS = 0.5
 BIG_INTEGER_STEPS = 3e11
 FEW_STEPS = 3e10
 """Exclusive limit of items times capacity for a Python integer beside a device."""
-KNAPSACK_STEPS = 2e9
-"""Largest product of items and capacity for OR-Tools' knapsack solver."""
 CPU_SECONDS = 1.0
 """Exclusive limit of cpu's predicted time beside a device, in seconds; longer runs are skipped."""
 ROOMY = 1 << 36
@@ -124,16 +122,6 @@ def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
     return round(solver.objective_value) if proven else None
 
 
-def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
-    """Return the largest sum by OR-Tools' divide-and-conquer knapsack solver."""
-    from ortools.algorithms.python import knapsack_solver
-
-    kind = knapsack_solver.SolverType.KNAPSACK_DIVIDE_AND_CONQUER_SOLVER
-    solver = knapsack_solver.KnapsackSolver(kind, "")
-    solver.init(weights.tolist(), [weights.tolist()], [capacity])
-    return solver.solve()
-
-
 def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the least wall time of one long run or three short runs, and the answer."""
     times: list[float] = []
@@ -172,20 +160,6 @@ def bench_classes(with_cp_sat: bool) -> None:
             cells.append(timed(big_integer, instance, found.sum) if small else "")
             cells.append(timed(cp_sat, instance, found.sum) if with_cp_sat else "")
             print(f"| {name} | {count} | {' | '.join(cells)} |", flush=True)
-
-
-def bench_or_tools() -> None:
-    print("\n| class | items | c - sum | s | dense s | OR-Tools knapsack s |\n" + "|---" * 6 + "|")
-    for name, make, counts in CLASSES:
-        for count in counts:
-            instance = make(count)
-            if count * instance[1] > KNAPSACK_STEPS:
-                continue
-            seconds, found = least_seconds(partial(subset_sum, *instance))
-            dense, _ = least_seconds(partial(subset_sum, *instance, method="dense"))
-            peer = timed(or_tools_knapsack, instance, found.sum)
-            cells = f"{instance[1] - found.sum} | {seconds:.4f} | {dense:.4f} | {peer}"
-            print(f"| {name} | {count} | {cells} |", flush=True)
 
 
 def bench_all_sums() -> None:
@@ -369,7 +343,7 @@ def bench_device() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--or-tools", action="store_true", help="measure OR-Tools as well")
+    parser.add_argument("--or-tools", action="store_true", help="measure CP-SAT as well")
     parser.add_argument("--cuda", action="store_true", help="measure a device beside cpu")
     arguments = parser.parse_args()
     if arguments.cuda:
@@ -377,8 +351,6 @@ def main() -> None:
         return
     print(f"{date.today()}, {machine()}\n")
     bench_classes(arguments.or_tools)
-    if arguments.or_tools:
-        bench_or_tools()
     bench_all_sums()
 
 
