@@ -82,16 +82,19 @@ def test_choices_that_meet_their_bounds(name, top):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_all_classes_give_the_value_of_the_table(name):
+def test_all_classes_give_the_answer_of_the_table(name):
     for seed, count in enumerate((30, 100, 300)):
         profits, weights = CLASSES[name](np.random.default_rng(seed), count, 1000)
         if name == "similar weights":
             weights -= 99_000
         capacity = int(weights.sum()) // 2
-        best = knapsack(profits, weights, capacity, backend="reference").value
+        judge = knapsack(profits, weights, capacity, backend="reference")
         value, bound = relaxed(profits, weights, capacity)
-        assert value <= best <= bound
-        assert knapsack(profits, weights, capacity, backend="cpu").value == best
+        assert value <= judge.value <= bound
+        found = knapsack(profits, weights, capacity, backend="cpu")
+        assert found.value == judge.value == profits[list(found.items)].sum()
+        assert weights[list(found.items)].sum() <= capacity
+        assert knapsack(profits, weights, capacity, first_choice=True, backend="cpu") == judge
 
 
 def test_the_order_of_the_items_does_not_change_the_value():
