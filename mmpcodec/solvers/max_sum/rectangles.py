@@ -92,9 +92,8 @@ def rectangle_census(
 
     largest = min(ends, key=lambda r: (-r.area, first_of(r)))
     smallest = min(ends, key=lambda r: (r.area, first_of(r)))
-    # The smallest area has the largest mean if the sum is positive, the largest area if negative.
-    densest = smallest if most > 0 else largest if most < 0 else min(ends, key=first_of)
-    return RectangleCensus(given.number(most), int(count), largest, smallest, densest)
+    # Of a largest sum of 0 or less, the smallest are single values, and the first of all.
+    return RectangleCensus(given.number(most), int(count), largest, smallest, densest=smallest)
 
 
 def column_range_rectangle(

@@ -32,24 +32,12 @@ def all_sums(
         The largest number C to test; None for the sum of all items.
     time_limit : float or None
         Seconds after which the search stops without an answer.
-    memory_limit : int
-        Bytes of the search and its answer.
-    backend : {"auto", "cpu", "cuda", "reference"}
-        See ``subset_sum``.
+    memory_limit, backend
+        As in ``subset_sum``, which also lists the errors; here one is raised when time runs out.
 
     Returns
     -------
     (C + 1,) bool array
-
-    Raises
-    ------
-    ParameterError
-        When an argument is invalid.
-    BackendUnavailable
-        When the backend cannot run here.
-    LimitExceeded
-        When time runs out, the answer needs more than the memory limit, or a named device has too
-        little memory.
 
     Examples
     --------

@@ -31,8 +31,9 @@ struct BorderedPicture {
     Window window;
 };
 
-// Divides the rows of a picture among the threads: calls work(first, last), which returns whether any
-// sample is NaN; so does this. Bands are high, because neighbours both read the rows that they share.
+// Divides the rows of a picture among the threads: calls work(first, last), which returns whether
+// any sample is NaN; so does this function. Bands are high, because adjacent bands both read the
+// rows that their windows share.
 template <class T, class Work>
 bool in_bands(const BorderedPicture<T>& picture, ThreadTeam& team, const Work& work) {
     const int64_t high = std::max<int64_t>(4 * picture.window.height, 32);
