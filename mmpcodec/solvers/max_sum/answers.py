@@ -68,14 +68,7 @@ class Intervals(Sequence[Interval]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Intervals):
             return NotImplemented
-        return all(
-            np.array_equal(mine, its)
-            for mine, its in (
-                (self.starts, other.starts),
-                (self.stops, other.stops),
-                (self.sums, other.sums),
-            )
-        )
+        return all(map(np.array_equal, vars(self).values(), vars(other).values()))
 
     def __hash__(self) -> int:
         return hash((self.starts.tobytes(), self.stops.tobytes()))

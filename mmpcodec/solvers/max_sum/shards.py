@@ -191,24 +191,19 @@ def max_interval_of_shards(
 ) -> Interval:
     """Find the interval of the largest sum of a sequence that lies in several arrays, in order.
 
-    The answer is that of ``max_interval`` for the whole sequence. A search takes the memory of one
-    shard; with limits of the length, also that of the ``max_length`` - 1 values before it, or
-    ``min_length`` - 1 without a largest length.
+    Answer and options are those of ``max_interval`` for the whole sequence. A search takes the
+    memory of one shard; with limits of the length, also that of the ``max_length`` - 1 values
+    before it, or ``min_length`` - 1 without a largest length.
 
     Parameters
     ----------
     shards : (N,) arrays of one type of integers or floating-point numbers
         Each is read once or twice; may be empty.
-    min_length, max_length : int, int or None
-        Smallest and largest number of values; None is no limit.
-    allow_empty : bool
-        Whether the answer is empty if the largest sum is not positive.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid`` and ``arguments.limits``; also when the types differ.
+        As ``max_interval``; also when the types differ.
 
     Examples
     --------

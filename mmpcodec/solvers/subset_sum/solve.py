@@ -1,6 +1,8 @@
 """The search for the largest sum not above a capacity; the package states methods and ties."""
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -155,6 +157,64 @@ def reachable(
     if not (found.exact or found.proven):
         raise LimitExceeded("Time of reachable", f"no answer in time_limit = {time_limit} seconds")
     return found.exact
+
+
+def fill_volumes(
+    weights: Any,
+    volumes: Sequence[int],
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
+    backend: str = "auto",
+) -> list[SubsetSum]:
+    """Fill volumes one after the other, each as far as the remaining items allow.
+
+    The filling of each volume is optimal unless time runs out; the total over all volumes may not
+    be. ``exact`` is True for a volume that is filled completely.
+
+    Parameters
+    ----------
+    weights : (N,) array or sequence of integers
+        From 0 up, with a sum below 2**63.
+    volumes : sequence of int
+        Capacities from 0 up.
+    method
+        As in ``subset_sum``.
+    time_limit : float or None
+        Seconds for all volumes together; see ``subset_sum``.
+    memory_limit, backend
+        As in ``subset_sum``.
+
+    Returns
+    -------
+    list of SubsetSum
+        One answer for each volume; the items are indices into ``weights``.
+
+    Raises
+    ------
+    ParameterError, BackendUnavailable, LimitExceeded
+        See ``subset_sum``. Weights and volumes are checked before the first volume is filled.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import fill_volumes
+    >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
+    [[0, 3], [2]]
+    """
+    backend = dispatch.named(backend, weights)
+    dispatch.resolved(__package__, backend)
+    values = weights_of(weights)
+    rooms = [check_whole(f"volumes[{i}]", one) for i, one in enumerate(volumes)]
+    limits = CallLimits(time_limit, memory_limit)
+    left = np.arange(len(values))
+    answers = []
+    for room in rooms:
+        found = solve(values[left], room, True, method, limits, backend)
+        assert found.items is not None
+        answers.append(replace(found, items=left[found.items]))
+        left = np.delete(left, found.items)
+    return answers
 
 
 def _solve(

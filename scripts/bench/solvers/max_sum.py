@@ -1,10 +1,10 @@
-"""Measure the maximum-sum solvers on the processor beside other packages, or on a GPU.
+"""Measure the maximum-sum solvers on the processor beside numba, or on a GPU.
 
     python scripts/bench/solvers/max_sum.py [--cuda]
 
-The extra `mmpcodec[peers]` installs the other packages: numba, with a plain loop over pairs of rows
-and with an inner loop over bottom rows, which the compiler vectorises, and pyscan-stats. The script
-prints Markdown tables.
+The extra `mmpcodec[peers]` installs the other package: numba, with a plain loop over pairs of rows
+and with an inner loop over bottom rows, which the compiler vectorises. The script prints Markdown
+tables.
 """
 
 import argparse
@@ -104,21 +104,6 @@ def bench_rectangles() -> None:
     print(f"| sides of at most 400 | {median_ms(partial(max_rectangle, values, **limits)):.1f} |")
     print(f"| three disjoint | {median_ms(partial(disjoint_rectangles, values, 3)):.1f} |")
     print(f"| census | {median_ms(partial(rectangle_census, values)):.1f} |")
-
-
-def bench_pyscan() -> None:
-    try:
-        import pyscan
-    except ImportError:
-        return
-    print("\n| matrix | mmpcodec ms | pyscan-stats max_subgrid_linear ms |\n|---|---|---|")
-    for side in (64, 128, 256):
-        rng = np.random.default_rng(side)
-        points = [pyscan.WPoint(1.0, x, y, 1.0) for x, y in rng.random((side * side, 2))]
-        grid = pyscan.Grid(side, points[::2], points[1::2])
-        own = median_ms(partial(max_rectangle, noise(side, side)))
-        other = median_ms(partial(pyscan.max_subgrid_linear, grid, 1.0, -1.0), 3)
-        print(f"| {side}x{side} | {own:.2f} | {other:.1f} |")
 
 
 def bench_sequences() -> None:
@@ -255,7 +240,6 @@ def main() -> None:
         return
     print(f"{date.today()}, {machine()}\n")
     bench_rectangles()
-    bench_pyscan()
     bench_sequences()
     bench_kadane()
     bench_boxes()

@@ -192,6 +192,15 @@ def test_census_of_many_ties():
     assert box_census(wide).count == 64
 
 
+def test_of_equal_areas_the_first_counts():
+    values = np.full((2, 8), -9)
+    values[:2, :2] = values[0, 3:7] = 1
+    for matrix in (values, values.T):
+        census = max_sum.rectangle_census(matrix)
+        assert (census.count, census.largest.area) == (2, 4)
+        assert census.largest == census.smallest == max_sum.Rectangle(0, 0, 2, 2, 4)
+
+
 @every_backend
 def test_sums_of_floats(backend):
     values = np.zeros((3, 4, 5), np.float32)

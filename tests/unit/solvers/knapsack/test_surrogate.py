@@ -1,20 +1,15 @@
 """Bounds by surrogate relaxation are never too low, and their choices fit; see ``surrogate.h``."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.instances import best_value, knapsack_classes
 
 from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack import knapsack
 
-SCRIPT = Path(__file__).parents[4] / "scripts" / "bench" / "solvers" / "knapsack_classes.py"
-if not SCRIPT.is_file():
-    pytest.skip("the scripts are not here", allow_module_level=True)
-CLASSES = runpy.run_path(str(SCRIPT))["CLASSES"]
+CLASSES = knapsack_classes()
 WORK = 1 << 20
 
 
@@ -40,9 +35,7 @@ def test_the_best_value_lies_between(seed, top, work):
     some = rng.permutation(weights)[: rng.integers(1, len(weights) + 1)]
     capacity = int(some.sum() if seed % 2 else rng.integers(1, weights.sum() + 1))
     value, bound = relaxed(profits, weights, capacity, work)
-    subsets = np.arange(1 << len(profits))[:, None] >> np.arange(len(profits)) & 1
-    best = (subsets @ profits)[subsets @ weights <= capacity].max()
-    assert value <= best <= bound
+    assert value <= best_value(profits, weights, capacity) <= bound
 
 
 def test_one_item_more_fits_exactly():
