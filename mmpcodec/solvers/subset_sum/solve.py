@@ -130,21 +130,12 @@ def reachable(
 ) -> bool:
     """Return whether some items add up to a target.
 
-    Parameters
-    ----------
-    weights : array of int
-        As in ``subset_sum``.
-    target : int
-        Sum to reach.
-    method, time_limit, memory_limit, backend
-        As in ``subset_sum``.
+    Weights, options and other errors are those of ``subset_sum``.
 
     Raises
     ------
-    ParameterError, BackendUnavailable
-        See ``subset_sum``.
     LimitExceeded
-        As ``subset_sum``, and when time runs out before there is an answer.
+        Also when time runs out before there is an answer.
 
     Examples
     --------
@@ -175,26 +166,18 @@ def fill_volumes(
 
     Parameters
     ----------
-    weights : (N,) array or sequence of integers
-        From 0 up, with a sum below 2**63.
+    weights
+        As in ``subset_sum``, and so are all options and errors. Weights and volumes are checked
+        before the first volume is filled.
     volumes : sequence of int
         Capacities from 0 up.
-    method
-        As in ``subset_sum``.
     time_limit : float or None
-        Seconds for all volumes together; see ``subset_sum``.
-    memory_limit, backend
-        As in ``subset_sum``.
+        Seconds for all volumes together.
 
     Returns
     -------
     list of SubsetSum
         One answer for each volume; the items are indices into ``weights``.
-
-    Raises
-    ------
-    ParameterError, BackendUnavailable, LimitExceeded
-        See ``subset_sum``. Weights and volumes are checked before the first volume is filled.
 
     Examples
     --------

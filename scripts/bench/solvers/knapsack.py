@@ -1,4 +1,4 @@
-"""Measure knapsacks: multiple choice and value curves, or batches and tables on a GPU.
+"""Measure knapsacks: multiple choice and value curves, or tables on a GPU.
 
     python scripts/bench/solvers/knapsack.py [--cuda] [--limit SECONDS] [--judges]
 
@@ -20,7 +20,7 @@ from statistics import median
 from typing import Any
 
 import numpy as np
-from knapsack_classes import all_noisy_groups, strongly_correlated
+from knapsack_classes import all_noisy_groups
 from knapsack_peers import Answer, Instance, by_cp_sat, by_highs
 
 from mmpcodec.bench.codecs.base import machine
@@ -97,16 +97,6 @@ def bench_choices(limit: float, judges: bool, device: bool) -> None:
             compare(name, found, partial(judge, every, limit)) for judge in found_judges.values()
         )
         print(f"| {name} | {found.path} | {found.value} | {' | '.join(cells)} |{beside}")
-
-
-def batch(number: int, count: int) -> list[tuple[np.ndarray, np.ndarray, int]]:
-    """Return instances of strongly correlated items; the capacity is half the total weight."""
-    rng = np.random.default_rng(0)
-    drawn = [strongly_correlated(rng, count, 1000) for _ in range(number)]
-    return [(profits, weights, int(weights.sum()) // 2) for profits, weights in drawn]
-
-
-BATCHES = ((1000, 100), (200, 500))
 
 
 def device_ms(work: Callable[[], Any], runs: int = 7) -> float:
@@ -204,14 +194,6 @@ def bench_noisy_groups(capacity: int, step: int, seconds: float, first_choice: b
     print(f"{head} | {unproven} | {numbers} | {sum(times):.1f} |")
 
 
-def bench_device_batches() -> None:
-    print("\n| batch | cuda s | cpu s |\n|---|---|---|")
-    for number, count in BATCHES:
-        instances = batch(number, count)
-        seconds = [knapsack_batch(instances, backend=b)[0].seconds for b in ("cuda", "cpu")]
-        print(f"| {number} strongly correlated of {count} | {seconds[0]:.3f} | {seconds[1]:.3f} |")
-
-
 def bench_device(limit: float, judges: bool) -> None:
     """Measure the cuda backend beside the cpu backend."""
     import cupy
@@ -222,7 +204,6 @@ def bench_device(limit: float, judges: bool) -> None:
     bench_paper()
     cupy.get_default_memory_pool().free_all_blocks()
     bench_choices(limit, judges, True)
-    bench_device_batches()
     noisy = "choice | instances | paths | unproven | median s | 90 % s | most s | all s |"
     print(f"\n| noisy groups, capacity | {noisy}\n|---|---|---|---|---|---|---|---|---|")
     for first_choice in (False, True):

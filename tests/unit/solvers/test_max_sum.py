@@ -1,6 +1,7 @@
 """Maximum sums: the source's golden vectors, brute force, and what is refused."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from mmpcodec import ParameterError
+from mmpcodec.solvers.grid import exponent_of
 from mmpcodec.solvers.max_sum import (
     Interval,
     Rectangle,
@@ -258,6 +260,12 @@ def test_bounds_of_many_chunks_add_up():
     with pytest.raises(ParameterError, match=f"add up to {2**64}: must be at most"):
         max_interval(np.full(1 << 21, 1 << 43))
     assert max_interval(np.full(1 << 21, 1 << 41)).sum == 1 << 62
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 1024, 1025])
+def test_the_grid_is_the_finest_whose_sums_fit(size):
+    """Magnitudes round up to a power of two, and so does the number of values."""
+    assert exponent_of(0.75, size) == math.ceil(math.log2(size)) - 62
 
 
 def test_numpy_numbers_and_none_are_taken():
