@@ -233,6 +233,7 @@ def test_wrong_subset_sums_are_named(data, format, says):
         (b"[[1, 2], 3]", "json", r"p.x: values\[1\] = 3: must be a list of 2"),
         (b"[9223372036854775808]", "json", "p.x: values: must fit in 64 bits"),
         (b"1,2\n3\n", "csv", "p.x:2: 1 fields: must be 2"),
+        (b"1;2,3\n", "csv", "p.x:1: field 1 = '1;2': must be a number"),
         (b"1,2\n3,x\n", "csv", "p.x:2: field 2 = 'x': must be a number"),
         (b"1,\n", "csv", "p.x:1: field 2 = '': must be a number"),
         (
