@@ -82,24 +82,15 @@ def max_rectangle(
 ) -> Rectangle:
     """Find the rectangle of the largest sum of a 2-D Dask array.
 
+    Other options and errors are those of ``max_interval``.
+
     Parameters
     ----------
     array : (H, W) dask.array.Array of integers, bool, float32 or float64
-    allow_empty : bool
-        Whether the answer is empty if the largest sum is not positive.
     parts : int or None
         A prime p whose square is at most the shorter side: p (p + 1) tasks each search a p-th of
         the values. 1 is one task. None is 1 for up to 2**18 values; for more, it is the smallest p
         from 5 up for which a task has at most 2**25 values, or the largest p allowed.
-    backend : {"auto", "cpu", "cuda", "reference"}
-        Backend of the tasks; "auto" is cuda for CuPy chunks, cpu for NumPy chunks.
-
-    Raises
-    ------
-    ParameterError
-        See ``mmpcodec.solvers.grid.on_grid``; also when ``parts`` is not allowed.
-    MissingExtra
-        When Dask is not installed.
 
     Examples
     --------

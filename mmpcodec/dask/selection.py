@@ -107,30 +107,9 @@ def median(
     gather: int = GATHER,
     backend: str = "auto",
 ) -> Any:
-    """Return the median.
+    """Return the median; conventions are those of ``mmpcodec.solvers.selection.median``.
 
-    Parameters
-    ----------
-    array : dask.array.Array of bool, integers or floating-point numbers
-    convention : {"mean", "lower", "upper"}
-        For an even number of values: the lower or upper of the two middle values, or their mean.
-        The mean is float64 for integers, else it has the type of the values.
-    axis : int or None
-    nan : {"propagate", "omit", "raise"}
-        With "omit", the median of no values is NaN.
-    gather : int
-        See ``kth_smallest``.
-    backend : {"auto", "cpu", "cuda", "reference"}
-
-    Returns
-    -------
-    number or array
-        With ``axis``, a Dask array.
-
-    Raises
-    ------
-    ParameterError, MissingExtra
-        See ``kth_smallest``.
+    Array, other options, form of the answer and errors are those of ``kth_smallest``.
 
     Examples
     --------
@@ -154,31 +133,9 @@ def quantile(
     gather: int = GATHER,
     backend: str = "auto",
 ) -> Any:
-    """Return quantiles, by the methods of ``numpy.quantile``.
+    """Return quantiles; methods and types are those of ``mmpcodec.solvers.selection.quantile``.
 
-    Parameters
-    ----------
-    array : dask.array.Array of bool, integers or floating-point numbers
-    q : float or sequence of float
-        From 0 to 1.
-    method : str
-        See ``mmpcodec.solvers.selection.quantile``.
-    axis : int or None
-    nan : {"propagate", "omit", "raise"}
-    gather : int
-        See ``kth_smallest``.
-    backend : {"auto", "cpu", "cuda", "reference"}
-
-    Returns
-    -------
-    number or array
-        float64 for integers with a method that interpolates, else the type of the values. With
-        ``axis``, a Dask array.
-
-    Raises
-    ------
-    ParameterError, MissingExtra
-        See ``kth_smallest``.
+    Array, other options, form of the answer and errors are those of ``kth_smallest``.
 
     Examples
     --------

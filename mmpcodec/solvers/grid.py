@@ -34,7 +34,12 @@ class Grid:
 
     def number(self, value: int) -> int | float:
         """Return the number that a sum of the values stands for."""
-        return int(value) if self.exponent is None else math.ldexp(int(value), self.exponent)
+        return number(value, self.exponent)
+
+
+def number(total: int, exponent: int | None) -> int | float:
+    """Return the number that a sum in units of 2**exponent stands for; None if it is an integer."""
+    return int(total) if exponent is None else math.ldexp(int(total), exponent)
 
 
 class Magnitudes(NamedTuple):
@@ -251,11 +256,11 @@ def _checked_integers(array: Any, any_type: bool) -> Any:
     if largest * array.size > MAX_SUM:
         check_total(_total(array))
     if any_type and array.dtype.kind != "b" and array.dtype.isnative and array.dtype != np.uint64:
-        return _contiguous(array)
-    return _contiguous(array.astype(np.int64, copy=False))
+        return contiguous(array)
+    return contiguous(array.astype(np.int64, copy=False))
 
 
-def _contiguous(array: Any) -> Any:
+def contiguous(array: Any) -> Any:
     """Return the array in C order, in the same memory space."""
     return array if array.flags.c_contiguous else array.copy(order="C")
 

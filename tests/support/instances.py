@@ -1,6 +1,29 @@
-"""Instances of subset sum, as weights and a capacity."""
+"""Instances of subset sum, as weights and a capacity, and of knapsacks; their best values."""
+
+import runpy
+from pathlib import Path
 
 import numpy as np
+import pytest
+
+SCRIPT = Path(__file__).parents[2] / "scripts" / "bench" / "solvers" / "knapsack_classes.py"
+
+
+def knapsack_classes():
+    """The classes that the benchmarks draw; without the scripts, the calling module is skipped."""
+    if not SCRIPT.is_file():
+        pytest.skip("the scripts are not here", allow_module_level=True)
+    return runpy.run_path(str(SCRIPT))["CLASSES"]
+
+
+def all_choices(count):
+    return (np.arange(1 << count)[:, None] >> np.arange(count) & 1).astype(bool)
+
+
+def best_value(profits, weights, capacity):
+    """The value of a knapsack by all its choices."""
+    chosen = all_choices(len(profits))
+    return (chosen @ profits)[chosen @ weights <= capacity].max()
 
 
 def hard(count, heaviest, seed):

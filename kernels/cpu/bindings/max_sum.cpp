@@ -55,14 +55,9 @@ template <class Work>
 auto with_type(const Numbers& array, const Work& work) {
     const auto type = array.dtype();
     const void* data = array.data();
-    if (type == nb::dtype<int8_t>()) return work(static_cast<const int8_t*>(data));
-    if (type == nb::dtype<uint8_t>()) return work(static_cast<const uint8_t*>(data));
-    if (type == nb::dtype<int16_t>()) return work(static_cast<const int16_t*>(data));
-    if (type == nb::dtype<uint16_t>()) return work(static_cast<const uint16_t*>(data));
-    if (type == nb::dtype<int32_t>()) return work(static_cast<const int32_t*>(data));
-    if (type == nb::dtype<uint32_t>()) return work(static_cast<const uint32_t*>(data));
-    if (type == nb::dtype<float>()) return work(static_cast<const float*>(data));
-    if (type == nb::dtype<double>()) return work(static_cast<const double*>(data));
+#define MMP_WORK(T) \
+    if (type == nb::dtype<T>()) return work(static_cast<const T*>(data));
+    MMP_EACH_VALUE(MMP_WORK)
     return work(static_cast<const int64_t*>(data));
 }
 

@@ -118,11 +118,8 @@ void define(nb::module_& module) {
 }  // namespace
 
 void register_rank_filter(nb::module_& module) {
-    define<uint8_t>(module);
-    define<uint16_t>(module);
-    define<int16_t>(module);
-    define<float>(module);
-    define<double>(module);
+#define MMP_DEFINE(T) define<T>(module);
+    MMP_EACH_SAMPLE(MMP_DEFINE)
 }
 
 }  // namespace mmp

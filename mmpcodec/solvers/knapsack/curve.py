@@ -69,22 +69,15 @@ def value_curve(
 ) -> Curve:
     """Compute the values of a 0-1 knapsack for all capacities up to the given ones.
 
+    Arguments and other errors are those of ``knapsack``.
+
     Parameters
     ----------
-    profits : (N,) array of integers
-    weights : (N,) or (N, M) array of integers
-    capacities : int or sequence of M int
-    exact_fill : bool
     time_limit : float or None
         Seconds for the table; the items of a point are found without a limit.
-    memory_limit : int or None
-        Bytes for the table; None takes half of the free memory.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
-    ParameterError
-        See ``problem.of_items``.
     LimitExceeded
         When the table needs more than the memory limit, or more time than the time limit; a part of
         a curve is no answer.

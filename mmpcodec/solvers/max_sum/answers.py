@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
+from typing import Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
@@ -68,14 +68,7 @@ class Intervals(Sequence[Interval]):
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Intervals):
             return NotImplemented
-        return all(
-            np.array_equal(mine, its)
-            for mine, its in (
-                (self.starts, other.starts),
-                (self.stops, other.stops),
-                (self.sums, other.sums),
-            )
-        )
+        return all(map(np.array_equal, vars(self).values(), vars(other).values()))
 
     def __hash__(self) -> int:
         return hash((self.starts.tobytes(), self.stops.tobytes()))
@@ -104,9 +97,8 @@ class IntervalCensus:
     shortest: Interval
 
 
-@dataclass(frozen=True)
-class Rectangle:
-    """Rows ``top`` to ``bottom`` - 1 and columns ``left`` to ``right`` - 1 of a matrix."""
+class _Window:
+    """Sides and mean of a rectangle or a box."""
 
     top: int
     left: int
@@ -125,41 +117,33 @@ class Rectangle:
         return self.right - self.left
 
     @property
-    def area(self) -> int:
-        """Number of values."""
+    def _size(self) -> int:
         return self.height * self.width
 
     @property
     def density(self) -> float:
         """Mean of the values."""
-        return self.sum / self.area
+        return self.sum / self._size
 
 
 @dataclass(frozen=True)
-class RectangleCensus:
-    """All rectangles of the largest sum.
+class Rectangle(_Window):
+    """Rows ``top`` to ``bottom`` - 1 and columns ``left`` to ``right`` - 1 of a matrix."""
 
-    Parameters
-    ----------
-    sum : int or float
-        The largest sum of a rectangle of at least one value.
-    count : int
-        Number of rectangles of this sum, overlapping ones included.
-    largest, smallest : Rectangle
-        Rectangles of the largest and smallest area. Of equal areas, the first.
-    densest : Rectangle
-        Rectangle of the largest mean. Of equal means, the first.
-    """
-
+    top: int
+    left: int
+    bottom: int
+    right: int
     sum: int | float
-    count: int
-    largest: Rectangle
-    smallest: Rectangle
-    densest: Rectangle
+
+    @property
+    def area(self) -> int:
+        """Number of values."""
+        return self._size
 
 
 @dataclass(frozen=True)
-class Box:
+class Box(_Window):
     """Planes ``front`` to ``back`` - 1 of a volume, with equal rows and columns of each plane.
 
     The rows are ``top`` to ``bottom`` - 1, the columns ``left`` to ``right`` - 1.
@@ -179,44 +163,34 @@ class Box:
         return self.back - self.front
 
     @property
-    def height(self) -> int:
-        """Number of rows."""
-        return self.bottom - self.top
-
-    @property
-    def width(self) -> int:
-        """Number of columns."""
-        return self.right - self.left
-
-    @property
     def volume(self) -> int:
         """Number of values."""
-        return self.depth * self.height * self.width
+        return self._size
 
     @property
-    def density(self) -> float:
-        """Mean of the values."""
-        return self.sum / self.volume
+    def _size(self) -> int:
+        return self.depth * self.height * self.width
+
+
+Window = TypeVar("Window", Rectangle, Box)
 
 
 @dataclass(frozen=True)
-class BoxCensus:
-    """All boxes of the largest sum.
-
-    Parameters
-    ----------
-    sum : int or float
-        The largest sum of a box of at least one value.
-    count : int
-        Number of boxes of this sum, overlapping ones included.
-    largest, smallest : Box
-        Boxes of the largest and smallest volume. Of equal volumes, the first.
-    densest : Box
-        Box of the largest mean. Of equal means, the first.
-    """
-
+class _Census(Generic[Window]):
     sum: int | float
     count: int
-    largest: Box
-    smallest: Box
-    densest: Box
+    largest: Window
+    smallest: Window
+    densest: Window
+
+
+class RectangleCensus(_Census[Rectangle]):
+    """All rectangles of the largest sum: it, their count, the largest, smallest and densest.
+
+    ``count`` includes overlapping ones. Areas are compared; of equal areas or means, the first is
+    taken.
+    """
+
+
+class BoxCensus(_Census[Box]):
+    """All boxes of the largest sum, as in ``RectangleCensus``; volumes are compared."""

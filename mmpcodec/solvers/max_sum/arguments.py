@@ -9,7 +9,7 @@ Limits = tuple[int, int]
 """Smallest and largest number of values along one dimension."""
 
 
-def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
+def limits(name: str, least: Any, most: Any, size: int) -> Limits:
     """Return the smallest and largest length of an answer along a dimension of ``size`` values.
 
     Raises
@@ -23,14 +23,3 @@ def limits(name: str, least: Any, most: Any, size: int) -> tuple[int, int]:
     if most < least:
         raise ParameterError(f"max_{name} = {most}: must be at least min_{name} = {least}")
     return least, most
-
-
-def count(k: Any) -> int:
-    """Check and return ``k``, a number of answers.
-
-    Raises
-    ------
-    ParameterError
-        When ``k`` is not an integer of at least 1.
-    """
-    return check_int("k", k, 1)

@@ -13,7 +13,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers.max_sum.arguments import Limits
-from mmpcodec.solvers.max_sum.rectangles import best_rectangle
+from mmpcodec.solvers.max_sum.windows import best_rectangle
 
 FEW = 1 << 18
 """Largest number of values that one of the tasks that run side by side searches, by default."""
@@ -136,7 +136,7 @@ def search(
     del pieces
     sides = [(1, side) for side in values.shape]
     sides[1 - axis] = lengths or sides[1 - axis]
-    total, *places = map(int, best_rectangle(values, sides[0], sides[1], operations))
+    total, *places = map(int, best_rectangle(values, sides, operations))
     places[axis], places[axis + 2] = starts[places[axis]], stops[places[axis + 2] - 1]
     top, left, bottom, right = places
     return -total, top, left, bottom, right

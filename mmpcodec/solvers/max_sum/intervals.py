@@ -5,6 +5,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import module_of, on_device
 from mmpcodec.solvers import dispatch
@@ -62,17 +63,7 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
 
     Intervals that differ by values of sum zero count separately. In (5, -5, 5), two single values
     and the whole sequence have the sum 5: ``count`` is 3, ``disjoint`` is 2, the longest interval
-    has 3 values and the shortest has 1.
-
-    Parameters
-    ----------
-    values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "cuda", "reference"}
-
-    Raises
-    ------
-    ParameterError
-        See ``on_grid``.
+    has 3 values and the shortest has 1. Values, backends and errors are those of ``max_interval``.
     """
     given = on_grid(values, 1, backend)
     most, count, disjoint, longest, shortest = dispatch.operations(
@@ -90,22 +81,12 @@ def interval_census(values: Any, *, backend: str = "auto") -> IntervalCensus:
 def sums_through(values: Any, *, backend: str = "auto") -> Any:
     """Return, for each value, the largest sum of an interval that contains it.
 
-    This is the vector M in de Lima 2015.
-
-    Parameters
-    ----------
-    values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "cuda", "reference"}
+    This is the vector M in de Lima 2015. Values, backends and errors are those of ``max_interval``.
 
     Returns
     -------
     (N,) int64 array, or float64 for floating-point values
         In host memory, or on the device of the values.
-
-    Raises
-    ------
-    ParameterError
-        See ``on_grid``.
     """
     given = on_grid(values, 1, backend)
     sums = dispatch.operations(__package__, backend, given.values).sums_through(given.values)
@@ -121,22 +102,12 @@ def maximal_intervals(values: Any, *, backend: str = "auto") -> Intervals:
 
     The interval of the largest sum is maximal if this sum is positive. The maximal intervals of the
     values left and right of it follow recursively. Every prefix and every suffix of a maximal
-    interval has a positive sum.
-
-    Parameters
-    ----------
-    values : (N,) array of integers or floating-point numbers
-    backend : {"auto", "cpu", "cuda", "reference"}
+    interval has a positive sum. Values, backends and errors are those of ``max_interval``.
 
     Returns
     -------
     Intervals
         Arrays in host memory.
-
-    Raises
-    ------
-    ParameterError
-        See ``on_grid``.
 
     Examples
     --------
@@ -172,12 +143,11 @@ def disjoint_intervals(
     k : int
     allow_empty : bool
         Whether to return fewer than k intervals if no positive sum is left.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid``; also when fewer than k intervals exist and ``allow_empty`` is False.
+        As ``max_interval``; also when fewer than k intervals exist and ``allow_empty`` is False.
     """
     given = on_grid(values, 1, backend)
     operation = dispatch.operations(__package__, backend, given.values).max_interval
@@ -188,7 +158,7 @@ def disjoint_intervals(
 
     gaps = [(*best(0, len(given.values)), 0, len(given.values))]
     found: list[Interval] = []
-    for _ in range(arguments.count(k)):
+    for _ in range(check_int("k", k, 1)):
         if not gaps:
             if allow_empty:
                 break

@@ -1,18 +1,17 @@
 """Maximum sums of a matrix. See the package for sums, ties and empty answers."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.grid import Grid, on_grid
+from mmpcodec.solvers.grid import on_grid
 from mmpcodec.solvers.limits import in_time
-from mmpcodec.solvers.max_sum import arguments
+from mmpcodec.solvers.max_sum import windows
 from mmpcodec.solvers.max_sum.answers import Rectangle, RectangleCensus
-from mmpcodec.solvers.max_sum.arguments import Limits
-from mmpcodec.solvers.max_sum.disjoint import disjoint
 
 MAX_COLUMNS = 16384
 """Largest number of columns in ``column_range_rectangle``: 1 GiB of sums, one for each range."""
@@ -58,37 +57,8 @@ def max_rectangle(
     >>> max_rectangle([[1, -9, 2], [-3, 4, 5], [1, 6, -2]])
     Rectangle(top=1, left=1, bottom=3, right=3, sum=13)
     """
-    given = on_grid(values, 2, backend)
-    height, width = given.values.shape
-    heights = arguments.limits("height", min_height, max_height, height)
-    widths = arguments.limits("width", min_width, max_width, width)
-    operation = dispatch.operations(__package__, backend, given.values)
-    with in_time("max_rectangle", time_limit) as deadline:
-        found = best_rectangle(given.values, heights, widths, operation, deadline)
-    if allow_empty and found[0] <= 0:
-        return Rectangle(0, 0, 0, 0, given.number(0))
-    return _rectangle(given, found)
-
-
-def best_rectangle(
-    values: np.ndarray,
-    heights: Limits,
-    widths: Limits,
-    operation: Any,
-    deadline: float | None = None,
-) -> tuple[int, int, int, int, int]:
-    """Return sum, top, left, bottom and right, computed by a backend's operations.
-
-    The arguments are not checked. ``deadline`` is a value of ``time.monotonic``.
-    """
-    # A backend tries all ranges of rows and scans the columns, so rows are the shorter side.
-    if len(values) <= values.shape[1]:
-        found = operation.max_rectangle(values, heights, widths, False, deadline)
-        total, top, bottom, left, right = found
-    else:
-        found = operation.max_rectangle(values.T.copy(), widths, heights, True, deadline)
-        total, left, right, top, bottom = found
-    return total, top, left, bottom, right
+    limits = (min_height, max_height), (min_width, max_width)
+    return windows.largest(Rectangle, values, limits, allow_empty, time_limit, backend)
 
 
 def rectangle_census(
@@ -96,22 +66,8 @@ def rectangle_census(
 ) -> RectangleCensus:
     """Count the rectangles of the largest sum; find the largest, the smallest and the densest.
 
-    Rectangles that differ only by a strip of sum zero count separately.
-
-    Parameters
-    ----------
-    values : (H, W) array of integers or floating-point numbers
-    time_limit : float or None
-        Seconds after which the search stops without an answer. A search on a device that has begun
-        always ends.
-    backend : {"auto", "cpu", "cuda", "reference"}
-
-    Raises
-    ------
-    ParameterError
-        See ``on_grid``.
-    LimitExceeded
-        When time runs out.
+    Rectangles that differ only by a strip of sum zero count separately. Options and errors are
+    those of ``max_rectangle``.
     """
     given = on_grid(values, 2, backend)
     operation = dispatch.operations(__package__, backend, given.values)
@@ -119,24 +75,25 @@ def rectangle_census(
     matrix = given.values.T.copy() if turned else given.values
     with in_time("rectangle_census", time_limit) as deadline:
         maxima = operation.strip_maxima(matrix, deadline)
-    most, count = maxima.max(), 0
+    most, count = int(maxima.max()), 0
     ends: list[Rectangle] = []
     for first, last in _ranges(np.flatnonzero(maxima == most), len(matrix)):
         strip = matrix[first:last].sum(axis=0, dtype=np.int64)
         _, intervals, _, longest, shortest = operation.interval_census(strip)
         count += intervals
         for _, start, stop in (longest, shortest):
-            found = (start, first, stop, last) if turned else (first, start, last, stop)
-            ends.append(_rectangle(given, (most, *found)))
+            top, left, bottom, right = first, int(start), last, int(stop)
+            if turned:
+                top, left, bottom, right = left, top, right, bottom
+            ends.append(Rectangle(top, left, bottom, right, given.number(most)))
 
     def first_of(rectangle: Rectangle) -> tuple[int, int, int, int]:
         return rectangle.top, rectangle.left, rectangle.bottom, rectangle.right
 
     largest = min(ends, key=lambda r: (-r.area, first_of(r)))
     smallest = min(ends, key=lambda r: (r.area, first_of(r)))
-    # The smallest area has the largest mean if the sum is positive, the largest area if negative.
-    densest = smallest if most > 0 else largest if most < 0 else min(ends, key=first_of)
-    return RectangleCensus(given.number(most), int(count), largest, smallest, densest)
+    # Of a largest sum of 0 or less, the smallest are single values, and the first of all.
+    return RectangleCensus(given.number(most), int(count), largest, smallest, densest=smallest)
 
 
 def column_range_rectangle(
@@ -152,17 +109,12 @@ def column_range_rectangle(
     values : (H, W) array of integers or floating-point numbers
     k : int
         Rank of the answer; 1 is the best.
-    time_limit : float or None
-        Seconds after which the search stops without an answer. A search on a device that has begun
-        always ends.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid``; also when k exceeds the number of ranges, or for more than 16384 columns.
-    LimitExceeded
-        When time runs out.
+        As ``max_rectangle``; also when k exceeds the number of ranges, or for more than 16384
+        columns.
     """
     given = on_grid(values, 2, backend)
     operation = dispatch.operations(__package__, backend, given.values)
@@ -174,7 +126,7 @@ def column_range_rectangle(
     turned = given.values.T.copy()
     with in_time("column_range_rectangle", time_limit) as deadline:
         maxima = operation.strip_maxima(turned, deadline)
-    if arguments.count(k) > len(maxima):
+    if check_int("k", k, 1) > len(maxima):
         raise ParameterError(f"k = {k}: only {len(maxima)} ranges of columns exist")
     # Equal sums are ordered by (left, right), which partition does not keep.
     bound = np.partition(maxima, len(maxima) - k)[len(maxima) - k]
@@ -200,44 +152,23 @@ def disjoint_rectangles(
 ) -> list[Rectangle]:
     """Find k disjoint rectangles, best first; each has the largest sum of the remaining values.
 
+    Other options are those of ``max_rectangle``.
+
     Parameters
     ----------
     values : (H, W) array of integers or floating-point numbers
     k : int
-    min_height, max_height, min_width, max_width : int or None
-        Smallest and largest numbers of rows and columns; None is no limit.
     allow_empty : bool
         Whether to return fewer than k rectangles if no positive sum is left.
-    time_limit : float or None
-        Seconds after which the search stops without an answer. A search on a device that has begun
-        always ends.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid``; also when fewer than k rectangles exist and ``allow_empty`` is False.
-    LimitExceeded
-        When time runs out.
+        As ``max_rectangle``; also when fewer than k rectangles exist and ``allow_empty`` is False.
     """
-    given = on_grid(values, 2, backend)
-    height, width = given.values.shape
-    heights = arguments.limits("height", min_height, max_height, height)
-    widths = arguments.limits("width", min_width, max_width, width)
-    operation = dispatch.operations(__package__, backend, given.values)
-
-    def best(window: tuple[int, ...]) -> tuple[int, ...]:
-        top, left, bottom, right = window
-        inside = given.values[top:bottom, left:right].copy()
-        tall = heights[0], min(heights[1], bottom - top)
-        wide = widths[0], min(widths[1], right - left)
-        total, *found = best_rectangle(inside, tall, wide, operation, deadline)
-        return -total, found[0] + top, found[1] + left, found[2] + top, found[3] + left
-
-    least, count = (heights[0], widths[0]), arguments.count(k)
-    with in_time("disjoint_rectangles", time_limit) as deadline:
-        parts = disjoint((height, width), least, best, count, allow_empty, "rectangles")
-    return [_rectangle(given, (-total, *places)) for total, *places in parts]
+    limits = (min_height, max_height), (min_width, max_width)
+    options = allow_empty, time_limit, backend
+    return windows.disjoint(Rectangle, values, k, limits, *options, "rectangles")
 
 
 def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
@@ -247,8 +178,3 @@ def _ranges(numbers: np.ndarray, size: int) -> Iterator[tuple[int, int]]:
     for number in numbers.tolist():
         first = int(np.searchsorted(starts, number, side="right")) - 1
         yield first, first + number - int(starts[first]) + 1
-
-
-def _rectangle(given: Grid, found: Iterable[int]) -> Rectangle:
-    total, top, left, bottom, right = map(int, found)
-    return Rectangle(top, left, bottom, right, given.number(total))

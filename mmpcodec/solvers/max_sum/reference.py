@@ -6,13 +6,12 @@ Intervals and rectangles are tuples of Python integers, sum first. ``deadline`` 
 """
 
 import itertools
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from mmpcodec.solvers.grid import on_known_grid
 from mmpcodec.solvers.limits import look
-from mmpcodec.solvers.max_sum import slabs
 from mmpcodec.solvers.max_sum.arguments import Limits
 
 
@@ -145,13 +144,39 @@ def max_box(
     ``sides`` are the smallest and the largest number of planes, rows and columns.
     """
 
-    def best_rectangle(
-        slab: np.ndarray, heights: Limits, widths: Limits
-    ) -> tuple[int, int, int, int, int]:
+    def best_rectangle(slab: np.ndarray, heights: Limits, widths: Limits) -> tuple[int, ...]:
         total, top, bottom, left, right = max_rectangle(slab, heights, widths, False, deadline)
         return total, top, left, bottom, right
 
-    return slabs.max_box(values, sides, best_rectangle)
+    return box_by_slabs(values, sides, best_rectangle)
+
+
+def box_by_slabs(
+    values: np.ndarray, sides: Sequence[Limits], best_rectangle: Callable[..., tuple]
+) -> tuple[int, ...]:
+    """Return the answer of ``max_box``: each range along the shortest side is summed to a matrix.
+
+    ``best_rectangle`` returns sum, top, left, bottom and right for a matrix and its limits.
+    """
+    axis = int(np.argmin(values.shape))
+    volume = np.ascontiguousarray(np.moveaxis(values, axis, 0))
+    (least, most), heights, widths = sides[axis], *sides[:axis], *sides[axis + 1 :]
+    best: tuple[int, ...] | None = None
+    for first in range(len(volume)):
+        slab = np.zeros(volume.shape[1:], np.int64)
+        for last in range(first + 1, min(len(volume), first + most) + 1):
+            slab += volume[last - 1]
+            if last - first < least:
+                continue
+            total, *found = best_rectangle(slab, heights, widths)
+            starts, stops = found[:2], found[2:]
+            starts.insert(axis, first)
+            stops.insert(axis, last)
+            key = (-total, *starts, *stops)
+            if best is None or key < best:
+                best = key
+    assert best is not None
+    return (-best[0], *best[1:])
 
 
 def box_census(values: np.ndarray, deadline: float | None = None) -> tuple:

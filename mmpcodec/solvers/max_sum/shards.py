@@ -13,7 +13,7 @@ from mmpcodec.checks import dimensions
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime.arrays import as_array, module_of
 from mmpcodec.solvers import dispatch, grid
-from mmpcodec.solvers.grid import Grid, Magnitudes, on_known_grid
+from mmpcodec.solvers.grid import Magnitudes, number, on_known_grid
 from mmpcodec.solvers.max_sum import arguments
 from mmpcodec.solvers.max_sum.answers import Interval
 
@@ -59,11 +59,6 @@ class IntervalSummary(NamedTuple):
         """Return the first best interval; ``exponent`` is that of the grid, None for integers."""
         total, start, stop = self.best
         return Interval(start, stop, number(total, exponent))
-
-
-def number(total: int, exponent: int | None) -> int | float:
-    """Return the number that a sum on a grid stands for."""
-    return Grid(None, exponent).number(total)  # type: ignore[arg-type]
 
 
 def _sum_then_first(found: tuple[int, ...]) -> tuple[int, ...]:
@@ -196,24 +191,19 @@ def max_interval_of_shards(
 ) -> Interval:
     """Find the interval of the largest sum of a sequence that lies in several arrays, in order.
 
-    The answer is that of ``max_interval`` for the whole sequence. A search takes the memory of one
-    shard; with limits of the length, also that of the ``max_length`` - 1 values before it, or
-    ``min_length`` - 1 without a largest length.
+    Answer and options are those of ``max_interval`` for the whole sequence. A search takes the
+    memory of one shard; with limits of the length, also that of the ``max_length`` - 1 values
+    before it, or ``min_length`` - 1 without a largest length.
 
     Parameters
     ----------
     shards : (N,) arrays of one type of integers or floating-point numbers
         Each is read once or twice; may be empty.
-    min_length, max_length : int, int or None
-        Smallest and largest number of values; None is no limit.
-    allow_empty : bool
-        Whether the answer is empty if the largest sum is not positive.
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Raises
     ------
     ParameterError
-        See ``on_grid`` and ``arguments.limits``; also when the types differ.
+        As ``max_interval``; also when the types differ.
 
     Examples
     --------

@@ -8,12 +8,12 @@ import numpy as np
 
 from mmpcodec.runtime.arrays import module_of
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.grid import on_known_grid
+from mmpcodec.solvers.grid import number, on_known_grid
 from mmpcodec.solvers.max_sum import arguments, bands
 from mmpcodec.solvers.max_sum.answers import Rectangle
 from mmpcodec.solvers.max_sum.arguments import Limits
-from mmpcodec.solvers.max_sum.rectangles import best_rectangle
-from mmpcodec.solvers.max_sum.shards import checked_shards, number
+from mmpcodec.solvers.max_sum.shards import checked_shards
+from mmpcodec.solvers.max_sum.windows import best_rectangle
 
 
 def max_rectangle_of_shards(
@@ -29,8 +29,8 @@ def max_rectangle_of_shards(
 ) -> Rectangle:
     """Find the rectangle of the largest sum of a matrix that lies in strips of rows, in order.
 
-    The answer is that of ``max_rectangle`` for the whole matrix. A search holds a part of it if it
-    has more than 2**25 values. The shorter side is cut into p**2 bands, and p (p + 1) searches each
+    Answer and options are those of ``max_rectangle``. A search holds a part of the matrix if it has
+    more than 2**25 values. The shorter side is cut into p**2 bands, and p (p + 1) searches each
     read p of them, and up to p - 1 rows of sums: about a p-th of the matrix. With limits along one
     side, the other one is cut. With limits along both, windows along a side that has a largest
     length are searched, each with that length more; without a largest length, the whole matrix is.
@@ -40,10 +40,6 @@ def max_rectangle_of_shards(
     strips : (N, W) arrays of one type of integers or floating-point numbers
         Strips of rows from top to bottom, of equal widths, in memory or memory-mapped; each is read
         several times.
-    min_height, max_height, min_width, max_width : int or None
-        Smallest and largest numbers of rows and columns; None is no limit.
-    allow_empty : bool
-        Whether the answer is empty if the largest sum is not positive.
     parts : int or None
         The prime p, whose square is at most the side that is cut; 1 is one search of the whole
         matrix. None is the smallest number for which a search has at most 2**25 values, or the
@@ -132,7 +128,7 @@ def _of_windows(
         window = matrix.band(axis, start, min(start + step + most - 1, size))
         limits = [sides[0], sides[1]]
         limits[axis] = least, min(most, window.shape[axis])
-        total, *places = map(int, best_rectangle(window, limits[0], limits[1], operations))
+        total, *places = map(int, best_rectangle(window, limits, operations))
         places[axis] += start
         places[axis + 2] += start
         yield (-total, *places)  # type: ignore[misc]

@@ -75,7 +75,7 @@ def median(
     nan: str = "propagate",
     backend: str = "auto",
 ) -> Any:
-    """Return the median.
+    """Return the median. Other options and errors are those of ``kth_smallest``.
 
     Parameters
     ----------
@@ -83,21 +83,8 @@ def median(
     convention : {"mean", "lower", "upper"}
         For an even number of values: the lower or upper of the two middle values, or their mean.
         The mean is float64 for integers, else it has the type of the values.
-    axis : int, sequence of int or None
-    keepdims : bool
-        Whether the searched axes stay, with length 1.
     nan : {"propagate", "omit", "raise"}
         With "omit", the median of no values is NaN.
-    backend : {"auto", "cpu", "cuda", "reference"}
-
-    Returns
-    -------
-    number or array
-
-    Raises
-    ------
-    ParameterError
-        See ``kth_smallest``.
 
     Examples
     --------
@@ -120,6 +107,8 @@ def quantile(
 ) -> Any:
     """Return quantiles, by the methods of ``numpy.quantile``.
 
+    Other options and errors are those of ``kth_smallest``.
+
     Parameters
     ----------
     values : array of bool, integers or floating-point numbers
@@ -132,22 +121,12 @@ def quantile(
         two equally near ranks. The other methods are those of Hyndman and Fan: "inverted_cdf",
         "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen",
         "weibull", "median_unbiased" and "normal_unbiased".
-    axis : int, sequence of int or None
-    keepdims : bool
-        Whether the searched axes stay, with length 1.
-    nan : {"propagate", "omit", "raise"}
-    backend : {"auto", "cpu", "cuda", "reference"}
 
     Returns
     -------
     number or array
         float64 for integers with a method that interpolates, else the type of the values. Answers
         equal those of NumPy for float64; float16 and float32 are interpolated in float64.
-
-    Raises
-    ------
-    ParameterError
-        See ``kth_smallest``.
     """
     return _answer(values, statistics.quantiles(q, method), axis, keepdims, nan, backend)
 

@@ -161,19 +161,13 @@ def candidates(values: Any, search: Search) -> NDArray[np.unsignedinteger]:
 
     Parameters
     ----------
-    values : array
-        The shard, of any shape; may be empty.
-    search : Search
+    values, search
+        As in ``digit_counts``, which also lists the errors.
 
     Returns
     -------
     (N,) array of unsigned integers of the item size of the values
         In host memory, in no particular order; see ``keys.to_keys``.
-
-    Raises
-    ------
-    ParameterError
-        When the shard's type differs from the search's type, or the search is done.
     """
     flat = _shard(values, search).reshape(-1)
     known = search.shift + search.bits

@@ -36,8 +36,6 @@ Subset-Sum em GPU", ITA 2013.
 """
 
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
-from mmpcodec.solvers.subset_sum.solve import reachable, subset_sum
-from mmpcodec.solvers.subset_sum.sums import all_sums
-from mmpcodec.solvers.subset_sum.volumes import fill_volumes
+from mmpcodec.solvers.subset_sum.solve import all_sums, fill_volumes, reachable, subset_sum
 
 __all__ = ["SubsetSum", "all_sums", "fill_volumes", "reachable", "subset_sum"]

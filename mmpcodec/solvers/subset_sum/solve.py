@@ -1,13 +1,16 @@
-"""The search for the largest sum not above a capacity; the package states methods and ties."""
+"""The functions that users call; the package states methods and ties."""
 
 import time
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.solvers import dispatch
-from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory, look
+from mmpcodec.solvers.limits import CallLimits, OutOfTime, check_memory, in_time, look
 from mmpcodec.solvers.subset_sum import methods, quick
 from mmpcodec.solvers.subset_sum.answers import SubsetSum
 from mmpcodec.solvers.subset_sum.arguments import check_whole, weights_of
@@ -128,21 +131,12 @@ def reachable(
 ) -> bool:
     """Return whether some items add up to a target.
 
-    Parameters
-    ----------
-    weights : array of int
-        As in ``subset_sum``.
-    target : int
-        Sum to reach.
-    method, time_limit, memory_limit, backend
-        As in ``subset_sum``.
+    Weights, options and other errors are those of ``subset_sum``.
 
     Raises
     ------
-    ParameterError, BackendUnavailable
-        See ``subset_sum``.
     LimitExceeded
-        As ``subset_sum``, and when time runs out before there is an answer.
+        Also when time runs out before there is an answer.
 
     Examples
     --------
@@ -155,6 +149,109 @@ def reachable(
     if not (found.exact or found.proven):
         raise LimitExceeded("Time of reachable", f"no answer in time_limit = {time_limit} seconds")
     return found.exact
+
+
+def fill_volumes(
+    weights: Any,
+    volumes: Sequence[int],
+    *,
+    method: str = "auto",
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
+    backend: str = "auto",
+) -> list[SubsetSum]:
+    """Fill volumes one after the other, each as far as the remaining items allow.
+
+    The filling of each volume is optimal unless time runs out; the total over all volumes may not
+    be. ``exact`` is True for a volume that is filled completely.
+
+    Parameters
+    ----------
+    weights
+        As in ``subset_sum``, and so are all options and errors. Weights and volumes are checked
+        before the first volume is filled.
+    volumes : sequence of int
+        Capacities from 0 up.
+    time_limit : float or None
+        Seconds for all volumes together.
+
+    Returns
+    -------
+    list of SubsetSum
+        One answer for each volume; the items are indices into ``weights``.
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import fill_volumes
+    >>> [found.items.tolist() for found in fill_volumes([3, 5, 8, 10], [13, 12])]
+    [[0, 3], [2]]
+    """
+    backend = dispatch.named(backend, weights)
+    dispatch.resolved(__package__, backend)
+    values = weights_of(weights)
+    rooms = [check_whole(f"volumes[{i}]", one) for i, one in enumerate(volumes)]
+    limits = CallLimits(time_limit, memory_limit)
+    left = np.arange(len(values))
+    answers = []
+    for room in rooms:
+        found = solve(values[left], room, True, method, limits, backend)
+        assert found.items is not None
+        answers.append(replace(found, items=left[found.items]))
+        left = np.delete(left, found.items)
+    return answers
+
+
+def all_sums(
+    weights: Any,
+    capacity: int | None = None,
+    *,
+    time_limit: float | None = None,
+    memory_limit: int = MEMORY,
+    backend: str = "auto",
+) -> NDArray[np.bool_]:
+    """Return, for each number up to a capacity, whether it is the sum of some items.
+
+    Parameters
+    ----------
+    weights : (N,) array or sequence of integers
+        From 0 up, with a sum below 2**63.
+    capacity : int or None
+        The largest number C to test; None for the sum of all items.
+    time_limit : float or None
+        Seconds after which the search stops without an answer.
+    memory_limit, backend
+        As in ``subset_sum``, which also lists the errors; here one is raised when time runs out.
+
+    Returns
+    -------
+    (C + 1,) bool array
+
+    Examples
+    --------
+    >>> from mmpcodec.solvers.subset_sum import all_sums
+    >>> all_sums([2, 3]).astype(int).tolist()
+    [1, 0, 1, 1, 0, 1]
+    """
+    backend = dispatch.named(backend, weights)
+    dispatch.resolved(__package__, backend)
+    values = weights_of(weights)
+    capacity = int(values.sum()) if capacity is None else check_whole("capacity", capacity)
+    memory = check_memory(memory_limit)
+    reduced = reduce(values, capacity)
+    limit = min(reduced.total, reduced.capacity)
+    needed = capacity + 1 + limit + 1 + limit // 8
+    if needed > memory:
+        raise LimitExceeded(
+            "Memory of all_sums", f"needs {needed} bytes: must be at most memory_limit = {memory}"
+        )
+    dense = methods.needs(len(reduced.weights), limit, limit, False)["dense"]
+    arguments = reduced.weights, limit
+    with in_time("all_sums", time_limit) as deadline:
+        words, _ = dispatch.run(__package__, backend, dense.seconds, "sums", *arguments, deadline)
+    found = np.unpackbits(words.view(np.uint8), bitorder="little", count=limit + 1)
+    answer = np.zeros(capacity + 1, bool)
+    answer[: limit * reduced.divisor + 1 : reduced.divisor] = found
+    return answer
 
 
 def _solve(

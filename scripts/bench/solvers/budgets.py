@@ -20,29 +20,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.optimize import Bounds, LinearConstraint, milp
+from knapsack_peers import Instance, by_highs
 
 from mmpcodec.errors import ParameterError
-from mmpcodec.solvers.knapsack import knapsack
 from mmpcodec.solvers.or_library import OrProblem, read_problem
 
 RUNS = 3
 LONG_MS = 1000
 """Longer runs are not repeated."""
 MOST_PROBLEMS = 1000
-
-
-def by_highs(problem: OrProblem, limit: float) -> int | None:
-    """Return the value of the best choice; None if HiGHS does not prove it in time."""
-    profits = np.array(problem.profits, float)
-    found = milp(
-        -profits,
-        integrality=np.ones(len(profits)),
-        bounds=Bounds(0, 1),
-        constraints=LinearConstraint(np.array(problem.weights).T, ub=problem.capacities),
-        options={"mip_rel_gap": 0, "time_limit": limit},
-    )
-    return round(-found.fun) if found.status == 0 else None
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -72,11 +58,12 @@ def decimal(value: int, decimals: int) -> int | str:
 
 def measured(name: str, problem: OrProblem, limit: float) -> dict[str, object]:
     """Return the row of a problem."""
-    numbers = problem.profits, np.array(problem.weights), problem.capacities
+    numbers = np.array(problem.profits), np.array(problem.weights), problem.capacities
+    instance = Instance(*numbers)
     best_ms, highs_ms, highs = float("inf"), float("inf"), None
     for _ in range(RUNS):
-        found, own = timed(partial(knapsack, *numbers, time_limit=limit))
-        highs, other = timed(partial(by_highs, problem, limit))
+        found, own = timed(partial(instance.solve, limit))
+        highs, other = timed(partial(by_highs, instance, limit))
         best_ms, highs_ms = min(best_ms, own), min(highs_ms, other)
         if max(own, other) > LONG_MS:
             break

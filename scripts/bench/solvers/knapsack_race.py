@@ -1,7 +1,7 @@
 """Race knapsacks of one capacity against Combo, minknap, HiGHS and CP-SAT, in processor time.
 
     python scripts/bench/solvers/knapsack_race.py [--count N] [--range R] [--limit SECONDS]
-        [--combo LIBRARY] [--minknap PROGRAM] [--noisy FOLDER --files N]
+        [--combo LIBRARY] [--minknap PROGRAM] [--noisy FOLDER --files N] [--units]
 
 Prints the rows of docs/benchmarks/data/solvers.jsonl, with the least processor time of three runs
 in ms, peers and ours in turn, all threads added. The items of our answer are added up again. A
@@ -17,6 +17,8 @@ script names the peers that are not there.
 - HiGHS through SciPy and CP-SAT of OR-Tools, on one thread, if they are installed.
 - With --noisy, the folder problemInstances of github.com/JorikJooken/knapsackProblemInstances: N
   files of each capacity 10^6 and 10^8, drawn with seed 1, beside Combo.
+- With --units, three of the classes with copies, or with limits of the number of items, without
+  Combo and minknap.
 """
 
 import argparse
@@ -29,19 +31,20 @@ import resource
 import subprocess
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import date
+from functools import partial
 from importlib.util import find_spec
+from itertools import product
 from pathlib import Path
 
 import numpy as np
 from knapsack_classes import CLASSES
+from knapsack_peers import Answer, Instance, by_cp_sat, by_highs, by_mmpcodec
 
 from mmpcodec.bench.codecs.base import machine
-from mmpcodec.solvers.knapsack import knapsack
 
-Solve = Callable[[np.ndarray, np.ndarray, int], int | None]
-"""Profits, weights and capacity to the value; None if it is not proven in time."""
+Solve = Callable[[Instance], Answer]
 
 OURS = "mmpcodec"
 KEYS = {
@@ -63,18 +66,20 @@ def by_combo(library: str) -> Solve:
     solve.restype = ctypes.c_long
     solve.argtypes = [ctypes.c_long, ctypes.c_void_p, ctypes.c_void_p, ctypes.c_long]
 
-    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int:
-        return solve(len(profits), profits.ctypes.data, weights.ctypes.data, capacity)
+    def run(instance: Instance) -> int:
+        profits, weights = instance.profits, instance.weights
+        return solve(len(profits), profits.ctypes.data, weights.ctypes.data, instance.capacities)
 
     return run
 
 
 def by_minknap(program: str, limit: float) -> Solve:
-    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
+    def run(instance: Instance) -> int | None:
+        profits, weights = instance.profits.tolist(), instance.weights.tolist()
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder, "items")
-            lines = [f"{len(profits)} {capacity}"]
-            lines += [f"{p} {w}" for p, w in zip(profits.tolist(), weights.tolist(), strict=True)]
+            lines = [f"{len(profits)} {instance.capacities}"]
+            lines += [f"{p} {w}" for p, w in zip(profits, weights, strict=True)]
             file.write_text("\n".join(lines) + "\n")
             command = [program, "--algorithm", "dynamic-programming-primal-dual"]
             command += ["--input", str(file), "--format", "standard", "--time-limit", str(limit)]
@@ -87,59 +92,16 @@ def by_minknap(program: str, limit: float) -> Solve:
     return run
 
 
-def by_highs(limit: float) -> Solve:
-    from scipy.optimize import Bounds, LinearConstraint, milp
-
-    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
-        found = milp(
-            -profits.astype(float),
-            integrality=np.ones(len(profits)),
-            bounds=Bounds(0, 1),
-            constraints=[LinearConstraint(weights[None].astype(float), ub=capacity)],
-            options={"mip_rel_gap": 0, "time_limit": limit},
-        )
-        return round(-found.fun) if found.status == 0 else None
-
-    return run
-
-
-def by_cp_sat(limit: float) -> Solve:
-    from ortools.sat.python import cp_model
-
-    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
-        model = cp_model.CpModel()
-        taken = [model.new_bool_var("") for _ in profits]
-        model.add(cp_model.LinearExpr.weighted_sum(taken, weights.tolist()) <= capacity)
-        model.maximize(cp_model.LinearExpr.weighted_sum(taken, profits.tolist()))
-        solver = cp_model.CpSolver()
-        solver.parameters.num_workers = 1
-        solver.parameters.max_time_in_seconds = limit
-        status = solver.solve(model)
-        return round(solver.objective_value) if status == cp_model.OPTIMAL else None
-
-    return run
-
-
-def ours(limit: float) -> Solve:
-    def run(profits: np.ndarray, weights: np.ndarray, capacity: int) -> int | None:
-        found = knapsack(profits, weights, capacity, time_limit=limit, backend="cpu")
-        return found.value if found.optimal else None
-
-    return run
-
-
 def processor_seconds() -> float:
     """Return the processor time of this process and of the programs that it ran."""
     children = resource.getrusage(resource.RUSAGE_CHILDREN)
     return time.process_time() + children.ru_utime + children.ru_stime
 
 
-def race(
-    solvers: dict[str, Solve], profits: np.ndarray, weights: np.ndarray, capacity: int
-) -> dict[str, float | None]:
+def race(solvers: dict[str, Solve], instance: Instance, limit: float) -> dict[str, float | None]:
     """Return the least processor time of each solver, None where nothing was proven in time."""
     times: dict[str, float | None] = {}
-    values: dict[str, int | None] = {}
+    values: dict[str, Answer] = {}
     for run in range(RUNS):
         for name, solve in solvers.items():
             before = times.get(name, 0.0)
@@ -148,18 +110,18 @@ def race(
             calls = CALLS if run and before is not None and before < SHORT else 1
             start = processor_seconds()
             for _ in range(calls):
-                values[name] = solve(profits, weights, capacity)
+                values[name] = solve(instance)
             seconds = (processor_seconds() - start) / calls
             proven = values[name] is not None
             times[name] = (min(seconds, before or seconds) if run else seconds) if proven else None
-    taken = list(knapsack(profits, weights, capacity, backend="cpu").items)
-    assert weights[taken].sum() <= capacity
-    best = values[OURS]
-    assert best is None or profits[taken].sum() == best
+    found, best = instance.solve(limit), values[OURS]
+    taken, counts = list(found.items), np.array(found.counts, int)
+    assert counts @ instance.weights[taken] <= instance.capacities
+    assert not isinstance(best, int) or counts @ instance.profits[taken] == best
     for name, value in values.items():
         if best is not None and value is not None and value != best:
-            if value > best:
-                raise SystemExit(f"a larger value: {values}")
+            if isinstance(value, str) or isinstance(best, str) or value > best:
+                raise SystemExit(f"another answer: {values}")
             times[name] = math.nan
     return times
 
@@ -171,7 +133,7 @@ def cell(seconds: float | None) -> float | str:
     return "wrong" if math.isnan(seconds) else float(f"{1000 * seconds:.3g}")
 
 
-def noisy(solvers: dict[str, Solve], folder: str, files: int) -> None:
+def noisy(solvers: dict[str, Solve], folder: str, files: int, limit: float) -> None:
     """Print the total time of files of each capacity, and of those that all solvers prove."""
     print(f"\n| capacity | files | {' | '.join(f'{name}, s' for name in solvers)} |")
     print("|---" * (2 + len(solvers)) + "|")
@@ -183,48 +145,66 @@ def noisy(solvers: dict[str, Solve], folder: str, files: int) -> None:
             numbers = np.array(Path(folder, name, "test.in").read_text().split(), np.int64)
             items = numbers[1:-1].reshape(-1, 3)
             profits, weights = np.ascontiguousarray(items[:, 1:].T)
-            for solver, seconds in race(solvers, profits, weights, int(numbers[-1])).items():
+            instance = Instance(profits, weights, int(numbers[-1]))
+            for solver, seconds in race(solvers, instance, limit).items():
                 totals[solver] += seconds or 0.0
                 proven[solver] += seconds is not None
         cells = [f"{totals[s]:.3f} ({proven[s]} proven)" for s in solvers]
         print(f"| {capacity} | {files} | {' | '.join(cells)} |", flush=True)
 
 
+def instances(name: str, count: int, top: int, units: bool) -> Iterator[tuple[str, Instance]]:
+    """Yield the instances of one class and size; of ``units``, a quarter of all weights fits."""
+    profits, weights = CLASSES[name](np.random.default_rng(count), count, top)
+    capacity = int(weights.sum()) // (4 if units else 2)
+    if not units:
+        yield name, Instance(profits, weights, capacity)
+        return
+    given = partial(Instance, profits, weights, capacity)
+    usual = len(given().solve(3600).items)
+    yield f"{name}, up to 10 copies", given(copies=10)
+    yield f"{name}, any copies", given(copies=math.inf)
+    yield f"{name}, at most {usual * 4 // 5}", given(most=usual * 4 // 5)
+    yield f"{name}, at least {usual + 2}", given(least=usual + 2)
+    yield f"{name}, exactly {usual - 1}", given(least=usual - 1, most=usual - 1)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
-    parser.add_argument("--count", type=int, nargs="+", default=[100, 1000, 10_000])
+    parser.add_argument("--count", type=int, nargs="+", default=[1000, 10_000])
     parser.add_argument("--range", type=int, nargs="+", default=[1000])
     parser.add_argument("--limit", type=float, default=60)
     parser.add_argument("--classes", nargs="+", choices=CLASSES, default=list(CLASSES))
     parser.add_argument("--combo")
     parser.add_argument("--minknap")
     parser.add_argument("--general", action="store_true", help="also HiGHS and CP-SAT")
+    parser.add_argument("--units", action="store_true", help="copies and numbers of items")
     parser.add_argument("--noisy")
     parser.add_argument("--files", type=int, default=60)
     options = parser.parse_args()
-    solvers: dict[str, Solve] = {OURS: ours(options.limit)}
-    if options.combo:
+    limit = options.limit
+    solvers: dict[str, Solve] = {OURS: partial(by_mmpcodec, limit=limit)}
+    if options.combo and not options.units:
         solvers["Combo"] = by_combo(options.combo)
-    if options.minknap:
-        solvers["minknap"] = by_minknap(options.minknap, options.limit)
+    if options.minknap and not options.units:
+        solvers["minknap"] = by_minknap(options.minknap, limit)
     if options.general:
-        solvers["HiGHS"] = by_highs(options.limit)
+        solvers["HiGHS"] = partial(by_highs, limit=limit)
         if find_spec("ortools"):
-            solvers["CP-SAT"] = by_cp_sat(options.limit)
+            solvers["CP-SAT"] = partial(by_cp_sat, limit=limit)
     missing = {"Combo", "minknap", "HiGHS", "CP-SAT"} - solvers.keys()
     print(f"{machine()}; {date.today()}; without {', '.join(sorted(missing)) or 'none'}\n")
     if options.noisy:
-        noisy(solvers, options.noisy, options.files)
+        noisy(solvers, options.noisy, options.files, limit)
         return
-    for top in options.range:
-        for count in options.count:
-            for name in options.classes:
-                profits, weights = CLASSES[name](np.random.default_rng(count), count, top)
-                capacity = int(weights.sum()) // 2
-                times = race(solvers, profits, weights, capacity)
-                row = {"class": name, "items": count, "range": top}
-                row |= {KEYS[solver]: cell(times[solver]) for solver in solvers}
-                print(json.dumps({"run": "knapsack-race-cpu"} | row), flush=True)
+    run = "knapsack-units-cpu" if options.units else "knapsack-race-cpu"
+    classes = options.classes[: 3 if options.units else None]
+    for top, count, name in product(options.range, options.count, classes):
+        for shown, instance in instances(name, count, top, options.units):
+            times = race(solvers, instance, limit)
+            row = {"class": shown, "items": count, "range": top}
+            row |= {KEYS[solver]: cell(times[solver]) for solver in solvers}
+            print(json.dumps({"run": run} | row), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,10 +1,10 @@
-"""Measure the maximum-sum solvers on the processor beside other packages, or on a GPU.
+"""Measure the maximum-sum solvers on the processor beside numba, or on a GPU.
 
     python scripts/bench/solvers/max_sum.py [--cuda]
 
-The extra `mmpcodec[peers]` installs the other packages: numba, with a plain loop over pairs of rows
-and with an inner loop over bottom rows, which the compiler vectorises, and pyscan-stats. The script
-prints Markdown tables.
+The extra `mmpcodec[peers]` installs the other package: numba, with a plain loop over pairs of rows
+and with an inner loop over bottom rows, which the compiler vectorises. The script prints Markdown
+tables.
 """
 
 import argparse
@@ -23,9 +23,7 @@ from mmpcodec.solvers.max_sum import (
     interval_census,
     max_box,
     max_interval,
-    max_interval_of_shards,
     max_rectangle,
-    max_rectangle_of_shards,
     maximal_intervals,
     rectangle_census,
     sums_through,
@@ -108,21 +106,6 @@ def bench_rectangles() -> None:
     print(f"| census | {median_ms(partial(rectangle_census, values)):.1f} |")
 
 
-def bench_pyscan() -> None:
-    try:
-        import pyscan
-    except ImportError:
-        return
-    print("\n| matrix | mmpcodec ms | pyscan-stats max_subgrid_linear ms |\n|---|---|---|")
-    for side in (64, 128, 256):
-        rng = np.random.default_rng(side)
-        points = [pyscan.WPoint(1.0, x, y, 1.0) for x, y in rng.random((side * side, 2))]
-        grid = pyscan.Grid(side, points[::2], points[1::2])
-        own = median_ms(partial(max_rectangle, noise(side, side)))
-        other = median_ms(partial(pyscan.max_subgrid_linear, grid, 1.0, -1.0), 3)
-        print(f"| {side}x{side} | {own:.2f} | {other:.1f} |")
-
-
 def bench_sequences() -> None:
     print("\n| values | interval | sums through | census | all maximal |")
     print("|---|---|---|---|---|")
@@ -144,23 +127,6 @@ def bench_sequences() -> None:
     }.items():
         (own,) = processor_ms([partial(maximal_intervals, values)], 7)
         print(f"| {name} | {own:.1f} | {len(maximal_intervals(values)):,} |")
-
-
-def bench_shards() -> None:
-    print("\n| whole array | ms | in pieces | ms |\n|---|---|---|---|")
-    limits: dict[str, Any] = {"min_length": 100, "max_length": 1000}
-    for dtype in ("int32", "int64", "float32"):
-        values = np.random.default_rng(0).integers(-100, 101, 10**7).astype(dtype)
-        shards = np.array_split(values, 16)
-        for name, more in ((dtype, {}), (f"{dtype}, 100 to 1000 values", limits)):
-            whole = partial(max_interval, values, **more)
-            pieces = partial(max_interval_of_shards, shards, **more)
-            own, other = processor_ms([whole, pieces], 7)
-            print(f"| 10^7 {name} | {own:.1f} | 16 shards | {other:.1f} |")
-    values = noise(1024, 1024)
-    strips = partial(max_rectangle_of_shards, np.array_split(values, 8))
-    own, other = processor_ms([partial(max_rectangle, values), strips], 5)
-    print(f"| 1024x1024 | {own:.1f} | 8 strips of rows | {other:.1f} |")
 
 
 def bench_kadane() -> None:
@@ -274,10 +240,8 @@ def main() -> None:
         return
     print(f"{date.today()}, {machine()}\n")
     bench_rectangles()
-    bench_pyscan()
     bench_sequences()
     bench_kadane()
-    bench_shards()
     bench_boxes()
 
 

@@ -46,7 +46,7 @@ def bench_processor() -> None:
     print(f"{date.today()}, {machine()}, NumPy {np.__version__}\n")
     print("| values | type | k-th smallest ms | np.partition ms | median ms | np.median ms |")
     print("|---|---|---|---|---|---|")
-    for count in (10**6, 10**7, 10**8):
+    for count in (10**6, 10**8):
         for dtype in ("uint8", "uint16", "int32", "float32", "float64"):
             values, k = noise(count, dtype), count // 2
             assert kth_smallest(values, k) == np.partition(values, k - 1)[k - 1]
@@ -72,7 +72,7 @@ def bench_processor() -> None:
 def bench_lines() -> None:
     """Measure medians of many short lines, and single values of arrays of medium size."""
     print("\n| lines | type | median ms | np.sort ms | ratio |\n|---|---|---|---|---|")
-    for shape in ((100_000, 9), (100_000, 25), (10_000, 100), (1000, 1000)):
+    for shape in ((100_000, 9), (1000, 1000)):
         for dtype in ("uint8", "uint16", "int32", "float32", "float64"):
             values = noise(shape[0] * shape[1], dtype).reshape(shape)
             own, peer = processor_ms([partial(median, values, axis=1), partial(np.sort, values)])
@@ -80,7 +80,7 @@ def bench_lines() -> None:
             print(f"| {shape[0]} of {shape[1]} | {dtype} | {text} |", flush=True)
     print("\n| values | type | k-th smallest ms | np.partition ms |\n|---|---|---|---|")
     for power in (3, 4, 5):
-        for dtype in ("uint8", "uint16", "int32", "float32", "float64"):
+        for dtype in ("uint16", "int32", "float32"):
             count = 10**power
             values = noise(count, dtype)
 
@@ -131,7 +131,7 @@ def bench_device() -> None:
         print(f"| {name} | {median_ms(partial(median, there), 21):.3f} |", flush=True)
     there = cupy.asarray(noise(1 << 28, "float32"))
     print("\n| 2^28 float32, k of n | ms |\n|---|---|")
-    for part in (0, 0.001, 0.1, 0.5, 0.9, 1):
+    for part in (0, 0.5, 1):
         k = max(1, int(part * there.size))
         print(f"| {part} | {median_ms(partial(kth_smallest, there, k)):.3f} |")
     several = [0.1, 0.5, 0.9, 0.99]

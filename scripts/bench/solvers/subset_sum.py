@@ -28,8 +28,6 @@ SHORT_SECONDS = 0.5
 BIG_INTEGER_STEPS = 3e11
 FEW_STEPS = 3e10
 """Exclusive limit of items times capacity for a Python integer beside a device."""
-KNAPSACK_STEPS = 2e9
-"""Largest product of items and capacity for OR-Tools' knapsack solver."""
 CPU_SECONDS = 1.0
 """Exclusive limit of cpu's predicted time beside a device, in seconds; longer runs are skipped."""
 ROOMY = 1 << 36
@@ -124,16 +122,6 @@ def cp_sat(weights: np.ndarray, capacity: int) -> int | None:
     return round(solver.objective_value) if proven else None
 
 
-def or_tools_knapsack(weights: np.ndarray, capacity: int) -> int:
-    """Return the largest sum by OR-Tools' divide-and-conquer knapsack solver."""
-    from ortools.algorithms.python import knapsack_solver
-
-    kind = knapsack_solver.SolverType.KNAPSACK_DIVIDE_AND_CONQUER_SOLVER
-    solver = knapsack_solver.KnapsackSolver(kind, "")
-    solver.init(weights.tolist(), [weights.tolist()], [capacity])
-    return solver.solve()
-
-
 def least_seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     """Return the least wall time of one long run or three short runs, and the answer."""
     times: list[float] = []
@@ -174,31 +162,6 @@ def bench_classes(with_cp_sat: bool) -> None:
             print(f"| {name} | {count} | {' | '.join(cells)} |", flush=True)
 
 
-def bench_or_tools() -> None:
-    print("\n| class | items | c - sum | s | dense s | OR-Tools knapsack s |\n" + "|---" * 6 + "|")
-    for name, make, counts in CLASSES:
-        for count in counts:
-            instance = make(count)
-            if count * instance[1] > KNAPSACK_STEPS:
-                continue
-            seconds, found = least_seconds(partial(subset_sum, *instance))
-            dense, _ = least_seconds(partial(subset_sum, *instance, method="dense"))
-            peer = timed(or_tools_knapsack, instance, found.sum)
-            cells = f"{instance[1] - found.sum} | {seconds:.4f} | {dense:.4f} | {peer}"
-            print(f"| {name} | {count} | {cells} |", flush=True)
-
-
-def bench_all_sums() -> None:
-    print("\n| all sums of | up to | s | Python s |\n|---|---|---|---|")
-    for count, heaviest in ((1000, 1000), (10000, 1000), (100, 10**6)):
-        weights, _ = disturbed(count, heaviest)
-        total = int(weights.sum())
-        seconds, found = least_seconds(partial(all_sums, weights))
-        assert found[total]
-        peer = timed(big_integer, (weights, total), total)
-        print(f"| {count} items to {heaviest} | {total} | {seconds:.4f} | {peer} |", flush=True)
-
-
 def ms(work: Callable[[], Any]) -> tuple[str, Any]:
     """Return the least milliseconds as text, and the answer."""
     seconds, found = least_seconds(work)
@@ -223,9 +186,23 @@ def kernel_ms(weights: np.ndarray, target: int, limit: int, floor: int, items: b
     return f"{min(times):.2f}"
 
 
-def cpu_can(count: int, limit: int) -> bool:
-    """Return whether cpu's predicted time is below ``CPU_SECONDS``."""
-    return count * limit * DENSE_STEP * 1e-9 / processors() < CPU_SECONDS
+def on_both(weights: np.ndarray, limit: int, floor: int) -> tuple[int, list[str]]:
+    """Return the largest sum, and times of cuda, its kernel and cpu, without and with items.
+
+    The processor is left out where its predicted time reaches ``CPU_SECONDS``.
+    """
+    from mmpcodec.solvers.subset_sum import cuda
+
+    cells = []
+    for items in (False, True):
+        problem = weights, limit, limit, floor, items
+        text, there = ms(partial(cuda.dense, *problem))
+        cells += [text, kernel_ms(*problem), ""]
+        if len(weights) * limit * DENSE_STEP * 1e-9 / processors() < CPU_SECONDS:
+            cells[-1], here = ms(partial(cpu.dense, *problem))
+            assert here[0] == there[0]
+            assert here[1] is None or np.array_equal(here[1], there[1])
+    return there[0], cells
 
 
 def bench_first_calls() -> None:
@@ -241,8 +218,6 @@ def bench_first_calls() -> None:
 
 def bench_thesis() -> None:
     """Measure the row up to the given capacity, as in the thesis, without a common divisor."""
-    from mmpcodec.solvers.subset_sum import cuda
-
     print(
         "\n| class | items | solver | ms | row: cuda ms | kernel ms | cpu ms | with items: cuda ms "
         "| kernel ms | cpu ms | thesis ms |\n" + "|---" * 11 + "|"
@@ -257,18 +232,9 @@ def bench_thesis() -> None:
             floor = int(light[greedy(light, capacity)].sum())
             # The row ends at the sum of all items if they fit together.
             limit = min(capacity, int(light.sum()))
-            for items in (False, True):
-                problem = light, limit, limit, floor, items
-                text, there = ms(partial(cuda.dense, *problem))
-                assert there[0] == found.sum
-                cells += [text, kernel_ms(*problem)]
-                if not cpu_can(count, limit):
-                    cells.append("")
-                    continue
-                text, here = ms(partial(cpu.dense, *problem))
-                assert here[0] == found.sum
-                assert here[1] is None or np.array_equal(here[1], there[1])
-                cells.append(text)
+            best, more = on_both(light, limit, floor)
+            assert best == found.sum
+            cells += more
             print(f"| {name} | {count} | {' | '.join(cells)} | {1000 * thesis:.0f} |", flush=True)
 
 
@@ -282,8 +248,6 @@ HARD: list[tuple[str, Callable[[int], Instance], list[int]]] = [
 
 
 def bench_hard() -> None:
-    from mmpcodec.solvers.subset_sum import cuda
-
     print(
         "\n| class | items | sums | row: cuda ms | kernel ms | cpu ms | with items: cuda ms "
         "| kernel ms | cpu ms | Python integer ms |\n" + "|---" * 10 + "|"
@@ -291,38 +255,12 @@ def bench_hard() -> None:
     for name, make, counts in HARD:
         for count in counts:
             weights, capacity = make(count)
-            cells = []
-            for items in (False, True):
-                problem = weights, capacity, capacity, 0, items
-                text, there = ms(partial(cuda.dense, *problem))
-                cells += [text, kernel_ms(*problem)]
-                if not cpu_can(count, capacity):
-                    cells.append("")
-                    continue
-                text, here = ms(partial(cpu.dense, *problem))
-                assert here[0] == there[0]
-                assert here[1] is None or np.array_equal(here[1], there[1])
-                cells.append(text)
+            best, cells = on_both(weights, capacity, 0)
             peer = ""
             if count * capacity < FEW_STEPS:
-                peer, best = ms(partial(big_integer, weights, capacity))
-                assert best == there[0]
+                peer, found = ms(partial(big_integer, weights, capacity))
+                assert found == best
             print(f"| {name} | {count} | {capacity} | {' | '.join(cells)} | {peer} |", flush=True)
-
-
-def bench_crossover() -> None:
-    """Measure whole calls on cpu and cuda beside the predicted time that decides for "auto"."""
-    print("\n| whole calls, disturbed | cpu ms | cuda ms | predicted cpu ms |")
-    print("|---|---|---|---|")
-    for count, heaviest in ((100, 10**5), (300, 10**5), (1000, 10**4), (1000, 10**5), (300, 10**6)):
-        instance = disturbed(count, heaviest)
-        options: dict[str, Any] = {"method": "dense", "memory_limit": ROOMY, "items": False}
-        cells = []
-        for backend in ("cpu", "cuda"):
-            text, _ = ms(partial(subset_sum, *instance, backend=backend, **options))
-            cells.append(text)
-        predicted = count * instance[1] * DENSE_STEP * 1e-6 / processors()
-        print(f"| {count} to {heaviest} | {' | '.join(cells)} | {predicted:.2f} |", flush=True)
 
 
 def bench_device_meet() -> None:
@@ -362,14 +300,13 @@ def bench_device() -> None:
     bench_first_calls()
     bench_thesis()
     bench_hard()
-    bench_crossover()
     bench_device_meet()
     bench_device_all_sums()
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--or-tools", action="store_true", help="measure OR-Tools as well")
+    parser.add_argument("--or-tools", action="store_true", help="measure CP-SAT as well")
     parser.add_argument("--cuda", action="store_true", help="measure a device beside cpu")
     arguments = parser.parse_args()
     if arguments.cuda:
@@ -377,9 +314,6 @@ def main() -> None:
         return
     print(f"{date.today()}, {machine()}\n")
     bench_classes(arguments.or_tools)
-    if arguments.or_tools:
-        bench_or_tools()
-    bench_all_sums()
 
 
 if __name__ == "__main__":

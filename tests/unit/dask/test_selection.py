@@ -213,10 +213,7 @@ def test_sizes_of_one_and_no_value():
     ("options", "says"),
     [
         ({"k": 0}, "k = 0: must be from 1 to 12, the number of values"),
-        ({"k": [1, 13]}, "k = 13: must be from 1 to 12"),
         ({"k": 5, "axis": 0}, "k = 5: must be from 1 to 3"),
-        ({"k": []}, "k: must not be empty"),
-        ({"k": 1.5}, "k = 1.5: must be an integer"),
         ({"k": 1, "axis": 2}, r"axis = 2: array of shape \(3, 4\) has no such axis"),
         ({"k": 1, "nan": "skip"}, "nan = 'skip': must be one of propagate, omit, raise"),
         ({"k": 1, "gather": -1}, "gather = -1: must be from 0 up"),

@@ -1,21 +1,21 @@
 """Maximum sums: the source's golden vectors, brute force, and what is refused."""
 
 import itertools
+import math
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from hypothesis.extra.numpy import array_shapes, arrays
+from hypothesis.extra.numpy import arrays
 
 from mmpcodec import ParameterError
+from mmpcodec.solvers.grid import exponent_of
 from mmpcodec.solvers.max_sum import (
-    Box,
     Interval,
     Rectangle,
     column_range_rectangle,
     disjoint_intervals,
-    disjoint_rectangles,
     interval_census,
     max_box,
     max_interval,
@@ -23,9 +23,7 @@ from mmpcodec.solvers.max_sum import (
     rectangle_census,
     sums_through,
 )
-from mmpcodec.solvers.max_sum.slabs import max_box as max_slab_box
 
-NAMES = ["front", "top", "left", "back", "bottom", "right"]
 BACKENDS = ["cpu", "reference", pytest.param("cuda", marks=pytest.mark.gpu)]
 every_backend = pytest.mark.parametrize("backend", BACKENDS)
 
@@ -98,79 +96,12 @@ def test_rectangle_golden_vectors(backend):
 
 small = st.integers(-4, 4)
 sequences = arrays(np.int64, st.integers(1, 14), elements=small)
-matrices = arrays(np.int64, array_shapes(min_dims=2, max_dims=2, max_side=6), elements=small)
-volumes = arrays(np.int64, array_shapes(min_dims=3, max_dims=3, max_side=4), elements=small)
 
 
 def all_intervals(values, lengths=(1, 99)):
     for start, stop in itertools.combinations(range(len(values) + 1), 2):
         if lengths[0] <= stop - start <= lengths[1]:
             yield Interval(start, stop, int(values[start:stop].sum()))
-
-
-def all_rectangles(values, heights=(1, 99), widths=(1, 99)):
-    rows, columns = (itertools.combinations(range(n + 1), 2) for n in values.shape)
-    for (top, bottom), (left, right) in itertools.product(list(rows), list(columns)):
-        if heights[0] <= bottom - top <= heights[1] and widths[0] <= right - left <= widths[1]:
-            total = int(values[top:bottom, left:right].sum())
-            yield Rectangle(top, left, bottom, right, total)
-
-
-def first_rectangle(rectangles):
-    return min(rectangles, key=lambda r: (-r.sum, r.top, r.left, r.bottom, r.right))
-
-
-@pytest.mark.parametrize("dtype", ["?", "i1", "u1", "i2", "u2", "i4", "u4", "i8", "u8", ">i2"])
-@pytest.mark.parametrize("size", [1, 1023, 1024, 1025, 3000])
-@pytest.mark.parametrize("kind", ["few sums", "many sums", "zeros", "negative", "large"])
-def test_intervals_of_chunks_are_those_of_the_reference(kind, size, dtype):
-    rng = np.random.default_rng(size)
-    values = {
-        "few sums": rng.integers(-1, 2, size),
-        "many sums": rng.integers(-100, 101, size),
-        "zeros": np.zeros(size, np.int64),
-        "negative": -rng.integers(2, 4, size),
-        "large": rng.integers(-2, 3, size) << 27,
-    }[kind]
-    if dtype[0] in "u?" or dtype == "i1":
-        values = np.abs(values) & 127
-    values = values.astype(dtype)
-    expected = max_interval(values, backend="reference")
-    assert max_interval(values, backend="cpu") == expected
-    assert max_interval(values[::-1], backend="cpu") == max_interval(
-        values[::-1].copy(), backend="reference"
-    )
-
-
-@pytest.mark.parametrize(
-    "shape", [(17, 20, 33), (33, 17, 20), (20, 33, 17), (1, 40, 9), (30, 5, 6)]
-)
-@pytest.mark.parametrize("kind", ["ties", "noise", "zeros", "negative", "large"])
-def test_boxes_of_larger_volumes_are_those_of_slabs(shape, kind):
-    rng = np.random.default_rng(shape[0])
-    values = {
-        "ties": rng.integers(-1, 2, shape) * (rng.random(shape) < 0.3),
-        "noise": rng.integers(-100, 101, shape),
-        "zeros": np.zeros(shape, np.int64),
-        "negative": -rng.integers(1, 3, shape),
-        "large": rng.integers(-2, 3, shape) << 40,
-    }[kind]
-
-    def best(slab, *_):
-        found = max_rectangle(slab)
-        return found.sum, found.top, found.left, found.bottom, found.right
-
-    total, *places = max_slab_box(values, [(1, side) for side in shape], best)
-    found = max_box(values)
-    assert found.sum == total
-    assert [getattr(found, name) for name in NAMES] == places
-
-
-def test_a_box_that_its_bound_only_equals_may_come_first():
-    values = np.full((7, 8, 9), -10)
-    values[1:3, 0, 0] = 3
-    values[5, 0, 0] = 6
-    assert max_box(values) == Box(1, 0, 0, 3, 1, 1, 6)
 
 
 @given(values=arrays(np.int64, 60, elements=small), lengths=st.tuples(*[st.integers(1, 60)] * 2))
@@ -206,67 +137,14 @@ def test_intervals_are_those_of_brute_force(backend, values, least, more):
     best = [i for i in everything if i.sum == most]
     census = interval_census(values, backend=backend)
     assert census.count == len(best)
+    ends = [-1]
+    for interval in sorted(best, key=lambda i: i.stop):
+        ends += [interval.stop] if interval.start >= ends[-1] else []
+    assert census.disjoint == len(ends) - 1
     assert census.longest == max(best, key=lambda i: (i.length, -i.start))
     assert census.shortest == min(best, key=lambda i: (i.length, i.start))
     if not most > 0:
         assert max_interval(values, allow_empty=True, backend=backend) == Interval(0, 0, 0)
-
-
-@given(values=sequences)
-def test_census_agrees(values):
-    assert interval_census(values, backend="cpu") == interval_census(values, backend="reference")
-
-
-@every_backend
-@given(values=matrices, limits=st.tuples(*[st.integers(1, 3)] * 2, *[st.integers(0, 5)] * 2))
-def test_rectangles_are_those_of_brute_force(backend, values, limits):
-    heights = min(limits[0], values.shape[0]), limits[0] + limits[2]
-    widths = min(limits[1], values.shape[1]), limits[1] + limits[3]
-    expected = first_rectangle(all_rectangles(values, heights, widths))
-    found = max_rectangle(
-        values,
-        min_height=heights[0],
-        max_height=heights[1],
-        min_width=widths[0],
-        max_width=widths[1],
-        backend=backend,
-    )
-    assert found == expected
-    everything = list(all_rectangles(values))
-    assert max_rectangle(values, backend=backend) == first_rectangle(everything)
-    most = max(r.sum for r in everything)
-    best = [r for r in everything if r.sum == most]
-    census = rectangle_census(values, backend=backend)
-    assert census.count == len(best)
-    assert census.largest.area == max(r.area for r in best)
-    assert census.smallest.area == min(r.area for r in best)
-    assert census.densest.density == pytest.approx(max(r.density for r in best))
-    for rectangle in (census.largest, census.smallest, census.densest):
-        assert rectangle in best
-
-
-@given(values=matrices, k=st.integers(1, 4))
-def test_disjoint_rectangles_are_greedy(values, k):
-    free = list(all_rectangles(values))
-    expected = []
-    while free and len(expected) < k:
-        best = first_rectangle(free)
-        expected.append(best)
-        free = [
-            r
-            for r in free
-            if r.bottom <= best.top
-            or best.bottom <= r.top
-            or r.right <= best.left
-            or best.right <= r.left
-        ]
-    if len(expected) == k:
-        assert disjoint_rectangles(values, k) == expected
-    else:
-        with pytest.raises(ParameterError, match=f"k = {k}: only {len(expected)} disjoint"):
-            disjoint_rectangles(values, k)
-    positive = [r for r in expected if r.sum > 0]
-    assert disjoint_rectangles(values, k, allow_empty=True) == positive
 
 
 @every_backend
@@ -285,32 +163,6 @@ def test_disjoint_intervals_are_greedy(backend, values, k):
     else:
         with pytest.raises(ParameterError, match=f"only {len(expected)} disjoint intervals"):
             disjoint_intervals(values, k, backend=backend)
-
-
-@every_backend
-@given(values=volumes)
-def test_boxes_are_those_of_brute_force(backend, values):
-    ranges = [list(itertools.combinations(range(n + 1), 2)) for n in values.shape]
-    expected = min(
-        (-int(values[f:g, t:b, left:r].sum()), f, t, left, g, b, r)
-        for (f, g), (t, b), (left, r) in itertools.product(*ranges)
-    )
-    box = max_box(values, backend=backend)
-    found = -box.sum, box.front, box.top, box.left, box.back, box.bottom, box.right
-    assert found == expected
-    assert (max_box(-abs(values), allow_empty=True, backend=backend).volume) == 0
-
-
-@pytest.mark.parametrize("shape", [(1, 300), (300, 1), (90, 67), (67, 90)])
-@pytest.mark.parametrize("size", [1, 3, 1 << 40])
-def test_larger_matrices_agree(shape, size):
-    values = np.random.default_rng(size).integers(-size, size + 1, shape)
-    assert max_rectangle(values) == max_rectangle(values, backend="reference")
-    if min(shape) > 1:
-        for least, most in ((1, 7), (5, 5), (9, 40), (60, 66)):
-            limits = {"min_width": least, "max_width": most, "min_height": 2, "max_height": 50}
-            expected = max_rectangle(values, **limits, backend="reference")
-            assert max_rectangle(values, **limits) == expected
 
 
 @pytest.mark.parametrize("dtype", ["i1", "i2", "i4", "i8", "u1", "u2", "u4", "?"])
@@ -408,6 +260,12 @@ def test_bounds_of_many_chunks_add_up():
     with pytest.raises(ParameterError, match=f"add up to {2**64}: must be at most"):
         max_interval(np.full(1 << 21, 1 << 43))
     assert max_interval(np.full(1 << 21, 1 << 41)).sum == 1 << 62
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4, 1024, 1025])
+def test_the_grid_is_the_finest_whose_sums_fit(size):
+    """Magnitudes round up to a power of two, and so does the number of values."""
+    assert exponent_of(0.75, size) == math.ceil(math.log2(size)) - 62
 
 
 def test_numpy_numbers_and_none_are_taken():

@@ -29,7 +29,7 @@ struct Segments {
 };
 
 template <class T>
-MMP_INLINE void summarise(const T* chunk, Segments<T>& segments) {
+MMP_INLINE void summarise_chunk(const T* chunk, Segments<T>& segments) {
     constexpr int64_t kLength = kChunk / kLanes<T>;
     constexpr int kSide = kSquareSide<T>;
     using Lanes = typename Vector<T, kLanes<T>>::Type;
@@ -55,12 +55,11 @@ MMP_INLINE void summarise(const T* chunk, Segments<T>& segments) {
     store(segments.least, least);
 }
 
-MMP_SIMD_LEVELS void summarise32(const int32_t* chunk, Segments<int32_t>& segments) {
-    summarise(chunk, segments);
+MMP_SIMD_LEVELS void summarise(const int32_t* chunk, Segments<int32_t>& segments) {
+    summarise_chunk(chunk, segments);
 }
-
-MMP_SIMD_LEVELS void summarise64(const int64_t* chunk, Segments<int64_t>& segments) {
-    summarise(chunk, segments);
+MMP_SIMD_LEVELS void summarise(const int64_t* chunk, Segments<int64_t>& segments) {
+    summarise_chunk(chunk, segments);
 }
 
 MMP_SIMD_LEVELS bool is_narrow(const int32_t* chunk) {
@@ -250,46 +249,41 @@ private:
 // before values whose sum may overflow and returns kUnfit.
 template <class Value>
 int64_t take_chunks(const Sequence<Value>& values, Search& search, Bound* bound = nullptr) {
-    Segments<int32_t> narrow_segments;
-    Segments<int64_t> wide_segments;
     alignas(64) int32_t narrow_chunk[kChunk];
     alignas(64) int64_t wide_chunk[kChunk];
-    const auto take_narrow = [&](const int32_t* chunk, int64_t begin) {
-        summarise32(chunk, narrow_segments);
-        search.take(narrow_segments, begin);
-    };
-    const auto take_wide = [&](const int64_t* chunk, int64_t begin) {
-        summarise64(chunk, wide_segments);
-        search.take(wide_segments, begin);
+    const auto take = [&]<class T>(const T* chunk, int64_t begin) {
+        Segments<T> segments;
+        summarise(chunk, segments);
+        search.take(segments, begin);
     };
     int64_t begin = 0;
     for (; begin + kChunk <= values.count; begin += kChunk) {
         const Value* chunk = values.values + begin;
         if constexpr (sizeof(Value) < 4) {
             widen(chunk, narrow_chunk);
-            take_narrow(narrow_chunk, begin);
+            take(narrow_chunk, begin);
         } else if constexpr (std::is_same_v<Value, int32_t>) {
             if (is_narrow(chunk)) {
-                take_narrow(chunk, begin);
+                take(chunk, begin);
             } else {
                 widen(chunk, wide_chunk);
-                take_wide(wide_chunk, begin);
+                take(wide_chunk, begin);
             }
         } else if constexpr (std::is_same_v<Value, int64_t>) {
             const int64_t bits = magnitude_bits(chunk, kChunk);
             if (bound && !bound->add(bits, kChunk)) return kUnfit;
             if (bits < kNarrow) {
                 narrow(chunk, narrow_chunk);
-                take_narrow(narrow_chunk, begin);
+                take(narrow_chunk, begin);
             } else {
-                take_wide(chunk, begin);
+                take(chunk, begin);
             }
         } else {
             if constexpr (std::is_floating_point_v<Value>)
                 scaled(chunk, values.scale, wide_chunk);
             else
                 widen(chunk, wide_chunk);
-            take_wide(wide_chunk, begin);
+            take(wide_chunk, begin);
         }
     }
     if constexpr (std::is_same_v<Value, int64_t>) {
@@ -310,19 +304,11 @@ MMP_INLINE Bits largest_bits(const Value* values, int64_t count) {
     return most;
 }
 
-MMP_SIMD_LEVELS int32_t largest_bits32(const float* values, int64_t count) {
+MMP_SIMD_LEVELS int32_t most_bits(const float* values, int64_t count) {
     return largest_bits<int32_t>(values, count);
 }
-
-MMP_SIMD_LEVELS int64_t largest_bits64(const double* values, int64_t count) {
+MMP_SIMD_LEVELS int64_t most_bits(const double* values, int64_t count) {
     return largest_bits<int64_t>(values, count);
-}
-
-template <class Value, class Bits>
-double magnitude_of(Bits bits) {
-    Value value;
-    memcpy(&value, &bits, sizeof value);
-    return value == value ? static_cast<double>(value) : std::numeric_limits<double>::infinity();
 }
 
 }  // namespace
@@ -353,33 +339,19 @@ Summary interval_summary(const Value* values, int64_t count, double scale) {
     return search.summary(sequence, rest);
 }
 
-template <>
-double largest_magnitude(const float* values, int64_t count) {
-    return magnitude_of<float>(largest_bits32(values, count));
+template <class Value>
+double largest_magnitude(const Value* values, int64_t count) {
+    const auto bits = most_bits(values, count);
+    Value value;
+    memcpy(&value, &bits, sizeof value);
+    return value == value ? static_cast<double>(value) : std::numeric_limits<double>::infinity();
 }
 
-template <>
-double largest_magnitude(const double* values, int64_t count) {
-    return magnitude_of<double>(largest_bits64(values, count));
-}
-
-template Interval largest_interval(const int8_t*, int64_t, double);
-template Interval largest_interval(const uint8_t*, int64_t, double);
-template Interval largest_interval(const int16_t*, int64_t, double);
-template Interval largest_interval(const uint16_t*, int64_t, double);
-template Interval largest_interval(const int32_t*, int64_t, double);
-template Interval largest_interval(const uint32_t*, int64_t, double);
-template Interval largest_interval(const int64_t*, int64_t, double);
-template Interval largest_interval(const float*, int64_t, double);
-template Interval largest_interval(const double*, int64_t, double);
-template Summary interval_summary(const int8_t*, int64_t, double);
-template Summary interval_summary(const uint8_t*, int64_t, double);
-template Summary interval_summary(const int16_t*, int64_t, double);
-template Summary interval_summary(const uint16_t*, int64_t, double);
-template Summary interval_summary(const int32_t*, int64_t, double);
-template Summary interval_summary(const uint32_t*, int64_t, double);
-template Summary interval_summary(const int64_t*, int64_t, double);
-template Summary interval_summary(const float*, int64_t, double);
-template Summary interval_summary(const double*, int64_t, double);
+#define MMP_INSTANTIATE(T)                                        \
+    template Interval largest_interval(const T*, int64_t, double); \
+    template Summary interval_summary(const T*, int64_t, double);
+MMP_EACH_VALUE(MMP_INSTANTIATE)
+template double largest_magnitude(const float*, int64_t);
+template double largest_magnitude(const double*, int64_t);
 
 }  // namespace mmp

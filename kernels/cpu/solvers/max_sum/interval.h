@@ -5,6 +5,11 @@
 
 #include "cpu/solvers/max_sum/max_sum.h"
 
+// Applies a macro to each type of values.
+#define MMP_EACH_VALUE(MACRO)                                                    \
+    MACRO(int8_t) MACRO(uint8_t) MACRO(int16_t) MACRO(uint16_t) MACRO(int32_t)   \
+    MACRO(uint32_t) MACRO(int64_t) MACRO(float) MACRO(double)
+
 namespace mmp {
 
 // Summary of a sequence, from which the summary of a concatenation follows.

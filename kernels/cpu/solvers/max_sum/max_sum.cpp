@@ -77,7 +77,7 @@ Strip max_rectangle_of(const int64_t* values, int64_t rows, int64_t columns, Len
 }
 
 // Returns the first best interval of limited length. The allowed starts of a stop form a window,
-// whose least running sum is found as in `best_of_limited`.
+// whose least running sum is found as in `search_limited`.
 Interval limited_interval(const int64_t* values, int64_t count, Lengths lengths) {
     const int64_t window = lengths.most - lengths.least + 1;
     std::vector<int64_t> block(window);

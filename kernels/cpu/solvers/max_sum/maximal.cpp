@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/runtime/simd.h"
+#include "cpu/solvers/max_sum/interval.h"
 
 namespace mmp {
 
@@ -257,14 +258,8 @@ Intervals maximal_intervals(const Value* values, int64_t count, double scale, in
     return answer;
 }
 
-template Intervals maximal_intervals(const int8_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const uint8_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const int16_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const uint16_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const int32_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const uint32_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const int64_t*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const float*, int64_t, double, int64_t, ThreadTeam&);
-template Intervals maximal_intervals(const double*, int64_t, double, int64_t, ThreadTeam&);
+#define MMP_INSTANTIATE(T) \
+    template Intervals maximal_intervals(const T*, int64_t, double, int64_t, ThreadTeam&);
+MMP_EACH_VALUE(MMP_INSTANTIATE)
 
 }  // namespace mmp

@@ -8,14 +8,14 @@ namespace mmp {
 
 namespace {
 
-typedef int32_t Lanes32 __attribute__((vector_size(64)));
-typedef int64_t Lanes64 __attribute__((vector_size(64)));
+template <class T>
+using LanesOf = typename Vector<T, kLanesOf<T>>::Type;
 
 // Writes the best sum of each strip from one of kTops top rows to a bottom row of a panel (Kadane,
 // one strip per lane).
-template <class T, class Lanes>
-inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, const T* bottoms,
-                                                          int64_t columns, T* out) {
+template <class T>
+MMP_INLINE void search_strips(const T* const* tops, const T* bottoms, int64_t columns, T* out) {
+    using Lanes = LanesOf<T>;
     constexpr int kLanes = kLanesOf<T>;
     Lanes current[kTops], best[kTops];
     for (int i = 0; i < kTops; ++i)
@@ -40,10 +40,10 @@ inline __attribute__((always_inline)) void best_of_strips(const T* const* tops, 
 // divided into blocks of the window's size, so a window covers the end of one block and the
 // beginning of the next. `block` holds a vector for each start of a block. Source: M. van Herk, "A
 // fast algorithm for local minimum and maximum filters", 1992.
-template <class T, class Lanes>
-inline __attribute__((always_inline)) void best_of_limited(const T* top, const T* bottoms,
-                                                           int64_t columns, Lengths widths,
-                                                           Lanes* block, T* out) {
+template <class T>
+MMP_INLINE void search_limited(const T* top, const T* bottoms, int64_t columns, Lengths widths,
+                               LanesOf<T>* block, T* out) {
+    using Lanes = LanesOf<T>;
     constexpr int kLanes = kLanesOf<T>;
     const auto smaller = [](const Lanes& a, const Lanes& b) { return a < b ? a : b; };
     const int64_t window = std::min(widths.most, columns) - widths.least + 1;
@@ -76,27 +76,17 @@ inline __attribute__((always_inline)) void best_of_limited(const T* top, const T
 
 }  // namespace
 
-MMP_SIMD_LEVELS void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms,
-                                      int64_t columns, int32_t* out) {
-    best_of_strips<int32_t, Lanes32>(tops, bottoms, columns, out);
-}
-
-MMP_SIMD_LEVELS void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms,
-                                      int64_t columns, int64_t* out) {
-    best_of_strips<int64_t, Lanes64>(tops, bottoms, columns, out);
-}
-
-MMP_SIMD_LEVELS void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns,
-                                       Lengths widths, void* block, int32_t* out) {
-    best_of_limited<int32_t, Lanes32>(top, bottoms, columns, widths, static_cast<Lanes32*>(block),
-                                      out);
-}
-
-MMP_SIMD_LEVELS void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns,
-                                       Lengths widths, void* block, int64_t* out) {
-    best_of_limited<int64_t, Lanes64>(top, bottoms, columns, widths, static_cast<Lanes64*>(block),
-                                      out);
-}
+#define MMP_BEST_OF(T)                                                                        \
+    MMP_SIMD_LEVELS void best_of_strips(const T* const* tops, const T* bottoms, int64_t columns,  \
+                                        T* out) {                                             \
+        search_strips(tops, bottoms, columns, out);                                           \
+    }                                                                                         \
+    MMP_SIMD_LEVELS void best_of_limited(const T* top, const T* bottoms, int64_t columns,     \
+                                         Lengths widths, void* block, T* out) {               \
+        search_limited(top, bottoms, columns, widths, static_cast<LanesOf<T>*>(block), out);  \
+    }
+MMP_BEST_OF(int32_t)
+MMP_BEST_OF(int64_t)
 
 bool fits_32_bits(const int64_t* values, int64_t count) {
     uint64_t sum = 0;

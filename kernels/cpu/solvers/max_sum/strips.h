@@ -70,17 +70,17 @@ private:
 };
 
 // Write the best sum of each strip from one of kTops top rows to a bottom row of a panel.
-void best_of_strips32(const int32_t* const* tops, const int32_t* bottoms, int64_t columns,
-                      int32_t* out);
-void best_of_strips64(const int64_t* const* tops, const int64_t* bottoms, int64_t columns,
-                      int64_t* out);
+void best_of_strips(const int32_t* const* tops, const int32_t* bottoms, int64_t columns,
+                    int32_t* out);
+void best_of_strips(const int64_t* const* tops, const int64_t* bottoms, int64_t columns,
+                    int64_t* out);
 
 // Write the best sum of each strip from one top row to a bottom row of a panel, for intervals of
 // limited length. `block` has space for one 64-byte vector per start of a window.
-void best_of_limited32(const int32_t* top, const int32_t* bottoms, int64_t columns, Lengths widths,
-                       void* block, int32_t* out);
-void best_of_limited64(const int64_t* top, const int64_t* bottoms, int64_t columns, Lengths widths,
-                       void* block, int64_t* out);
+void best_of_limited(const int32_t* top, const int32_t* bottoms, int64_t columns, Lengths widths,
+                     void* block, int32_t* out);
+void best_of_limited(const int64_t* top, const int64_t* bottoms, int64_t columns, Lengths widths,
+                     void* block, int64_t* out);
 
 // Searches the strips from kTops top rows to the bottom rows of a panel.
 template <class T>
@@ -97,18 +97,9 @@ public:
         const T* bottoms = sums_.down_to(bottom);
         const T* above[kTops];
         for (int i = 0; i < kTops; ++i) above[i] = sums_.down_to(tops[i]);
-        if (!limited_) {
-            if constexpr (sizeof(T) == 4)
-                best_of_strips32(above, bottoms, columns_, out);
-            else
-                best_of_strips64(above, bottoms, columns_, out);
-            return;
-        }
+        if (!limited_) return best_of_strips(above, bottoms, columns_, out);
         for (int i = 0; i < kTops; ++i, out += kLanesOf<T>)
-            if constexpr (sizeof(T) == 4)
-                best_of_limited32(above[i], bottoms, columns_, widths_, block_.data(), out);
-            else
-                best_of_limited64(above[i], bottoms, columns_, widths_, block_.data(), out);
+            best_of_limited(above[i], bottoms, columns_, widths_, block_.data(), out);
     }
 
 private:

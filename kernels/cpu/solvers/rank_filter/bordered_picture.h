@@ -3,6 +3,15 @@
 
 #include <stdint.h>
 
+#include <algorithm>
+#include <atomic>
+
+#include "cpu/runtime/thread_team.h"
+
+// Applies a macro to each type of samples.
+#define MMP_EACH_SAMPLE(MACRO) \
+    MACRO(uint8_t) MACRO(uint16_t) MACRO(int16_t) MACRO(float) MACRO(double)
+
 namespace mmp {
 
 struct Window {
@@ -21,5 +30,19 @@ struct BorderedPicture {
     int64_t rows, columns;  // size of the result
     Window window;
 };
+
+// Divides the rows of a picture among the threads: calls work(first, last), which returns whether
+// any sample is NaN; so does this function. Bands are high, because adjacent bands both read the
+// rows that their windows share.
+template <class T, class Work>
+bool in_bands(const BorderedPicture<T>& picture, ThreadTeam& team, const Work& work) {
+    const int64_t high = std::max<int64_t>(4 * picture.window.height, 32);
+    const int64_t tasks = std::clamp<int64_t>(picture.rows / high, 1, 64);
+    std::atomic<bool> nan = false;
+    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
+        if (work(picture.rows * task / tasks, picture.rows * (task + 1) / tasks)) nan = true;
+    });
+    return nan;
+}
 
 }  // namespace mmp

@@ -12,7 +12,6 @@
 #include "cpu/solvers/rank_filter/extremes.h"
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "cpu/solvers/rank_filter/lanes.h"
@@ -21,7 +20,6 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kTasks = 64;
 constexpr int kLow = 8;  // largest window height that is compared row by row
 
 template <bool kGreatest, class V>
@@ -44,16 +42,21 @@ public:
     // Returns whether any sample is NaN.
     MMP_INLINE bool filter() {
         const int height = picture_.window.height;
+        const bool is_low = height <= kLow;
         UnusualSearch<T> nan;
-        if (height <= kLow) {
-            for (int64_t row = first_; row < last_; ++row) {
-                low_column(row, nan);
-                finish(row);
-            }
-        } else {
+        if (!is_low) {
             lower_.resize(height * padded_);
             upper_.resize(padded_);
-            for (int64_t row = first_; row < last_; row += height) block(row, nan);
+        }
+        for (int64_t row = first_; row < last_; ++row) {
+            const int64_t place = (row - first_) % height;  // in the block
+            if (is_low)
+                low_column(row, nan);
+            else if (place == 0)
+                begin_block(row, nan);
+            else
+                next_of_block(row, place, nan);
+            finish(row);
         }
         return nan.found().nan;
     }
@@ -95,11 +98,10 @@ private:
         });
     }
 
-    // Filters a block of as many rows as the window has, from `row` on.
-    MMP_INLINE void block(int64_t row, UnusualSearch<T>& nan) {
+    // Computes the suffix extremes of a block, as high as the window, from `row` on; the first are
+    // the column extremes of the row.
+    MMP_INLINE void begin_block(int64_t row, UnusualSearch<T>& nan) {
         const int height = picture_.window.height;
-        Lane<T>* line = line_.data() + half();
-        Lane<T>* upper = upper_.data();
         for (int i = height - 1; i >= 0; --i) {
             const T* here = samples(row + i);
             Lane<T>* to = lower_.data() + i * padded_;
@@ -112,24 +114,24 @@ private:
                 store(to + x, found);
             });
         }
-        for (int i = 0; i < height && row + i < last_; ++i) {
-            const Lane<T>* from = lower_.data() + i * padded_;
-            if (i == 0) {
-                std::copy(from, from + picture_.stride, line);
-            } else {
-                const T* here = samples(row + height - 1 + i);
-                columns([&](int64_t x, const auto& load) MMP_INLINED {
-                    const V bits = load(here);
-                    nan.look(bits);
-                    V found = turned<T>(bits);
-                    if (i > 1) found = extreme<kGreatest>(found, loaded<V>(upper + x));
-                    store(upper + x, found);
-                    found = extreme<kGreatest>(found, loaded<V>(from + x));
-                    store(line + x, found);
-                });
-            }
-            finish(row + i);
-        }
+        std::copy_n(lower_.data(), picture_.stride, line_.data() + half());
+    }
+
+    // Sets the line to the column extremes of row number `place` of a block: of its suffix, and of
+    // the rows that its window has of the next block.
+    MMP_INLINE void next_of_block(int64_t row, int64_t place, UnusualSearch<T>& nan) {
+        Lane<T>* line = line_.data() + half();
+        Lane<T>* upper = upper_.data();
+        const Lane<T>* from = lower_.data() + place * padded_;
+        const T* here = samples(row + picture_.window.height - 1);
+        columns([&](int64_t x, const auto& load) MMP_INLINED {
+            const V bits = load(here);
+            nan.look(bits);
+            V found = turned<T>(bits);
+            if (place > 1) found = extreme<kGreatest>(found, loaded<V>(upper + x));
+            store(upper + x, found);
+            store(line + x, extreme<kGreatest>(found, loaded<V>(from + x)));
+        });
     }
 
     // Writes a row of the result: the extremes along the line.
@@ -165,15 +167,14 @@ private:
             return kPieces == 1 ? found
                                 : extreme<kGreatest>(found, loaded<V>(line + x + last));
         };
-        int64_t x = 0;
         if (!to) {
-            for (; x < count; x += kLanes) store(line + x, at(x));
+            for (int64_t x = 0; x < count; x += kLanes) store(line + x, at(x));
             return;
         }
-        for (; x + kLanes <= count; x += kLanes) store(to + x, turned<T>(at(x)));
-        if (x == count) return;
-        const V rest = turned<T>(at(x));
-        memcpy(to + x, &rest, (count - x) * sizeof(T));
+        const int64_t whole = count / kLanes * kLanes;
+        for (int64_t x = 0; x < whole; x += kLanes) store(to + x, turned<T>(at(x)));
+        const V rest = turned<T>(at(whole));
+        memcpy(to + whole, &rest, (count - whole) * sizeof(T));
     }
 
     const BorderedPicture<T>& picture_;
@@ -183,48 +184,29 @@ private:
     std::vector<Lane<T>> line_, lower_, upper_;
 };
 
-#define MMP_EXTREME_BAND(T)                                                              \
-    MMP_SIMD_LEVELS bool least_##T(const BorderedPicture<T>& picture, int64_t first,     \
-                                   int64_t last, T* out) {                               \
-        return Band<T, false>(picture, first, last, out).filter();                       \
-    }                                                                                    \
-    MMP_SIMD_LEVELS bool greatest_##T(const BorderedPicture<T>& picture, int64_t first,  \
-                                      int64_t last, T* out) {                            \
-        return Band<T, true>(picture, first, last, out).filter();                        \
-    }                                                                                    \
-    bool extreme_band(const BorderedPicture<T>& picture, bool greatest, int64_t first,   \
-                      int64_t last, T* out) {                                            \
-        return greatest ? greatest_##T(picture, first, last, out)                        \
-                        : least_##T(picture, first, last, out);                          \
+#define MMP_EXTREME_BAND(T)                                                                 \
+    MMP_SIMD_LEVELS bool least_band(const BorderedPicture<T>& picture, int64_t first,       \
+                                    int64_t last, T* out) {                                 \
+        return Band<T, false>(picture, first, last, out).filter();                          \
+    }                                                                                       \
+    MMP_SIMD_LEVELS bool greatest_band(const BorderedPicture<T>& picture, int64_t first,    \
+                                       int64_t last, T* out) {                              \
+        return Band<T, true>(picture, first, last, out).filter();                           \
     }
-MMP_EXTREME_BAND(uint8_t)
-MMP_EXTREME_BAND(uint16_t)
-MMP_EXTREME_BAND(int16_t)
-MMP_EXTREME_BAND(float)
-MMP_EXTREME_BAND(double)
+MMP_EACH_SAMPLE(MMP_EXTREME_BAND)
 
 }  // namespace
 
 template <class T>
 bool extreme_filter(const BorderedPicture<T>& picture, bool greatest, T* out, ThreadTeam& team) {
-    // Bands are high, because adjacent bands both process the rows that their windows share.
-    const int64_t high = std::max<int64_t>(4 * picture.window.height, 32);
-    const int64_t tasks = std::clamp<int64_t>(picture.rows / high, 1, kTasks);
-    std::atomic<bool> nan = false;
-    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
-        if (extreme_band(picture, greatest, picture.rows * task / tasks,
-                         picture.rows * (task + 1) / tasks, out))
-            nan = true;
+    return in_bands(picture, team, [&](int64_t first, int64_t last) {
+        return greatest ? greatest_band(picture, first, last, out)
+                        : least_band(picture, first, last, out);
     });
-    return nan;
 }
 
 #define MMP_INSTANTIATE(T) \
     template bool extreme_filter(const BorderedPicture<T>&, bool, T*, ThreadTeam&);
-MMP_INSTANTIATE(uint8_t)
-MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(int16_t)
-MMP_INSTANTIATE(float)
-MMP_INSTANTIATE(double)
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "cpu/solvers/rank_filter/bordered_picture.h"
-#include "cpu/runtime/thread_team.h"
 
 namespace mmp {
 

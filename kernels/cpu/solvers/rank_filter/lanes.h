@@ -117,6 +117,15 @@ private:
     LaneVector<T> largest_{}, smallest_{};
 };
 
+// Stores the first `count` lanes of a vector, or all if it has fewer.
+template <class T, class V>
+MMP_INLINE void store_some(T* to, const V& vector, int64_t count) {
+    if (count >= static_cast<int64_t>(sizeof(V) / sizeof(T)))
+        store(to, vector);
+    else
+        memcpy(to, &vector, count * sizeof(T));
+}
+
 // Runs the filter work(order), which returns the special values found: first by value and, if that
 // is not exact, again by integers. Returns whether any sample is NaN.
 template <class T, class Work>

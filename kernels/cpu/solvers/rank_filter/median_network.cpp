@@ -12,7 +12,6 @@
 #include "cpu/solvers/rank_filter/median_network.h"
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "cpu/solvers/rank_filter/lanes.h"
@@ -20,8 +19,6 @@
 namespace mmp {
 
 namespace {
-
-constexpr int64_t kTasks = 64;
 
 template <class V>
 MMP_INLINE void order(V& low, V& high) {
@@ -242,11 +239,7 @@ private:
             median_of_sorted_columns<K>(rows, median);
             return Order::bits(median);
         };
-        int64_t x = 0;
-        for (; x + kLanes <= count; x += kLanes) store(to + x, median_at(x));
-        if (x == count) return;
-        const Bits rest = median_at(x);
-        memcpy(to + x, &rest, (count - x) * sizeof(T));
+        for (int64_t x = 0; x < count; x += kLanes) store_some(to + x, median_at(x), count - x);
     }
 
     const BorderedPicture<T>& picture_;
@@ -263,39 +256,20 @@ private:
             return MedianRows<K, T, decltype(order)>(picture, out).filter(first, last);     \
         });                                                                                 \
     }
-MMP_MEDIAN_ROWS(3, uint8_t)
-MMP_MEDIAN_ROWS(3, uint16_t)
-MMP_MEDIAN_ROWS(3, int16_t)
-MMP_MEDIAN_ROWS(3, float)
-MMP_MEDIAN_ROWS(3, double)
-MMP_MEDIAN_ROWS(5, uint8_t)
-MMP_MEDIAN_ROWS(5, uint16_t)
-MMP_MEDIAN_ROWS(5, int16_t)
-MMP_MEDIAN_ROWS(5, float)
-MMP_MEDIAN_ROWS(5, double)
+#define MMP_BOTH_MEDIAN_ROWS(T) MMP_MEDIAN_ROWS(3, T) MMP_MEDIAN_ROWS(5, T)
+MMP_EACH_SAMPLE(MMP_BOTH_MEDIAN_ROWS)
 
 }  // namespace
 
 template <class T>
 bool median_filter(const BorderedPicture<T>& picture, T* out, ThreadTeam& team) {
-    const int64_t tasks = std::clamp<int64_t>(picture.rows / 32, 1, kTasks);
-    std::atomic<bool> nan = false;
-    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
-        const int64_t first = picture.rows * task / tasks;
-        const int64_t last = picture.rows * (task + 1) / tasks;
-        if (picture.window.width == 3 ? median_rows_3(picture, first, last, out)
-                                      : median_rows_5(picture, first, last, out))
-            nan = true;
+    return in_bands(picture, team, [&](int64_t first, int64_t last) {
+        return picture.window.width == 3 ? median_rows_3(picture, first, last, out)
+                                         : median_rows_5(picture, first, last, out);
     });
-    return nan;
 }
 
-#define MMP_INSTANTIATE(T) \
-    template bool median_filter(const BorderedPicture<T>&, T*, ThreadTeam&);
-MMP_INSTANTIATE(uint8_t)
-MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(int16_t)
-MMP_INSTANTIATE(float)
-MMP_INSTANTIATE(double)
+#define MMP_INSTANTIATE(T) template bool median_filter(const BorderedPicture<T>&, T*, ThreadTeam&);
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

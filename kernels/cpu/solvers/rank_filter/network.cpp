@@ -5,7 +5,6 @@
 #include "cpu/solvers/rank_filter/network.h"
 
 #include <algorithm>
-#include <atomic>
 #include <vector>
 
 #include "cpu/solvers/rank_filter/lanes.h"
@@ -14,7 +13,6 @@ namespace mmp {
 
 namespace {
 
-constexpr int64_t kTasks = 64;
 constexpr int kStripBytes = 512;
 template <class T>
 constexpr int64_t kStrip = kStripBytes / sizeof(T);
@@ -123,11 +121,8 @@ private:
     MMP_INLINE void write(int64_t row, int64_t left, int64_t strip) {
         const Lane* from = lines_[network_.answer] + network_.answer_shift;
         T* to = out_ + row * picture_.columns + left;
-        int64_t x = 0;
-        for (; x + kLanes <= strip; x += kLanes) store(to + x, Order::bits(loaded<V>(from + x)));
-        if (x == strip) return;
-        const Bits rest = Order::bits(loaded<V>(from + x));
-        memcpy(to + x, &rest, (strip - x) * sizeof(T));
+        for (int64_t x = 0; x < strip; x += kLanes)
+            store_some(to + x, Order::bits(loaded<V>(from + x)), strip - x);
     }
 
     const BorderedPicture<T>& picture_;
@@ -149,34 +144,20 @@ private:
             return NetworkBand<T, Order>(picture, network, first, last, out).filter();      \
         });                                                                                 \
     }
-MMP_NETWORK_BAND(uint8_t)
-MMP_NETWORK_BAND(uint16_t)
-MMP_NETWORK_BAND(int16_t)
-MMP_NETWORK_BAND(float)
-MMP_NETWORK_BAND(double)
+MMP_EACH_SAMPLE(MMP_NETWORK_BAND)
 
 }  // namespace
 
 template <class T>
 bool network_filter(const BorderedPicture<T>& picture, const Network& network, T* out,
                     ThreadTeam& team) {
-    const int64_t high = std::max<int64_t>(4 * picture.window.height, 32);
-    const int64_t tasks = std::clamp<int64_t>(picture.rows / high, 1, kTasks);
-    std::atomic<bool> nan = false;
-    team.run(static_cast<uint32_t>(tasks), [&](uint32_t task) {
-        if (network_band(picture, network, picture.rows * task / tasks,
-                         picture.rows * (task + 1) / tasks, out))
-            nan = true;
+    return in_bands(picture, team, [&](int64_t first, int64_t last) {
+        return network_band(picture, network, first, last, out);
     });
-    return nan;
 }
 
 #define MMP_INSTANTIATE(T) \
     template bool network_filter(const BorderedPicture<T>&, const Network&, T*, ThreadTeam&);
-MMP_INSTANTIATE(uint8_t)
-MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(int16_t)
-MMP_INSTANTIATE(float)
-MMP_INSTANTIATE(double)
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

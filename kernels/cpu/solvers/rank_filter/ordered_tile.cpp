@@ -104,10 +104,7 @@ void OrderedTile<T>::look_up(int64_t row, int64_t count, Window window, const ui
                      : from_key<T>(items_[found_[x]].value);
 }
 
-template class OrderedTile<uint8_t>;
-template class OrderedTile<uint16_t>;
-template class OrderedTile<int16_t>;
-template class OrderedTile<float>;
-template class OrderedTile<double>;
+#define MMP_INSTANTIATE(T) template class OrderedTile<T>;
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

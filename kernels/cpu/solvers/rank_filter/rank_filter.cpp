@@ -145,10 +145,6 @@ bool rank_filter(const BorderedPicture<T>& picture, const int32_t* ranks, T* out
 #define MMP_INSTANTIATE(T)                                                             \
     template bool rank_filter(const BorderedPicture<T>&, const int32_t*, T*, uint8_t*, \
                               ThreadTeam&);
-MMP_INSTANTIATE(uint8_t)
-MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(int16_t)
-MMP_INSTANTIATE(float)
-MMP_INSTANTIATE(double)
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

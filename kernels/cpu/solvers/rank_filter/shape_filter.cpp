@@ -218,10 +218,6 @@ bool shape_filter(const BorderedPicture<T>& picture, const uint8_t* cells, const
 #define MMP_INSTANTIATE(T)                                                               \
     template bool shape_filter(const BorderedPicture<T>&, const uint8_t*, const int32_t*, \
                                T*, uint8_t*, ThreadTeam&);
-MMP_INSTANTIATE(uint8_t)
-MMP_INSTANTIATE(uint16_t)
-MMP_INSTANTIATE(int16_t)
-MMP_INSTANTIATE(float)
-MMP_INSTANTIATE(double)
+MMP_EACH_SAMPLE(MMP_INSTANTIATE)
 
 }  // namespace mmp

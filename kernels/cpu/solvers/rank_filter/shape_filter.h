@@ -4,7 +4,6 @@
 #include <stdint.h>
 
 #include "cpu/solvers/rank_filter/bordered_picture.h"
-#include "cpu/runtime/thread_team.h"
 
 namespace mmp {
 

@@ -315,25 +315,14 @@ MMP_INLINE void sort_group(const Job<T>& job, Group<T> group, T* columns, T* nan
         run_step(*step, job.block, columns);
 }
 
-MMP_SIMD_LEVELS void sort8(const Job<int8_t>& job, Group<int8_t> group, int8_t* columns,
-                           int8_t* nans) {
-    sort_group(job, group, columns, nans);
-}
-
-MMP_SIMD_LEVELS void sort16(const Job<int16_t>& job, Group<int16_t> group, int16_t* columns,
-                            int16_t* nans) {
-    sort_group(job, group, columns, nans);
-}
-
-MMP_SIMD_LEVELS void sort32(const Job<int32_t>& job, Group<int32_t> group, int32_t* columns,
-                            int32_t* nans) {
-    sort_group(job, group, columns, nans);
-}
-
-MMP_SIMD_LEVELS void sort64(const Job<int64_t>& job, Group<int64_t> group, int64_t* columns,
-                            int64_t* nans) {
-    sort_group(job, group, columns, nans);
-}
+#define MMP_SORT(T)                                                                            \
+    MMP_SIMD_LEVELS void sort(const Job<T>& job, Group<T> group, T* columns, T* nans) {        \
+        sort_group(job, group, columns, nans);                                                 \
+    }
+MMP_SORT(int8_t)
+MMP_SORT(int16_t)
+MMP_SORT(int32_t)
+MMP_SORT(int64_t)
 
 template <class T>
 void select_of(const Lines& lines, const Ranks& ranks, void* keys_out, int64_t* nans,
@@ -370,10 +359,7 @@ void select_of(const Lines& lines, const Ranks& ranks, void* keys_out, int64_t* 
             const T* begin = static_cast<const T*>(lines.data) + row * length * inner +
                              first * (inner == 1 ? length : 1);
             const Group<T> group{begin, count};
-            if constexpr (sizeof(T) == 1) sort8(job, group, columns, own);
-            if constexpr (sizeof(T) == 2) sort16(job, group, columns, own);
-            if constexpr (sizeof(T) == 4) sort32(job, group, columns, own);
-            if constexpr (sizeof(T) == 8) sort64(job, group, columns, own);
+            sort(job, group, columns, own);
             const int64_t line = row * side + first;
             for (int64_t k = 0; k < each; ++k)
                 for (int64_t i = 0; i < count; ++i) {

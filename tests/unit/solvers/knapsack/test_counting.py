@@ -1,27 +1,18 @@
 """Knapsacks too large for a table: bounds are never too low, choices that meet them are best."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.instances import all_choices, knapsack_classes
 
 from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack import core, counting, knapsack
 from mmpcodec.solvers.knapsack.counting import Items, between, bracket, exchanged, priced
 
-SCRIPT = Path(__file__).parents[4] / "scripts" / "bench" / "solvers" / "knapsack_classes.py"
-if not SCRIPT.is_file():
-    pytest.skip("the scripts are not here", allow_module_level=True)
-CLASSES = runpy.run_path(str(SCRIPT))["CLASSES"]
+CLASSES = knapsack_classes()
 UNPROVEN = {"circle(2/3)"}
 LONG_LISTS = {"spanner(2, 10)"}
-
-
-def all_choices(count):
-    return (np.arange(1 << count)[:, None] >> np.arange(count) & 1).astype(bool)
 
 
 def brute_force(items):

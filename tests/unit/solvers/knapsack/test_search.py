@@ -3,13 +3,9 @@
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.instances import best_value
 
 from mmpcodec.solvers.knapsack import knapsack
-
-
-def brute_value(profits, weights, capacity):
-    subsets = np.arange(1 << len(profits))[:, None] >> np.arange(len(profits)) & 1
-    return (subsets @ profits)[subsets @ weights <= capacity].max()
 
 
 @settings(max_examples=300, deadline=None)
@@ -24,7 +20,7 @@ def test_any_best_choice_of_equal_and_proportional_items(seed, top):
     capacity = int(rng.integers(0, weights.sum() + 1))
     found = knapsack(profits, weights, capacity)
     taken = list(found.items)
-    assert found.value == profits[taken].sum() == brute_value(profits, weights, capacity)
+    assert found.value == profits[taken].sum() == best_value(profits, weights, capacity)
     assert weights[taken].sum() <= capacity
     assert found.optimal
 

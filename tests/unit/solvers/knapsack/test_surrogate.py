@@ -1,20 +1,15 @@
 """Bounds by surrogate relaxation are never too low, and their choices fit; see ``surrogate.h``."""
 
-import runpy
-from pathlib import Path
-
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from support.instances import best_value, knapsack_classes
 
 from mmpcodec import _cpu
 from mmpcodec.solvers.knapsack import knapsack
 
-SCRIPT = Path(__file__).parents[4] / "scripts" / "bench" / "solvers" / "knapsack_classes.py"
-if not SCRIPT.is_file():
-    pytest.skip("the scripts are not here", allow_module_level=True)
-CLASSES = runpy.run_path(str(SCRIPT))["CLASSES"]
+CLASSES = knapsack_classes()
 WORK = 1 << 20
 
 
@@ -40,9 +35,7 @@ def test_the_best_value_lies_between(seed, top, work):
     some = rng.permutation(weights)[: rng.integers(1, len(weights) + 1)]
     capacity = int(some.sum() if seed % 2 else rng.integers(1, weights.sum() + 1))
     value, bound = relaxed(profits, weights, capacity, work)
-    subsets = np.arange(1 << len(profits))[:, None] >> np.arange(len(profits)) & 1
-    best = (subsets @ profits)[subsets @ weights <= capacity].max()
-    assert value <= best <= bound
+    assert value <= best_value(profits, weights, capacity) <= bound
 
 
 def test_one_item_more_fits_exactly():
@@ -82,16 +75,19 @@ def test_choices_that_meet_their_bounds(name, top):
 
 
 @pytest.mark.parametrize("name", CLASSES)
-def test_all_classes_give_the_value_of_the_table(name):
+def test_all_classes_give_the_answer_of_the_table(name):
     for seed, count in enumerate((30, 100, 300)):
         profits, weights = CLASSES[name](np.random.default_rng(seed), count, 1000)
         if name == "similar weights":
             weights -= 99_000
         capacity = int(weights.sum()) // 2
-        best = knapsack(profits, weights, capacity, backend="reference").value
+        judge = knapsack(profits, weights, capacity, backend="reference")
         value, bound = relaxed(profits, weights, capacity)
-        assert value <= best <= bound
-        assert knapsack(profits, weights, capacity, backend="cpu").value == best
+        assert value <= judge.value <= bound
+        found = knapsack(profits, weights, capacity, backend="cpu")
+        assert found.value == judge.value == profits[list(found.items)].sum()
+        assert weights[list(found.items)].sum() <= capacity
+        assert knapsack(profits, weights, capacity, first_choice=True, backend="cpu") == judge
 
 
 def test_the_order_of_the_items_does_not_change_the_value():
