@@ -17,8 +17,9 @@ from mmpcodec import BackendUnavailable, Cancelled, EncodeParams, ParameterError
 from mmpcodec.options import EncodeOptions
 from mmpcodec.params import TRIED
 from mmpcodec.plugins.chunks import WithOptions
+from mmpcodec.presets import TOOL_OPTIONS
 from mmpcodec.reference.trees.scales import SCALES
-from mmpcodec.tools import TABLE, ToolOptions
+from mmpcodec.tools import ToolOptions
 
 PICTURE = natural(np.random.default_rng(0), 60, 70)
 
@@ -62,7 +63,7 @@ def test_options_are_written_out(function):
 
 def test_every_option_has_one_text():
     said = re.findall(r"^    (\w+) : ", EncodeOptions.__doc__, re.MULTILINE)
-    tools = {name for name in ToolOptions.__annotations__ if name in TABLE} - {"max_error"}
+    tools = {name for name in ToolOptions.__annotations__ if name in TOOL_OPTIONS} - {"max_error"}
     assert sorted(said) == sorted(EncodeOptions.__annotations__.keys() - tools)
 
 
