@@ -15,7 +15,7 @@ def fixed_filters(x, depth, step, scales):
     """The filtered samples of a plane, an array (height, width) of int64."""
     most = 2**depth - 1
     across, down, falling, rising = (
-        variation(x, p, q) >> (depth - 8) for p, q in ((0, 1), (1, 0), (1, 1), (1, -1))
+        variation(x, p, q) >> (depth - 4) for p, q in ((0, 1), (1, 0), (1, 1), (1, -1))
     )
     table = filters(step)
     C = [most]
@@ -24,7 +24,7 @@ def fixed_filters(x, depth, step, scales):
     padded = np.pad(x, 3, mode="edge")
     shown = x.copy()
     for r, c in np.ndindex(x.shape):
-        V = (int(across[r, c]), int(down[r, c]), int(falling[r, c]), int(rising[r, c]))
+        V = tuple(int(own[r // 4, c // 4]) for own in (across, down, falling, rising))
         activity, direction = place(*V, step)
         weights, levels = table[5 * activity + direction]
         S = 0
@@ -41,15 +41,22 @@ def fixed_filters(x, depth, step, scales):
 
 
 def variation(x, p, q):
-    """The sums of v over 7x7 positions."""
+    """The weighted sums of v around the blocks."""
     height, width = x.shape
     around = np.pad(x, 1, mode="edge")
 
     def moved(p, q):
         return around[1 + p : 1 + p + height, 1 + q : 1 + q + width]
 
-    v = np.pad(abs(2 * x - moved(p, q) - moved(-p, -q)), 3, mode="edge")
-    return sum(v[i : i + height, j : j + width] for i in range(7) for j in range(7))
+    v = abs(2 * x - moved(p, q) - moved(-p, -q))
+    V = np.zeros(((height + 3) // 4, (width + 3) // 4), np.int64)
+    w = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
+    for R, C in np.ndindex(V.shape):
+        for i in range(10):
+            for j in range(10):
+                r, c = 4 * R + i - 3, 4 * C + j - 3
+                V[R, C] += w[i] * w[j] * v[min(max(r, 0), height - 1), min(max(c, 0), width - 1)]
+    return V
 
 
 def place(across, down, falling, rising, step):

@@ -6,230 +6,239 @@ namespace mmp {
 
 namespace {
 
-// Places around a sample, in three groups of lanes: columns -3 to 4 of the rows one above and one
-// below; the same of the rows two above and below; and its own row. In the last, the taps three
-// rows above and below take the lanes of the sample itself and of column 4.
-constexpr int kColumns = 8;
-constexpr int kOwnRow = 4 * kColumns, kAbove = kOwnRow + kBankReach, kBelow = kOwnRow + kColumns - 1;
-constexpr int kPlaces = 5 * kColumns;
+constexpr int kSide = kBankBlock;  // rows and columns of a block
+constexpr int kRowsAround = kSide + 2 * kBankReach;
+constexpr int kMargin = 32;  // columns that are held on each side of a row
+constexpr int kAtOnce = 4;   // blocks of a row whose variations are summed at once
 constexpr int kHeld = 16;    // rows that are held at once; a power of two
 constexpr int kForms = kBankClasses * kBankTurns;
-static_assert(kHeld >= 2 * (kBankWindow + 1) + 1 && kBankWindow + 1 >= kBankReach);
+static_assert(kHeld >= kRowsAround + 2 && kBankTaps % 2 == 0);
 constexpr int kTableBytes = kBankClasses * 2 * kBankTaps;
 static_assert(sizeof kFixedFilters == kBankTables * kTableBytes);
 
-// A turn of a filter: the weight of each place around a sample, and the largest difference there.
-// Samples and their differences are held as a Value.
+// A filter: the weight of each tap, and its largest difference. Samples and their differences are
+// held as a Value.
 template <class Value>
 struct Form {
-    Value weights[kPlaces], clips[kPlaces];
+    Value weights[kBankTaps], clips[kBankTaps];
 };
 
-// What a step decides: the forms of the filters, and the largest variation of each activity.
+// What a step decides: the filters of the classes, and the largest variation of each activity.
 template <class Value>
 struct OfStep {
-    std::vector<Form<Value>> forms;
+    Form<Value> forms[kBankClasses];
     int most_of_activity[kBankActivities - 1];
 };
-
-// Columns whose samples have one step.
-struct Run {
-    int64_t first, last;
-    int step;  // its number
-};
-
-constexpr int place_of(int row, int column) {
-    if (row == -3 || row == 3) return row < 0 ? kAbove : kBelow;
-    if (row == 0) return kOwnRow + kBankReach + column;
-    const int first = row == 1 || row == -1 ? 0 : 2;
-    return (first + (row > 0)) * kColumns + kBankReach + column;
-}
-
-template <class Value, class Sample>
-std::vector<Form<Value>> forms_of(int step, Depth<Sample> depth) {
-    std::vector<Form<Value>> forms(kForms);
-    const uint8_t* table = kFixedFilters + bank_table(step) * kTableBytes;
-    for (int i = 0; i < kForms; ++i) {
-        const uint8_t* filter = table + i / kBankTurns * 2 * kBankTaps;
-        for (int tap = 0; tap < kBankTaps; ++tap) {
-            const TapOffset o = turned(kBankOffsets[tap], i % kBankTurns);
-            const int weight = filter[tap] - kBankZero;
-            const int clip =
-                bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most());
-            for (const int side : {-1, 1}) {
-                const int place = place_of(side * o.row, side * o.column);
-                forms[i].weights[place] = Value(weight);
-                forms[i].clips[place] = Value(clip);
-            }
-        }
-    }
-    return forms;
-}
 
 template <class Value, class Sample>
 std::vector<OfStep<Value>> of_steps(const PlaneSteps& steps, Depth<Sample> depth) {
     std::vector<OfStep<Value>> found(steps.distinct.size());
     for (size_t i = 0; i < found.size(); ++i) {
         const int step = steps.distinct[i];
-        found[i].forms = forms_of<Value>(step, depth);
+        const uint8_t* filter = kFixedFilters + bank_table(step) * kTableBytes;
+        for (Form<Value>& form : found[i].forms) {
+            for (int tap = 0; tap < kBankTaps; ++tap) {
+                form.weights[tap] = Value(filter[tap] - kBankZero);
+                form.clips[tap] = Value(
+                    bank_clip(filter[kBankTaps + tap], step, depth.extra(), depth.most()));
+            }
+            filter += 2 * kBankTaps;
+        }
         for (int k = 0; k < kBankActivities - 1; ++k)
             found[i].most_of_activity[k] = most_of_activity(k, step);
     }
     return found;
 }
 
-// Visits the rows of a picture in order, and filters each.
+// The offsets of the taps in each turn.
+struct TurnedTaps {
+    TapOffset of[kBankTurns][kBankTaps];
+
+    constexpr TurnedTaps() : of() {
+        for (int turn = 0; turn < kBankTurns; ++turn)
+            for (int tap = 0; tap < kBankTaps; ++tap) of[turn][tap] = turned(kBankOffsets[tap], turn);
+    }
+};
+constexpr TurnedTaps kTaps;
+
+// Four columns of two rows.
+MMP_INLINE Shorts8 two_rows(const int16_t* const* rows, int64_t column) {
+    return joined<Shorts8>(loaded<Shorts4>(rows[0] + column), loaded<Shorts4>(rows[1] + column));
+}
+
+// Writes the sums of weighted, clipped differences of a block; rows[kBankReach] is its first row.
+MMP_INLINE void weigh(const int16_t* const* rows, int64_t column, int turn,
+                      const Form<int16_t>& form, int32_t* out, int64_t stride) {
+    rows += kBankReach;
+    const Shorts8 x[2] = {two_rows(rows, column), two_rows(rows + 2, column)};
+    Ints4 sums[2][2] = {};
+    const auto difference = [&](int tap, int half) MMP_INLINED {
+        const TapOffset o = kTaps.of[turn][tap];
+        const Shorts8 clip = Shorts8{} + form.clips[tap];
+        Shorts8 total{};
+        for (const int side : {1, -1}) {
+            const Shorts8 z =
+                two_rows(rows + side * o.row + 2 * half, column + side * o.column) - x[half];
+            const Shorts8 low = z < -clip ? -clip : z;
+            total += low > clip ? clip : low;
+        }
+        return total;
+    };
+    for (int tap = 0; tap < kBankTaps; tap += 2) {
+        int32_t pair;
+        memcpy(&pair, form.weights + tap, sizeof pair);
+        const auto weights = reinterpret_cast<Shorts8>(Ints4{} + pair);
+        for (int half = 0; half < 2; ++half) {
+            const Shorts8 one = difference(tap, half), other = difference(tap + 1, half);
+            sums[half][0] += products_of_pairs(interleaved_low(one, other), weights);
+            sums[half][1] += products_of_pairs(interleaved_high(one, other), weights);
+        }
+    }
+    for (int row = 0; row < kSide; ++row) store(out + row * stride, sums[row / 2][row % 2]);
+}
+
+MMP_INLINE void weigh(const int32_t* const* rows, int64_t column, int turn,
+                      const Form<int32_t>& form, int32_t* out, int64_t stride) {
+    for (int row = 0; row < kSide; ++row) {
+        const int32_t* const* own = rows + kBankReach + row;
+        Ints4 sums{};
+        const auto x = loaded<Ints4>(own[0] + column);
+        for (int tap = 0; tap < kBankTaps; ++tap) {
+            const TapOffset o = kTaps.of[turn][tap];
+            const Ints4 clip = Ints4{} + form.clips[tap];
+            for (const int side : {1, -1}) {
+                const auto z = loaded<Ints4>(own[side * o.row] + column + side * o.column) - x;
+                const Ints4 low = z < -clip ? -clip : z;
+                sums += form.weights[tap] * (low > clip ? clip : low);
+            }
+        }
+        store(out + row * stride, sums);
+    }
+}
+
+// Writes the weighted sums of the variations of a row around kAtOnce blocks; `v` begins with the
+// first of them.
+MMP_INLINE void sum_weighted(const int16_t* v, int32_t* out) {
+    Ints4 sums[kAtOnce];
+    for (int k = 0; k < kAtOnce; ++k, v += kSide)
+        sums[k] = products_of_pairs(loaded<Shorts8>(v - 3), Shorts8{1, 2, 3, 4, 4, 4, 4, 3}) +
+                  products_of_pairs(loaded<Shorts8>(v + 5), Shorts8{2, 1});
+    store(out, sums_of_each(sums[0], sums[1], sums[2], sums[3]));
+}
+MMP_INLINE void sum_weighted(const int32_t* v, int32_t* out) {
+    for (int k = 0; k < kAtOnce; ++k, v += kSide) {
+        out[k] = 0;
+        for (int i = 0; i < kBankWindow; ++i) out[k] += kBankWeights[i] * v[i - 3];
+    }
+}
+
+// Visits the rows of blocks of a picture in order, and filters each.
 template <class Value, class Sample>
 class BankRows {
 public:
-    // The type of sums of variations.
-    using Sum = Wide<Sample>;
-
     BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps, int64_t first)
-        : lines_(picture, first - kBankWindow - 1),
-          width_(picture.width),
+        : lines_(picture, first / kSide * kSide - kBankReach - 1),
+          blocks_((picture.width + kSide - 1) / kSide),
+          held_((blocks_ + kAtOnce - 1) / kAtOnce * kAtOnce),
+          width_(blocks_ * kSide),
+          shown_(picture.width),
           extra_(picture.depth.extra()),
           steps_(steps),
-          row_(first - 1),
-          next_sums_(std::max<int64_t>(first - kBankWindow, 0)),
+          row_(first / kSide * kSide - kSide),
+          next_sums_(std::max<int64_t>(first / kSide * kSide - kBankReach, 0)),
           variations_(lines_.stride()),
-          sums_(kDirections * kHeld * width_),
-          around_(kDirections * width_),
+          sums_(kDirections * kHeld * held_),
+          around_(kDirections * blocks_),
           of_steps_(of_steps<Value>(steps, picture.depth)),
-          weighted_(width_),
-          places_(width_) {
-        runs_.reserve(steps.across);  // advance() must not throw
-        find_runs((row_ + 1) / steps.size);
-    }
+          weighted_(kSide * width_),
+          activities_(width_) {}
 
+    // Filters the next row of blocks.
     MMP_INLINE void next() {
-        ++row_;
-        if (row_ % steps_.size == 0) find_runs(row_ / steps_.size);
-        lines_.hold_up_to(row_ + kBankWindow + 1);
-        for (; next_sums_ <= lines_.inside(row_ + kBankWindow); ++next_sums_) hold_sums(next_sums_);
+        row_ += kSide;
+        lines_.hold_up_to(row_ + kSide + kBankReach);
+        for (; next_sums_ <= lines_.inside(row_ + kSide - 1 + kBankReach); ++next_sums_)
+            hold_sums(next_sums_);
         sum_around();
-        for (const Run& run : runs_) {
-            find_places(run);
-            filter(run);
-        }
+        const Value* rows[kRowsAround];
+        for (int i = 0; i < kRowsAround; ++i) rows[i] = lines_[row_ + i - kBankReach];
+        const uint8_t* numbers = steps_.numbers + row_ / steps_.size * steps_.across;
+        for (int64_t block = 0; block < blocks_; ++block)
+            filter(rows, block, of_steps_[numbers[block * kSide / steps_.size]]);
     }
 
-    MMP_INLINE const Value* samples() const { return lines_[row_]; }
-    // The sums of the weighted differences.
-    MMP_INLINE const int32_t* weighted() const { return weighted_.data(); }
-    // The number of each sample's form: kBankTurns times its class, plus its turn.
-    MMP_INLINE const uint8_t* places() const { return places_.data(); }
-    // The runs of columns of one step.
-    MMP_INLINE const std::vector<Run>& runs() const { return runs_; }
+    // First row of the blocks.
+    MMP_INLINE int64_t row() const { return row_; }
+    MMP_INLINE const Value* samples(int64_t row) const { return lines_[row]; }
+    // The sums of the weighted differences of a row.
+    MMP_INLINE const int32_t* weighted(int64_t row) const {
+        return &weighted_[(row - row_) * width_];
+    }
+    // The activity of each column.
+    MMP_INLINE const int32_t* activities() const { return activities_.data(); }
 
 private:
-    using Lanes = std::conditional_t<sizeof(Value) == 2, Shorts8, Ints8>;
     static constexpr int kDirections = 4;
-    static constexpr int kRows[] = {2, 4, 1, 5};  // the rows of the first places, of seven
 
-    MMP_INLINE Sum* sums(int direction, int64_t row) {
-        return &sums_[(direction * kHeld + row % kHeld) * width_];
+    MMP_INLINE int32_t* sums(int direction, int64_t row) {
+        return &sums_[(direction * kHeld + row % kHeld) * held_];
     }
-    // Sums the variations of seven samples of a row.
+    // Sums the variations of a row around each block.
     MMP_INLINE void hold_sums(int64_t row) {
         static constexpr TapOffset kOffsets[kDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
         const Value *up = lines_[row - 1], *x = lines_[row], *down = lines_[row + 1];
-        Value* v = &variations_[kColumns];
+        Value* v = &variations_[kMargin];
         for (int i = 0; i < kDirections; ++i) {
             const TapOffset o = kOffsets[i];
             const Value *one = (o.row ? down : x) + o.column,
                         *opposite = (o.row ? up : x) - o.column;
-            for (int64_t c = 0; c < width_; ++c)
+            for (int64_t c = 0; c < shown_; ++c)
                 v[c] = Value(magnitude(2 * x[c] - one[c] - opposite[c]));
             lines_.repeat_ends(v);
-            Sum* out = sums(i, row);
-            for (int64_t c = 0; c < width_; ++c)
-                out[c] = Sum(v[c - 3] + v[c - 2] + v[c - 1] + v[c] + v[c + 1] + v[c + 2] + v[c + 3]);
-        }
-    }
-
-    MMP_INLINE void find_runs(int64_t row) {
-        const uint8_t* numbers = steps_.numbers + row * steps_.across;
-        runs_.clear();
-        for (int64_t i = 0; i < steps_.across; ++i) {
-            const int64_t last = std::min((i + 1) * steps_.size, width_);
-            if (i > 0 && numbers[i] == numbers[i - 1])
-                runs_.back().last = last;
-            else
-                runs_.push_back({i * steps_.size, last, numbers[i]});
+            int32_t* out = sums(i, row);
+            for (int64_t block = 0; block < blocks_; block += kAtOnce)
+                sum_weighted(v + block * kSide, out + block);
         }
     }
 
     MMP_INLINE void sum_around() {
-        int16_t* around = around_.data();
         for (int i = 0; i < kDirections; ++i) {
-            const Sum* rows[2 * kBankWindow + 1];
-            for (int k = 0; k <= 2 * kBankWindow; ++k)
-                rows[k] = sums(i, lines_.inside(row_ + k - kBankWindow));
-            for (int64_t c = 0; c < width_; ++c)
-                around[i * width_ + c] =
-                    int16_t((rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c] +
-                             rows[5][c] + rows[6][c]) >>
-                            extra_);
+            int32_t* around = &around_[i * blocks_];
+            const int32_t* rows[kBankWindow];
+            for (int k = 0; k < kBankWindow; ++k)
+                rows[k] = sums(i, lines_.inside(row_ + k - kBankReach));
+            for (int64_t block = 0; block < blocks_; ++block) {
+                int32_t sum = 0;
+                for (int k = 0; k < kBankWindow; ++k) sum += kBankWeights[k] * rows[k][block];
+                around[block] = sum >> (extra_ + kBankWeightBits);
+            }
         }
     }
 
-    MMP_INLINE void find_places(const Run& run) {
-        const int* most = of_steps_[run.step].most_of_activity;
-        const int m0 = most[0], m1 = most[1], m2 = most[2], m3 = most[3], m4 = most[4], m5 = most[5];
-        const int16_t *across = around_.data(), *down = across + width_, *falling = down + width_,
-                    *rising = falling + width_;
-        uint8_t* places = places_.data();
-        for (int64_t c = run.first; c < run.last; ++c) {
-            const int sum = across[c] + down[c];
-            const int active =
-                (sum > m0) + (sum > m1) + (sum > m2) + (sum > m3) + (sum > m4) + (sum > m5);
-            const int direction = bank_direction(across[c], down[c], falling[c], rising[c]);
-            const int turn = bank_turn(across[c], down[c], falling[c], rising[c]);
-            places[c] = uint8_t((active * kBankDirections + direction) * kBankTurns + turn);
-        }
+    MMP_INLINE void filter(const Value* const* rows, int64_t block, const OfStep<Value>& of_step) {
+        const int across = around_[block], down = around_[blocks_ + block],
+                  falling = around_[2 * blocks_ + block], rising = around_[3 * blocks_ + block];
+        int activity = 0;
+        for (const int most : of_step.most_of_activity) activity += across + down > most;
+        const int direction = bank_direction(across, down, falling, rising);
+        const int64_t column = block * kSide;
+        weigh(rows, column, bank_turn(across, down, falling, rising),
+              of_step.forms[activity * kBankDirections + direction], &weighted_[column], width_);
+        for (int k = 0; k < kSide; ++k) activities_[column + k] = activity;
     }
 
-    // The sums of products of eight places with their weights.
-    static MMP_INLINE Ints4 products(Lanes samples, Value x, const Form<Value>& form, int place) {
-        const auto clip = loaded<Lanes>(form.clips + place);
-        const Lanes difference = samples - x;
-        const Lanes low = difference < -clip ? -clip : difference;
-        return sums_of_pairs(low > clip ? clip : low, loaded<Lanes>(form.weights + place));
-    }
-
-    MMP_INLINE void filter(const Run& run) {
-        const Form<Value>* forms = of_steps_[run.step].forms.data();
-        const Value* rows[2 * kBankReach + 1];
-        for (int i = 0; i <= 2 * kBankReach; ++i) rows[i] = lines_[row_ + i - kBankReach] - kBankReach;
-        for (int64_t c = run.first; c < run.last; ++c) {
-            const Form<Value>& form = forms[places_[c]];
-            const Value x = rows[3][c + kBankReach];
-            auto own = loaded<Lanes>(rows[3] + c);
-            own[kAbove - kOwnRow] = rows[0][c + kBankReach];
-            own[kBelow - kOwnRow] = rows[6][c + kBankReach];
-            Ints4 total = products(own, x, form, kOwnRow);
-            for (int i = 0; i < 4; ++i)
-                total += products(loaded<Lanes>(rows[kRows[i]] + c), x, form, i * kColumns);
-            weighted_[c] = total[0] + total[1] + total[2] + total[3];
-        }
-    }
-
-    HeldRows<Value, Sample, kHeld, kColumns> lines_;
-    const int64_t width_;
+    HeldRows<Value, Sample, kHeld, kMargin> lines_;
+    const int64_t blocks_, held_, width_, shown_;  // held_: blocks_, in whole groups
     const int extra_;
     const PlaneSteps& steps_;
     int64_t row_, next_sums_;
     std::vector<Value> variations_;
-    std::vector<Sum> sums_;
-    std::vector<int16_t> around_;  // in units of 8-bit samples
+    std::vector<int32_t> sums_;
+    std::vector<int32_t> around_;  // in units of 8-bit samples
     const std::vector<OfStep<Value>> of_steps_;
     std::vector<int32_t> weighted_;
-    std::vector<uint8_t> places_;
-    std::vector<Run> runs_;
+    std::vector<int32_t> activities_;
 };
-
-static_assert(kBankWindow == 3, "the sums above are of seven");
 
 // A function of its own, because compiling it once for each user takes long.
 template <class Rows>
@@ -237,21 +246,30 @@ MMP_SIMD_LEVELS void advance(Rows& rows) {
     rows.next();
 }
 
-constexpr int kFormsOfActivity = kBankDirections * kBankTurns;
+// Calls work(row) for the rows of a range, each after `rows` has filtered its blocks.
+template <class Rows, class Work>
+MMP_INLINE void for_each_row(Rows& rows, RowRange range, const Work& work) {
+    for (int64_t row = range.first; row < range.last; ++row) {
+        if (row == range.first || row % kSide == 0) advance(rows);
+        work(row);
+    }
+}
 
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                             const BankScaling& scales, RowRange range, Sample* out) {
     BankRows<Value, Sample> rows(picture, steps, range.first);
-    int scale_of[kForms];
-    for (int i = 0; i < kForms; ++i) scale_of[i] = scales[i / kFormsOfActivity];
-    out += range.first * picture.width;
-    for (int64_t row = range.first; row < range.last; ++row, out += picture.width) {
-        advance(rows);
+    std::vector<int32_t> scale_of(picture.width);
+    const int most = picture.depth.most();
+    for_each_row(rows, range, [&](int64_t row) MMP_INLINED {
+        if (row == range.first || row % kSide == 0)
+            for (int64_t c = 0; c < picture.width; ++c) scale_of[c] = scales[rows.activities()[c]];
+        const Value* x = rows.samples(row);
+        const int32_t* weighted = rows.weighted(row);
+        Sample* line = out + row * picture.width;
         for (int64_t c = 0; c < picture.width; ++c)
-            out[c] = Sample(bank_sample(rows.samples()[c], rows.weighted()[c],
-                                        scale_of[rows.places()[c]], picture.depth.most()));
-    }
+            line[c] = Sample(bank_sample(x[c], weighted[c], scale_of[c], most));
+    });
 }
 
 template <class Value, class Sample>
@@ -261,11 +279,10 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
     const int64_t width = picture.width;
     const int most = picture.depth.most();
     std::vector<uint32_t> squares(kBankScales * width);
-    for (int64_t row = range.first; row < range.last; ++row) {
-        advance(rows);
+    for_each_row(rows, range, [&](int64_t row) MMP_INLINED {
         const Sample* wanted = source + row * width;
-        const auto* x = rows.samples();
-        const int32_t* weighted = rows.weighted();
+        const Value* x = rows.samples(row);
+        const int32_t* weighted = rows.weighted(row);
         for (int scale = 0; scale < kBankScales; ++scale) {
             uint32_t* out = &squares[scale * width];
             for (int64_t c = 0; c < width; ++c) {
@@ -274,14 +291,13 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
                 out[c] = difference * difference;
             }
         }
-        for (const Run& run : rows.runs()) {
-            for (int64_t c = run.first; c < run.last; ++c) {
-                int64_t(&own)[kBankScales] = errors[run.step][rows.places()[c] / kFormsOfActivity];
-                for (int scale = 0; scale < kBankScales; ++scale)
-                    own[scale] += squares[scale * width + c];
-            }
+        const uint8_t* numbers = steps.numbers + row / steps.size * steps.across;
+        for (int64_t c = 0; c < width; ++c) {
+            int64_t(&own)[kBankScales] = errors[numbers[c / steps.size]][rows.activities()[c]];
+            for (int scale = 0; scale < kBankScales; ++scale)
+                own[scale] += squares[scale * width + c];
         }
-    }
+    });
 }
 
 }  // namespace

@@ -131,6 +131,50 @@ MMP_INLINE Ints4 sums_of_pairs(Ints8 a, Ints8 b) {
     return low + high;
 }
 
+// Alternates the lower or the upper four lanes of two vectors.
+MMP_INLINE Shorts8 interleaved_low(Shorts8 a, Shorts8 b) {
+#ifdef __clang__
+    return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11);
+#else
+    return __builtin_shuffle(a, b, Shorts8{0, 8, 1, 9, 2, 10, 3, 11});
+#endif
+}
+MMP_INLINE Shorts8 interleaved_high(Shorts8 a, Shorts8 b) {
+#ifdef __clang__
+    return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15);
+#else
+    return __builtin_shuffle(a, b, Shorts8{4, 12, 5, 13, 6, 14, 7, 15});
+#endif
+}
+
+// Sums of two products of adjacent lanes.
+MMP_INLINE Ints4 products_of_pairs(Shorts8 a, Shorts8 b) {
+#if defined(__SSE2__) || defined(__wasm_simd128__)
+    return sums_of_pairs(a, b);
+#else
+    const Ints8 products = __builtin_convertvector(a, Ints8) * __builtin_convertvector(b, Ints8);
+    return Ints4{products[0] + products[1], products[2] + products[3], products[4] + products[5],
+                 products[6] + products[7]};
+#endif
+}
+
+// The sum of the lanes of each vector.
+MMP_INLINE Ints4 sums_of_each(Ints4 a, Ints4 b, Ints4 c, Ints4 d) {
+#ifdef __clang__
+    const auto low = [](Ints4 a, Ints4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); };
+    const auto high = [](Ints4 a, Ints4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); };
+    const Ints4 first = low(a, b) + high(a, b), second = low(c, d) + high(c, d);
+    return __builtin_shufflevector(first, second, 0, 1, 4, 5) +
+           __builtin_shufflevector(first, second, 2, 3, 6, 7);
+#else
+    constexpr Ints4 kLow = {0, 4, 1, 5}, kHigh = {2, 6, 3, 7};
+    const Ints4 first = __builtin_shuffle(a, b, kLow) + __builtin_shuffle(a, b, kHigh);
+    const Ints4 second = __builtin_shuffle(c, d, kLow) + __builtin_shuffle(c, d, kHigh);
+    return __builtin_shuffle(first, second, Ints4{0, 1, 4, 5}) +
+           __builtin_shuffle(first, second, Ints4{2, 3, 6, 7});
+#endif
+}
+
 // Upper 16 bits of each 32-bit product.
 MMP_INLINE Shorts8 high_products(Shorts8 a, Shorts8 b) {
 #ifdef __SSE2__

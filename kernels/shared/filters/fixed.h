@@ -1,4 +1,4 @@
-// Arithmetic of the fixed filters (fixed filters) for one sample. Source: section "Fixed filters"
+// Arithmetic of the fixed filters for one sample. Source: section "Fixed filters"
 // of docs/format/format.md.
 #pragma once
 
@@ -14,7 +14,10 @@ constexpr int kBankTaps = 12;
 constexpr int kBankClips = 4;
 constexpr int kBankScales = 4;  // scales 0, 1/2, 1 and 3/2
 constexpr int kBankReach = 3;   // largest row or column offset of a tap
-constexpr int kBankWindow = 3;  // largest row or column offset of a variation
+constexpr int kBankBlock = 4;   // rows and columns of the samples that share a class
+constexpr int kBankWindow = 10; // rows and columns of the variations that count for a block
+constexpr int kBankWeights[kBankWindow] = {1, 2, 3, 4, 4, 4, 4, 3, 2, 1};
+constexpr int kBankWeightBits = 4;  // the weights of a window sum to 49 << kBankWeightBits
 constexpr int kBankZero = 64;   // byte that represents weight 0
 
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
@@ -42,11 +45,10 @@ MMP_HD constexpr int bank_table(int step) { return (step >= 278) + (step >= 833)
 
 // Upper limit of an activity class: the largest sum of horizontal and vertical variations in it.
 MMP_HD constexpr int most_of_activity(int activity, int step) {
-    constexpr int kSide = 2 * kBankWindow + 1;
-    return (kSide * kSide * step << activity) >> 9;
+    return (49 * step << activity) >> 9;
 }
 
-// Direction class of a sample from the sums of variations of 8-bit samples around it: horizontal,
+// Direction class of a block from the sums of variations of 8-bit samples around it: horizontal,
 // vertical, along a falling and along a rising diagonal.
 MMP_HD constexpr int bank_direction(int across, int down, int falling, int rising) {
     const int high = across > down ? across : down, low = across > down ? down : across;

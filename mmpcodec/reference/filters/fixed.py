@@ -18,7 +18,6 @@ from mmpcodec.reference.filters.base import (
     filtered,
     moved,
     second_difference,
-    sums_around,
 )
 from mmpcodec.runtime import kernels
 
@@ -35,8 +34,10 @@ TAPS = (
     *((1, 1), (1, 2), (2, -1), (2, 0), (2, 1), (3, 0)),
 )
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
-WINDOW = 3
-"""Most rows and columns to a sample whose variations count."""
+BLOCK = 4
+"""Rows and columns of the samples that share a class."""
+WEIGHTS = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
+"""How much the variations of a row or column count, from three before a block to three after it."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
 ZERO = 64
@@ -68,7 +69,7 @@ def value_of(scales: Sequence[int]) -> int:
 
 
 def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
-    """Return how much a plane varies around each sample, in four directions.
+    """Return how much a plane varies around the block of each sample, in four directions.
 
     Parameters
     ----------
@@ -80,12 +81,22 @@ def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     Returns
     -------
     (4, H, W) int64 array
-        Sums over 7x7 samples, in units of 8-bit samples: horizontal, vertical, along falling and
-        along rising diagonals.
+        Weighted sums around the block of 4x4 samples that a sample lies in, in units of 8-bit
+        samples and 1/16: horizontal, vertical, along falling and along rising diagonals.
     """
     directions = ((0, 1), (1, 0), (1, 1), (1, -1))
     own = (np.abs(second_difference(samples, *each)) for each in directions)
-    return np.stack([sums_around(each, WINDOW, depth) for each in own])
+    return np.stack([_around_blocks(each) >> extra_bits(depth) + 4 for each in own])
+
+
+def _around_blocks(values: np.ndarray) -> np.ndarray:
+    """Return the weighted sum of the values around the block of each."""
+    for axis, length in enumerate(values.shape):
+        places = np.arange(0, length, BLOCK)[:, None] + np.arange(len(WEIGHTS)) - 3
+        values = np.take(values, np.clip(places, 0, length - 1), axis)
+        values = np.moveaxis(values, axis + 1, -1) @ np.array(WEIGHTS)
+        values = np.repeat(values, BLOCK, axis).take(range(length), axis)
+    return values
 
 
 def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
@@ -112,8 +123,7 @@ def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, 
     largest, least = np.where(straight, high, steep), np.where(straight, low, flat)
     direction = np.where(straight, 1, 3) + (largest > 3 * least)
     direction[2 * largest <= 3 * least] = 0
-    side = 2 * WINDOW + 1
-    last = [(side**2 * step << k) >> 9 for k in range(ACTIVITIES - 1)]
+    last = [(49 * step << k) >> 9 for k in range(ACTIVITIES - 1)]
     activity = sum((across + down > each).astype(np.int64) for each in last)
     return DIRECTIONS * activity + direction, 2 * (down > across) + (rising > falling)
 
