@@ -30,7 +30,7 @@ myst_heading_anchors = 4
 
 ALIASES = (
     *("Candidates", "Coefficients", "CrossComponentCoefficients", "Layer", "Norms"),
-    *("Range", "Row", "Tap"),
+    *("Range", "Rotation", "Row", "Tap"),
 )
 """Aliases of types, which autodoc takes for classes."""
 autodoc_default_options = {

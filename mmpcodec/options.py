@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from inspect import Parameter, signature
 from typing import Any, TypedDict, TypeVar, get_args, get_type_hints
 
+from mmpcodec.errors import ParameterError
 from mmpcodec.presets import DEFAULT_EFFORT
 from mmpcodec.tools import ToolOptions
 
@@ -29,10 +30,15 @@ class ParamOptions(ToolOptions, total=False):
     rate_model: str
 
 
-class CodecOptions(ParamOptions, total=False):
-    """Options that decide about the bytes of a picture in one tile; see ``EncodeOptions``."""
+class TileOptions(ParamOptions, total=False):
+    """Options that decide about the bytes of a tile at one lambda; see ``EncodeOptions``."""
 
     quality: float | None
+
+
+class CodecOptions(TileOptions, total=False):
+    """Options that decide about the bytes of a picture in one tile; see ``EncodeOptions``."""
+
     target_size: int | None
     target_bpp: float | None
     target_psnr: float | None
@@ -113,8 +119,9 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
         By how many quarters of a doubling the quantisation step is finer at a pixel, -24 to 24; see
         ``codec.weighting.maps``. It leaves out sets of tools without predicted blocks.
     **tools
-        The other options are fields of ``Tools`` that override the preset. A partition can also be
-        given by its name or number.
+        The other options override the preset: ``prediction``, ``dictionary`` and ``lossless``
+        choose the coding, the rest are fields of ``TreeTools``, ``BlockTools`` and
+        ``LosslessTools``. A partition can also be given by its name or number.
     """
 
 
@@ -153,6 +160,15 @@ def written_out(function: Function) -> Function:
     return function
 
 
-def given_of(options: Any) -> dict[str, Any]:
-    """Return the options that are not None."""
+def given_of(options: Any, kind: type | None = None) -> dict[str, Any]:
+    """Return the options that are not None; check that a class of options has their names.
+
+    Raises
+    ------
+    ParameterError
+        If an option is unknown.
+    """
+    if kind is not None and (unknown := sorted(options.keys() - {"lam", *kind.__annotations__})):
+        known = ", ".join(("lam", *names_of(kind)))
+        raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
     return {name: value for name, value in options.items() if value is not None}

@@ -12,13 +12,12 @@ from mmpcodec.options import (
     AUTO,
     DEFAULTS,
     RATE_MODELS,
-    CodecOptions,
     ParamOptions,
     given_of,
-    names_of,
     written_out,
 )
 from mmpcodec.presets import (
+    CODING_OPTIONS,
     DEFAULT_EFFORT,
     EYE_TOOLS,
     PRESETS,
@@ -121,13 +120,6 @@ def check_tile_size(size: int, name: str = "tile_size") -> int:
     return check_int(name, size, MIN_TILE_SIZE, MAX_TILE_SIZE, ", or 0 for one tile")
 
 
-def _check_known(given: dict[str, Any]) -> None:
-    """Check that there are options of tools of the given names."""
-    if unknown := sorted(given.keys() - set(TOOL_OPTIONS)):
-        known = ", ".join(("lam", *names_of(CodecOptions)))
-        raise ParameterError(f"unknown option {unknown[0]!r}: known are {known}")
-
-
 def _presets(preset: str, lam: float, given: dict[str, Any]) -> list[str]:
     """Return the names of the presets to try: for "auto" and "best" all that suit the options."""
     if not isinstance(preset, str) or preset not in (AUTO, BEST, *PRESETS):
@@ -149,8 +141,10 @@ def _check_effect(preset: str, tools: Tools, given: dict[str, Any]) -> None:
     coded = of_coding(tools, given)
     if idle := [name for name in given if not has_effect(name, coded)]:
         able = presets_where(lambda each: has_effect(idle[0], each))
+        chosen = [f"{name} = {given[name]}" for name in CODING_OPTIONS if name in given]
         raise ParameterError(
-            f"{idle[0]} = {given[idle[0]]!r}: has no effect with preset {preset}; take {able}"
+            f"{idle[0]} = {given[idle[0]]!r}: has no effect with "
+            f"{' and '.join([f'preset {preset}', *chosen])}; take {able}"
         )
 
 
@@ -271,11 +265,10 @@ class EncodeParams:
             on the named preset.
         """
         lam = check_lambda(lam)
-        given, bound = with_bound({**DEFAULTS_OF_PARAMS, **given_of(options)})
+        given, bound = with_bound({**DEFAULTS_OF_PARAMS, **given_of(options, ParamOptions)})
         preset, effort, rate_model = (given.pop(name) for name in DEFAULTS_OF_PARAMS)
         levels, palette = given.pop("range", None), given.pop("palette", None)
         tune = check_tune(given.pop("tune", PSNR))
-        _check_known(given)
         names = _presets(preset, lam, given)
         effort = check_int("effort", effort, 1, MAX_EFFORT)
         sets = [preset_tools(name, effort) for name in names]

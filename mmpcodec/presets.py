@@ -153,7 +153,11 @@ def of_coding(tools: Tools, given: Mapping[str, Any]) -> Tools:
     asked = {name: check_switch(name, given[name]) for name in CODING_OPTIONS if name in given}
     prediction, dictionary, lossless = (_choices(tools) | asked).values()
     if lossless and prediction:
-        raise ParameterError("prediction = True: must be False with lossless")
+        if "prediction" in given:
+            raise ParameterError("prediction = True: must be False with lossless")
+        raise ParameterError(
+            "lossless = True: the preset has predicted blocks; take preset lossless"
+        )
     if dictionary and not prediction:
         raise ParameterError("dictionary = True: must be False without prediction")
     if lossless:

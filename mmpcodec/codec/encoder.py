@@ -21,7 +21,7 @@ from mmpcodec.codec.weighting.maps import check_maps, check_palette
 from mmpcodec.errors import Infeasible
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
-from mmpcodec.options import EncodeOptions, RunOptions, given_of, names_of, written_out
+from mmpcodec.options import AUTO, EncodeOptions, RunOptions, given_of, names_of, written_out
 from mmpcodec.params import EncodeParams, check_progress, check_threads, check_tile_size
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
@@ -40,8 +40,8 @@ def encode_pictures(
     target: Target | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
-    tile_size: int = 0,
-    backend: str = "auto",
+    tile_size: int | None = 0,
+    backend: str | None = AUTO,
     device: DeviceLike | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
@@ -85,7 +85,8 @@ def encode_pictures(
     [(40, 1)]
     """
     started = time.perf_counter()
-    tile_size, threads = check_tile_size(tile_size), check_threads(threads)
+    tile_size = 0 if tile_size is None else check_tile_size(tile_size)
+    backend, threads = AUTO if backend is None else backend, check_threads(threads)
     check_progress(progress)
     arrays = list(arrays)
     pictures = checked_pictures(arrays, depth, metadata)
@@ -267,7 +268,7 @@ def encode_batch(
     >>> [int(mmpcodec.decode(file).max()) for file in files]
     [10, 200]
     """
-    given = given_of(options)
+    given = given_of(options, EncodeOptions)
     run: Any = {name: given.pop(name) for name in names_of(RunOptions) if name in given}
     check_palette(given.get("palette"), run.get("roi"))
     params, target = request_of(lam, **given)

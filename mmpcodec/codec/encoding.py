@@ -168,7 +168,13 @@ class Encoding:
 
     @property
     def trace(self) -> Trace:
-        """Trace of the first layer. A gray picture without tiles has one layer."""
-        trace = self.layers[0].trace
-        assert trace is not None
-        return trace
+        """Trace of the first layer; a gray picture without tiles has one layer.
+
+        Raises
+        ------
+        ValueError
+            If the file was written tile by tile.
+        """
+        if not self.layers or self.layers[0].trace is None:
+            raise ValueError("trace: a file that was written tile by tile has totals only")
+        return self.layers[0].trace

@@ -19,7 +19,7 @@ from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, tiles_touching
 from mmpcodec.metadata import Metadata
-from mmpcodec.options import CodecOptions, written_out
+from mmpcodec.options import TileOptions, written_out
 from mmpcodec.params import check_progress
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.arrays import is_masked
@@ -50,7 +50,7 @@ def to_mmp(
     backend: str = "auto",
     threads: int | None = 1,
     progress: Progress | None = None,
-    **options: Unpack[CodecOptions],
+    **options: Unpack[TileOptions],
 ) -> Encoding:
     """Encode a Dask array as one mmp file, equal to that of ``mmpcodec.encode`` for the samples.
 

@@ -70,7 +70,7 @@ def check_options(
     ParameterError
         If an option is unknown or out of range.
     """
-    given = given_of({"lam": lam, **options})
+    given = given_of({"lam": lam, **options}, CodecOptions)
     if not given.keys() & RATES and not given.get("max_error"):
         given = {"lam": LOSSLESS, **given}
     levels = given.pop("range", None)

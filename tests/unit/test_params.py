@@ -77,7 +77,7 @@ def test_options_choose_the_coding(preset, options, tools):
 @pytest.mark.parametrize(
     ("preset", "options", "message"),
     [
-        ("photo", {"lossless": True}, "prediction = True: must be False with lossless"),
+        ("photo", {"lossless": True}, "lossless = True: the preset has predicted blocks"),
         ("text", {"dictionary": True}, "dictionary = True: must be False without prediction"),
     ],
 )

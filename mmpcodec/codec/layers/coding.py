@@ -18,7 +18,7 @@ from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
-from mmpcodec.tools import BlockTools
+from mmpcodec.tools import BlockTools, Tools
 from mmpcodec.trace import Coded, Trace
 
 
@@ -37,8 +37,8 @@ class CodedLayer:
 CodedLayers = dict[tuple[int, Layout, int], dict[int | None, CodedLayer]]
 """Coded layers by tile, layout and layer, then by candidate, which is None for alpha."""
 
-KnownLossless = dict[tuple[int, int], tuple[Layer, np.ndarray, Trace]]
-"""Layers of lossless samples, decoded, by tile and layer, at any lambda."""
+KnownLossless = dict[tuple[int, int, Tools], tuple[Layer, np.ndarray, Trace]]
+"""Layers of lossless samples, decoded, by tile, layer and tools, at any lambda."""
 
 
 def coded_layers(
@@ -106,9 +106,9 @@ def _lossless(
     task: LayerTask, known: KnownLossless, threads: int | None, progress: Progress
 ) -> CodedLayer:
     """Code a layer of lossless samples, or take it from the known ones."""
-    place = task.tile, task.layer
+    tools = task.params.tools
+    place = task.tile, task.layer, tools
     if place not in known:
-        tools = task.params.tools
         coded = task.backend.encode(task, threads=threads, progress=progress)
         samples = task.plane if tools.without_loss else coded.samples
         known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)

@@ -87,7 +87,7 @@ def request_of(
     ParameterError
         If an option is unknown or out of its range, or options exclude each other.
     """
-    given = given_of({"lam": lam, **options})
+    given = given_of({"lam": lam, **options}, CodecOptions)
     rates = {name: given.pop(name) for name in RATES if name in given}
     if len(rates) > 1:
         raise ParameterError(f"{' and '.join(rates)}: give only one of {', '.join(RATES)}")

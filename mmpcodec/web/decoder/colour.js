@@ -45,7 +45,7 @@ export function fromLuma(samples, planes, [luma, co, cg], depth) {
   const most = (1 << depth) - 1;
   for (let at = 0, to = 0; at < luma.length; ++at, to += planes) {
     const y = luma[at];
-    const g = green[at] - middle;
+    const g = cg[at] - middle;
     const o = co[at] - middle;
     const red = y - g + o;
     const blue = y - g - o;
@@ -90,7 +90,7 @@ export function fromFineLuma(samples, planes, [luma, co, cg], fine, rotation) {
     const offset = middle * 2 ** BITS - middle * (a + b + c) + 2 ** 19;
     const fits = fine <= MOST_DEPTH_OF_INT32;
     for (let at = 0, to = channel; at < luma.length; ++at, to += planes) {
-      const sum = a * luma[at] + b * co[at] + c * green[at] + offset;
+      const sum = a * luma[at] + b * co[at] + c * cg[at] + offset;
       const value = fits ? sum >> 20 : Math.floor(sum / 2 ** 20);
       samples[to] = value < 0 ? 0 : value > most ? most : value;
     }

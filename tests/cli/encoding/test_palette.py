@@ -24,7 +24,7 @@ def layers(path):
     return [layer.name for layer in mmpcodec.inspect(path.with_suffix(".mmp").read_bytes()).layers]
 
 
-def test_auto_draws_pages_of_version_2(mmp, page):
+def test_auto_draws_pages(mmp, page):
     assert mmp("encode", page, "-l", 40).exit_code == 0
     assert layers(page) == ["palette"]
     assert "palette" in mmp("info", page.with_suffix(".mmp")).stdout
