@@ -1,5 +1,7 @@
 #include "cpu/filters/fixed.h"
 
+#include <stddef.h>
+
 #include "shared/tables.h"
 
 namespace mmp {
@@ -7,12 +9,10 @@ namespace mmp {
 namespace {
 
 constexpr int kSide = kBankBlock;  // rows and columns of a block
-constexpr int kRowsAround = kSide + 2 * kBankReach;
 constexpr int kMargin = 32;  // columns that are held on each side of a row
 constexpr int kAtOnce = 4;   // blocks of a row whose variations are summed at once
 constexpr int kHeld = 16;    // rows that are held at once; a power of two
-constexpr int kForms = kBankClasses * kBankTurns;
-static_assert(kHeld >= kRowsAround + 2 && kBankTaps % 2 == 0);
+static_assert(kHeld >= kSide + 2 * (kBankReach + 1) && kBankTaps % 2 == 0);
 constexpr int kTableBytes = kBankClasses * 2 * kBankTaps;
 static_assert(sizeof kFixedFilters == kBankTables * kTableBytes);
 
@@ -50,35 +50,23 @@ std::vector<OfStep<Value>> of_steps(const PlaneSteps& steps, Depth<Sample> depth
     return found;
 }
 
-// The offsets of the taps in each turn.
-struct TurnedTaps {
-    TapOffset of[kBankTurns][kBankTaps];
-
-    constexpr TurnedTaps() : of() {
-        for (int turn = 0; turn < kBankTurns; ++turn)
-            for (int tap = 0; tap < kBankTaps; ++tap) of[turn][tap] = turned(kBankOffsets[tap], turn);
-    }
-};
-constexpr TurnedTaps kTaps;
-
 // Four columns of two rows.
-MMP_INLINE Shorts8 two_rows(const int16_t* const* rows, int64_t column) {
-    return joined<Shorts8>(loaded<Shorts4>(rows[0] + column), loaded<Shorts4>(rows[1] + column));
+MMP_INLINE Shorts8 two_rows(const int16_t* samples, ptrdiff_t stride) {
+    return joined<Shorts8>(loaded<Shorts4>(samples), loaded<Shorts4>(samples + stride));
 }
 
-// Writes the sums of weighted, clipped differences of a block; rows[kBankReach] is its first row.
-MMP_INLINE void weigh(const int16_t* const* rows, int64_t column, int turn,
-                      const Form<int16_t>& form, int32_t* out, int64_t stride) {
-    rows += kBankReach;
-    const Shorts8 x[2] = {two_rows(rows, column), two_rows(rows + 2, column)};
+// Writes the sums of weighted, clipped differences of a block that begins at `samples`. Taps lie at
+// offsets and at the opposite ones.
+MMP_INLINE void weigh(const int16_t* samples, ptrdiff_t stride, const ptrdiff_t* offsets,
+                      const Form<int16_t>& form, int32_t* out, int64_t width) {
+    const int16_t* const halves[2] = {samples, samples + 2 * stride};
+    const Shorts8 x[2] = {two_rows(halves[0], stride), two_rows(halves[1], stride)};
     Ints4 sums[2][2] = {};
     const auto difference = [&](int tap, int half) MMP_INLINED {
-        const TapOffset o = kTaps.of[turn][tap];
         const Shorts8 clip = Shorts8{} + form.clips[tap];
         Shorts8 total{};
-        for (const int side : {1, -1}) {
-            const Shorts8 z =
-                two_rows(rows + side * o.row + 2 * half, column + side * o.column) - x[half];
+        for (const ptrdiff_t offset : {offsets[tap], -offsets[tap]}) {
+            const Shorts8 z = two_rows(halves[half] + offset, stride) - x[half];
             const Shorts8 low = z < -clip ? -clip : z;
             total += low > clip ? clip : low;
         }
@@ -94,25 +82,23 @@ MMP_INLINE void weigh(const int16_t* const* rows, int64_t column, int turn,
             sums[half][1] += products_of_pairs(interleaved_high(one, other), weights);
         }
     }
-    for (int row = 0; row < kSide; ++row) store(out + row * stride, sums[row / 2][row % 2]);
+    for (int row = 0; row < kSide; ++row) store(out + row * width, sums[row / 2][row % 2]);
 }
 
-MMP_INLINE void weigh(const int32_t* const* rows, int64_t column, int turn,
-                      const Form<int32_t>& form, int32_t* out, int64_t stride) {
-    for (int row = 0; row < kSide; ++row) {
-        const int32_t* const* own = rows + kBankReach + row;
+MMP_INLINE void weigh(const int32_t* samples, ptrdiff_t stride, const ptrdiff_t* offsets,
+                      const Form<int32_t>& form, int32_t* out, int64_t width) {
+    for (int row = 0; row < kSide; ++row, samples += stride, out += width) {
         Ints4 sums{};
-        const auto x = loaded<Ints4>(own[0] + column);
+        const auto x = loaded<Ints4>(samples);
         for (int tap = 0; tap < kBankTaps; ++tap) {
-            const TapOffset o = kTaps.of[turn][tap];
             const Ints4 clip = Ints4{} + form.clips[tap];
-            for (const int side : {1, -1}) {
-                const auto z = loaded<Ints4>(own[side * o.row] + column + side * o.column) - x;
+            for (const ptrdiff_t offset : {offsets[tap], -offsets[tap]}) {
+                const auto z = loaded<Ints4>(samples + offset) - x;
                 const Ints4 low = z < -clip ? -clip : z;
                 sums += form.weights[tap] * (low > clip ? clip : low);
             }
         }
-        store(out + row * stride, sums);
+        store(out, sums);
     }
 }
 
@@ -132,11 +118,56 @@ MMP_INLINE void sum_weighted(const int32_t* v, int32_t* out) {
     }
 }
 
+// Rows of a picture, of which kHeld lie one after the other from each held row on, with kMargin more
+// columns on each side. Beyond the border, samples repeat the nearest ones inside.
+template <class Value, class Sample>
+class StackedRows {
+public:
+    StackedRows(const FilterPicture<Sample>& picture, int64_t first)
+        : picture_(picture),
+          stride_(picture.width + 2 * kMargin),
+          next_(first),
+          lines_(2 * kHeld * stride_) {}
+
+    MMP_INLINE void hold_up_to(int64_t row) {
+        for (; next_ <= row; ++next_) {
+            Value* line = &lines_[place_of(next_)];
+            const Sample* from = picture_.samples + inside(next_) * picture_.width;
+            std::copy_n(from, picture_.width, line);
+            repeat_ends(line);
+            std::copy_n(line - kMargin, stride_, line - kMargin + kHeld * stride_);
+        }
+    }
+    // The samples of a row from column 0.
+    MMP_INLINE const Value* operator[](int64_t row) const { return &lines_[place_of(row)]; }
+    MMP_INLINE int64_t inside(int64_t row) const {
+        return std::clamp<int64_t>(row, 0, picture_.height - 1);
+    }
+    // Fills the margins of a line of values, from column 0, with those of its ends.
+    MMP_INLINE void repeat_ends(Value* line) const {
+        std::fill_n(line - kMargin, kMargin, line[0]);
+        std::fill_n(line + picture_.width, kMargin, line[picture_.width - 1]);
+    }
+    MMP_INLINE ptrdiff_t stride() const { return stride_; }
+
+private:
+    MMP_INLINE ptrdiff_t place_of(int64_t row) const {
+        return (row & (kHeld - 1)) * stride_ + kMargin;
+    }
+
+    const FilterPicture<Sample> picture_;
+    const ptrdiff_t stride_;
+    int64_t next_;
+    std::vector<Value> lines_;
+};
+
 // Visits the rows of blocks of a picture in order, and filters each.
 template <class Value, class Sample>
 class BankRows {
 public:
-    BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps, int64_t first)
+    // Sums are 0 at activities whose scale is 0.
+    BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
+             const BankScaling& scales, int64_t first)
         : lines_(picture, first / kSide * kSide - kBankReach - 1),
           blocks_((picture.width + kSide - 1) / kSide),
           held_((blocks_ + kAtOnce - 1) / kAtOnce * kAtOnce),
@@ -144,14 +175,21 @@ public:
           shown_(picture.width),
           extra_(picture.depth.extra()),
           steps_(steps),
+          scales_(scales),
           row_(first / kSide * kSide - kSide),
           next_sums_(std::max<int64_t>(first / kSide * kSide - kBankReach, 0)),
           variations_(lines_.stride()),
           sums_(kDirections * kHeld * held_),
-          around_(kDirections * blocks_),
+          around_(kDirections * held_),
           of_steps_(of_steps<Value>(steps, picture.depth)),
           weighted_(kSide * width_),
-          activities_(width_) {}
+          activities_(width_) {
+        for (int turn = 0; turn < kBankTurns; ++turn)
+            for (int tap = 0; tap < kBankTaps; ++tap) {
+                const TapOffset o = turned(kBankOffsets[tap], turn);
+                offsets_[turn][tap] = o.row * lines_.stride() + o.column;
+            }
+    }
 
     // Filters the next row of blocks.
     MMP_INLINE void next() {
@@ -160,15 +198,14 @@ public:
         for (; next_sums_ <= lines_.inside(row_ + kSide - 1 + kBankReach); ++next_sums_)
             hold_sums(next_sums_);
         sum_around();
-        const Value* rows[kRowsAround];
-        for (int i = 0; i < kRowsAround; ++i) rows[i] = lines_[row_ + i - kBankReach];
         const uint8_t* numbers = steps_.numbers + row_ / steps_.size * steps_.across;
-        for (int64_t block = 0; block < blocks_; ++block)
-            filter(rows, block, of_steps_[numbers[block * kSide / steps_.size]]);
+        const int64_t of_fragment = steps_.size / kSide;
+        for (int64_t block = 0; block < blocks_; ++numbers) {
+            const int64_t end = std::min(block + of_fragment, blocks_);
+            for (; block < end; ++block) filter(block, of_steps_[*numbers]);
+        }
     }
 
-    // First row of the blocks.
-    MMP_INLINE int64_t row() const { return row_; }
     MMP_INLINE const Value* samples(int64_t row) const { return lines_[row]; }
     // The sums of the weighted differences of a row.
     MMP_INLINE const int32_t* weighted(int64_t row) const {
@@ -186,12 +223,11 @@ private:
     // Sums the variations of a row around each block.
     MMP_INLINE void hold_sums(int64_t row) {
         static constexpr TapOffset kOffsets[kDirections] = {{0, 1}, {1, 0}, {1, 1}, {1, -1}};
-        const Value *up = lines_[row - 1], *x = lines_[row], *down = lines_[row + 1];
+        const Value* x = lines_[row - 1] + lines_.stride();
         Value* v = &variations_[kMargin];
         for (int i = 0; i < kDirections; ++i) {
-            const TapOffset o = kOffsets[i];
-            const Value *one = (o.row ? down : x) + o.column,
-                        *opposite = (o.row ? up : x) - o.column;
+            const ptrdiff_t offset = kOffsets[i].row * lines_.stride() + kOffsets[i].column;
+            const Value *one = x + offset, *opposite = x - offset;
             for (int64_t c = 0; c < shown_; ++c)
                 v[c] = Value(magnitude(2 * x[c] - one[c] - opposite[c]));
             lines_.repeat_ends(v);
@@ -203,35 +239,43 @@ private:
 
     MMP_INLINE void sum_around() {
         for (int i = 0; i < kDirections; ++i) {
-            int32_t* around = &around_[i * blocks_];
             const int32_t* rows[kBankWindow];
             for (int k = 0; k < kBankWindow; ++k)
                 rows[k] = sums(i, lines_.inside(row_ + k - kBankReach));
-            for (int64_t block = 0; block < blocks_; ++block) {
-                int32_t sum = 0;
-                for (int k = 0; k < kBankWindow; ++k) sum += kBankWeights[k] * rows[k][block];
-                around[block] = sum >> (extra_ + kBankWeightBits);
+            for (int64_t block = 0; block < held_; block += kAtOnce) {
+                Ints4 sum{};
+                for (int k = 0; k < kBankWindow; ++k)
+                    sum += kBankWeights[k] * loaded<Ints4>(rows[k] + block);
+                store(&around_[i * held_ + block], sum >> (extra_ + kBankWeightBits));
             }
         }
     }
 
-    MMP_INLINE void filter(const Value* const* rows, int64_t block, const OfStep<Value>& of_step) {
-        const int across = around_[block], down = around_[blocks_ + block],
-                  falling = around_[2 * blocks_ + block], rising = around_[3 * blocks_ + block];
+    MMP_INLINE void filter(int64_t block, const OfStep<Value>& of_step) {
+        const int across = around_[block], down = around_[held_ + block],
+                  falling = around_[2 * held_ + block], rising = around_[3 * held_ + block];
         int activity = 0;
         for (const int most : of_step.most_of_activity) activity += across + down > most;
-        const int direction = bank_direction(across, down, falling, rising);
         const int64_t column = block * kSide;
-        weigh(rows, column, bank_turn(across, down, falling, rising),
-              of_step.forms[activity * kBankDirections + direction], &weighted_[column], width_);
         for (int k = 0; k < kSide; ++k) activities_[column + k] = activity;
+        int32_t* out = &weighted_[column];
+        if (scales_[activity] == 0) {
+            for (int row = 0; row < kSide; ++row) store(out + row * width_, Ints4{});
+            return;
+        }
+        const int direction = bank_direction(across, down, falling, rising);
+        weigh(lines_[row_ - kBankReach] + kBankReach * lines_.stride() + column, lines_.stride(),
+              offsets_[bank_turn(across, down, falling, rising)],
+              of_step.forms[activity * kBankDirections + direction], out, width_);
     }
 
-    HeldRows<Value, Sample, kHeld, kMargin> lines_;
+    StackedRows<Value, Sample> lines_;
     const int64_t blocks_, held_, width_, shown_;  // held_: blocks_, in whole groups
     const int extra_;
     const PlaneSteps& steps_;
+    const BankScaling scales_;
     int64_t row_, next_sums_;
+    ptrdiff_t offsets_[kBankTurns][kBankTaps];
     std::vector<Value> variations_;
     std::vector<int32_t> sums_;
     std::vector<int32_t> around_;  // in units of 8-bit samples
@@ -258,7 +302,7 @@ MMP_INLINE void for_each_row(Rows& rows, RowRange range, const Work& work) {
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                             const BankScaling& scales, RowRange range, Sample* out) {
-    BankRows<Value, Sample> rows(picture, steps, range.first);
+    BankRows<Value, Sample> rows(picture, steps, scales, range.first);
     std::vector<int32_t> scale_of(picture.width);
     const int most = picture.depth.most();
     for_each_row(rows, range, [&](int64_t row) MMP_INLINED {
@@ -275,7 +319,9 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSte
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample>& picture,
                                 const PlaneSteps& steps, RowRange range, BankErrors* errors) {
-    BankRows<Value, Sample> rows(picture, steps, range.first);
+    BankScaling scales;
+    scales.fill(1);
+    BankRows<Value, Sample> rows(picture, steps, scales, range.first);
     const int64_t width = picture.width;
     const int most = picture.depth.most();
     std::vector<uint32_t> squares(kBankScales * width);
