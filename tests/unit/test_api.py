@@ -70,6 +70,9 @@ def test_every_option_has_one_text():
 def test_none_stands_for_the_default_of_each_option():
     options = dict.fromkeys(EncodeOptions.__annotations__)
     assert mmpcodec.encode(PICTURE, **options) == mmpcodec.encode(PICTURE)
+    params = EncodeParams.from_options(20, preset="plain")
+    found = mmpcodec.encode_picture(PICTURE, params, tile_size=None, backend=None)
+    assert found.data == mmpcodec.encode_picture(PICTURE, params).data
 
 
 @pytest.mark.parametrize(
@@ -110,6 +113,7 @@ def test_none_stands_for_the_default_of_each_option():
         ({"dictionary": "on"}, "dictionary = 'on': must be True or False"),
         ({"colour": 1}, "unknown option 'colour': known are lam, preset, .*target_size, .*step, "),
         ({"version": 2}, "unknown option 'version'"),
+        ({"version": None}, "unknown option 'version'"),
         ({"threads": 0}, "threads = 0"),
         ({"progress": 3}, "progress = 3: must be None or a callable"),
         ({"lam": 10**400}, "lam = 10+: must be finite and not"),

@@ -49,6 +49,8 @@ def test_bytes_are_those_of_one_call(scheduler, tmp_path, monkeypatch):
     expected = mmpcodec.encode(samples, tile_size=64, **FAST)
     assert path.read_bytes() == expected
     assert (found.size, found.header.width, found.header.depth) == (len(expected), 280, 8)
+    with pytest.raises(ValueError, match="trace: a file that was written tile by tile has totals"):
+        _ = found.trace
 
 
 def test_an_error_of_the_graph_is_raised_as_it_is(scheduler, tmp_path):

@@ -19,7 +19,7 @@ from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.rate_control.search import QUICK_EFFORT, Attempt, reach
 from mmpcodec.codec.rate_control.targets import request_of
-from mmpcodec.presets import DEFAULT_EFFORT
+from mmpcodec.presets import DEFAULT_EFFORT, lossless_tools
 from mmpcodec.quality import LEAST_LAMBDA
 
 BYTES = Levels(8, (0, 255), 8)
@@ -302,6 +302,15 @@ def test_tiny_pictures(shape, target):
     flat = np.full(shape, 77, np.uint8)
     data, psnr, _ = encoded(flat, **target)
     assert psnr == math.inf if "target_size" in target else psnr >= 30
+
+
+def test_alpha_has_the_effort_that_was_asked_for():
+    """Not that of the first, quick passes."""
+    picture = np.dstack([natural(np.random.default_rng(n), 48, 64) for n in range(4)])
+    data = mmpcodec.encode(picture, target_size=4000, preset="photo", effort=2)
+    *_, alpha = mmpcodec.inspect(data).layers
+    assert alpha.name == "alpha"
+    assert alpha.tools == lossless_tools(2)
 
 
 def test_a_batch_has_a_search_each():
