@@ -142,7 +142,7 @@ def _as_png(path: Path, depth: int, white: int) -> PageImage:
         data = path.read_bytes()
         picture = files.from_bytes(data, str(path), limits=UNLIMITED)
         opaque = picture.without_alpha()
-        return PageImage(data if opaque is picture else files.to_bytes(opaque, "png"))
+        return PageImage(data if opaque is picture else files.to_bytes(opaque, "png", png_level=9))
     samples = _opaque(path).samples.astype(np.uint16)
     halves = np.concatenate([samples >> 8, samples & 255]).astype(np.uint8)
     return PageImage(_png(halves), white)

@@ -12,7 +12,7 @@ The module of a format defines
     What is not read, or is converted, it gives to ``left_out.leave_out``;
 ``to_bytes(picture, format)``
     the file of a ``Picture``, if the row names ``planes``; ``format`` is the row's ``extension``.
-    A row with a ``quality`` passes the wanted one as a third argument;
+    A row with a ``quality`` or a ``level`` passes the wanted one as a third argument;
 ``holds(picture, kind)``
     whether the file keeps metadata of this kind, or the level of white, unchanged, if the row names
     kinds in ``keeps``;
@@ -68,6 +68,9 @@ class Format(NamedTuple):
         Whether gray is written as RGB.
     quality : int or None
         Quality of files with loss that are written, 1 to 100; None for a format without loss.
+    level : int or None
+        Level of compression of files without loss that are written, 0 to 9; None for a format
+        without levels.
     keeps : tuple of str
         Kinds of metadata, and "white" for the level of white, that a written file can keep.
     parts : bool
@@ -94,6 +97,7 @@ class Format(NamedTuple):
     most_side: int | None = None
     as_colour: bool = False
     quality: int | None = None
+    level: int | None = None
     keeps: tuple[str, ...] = ()
     parts: bool = False
     pages: bool = False
@@ -131,7 +135,7 @@ FORMATS = (
     Format("PAM", _NETPBM, (".pam",), (b"P7",), planes=ANY_PLANES, keeps=("white",), parts=True),
     Format(
         "PNG", f"{_HERE}.png", (".png",), (b"\x89PNG\r\n\x1a\n",), planes=ANY_PLANES,
-        keeps=(*ALL_METADATA, "colours"), pages=True,
+        level=1, keeps=(*ALL_METADATA, "colours"), pages=True,
     ),
     Format(
         "TIFF", f"{_HERE}.tiff", (".tif", ".tiff"), (b"II*\0", b"MM\0*", b"II+\0", b"MM\0+"),

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 from PIL import PngImagePlugin
 
-_LEVEL = 6
 _BAND = 1 << 16
 """Samples that are filtered at a time, in whole rows."""
 
@@ -48,14 +47,14 @@ def _read(data: bytes, mode: str, stored: str) -> np.ndarray:
         return np.array(image)
 
 
-def encoded(samples: np.ndarray) -> bytes:
-    """Filter and compress samples, (H, W, C) uint16; return the contents of the chunk IDAT.
+def encoded(samples: np.ndarray, level: int) -> bytes:
+    """Filter samples, (H, W, C) uint16, and compress them by zlib, as in the chunk IDAT.
 
     Each row has the filter of the least sum of absolute differences, as the PNG specification
     recommends (section 12.7).
     """
     height, width, planes = samples.shape
-    packer = zlib.compressobj(_LEVEL)
+    packer = zlib.compressobj(level)
     above = np.zeros((1, 2 * width * planes), np.uint8)
     rows = max(1, _BAND // (width * planes))
     parts = []

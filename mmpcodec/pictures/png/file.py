@@ -191,30 +191,32 @@ def holds(picture: Picture, kind: str) -> bool:
     return kind != "text" or all(holds_text(keyword, said) for keyword, said in metadata.text)
 
 
-def to_bytes(picture: Picture, format: str) -> bytes:
-    """Encode a PNG file with all metadata that PNG can hold."""
+def to_bytes(picture: Picture, format: str, level: int) -> bytes:
+    """Encode a PNG file, at zlib's ``level``, with all metadata that PNG can hold."""
     depth, planes = picture.depth, picture.planes
     wider = min(bits for bits in _NATIVE[planes] if bits >= depth)
     samples = picture.samples if wider == depth else stretched(picture.samples, depth, wider)
     height, width = samples.shape[:2]
     head = struct.pack(">IIBBBBB", width, height, wider, _TYPES[planes], 0, 0, 0)
-    body = [(b"IDAT", contents) for kind, contents in _encoded(samples, wider) if kind == b"IDAT"]
+    body = [
+        (b"IDAT", contents) for kind, contents in _encoded(samples, wider, level) if kind == b"IDAT"
+    ]
     chunks = [(b"IHDR", head)]
     if wider != depth:
         chunks.append((b"sBIT", bytes([depth]) * planes))
     return joined([*chunks, *metadata_chunks(picture.metadata), *body, (b"IEND", b"")])
 
 
-def _encoded(samples: np.ndarray, depth: int) -> list[Chunk]:
+def _encoded(samples: np.ndarray, depth: int, level: int) -> list[Chunk]:
     """Return the chunks of a file with these samples, of which the caller takes IDAT."""
     samples = np.ascontiguousarray(samples)
     if depth == 16 and samples.ndim == 3:
-        return [(b"IDAT", deep.encoded(samples))]
+        return [(b"IDAT", deep.encoded(samples, level))]
     image = Image.fromarray(samples)
-    packed = {}
+    given = {"compress_level": level}
     if depth < 8:
         # Pillow packs only palette indexes below 8 bits, and IDAT of packed gray is identical.
         image.putpalette(bytes(range(1 << depth)) * 3)
-        packed["bits"] = depth
+        given["bits"] = depth
     # Unlike Image.save, this does not import Pillow's modules of other formats.
-    return [(kind, contents) for kind, contents, _ in PngImagePlugin.getchunks(image, **packed)]
+    return [(kind, contents) for kind, contents, _ in PngImagePlugin.getchunks(image, **given)]

@@ -217,6 +217,19 @@ def test_jpeg_and_webp_take_a_quality(mmp, encoded, samples):
     assert (refused.exit_code, refused.stderr) == (2, "mmp: --quality 50: has no effect on png\n")
 
 
+def test_png_takes_a_level(mmp, encoded, samples):
+    sizes = {}
+    for level in (None, 0, 1, 9):
+        given = () if level is None else ("--png-level", level)
+        assert mmp("decode", encoded, "-f", "-o", "a.png", *given).exit_code == 0
+        np.testing.assert_array_equal(pictures.read("a.png").samples, samples)
+        sizes[level] = Path("a.png").stat().st_size
+    assert sizes[0] > samples.size > sizes[1] == sizes[None]
+    refused = mmp("decode", encoded, "-o", "a.tif", "--png-level", 3)
+    assert (refused.exit_code, refused.stderr) == (2, "mmp: --png-level 3: has no effect on tif\n")
+    assert mmp("decode", encoded, "--png-level", 10).exit_code == 2
+
+
 @pytest.mark.parametrize("command", ["decode", "info", "compare"])
 def test_the_error_of_a_cut_file_names_the_option_that_opens_it(mmp, files, tmp_path, command):
     cut = tmp_path / "cut.mmp"

@@ -384,6 +384,30 @@ def test_write_failure_names_the_file(tmp_path):
         pictures.write(GRAY, tmp_path / "no" / "picture.png")
 
 
+@pytest.mark.parametrize("depth", [1, 8, 16])
+def test_levels_of_png_change_bytes_and_no_samples(tmp_path, depth):
+    rows, columns = np.indices((64, 64))
+    colours = np.stack([rows * columns, rows ^ columns, rows + columns], axis=2) % (1 << depth)
+    samples = colours[..., 0] if depth == 1 else colours
+    picture = pictures.Picture(samples.astype(np.uint16 if depth == 16 else np.uint8), depth)
+    sizes = {}
+    for level in (0, 1, 6, 9):
+        target = tmp_path / f"{level}.png"
+        pictures.write(picture, target, png_level=level)
+        sizes[level] = target.stat().st_size
+        assert (pictures.read(target).samples == picture.samples).all()
+    assert sizes[0] > picture.samples.size * depth // 8 > sizes[1] > sizes[9]
+    assert len(pictures.to_bytes(picture, "png")) == sizes[1]
+
+
+def test_only_png_takes_a_level():
+    with pytest.raises(ParameterError, match="png_level = 3: only 'png' takes one, not 'pgm'"):
+        pictures.to_bytes(GRAY, "pgm", png_level=3)
+    for level in (-1, 10):
+        with pytest.raises(ParameterError, match=f"png_level = {level}: must be from 0 to 9"):
+            pictures.to_bytes(GRAY, "png", png_level=level)
+
+
 def test_only_formats_with_loss_take_a_quality(tmp_path):
     with pytest.raises(ParameterError, match="quality = 80: only jpg and webp take one, not 'png'"):
         pictures.to_bytes(GRAY, "png", quality=80)
