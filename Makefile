@@ -143,12 +143,20 @@ train: $(PACKAGE) ## Train the tables of the format on PICTURES, and build the p
 bench: $(PACKAGE) ## Measure speed and compression on this machine
 	$(BIN)/python scripts/bench/codec/speed.py images/camera.pgm images/page.pgm
 
+PICTURE ?= images/camera.pgm
+WORK ?= decode
+
+.PHONY: profile
+profile: $(PACKAGE) ## Print where the time goes when PICTURE is decoded, or with WORK=encode encoded
+	mkdir -p build/profile/site
+	$(PIP) install --no-deps --upgrade --target build/profile/site --config-settings=install.strip=false \
+		--config-settings=cmake.define.MMP_SYMBOLS=ON --config-settings=build-dir=build/profile/cmake .
+	PYTHONPATH=build/profile/site $(BIN)/python -P scripts/bench/codec/stages.py $(WORK) $(PICTURE)
+
 .PHONY: bench-pages
 bench-pages: $(BENCH) ## Write the tables and the drawing of docs/benchmarks from docs/benchmarks/data
 	$(BIN)/python scripts/bench/pages.py
 	$(BIN)/python scripts/bench/frontier.py
-
-PICTURE ?= images/camera.pgm
 
 .PHONY: paper
 paper: $(BENCH) ## Repeat the dissertation's experiment on PICTURE; the results are in build/paper

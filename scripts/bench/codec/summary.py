@@ -56,6 +56,7 @@ CODECS = {
         f"x265, preset {name}": f"hevc:preset={name},threads=1,qp=27/33/39/45"
         for name in ("veryslow", "medium", "ultrafast")
     },
+    "JPEG": "jpeg:quality=15/35/60/80/92",
     "JPEG 2000": "jpeg2000:ratio=5/9/16/28/50/90",
     **{f"mmpcodec, effort {n}": f"mmp:effort={n},{_OURS}" for n in (6, 2, 1)},
     **{
@@ -65,10 +66,13 @@ CODECS = {
     },
     **{f"mmpcodec, {name}": f"mmp:preset={name},{_OURS}" for name in ("text", "plain")},
 }
-"""Codec strings of the frontier by the names in the tables. Rates are compared with the first."""
+"""Codec strings by the names in the tables. Rates are compared with the first."""
 
+FRONTIER = tuple(label for label in CODECS if label != "JPEG")
+"""Names of the codecs of the frontier."""
 SUMMARY = (
     *("AVIF, speed 0", "AVIF, speed 6", "JPEG XL, effort 9", "JPEG XL, effort 7", "JPEG 2000"),
+    *("WebP, method 6", "JPEG"),
     *("mmpcodec, effort 6", "mmpcodec, effort 2", "mmpcodec, effort 1", "mmpcodec, plain"),
 )
 """Names of the codecs of the summary."""
@@ -232,7 +236,7 @@ def main() -> None:
     args.out.touch()
     known = [json.loads(line) for line in args.out.read_text().splitlines()]
     done = {(row["picture"], row["codec"], row.get("point")) for row in known if "codec" in row}
-    codecs = available(tuple(CODECS) if args.frontier else SUMMARY)
+    codecs = available(FRONTIER if args.frontier else SUMMARY)
     with args.out.open("a") as out:
         for row in chain(() if known else heads(args, codecs), all_rows(args, codecs, done)):
             out.write(json.dumps(row) + "\n")

@@ -42,7 +42,7 @@ def test_families_join_the_settings_of_a_codec(monkeypatch):
     pytest.importorskip("bjontegaard")
     monkeypatch.syspath_prepend(str(FOLDER))
     frontier, summary = script("frontier"), script("codec/summary")
-    families = dict.fromkeys(frontier.family_of(label) for label in summary.CODECS)
+    families = dict.fromkeys(frontier.family_of(label) for label in summary.FRONTIER)
     assert list(families) == [
         *("AVIF", "JPEG XL", "WebP", "x265", "JPEG 2000"),
         *("mmpcodec", "mmpcodec, photo", "mmpcodec, mixed"),
