@@ -67,6 +67,10 @@ INCLUDES: dict[str, tuple[str, ...]] = {
     "cpu/blocks": ("shared", "cpu/runtime", "cpu/entropy", "cpu/trees"),
     "cpu/lossless": ("shared", "cpu/runtime", "cpu/entropy"),
     "cpu/filters": ("shared", "cpu/runtime"),
+    "cpu/tiles": (
+        *("shared", "cpu/runtime", "cpu/entropy"),
+        *("cpu/trees", "cpu/blocks", "cpu/lossless", "cpu/filters"),
+    ),
     "cpu/solvers/*": ("shared", "cpu/runtime"),
     "cpu/bindings": ("shared", "cpu"),
     "web": ("shared", "cpu"),
