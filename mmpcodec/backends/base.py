@@ -13,13 +13,13 @@ A backend
 - states in ``lacks`` which tools and depths it cannot code, and codes all others: 8-bit samples by
   trees, samples of 8 to 16 bits by predicted blocks, lossless samples of 1 to 16 bits;
 - states in ``missing`` which tools of presets an encoder leaves out for it;
-- states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
-  ``batches``, ``releases_gil``, ``weighs_fragments``;
+- states in class attributes what the caller may use: ``decodes``, ``decodes_tiles``,
+  ``reads_device_arrays``, ``batches``, ``releases_gil``, ``weighs_fragments``;
 - changes no argument and keeps no state between calls, so that any number of threads may call it;
 - prints nothing; calls ``progress(done, total)`` at least once per row of fragments, or every 30 ms
   in ``decode_tiles``, raises ``Cancelled`` when it returns False, and lets its exceptions pass;
-- knows no files; only ``decode_tiles`` knows tiles. The caller has checked the parameters. Lambda and the
-  quantisation step are in units of 8-bit samples for every depth;
+- knows no files, and tiles only in ``decode_tiles``. The caller has checked the parameters. Lambda
+  and the quantisation step are in units of 8-bit samples for every depth;
 - raises only ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, within
   time and memory bounded by the size of the picture.
 

@@ -226,8 +226,10 @@ def _inspected(
     places = [TilePlace.within(samples, area, tile, stream) for tile, stream in streams]
     decoded = decode_tiles(places, header, chosen, threads, progress, traced=traced)
     if out is not None:
-        for one in bad:  # bytes that were not read; decode_tiles clears those of other bad tiles
-            TilePlace.within(samples, area, one.tile, None).samples[...] = 0
+        for one in bad:  # tiles that were not read; decode_tiles clears those that it finds bad
+            common = one.tile.common(area)
+            assert common is not None
+            samples[common.within(area).slices] = 0
     for (tile, _), found_in in zip(streams, decoded, strict=True):
         if isinstance(found_in, FormatError):
             bad.append(_bad(header, tile, found_in, allow_partial))
@@ -276,8 +278,8 @@ def decode(
     Returns
     -------
     (H, W) or (H, W, C) array
-        ``out``, if it is given. uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
-        with alpha.
+        ``out``, if it is given. uint8 up to 8 bits per sample, else uint16. C is 2 for gray with
+        alpha, 3 for RGB, 4 for RGB with alpha.
 
     Raises
     ------

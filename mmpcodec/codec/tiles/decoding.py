@@ -1,7 +1,6 @@
 """Decoding of tiles: by one call of a backend that decodes tiles, otherwise layer by layer."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np

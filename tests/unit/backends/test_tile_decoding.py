@@ -39,7 +39,9 @@ def test_crc_is_that_of_zlib(start):
 @pytest.mark.parametrize("size", [0, 1, 3, 100, 1000])
 def test_crcs_of_two_pieces_join(size):
     first, second = BYTES[size:], BYTES[:size]
-    assert _cpu.joined_crc(zlib.crc32(first), zlib.crc32(second), size) == zlib.crc32(first + second)
+    assert _cpu.joined_crc(zlib.crc32(first), zlib.crc32(second), size) == zlib.crc32(
+        first + second
+    )
 
 
 @pytest.mark.parametrize("threads", [2, 3, 8, 40])
