@@ -120,6 +120,7 @@ public:
         auto coded = decode_blocks(layer_.payload.data, layer_.payload.size, plane, depth_,
                                    tools.blocks, tools.trees, predicting, threads, progress);
         if (record_) record_blocks(*coded, *record_);
+        coded->trees.reset();  // dictionaries take much memory
         std::vector<uint8_t> numbers;
         const PlaneSteps steps = steps_of(tools.blocks, coded->changes, numbers);
         if (coded->picture.stride() == plane.width) {
