@@ -8,7 +8,7 @@ generators of the tests read the tools from here.
 from dataclasses import dataclass, field, fields
 from enum import IntEnum
 from numbers import Integral
-from typing import Any, ClassVar, NamedTuple, TypedDict
+from typing import Any, ClassVar, NamedTuple, TypedDict, TypeVar
 
 from mmpcodec.checks import check_int, check_member, check_switch
 from mmpcodec.errors import ParameterError
@@ -226,6 +226,8 @@ class LosslessTools(_Coded):
 Tools = TreeTools | BlockTools | LosslessTools
 """The normative coding tools of a layer, as its header names them."""
 
+AnyTools = TypeVar("AnyTools", bound=Tools)
+
 KINDS: dict[str, type[Tools]] = {
     kind.coding: kind for kind in (TreeTools, BlockTools, LosslessTools)
 }
@@ -243,6 +245,17 @@ def _table(kind: type[Tools]) -> dict[str, Tool]:
 TREE_TOOLS, BLOCK_TOOLS, LOSSLESS_TOOLS = map(_table, KINDS.values())
 TABLES = dict(zip(CODINGS, (TREE_TOOLS, BLOCK_TOOLS, LOSSLESS_TOOLS), strict=True))
 """The tables of tools by coding: the row of each tool by its name, in the order of the format."""
+
+
+def with_values(tools: AnyTools, **values: Any) -> AnyTools:
+    """Return a copy of tools with other values, which are those of a file and so checked already.
+
+    ``dataclasses.replace`` checks all values again, which takes as long as all else that is read of
+    a small tile.
+    """
+    found = object.__new__(type(tools))
+    vars(found).update(vars(tools), **values)
+    return found
 
 
 def trees_of(tools: Tools) -> TreeTools | None:

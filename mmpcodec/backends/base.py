@@ -13,13 +13,13 @@ A backend
 - states in ``lacks`` which tools and depths it cannot code, and codes all others: 8-bit samples by
   trees, samples of 8 to 16 bits by predicted blocks, lossless samples of 1 to 16 bits;
 - states in ``missing`` which tools of presets an encoder leaves out for it;
-- states in class attributes what the caller may use: ``decodes``, ``reads_device_arrays``,
-  ``batches``, ``releases_gil``, ``weighs_fragments``;
+- states in class attributes what the caller may use: ``decodes``, ``decodes_tiles``,
+  ``reads_device_arrays``, ``batches``, ``releases_gil``, ``weighs_fragments``;
 - changes no argument and keeps no state between calls, so that any number of threads may call it;
-- prints nothing; calls ``progress(done, total)`` at least once per row of fragments, raises
-  ``Cancelled`` when it returns False, and lets its exceptions pass;
-- knows neither files nor containers. The caller has checked the parameters. Lambda and the
-  quantisation step are in units of 8-bit samples for every depth;
+- prints nothing; calls ``progress(done, total)`` at least once per row of fragments, or every 30 ms
+  in ``decode_tiles``, raises ``Cancelled`` when it returns False, and lets its exceptions pass;
+- knows no files, and tiles only in ``decode_tiles``. The caller has checked the parameters. Lambda
+  and the quantisation step are in units of 8-bit samples for every depth;
 - raises only ``TruncatedStream`` or ``CorruptStream`` for a payload that does not decode, within
   time and memory bounded by the size of the picture.
 
@@ -35,6 +35,7 @@ from typing import Any
 
 import numpy as np
 
+from mmpcodec.backends.tiles import TileFault, TilesTask, TileTraces
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
@@ -86,6 +87,8 @@ class Backend(ABC):
     name: str
     decodes = True
     """Whether ``decode`` works."""
+    decodes_tiles = False
+    """Whether ``decode_tiles`` works."""
     reads_device_arrays = False
     """Whether a ``PlaneTask`` may hold CuPy arrays."""
     batches = False
@@ -246,3 +249,23 @@ class Backend(ABC):
             they depend on the order in which a backend decodes planes.
         """
         raise BackendUnavailable(f"backend {self.name} cannot run here: it only encodes")
+
+    def decode_tiles(
+        self, task: TilesTask, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[TileFault | TileTraces]:
+        """Decode whole tiles into their places: layers, filters, colours, palettes, checksums.
+
+        Only a backend whose ``decodes_tiles`` is true has it. Of others, the caller decodes layer
+        by layer, with the same samples, errors and traces.
+
+        Returns
+        -------
+        list
+            For each tile its traces, or its error; then its place holds zeros.
+
+        Raises
+        ------
+        Cancelled
+            When ``progress`` returned False.
+        """
+        raise BackendUnavailable(f"backend {self.name} cannot run here: it decodes layers only")

@@ -1,13 +1,16 @@
 """The cpu backend: C++ with threads; the SIMD level is chosen at run time."""
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import BlockEffort, block_effort
+from mmpcodec.backends.tiles import TileFault, TilesTask, TileTraces
 from mmpcodec.depth import BYTE
+from mmpcodec.format.layers import TileStream
 from mmpcodec.reference.blocks.steps import PlaneSteps
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
@@ -163,6 +166,7 @@ class CpuBackend(Backend):
     """
 
     name = "cpu"
+    decodes_tiles = True
     releases_gil = True
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
@@ -234,6 +238,26 @@ class CpuBackend(Backend):
             return _coded_blocks(tools, payload, *found)
         return _coded(payload, *_cpu.decode(payload, *shape, tools, threads, progress))
 
+    def decode_tiles(
+        self, task: TilesTask, *, threads: int | None = None, progress: Progress | None = None
+    ) -> list[TileFault | TileTraces]:
+        header, tiles = task.header, task.tiles
+        form, levels = header.form, (header.depth, header.level_depth, header.first)
+        found = _cpu.decode_tiles(
+            (form.colours, form.has_alpha, *levels),
+            [tile.stream for tile in tiles],
+            [(*tile.first, tile.samples) for tile in tiles],
+            [tile.size for tile in tiles],
+            (1 << 8 * header.crc_bytes[1]) - 1,
+            task.traced,
+            threads or processors(),
+            progress,
+        )
+        return [
+            TileFault(*fault) if fault else _traces(tile.stream, records)
+            for tile, (fault, records) in zip(tiles, found, strict=True)
+        ]
+
     def block_counts(
         self, payload: bytes, shape: tuple[int, int], tools: Tools, most: int
     ) -> tuple[np.ndarray, np.ndarray]:
@@ -250,23 +274,51 @@ class CpuBackend(Backend):
 
 
 def _coded_lossless(depth: int, payload, planes, rates, cell_rates) -> Coded:
+    return Coded(payload, from_planes(planes, depth), _lossless_trace(rates, cell_rates))
+
+
+def _coded(payload, samples, *record) -> Coded:
+    return Coded(payload, samples, _tree_trace(*record))
+
+
+def _coded_blocks(tools: Tools, payload, samples, *record) -> Coded:
+    return Coded(payload, samples, _block_trace(tools, *record))
+
+
+def _lossless_trace(rates, cell_rates) -> Trace:
     bits = {name: rate / 4096 for name, rate in zip(LOSSLESS_SYNTAX, rates, strict=True)}
-    return Coded(payload, from_planes(planes, depth), Trace(bits, cell_rates=cell_rates))
+    return Trace(bits, cell_rates=cell_rates)
 
 
-def _coded(payload, samples, rates, leaf_scales, dictionary_sizes, cell_rates) -> Coded:
+def _tree_trace(rates, leaf_scales, dictionary_sizes, cell_rates) -> Trace:
     bits, sizes = bits_of(rates, TREE_SYNTAX), np.asarray(dictionary_sizes)
-    return Coded(payload, samples, Trace(bits, leaf_scales, sizes, cell_rates=cell_rates))
+    return Trace(bits, leaf_scales, sizes, cell_rates=cell_rates)
 
 
-def _coded_blocks(
-    tools: Tools, payload, samples, rates, units, changes, leaf_scales, dictionary_sizes, cell_rates
-) -> Coded:
+def _block_trace(
+    tools: Tools, rates, units, changes, leaf_scales, dictionary_sizes, cell_rates
+) -> Trace:
     bits = bits_of(rates, block_syntax(leaf_scales is not None))
     sizes = None if dictionary_sizes is None else np.asarray(dictionary_sizes)
     changes = changes if tools.delta_step else None
-    trace = Trace(bits, leaf_scales, sizes, units, changes, cell_rates=cell_rates)
-    return Coded(payload, samples, trace)
+    return Trace(bits, leaf_scales, sizes, units, changes, cell_rates=cell_rates)
+
+
+def _traces(stream: TileStream, records: Sequence[Any]) -> TileTraces:
+    """Return the traces of the parts of a tile: two of a palette, one of each layer."""
+    palette = () if stream.palette is None else (stream.palette.tools,) * 2
+    tools = (*palette, *(layer.tools for layer in stream.layers))
+    return [_trace(*each) for each in zip(tools, records, strict=bool(records))]
+
+
+def _trace(tools: Tools, record: Any) -> Trace:
+    rates, units, changes, leaf_scales, sizes, drawn, cell_rates = record
+    if isinstance(tools, BlockTools):
+        return _block_trace(tools, rates, units, changes, leaf_scales, sizes, cell_rates)
+    if not isinstance(tools, LosslessTools):
+        return _tree_trace(rates, leaf_scales, sizes, cell_rates)
+    found = _lossless_trace(rates, cell_rates)
+    return found if drawn is None else replace(found, drawn=drawn.view(bool))
 
 
 def bits_of(rates: Sequence[int], syntax: Sequence[str]) -> dict[str, float]:

@@ -12,7 +12,7 @@ from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
 from mmpcodec.codec.tile_coding import LayerCoding
-from mmpcodec.codec.tiles.decoding import decode_tiles, described
+from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FormatError,
@@ -122,6 +122,7 @@ def inspect(
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    out: Samples | None = None,
 ) -> Inspection:
     """Describe a file.
 
@@ -140,7 +141,7 @@ def inspect(
         damaged or missing header is then passed over, too: ``faults`` names the metadata that it
         costs. Files of several tiles have the rest of the header at their end again. Bytes after
         the end of the file are ignored. At least one tile of the region must decode.
-    limits, backend, threads, progress
+    limits, backend, threads, progress, out
         See ``decode``.
 
     Returns
@@ -162,6 +163,26 @@ def inspect(
     >>> header.width, header.height, header.form.title, header.depth
     (40, 30, 'RGB', 5)
     """
+    if out is not None and not decode:
+        raise ParameterError("out = an array: must be None without decode=True")
+    how = region, allow_partial, limits, backend, threads, progress, out
+    return _inspected(data, *how, decode=decode, traced=True)
+
+
+def _inspected(
+    data: Any,
+    region: Sequence[int] | None,
+    allow_partial: bool,
+    limits: DecodeLimits | None,
+    backend: str,
+    threads: int | None,
+    progress: Progress | None,
+    out: Samples | None,
+    *,
+    decode: bool,
+    traced: bool,
+) -> Inspection:
+    """Do what ``inspect`` does; without ``traced``, there are no layers with the samples."""
     threads = check_threads(threads)
     check_progress(progress)
     if limits is not None and not isinstance(limits, DecodeLimits):
@@ -199,27 +220,23 @@ def inspect(
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     check_memory(streams, header.planes, padded, threads, limits)
     check_seconds(streams, header, len(view), limits)
-    samples = np.zeros(
-        (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
-        sample_type(header.depth),
-    )
-    coded: list[LayerCoding] = []
+    samples = _place(header, area, out)
     chosen = backends.get(backend, decodes=True)
-    for tile, parts in zip(
-        (tile for tile, _ in streams),
-        decode_tiles(streams, header, chosen, threads, progress),
-        strict=True,
-    ):
-        if isinstance(parts, FormatError):
-            bad.append(_bad(header, tile, parts, allow_partial))
-            continue
-        own, its_layers = parts
-        common = tile.common(area)
-        assert common is not None
-        samples[common.within(area).slices] = own[common.within(tile).slices]
-        coded += its_layers
+    coded: list[LayerCoding] = []
+    places = [TilePlace.within(samples, area, tile, stream) for tile, stream in streams]
+    decoded = decode_tiles(places, header, chosen, threads, progress, traced=traced)
+    if out is not None:
+        for one in bad:  # tiles that were not read; decode_tiles clears those that it finds bad
+            common = one.tile.common(area)
+            assert common is not None
+            samples[common.within(area).slices] = 0
+    for (tile, _), found_in in zip(streams, decoded, strict=True):
+        if isinstance(found_in, FormatError):
+            bad.append(_bad(header, tile, found_in, allow_partial))
+        else:
+            coded += found_in
     bad.sort(key=lambda one: one.tile.number)
-    if not coded:
+    if len(bad) == len(tiles):
         raise _hopeless(header, bad, faults, len(view))
     return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad), faults)
 
@@ -233,6 +250,7 @@ def decode(
     backend: str = "auto",
     threads: int | None = None,
     progress: Progress | None = None,
+    out: Samples | None = None,
 ) -> Samples:
     """Decode a file.
 
@@ -250,14 +268,18 @@ def decode(
     threads : int or None
         Threads of the processor; None takes all processors.
     progress : callable or None
-        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments.
-        Returning False cancels.
+        ``progress(done, total) -> bool`` gets the numbers of finished and of all 16x16 fragments,
+        at most about every 30 ms. Returning False cancels.
+    out : array or None
+        Array that receives the samples: of the shape and type of the result, writable, the samples
+        of a pixel side by side, pixels and rows at any distance. If decoding fails, some of its
+        samples have changed. None makes a new array.
 
     Returns
     -------
     (H, W) or (H, W, C) array
-        uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
-        with alpha.
+        ``out``, if it is given. uint8 up to 8 bits per sample, else uint16. C is 2 for gray with
+        alpha, 3 for RGB, 4 for RGB with alpha.
 
     Raises
     ------
@@ -266,7 +288,7 @@ def decode(
         ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``. ``inspect(data, decode=True,
         allow_partial=True)`` decodes the other tiles of a damaged file.
     ParameterError
-        When the region does not lie within the picture.
+        When the region does not lie within the picture, or ``out`` does not fit.
     BackendUnavailable
         When the named backend cannot run here, or does not decode.
     Cancelled
@@ -278,18 +300,36 @@ def decode(
     >>> data = mmpcodec.encode(np.arange(12, dtype=np.uint16).reshape(3, 4), lam=0)
     >>> mmpcodec.decode(data, region=(1, 0, 2, 3)).tolist()
     [[1, 2], [5, 6], [9, 10]]
+    >>> stack = np.empty((2, 3, 4), np.uint16)
+    >>> mmpcodec.decode(data, out=stack[1])[2].tolist()
+    [8, 9, 10, 11]
     """
-    found = inspect(
-        data,
-        decode=True,
-        region=region,
-        limits=limits,
-        backend=backend,
-        threads=threads,
-        progress=progress,
-    )
+    how = region, False, limits, backend, threads, progress, out
+    found = _inspected(data, *how, decode=True, traced=False)
     assert found.samples is not None
     return found.samples
+
+
+def _place(header: Header, area: Area, out: Any) -> Samples:
+    """Return ``out``, if it can take the samples of an area, or a new array if it is None."""
+    shape, kind = header.shape_of(area), np.dtype(sample_type(header.depth))
+    if out is None:
+        return np.zeros(shape, kind)
+    if not isinstance(out, np.ndarray):
+        raise ParameterError(f"out of type {type(out).__name__}: must be a NumPy array or None")
+    if out.shape != shape:
+        raise ParameterError(f"out has shape {out.shape}: must be {shape}")
+    if out.dtype != kind:
+        raise ParameterError(f"out has type {out.dtype.str}: must be {kind.str} ({kind})")
+    if not out.flags.writeable:
+        raise ParameterError("out is read-only: must be writable")
+    apart = [step for step in out.strides if step % kind.itemsize]
+    if apart or (out.ndim == 3 and out.strides[2] != kind.itemsize):
+        raise ParameterError(
+            f"out has strides {out.strides}: the samples of a pixel must lie side by side, pixels "
+            f"and rows at multiples of {kind.itemsize} bytes"
+        )
+    return out
 
 
 def _viewed(data: Any) -> Source:

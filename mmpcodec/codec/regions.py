@@ -10,7 +10,7 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
 from mmpcodec.codec.opening import Source, read_header
-from mmpcodec.codec.tiles.decoding import decode_tiles
+from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream
@@ -102,10 +102,7 @@ class RegionDecoder:
         padded = self._check(area, tiles)
         kept = {tile: self._kept.get(tile.number) for tile in tiles}
         parts = self._decoded([tile for tile, own in kept.items() if own is None], padded)
-        samples = np.empty(
-            (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
-            sample_type(header.depth),
-        )
+        samples = np.empty(header.shape_of(area), sample_type(header.depth))
         for tile, own in kept.items():
             common = tile.common(area)
             assert common is not None
@@ -136,13 +133,15 @@ class RegionDecoder:
                 raise named(header, tile, error) from None
         check_memory(streams, header.planes, padded, self._threads, self._limits)
         check_seconds(streams, header, len(self._source), self._limits)
-        found: dict[Tile, Samples] = {}
-        decoded = decode_tiles(streams, header, self._backend, self._threads, None)
+        found: dict[Tile, Samples] = {
+            tile: np.empty(header.shape_of(tile), sample_type(header.depth)) for tile in tiles
+        }
+        places = [TilePlace(tile, stream, found[tile]) for tile, stream in streams]
+        decoded = decode_tiles(places, header, self._backend, self._threads, None)
         for tile, part in zip(tiles, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)
-            found[tile] = part[0]
-            self._kept.add(tile.number, part[0])
+            self._kept.add(tile.number, found[tile])
         self.decoded += len(found)
         return found
 

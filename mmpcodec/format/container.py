@@ -19,7 +19,7 @@ from mmpcodec.errors import (
 )
 from mmpcodec.format import chunks
 from mmpcodec.format.numbers import CRC_BYTES, Fields, number, remainders
-from mmpcodec.format.tiles import Tile, tile_count, tiles_of
+from mmpcodec.format.tiles import Area, Tile, tile_count, tiles_of
 from mmpcodec.format.tool_fields import read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
@@ -127,6 +127,10 @@ class Header:
     def planes(self) -> int:
         """Number of samples of a pixel."""
         return self.form.planes
+
+    def shape_of(self, area: Area) -> tuple[int, ...]:
+        """Return the shape of the array of samples of an area."""
+        return (area.height, area.width, self.planes)[: 2 + (self.planes > 1)]
 
     @property
     def white(self) -> int:

@@ -5,7 +5,7 @@ Source: section "Layers" of ``docs/format/format.md``.
 
 import zlib
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -35,6 +35,7 @@ from mmpcodec.tools import (
     BlockTools,
     Tools,
     trees_of,
+    with_values,
 )
 
 SECTION = "Layers"
@@ -313,7 +314,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
         tools = sets[number - IN_SET >> SET_SHIFT]
         flags = number - IN_SET
         if flags & HAS_BANK:
-            tools = replace(tools, fixed_filters=read_tool(fields, FIXED_FILTERS))
+            tools = with_values(tools, fixed_filters=read_tool(fields, FIXED_FILTERS))
         filtered = flags & HAS_FILTER > 0
         least = 1
     coefficients, of_planes = OFF, NO_CROSS_COMPONENT
@@ -335,7 +336,7 @@ def _read_layer(fields: Fields, name: str, header: Header, last: bool, first: bo
         filters: dict[str, Any] = {"post_filter": any(coefficients)}
         if any(of_planes):
             filters["cross_component_filter"] = True
-        tools = replace(tools, **filters)
+        tools = with_values(tools, **filters)
     size = len(fields.data) - fields.place if last else fields.number("payload bytes")
     start = fields.offset
     return Layer(name, tools, fields.bytes("payload", size), coefficients, of_planes, start)

@@ -13,6 +13,8 @@ from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
+from mmpcodec.format.container import Header
+from mmpcodec.format.tiles import Area
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import RATES, CodecOptions, given_of, written_out
@@ -286,7 +288,7 @@ def _description(kind: np.dtype, core: tuple[int, ...], turned: bool) -> str:
     return f"{kind.name} {'x'.join(map(str, core))}" + (" transposed" if turned else "")
 
 
-def decode_chunk(data: Any, most: int | None = None) -> np.ndarray:
+def decode_chunk(data: Any, most: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
     """Decode a chunk that ``encode_chunk`` encoded.
 
     Parameters
@@ -295,11 +297,14 @@ def decode_chunk(data: Any, most: int | None = None) -> np.ndarray:
         An mmp file.
     most : int or None
         Bytes of the chunk, if its shape is known: a file of a larger picture is not decoded.
+    out : array or None
+        Where samples of its dtype may be decoded to, if it has as many in C order.
 
     Returns
     -------
     array in C order, or in Fortran order if the chunk was
-        Of the dtype of the chunk, and of its shape without leading axes of length 1.
+        Of the dtype of the chunk, and of its shape without leading axes of length 1. If it is a
+        view of ``out``, ``out`` is filled.
 
     Raises
     ------
@@ -307,12 +312,12 @@ def decode_chunk(data: Any, most: int | None = None) -> np.ndarray:
         If the file is damaged, holds more than ``most`` bytes, or describes another array than it
         holds.
     """
-    found = mmpcodec.inspect(data, decode=True, limits=_limits(data, most))
-    samples = found.samples
-    assert samples is not None
-    text = dict(found.header.metadata.text).get(KEYWORD)
+    limits = _limits(data, most)
+    header = read_header(memoryview(data).cast("B"))
+    text = dict(header.metadata.text).get(KEYWORD)
     if text is None:
-        return samples
+        return mmpcodec.decode(data, limits=limits, out=_place(header, out))
+    samples = mmpcodec.decode(data, limits=limits)
     form = r"(\w+) ([1-9]\d{,8}(?:x[1-9]\d{,8}){1,15})( transposed)?"
     match = re.fullmatch(form, text, re.ASCII)
     kind = next((one for one in KINDS if match and one.name == match[1]), None)
@@ -325,6 +330,19 @@ def decode_chunk(data: Any, most: int | None = None) -> np.ndarray:
         )
     numbers = _numbers_of(samples, kind, core)
     return numbers.T if match and match[3] else numbers
+
+
+def _place(header: Header, out: np.ndarray | None) -> np.ndarray | None:
+    """Return ``out`` in the shape of the picture, or None if it cannot hold the samples."""
+    shape = header.shape_of(Area(0, 0, header.width, header.height))
+    if (
+        out is None
+        or out.dtype != sample_type(header.depth)
+        or out.size != math.prod(shape)
+        or not (out.flags.c_contiguous and out.flags.writeable)
+    ):
+        return None
+    return out.reshape(shape)
 
 
 def _limits(data: Any, most: int | None) -> DecodeLimits:

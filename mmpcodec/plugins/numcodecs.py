@@ -10,6 +10,7 @@ True
 
 from typing import Any
 
+import numpy as np
 from numcodecs.abc import Codec
 from numcodecs.compat import ensure_ndarray_like, ndarray_copy
 from numcodecs.registry import register_codec
@@ -65,8 +66,11 @@ class Mmp(WithOptions, Codec):
         FormatError
             If the bytes are not a valid file, or one of more numbers than ``out`` holds.
         """
-        most = None if out is None else ensure_ndarray_like(out).nbytes
-        return ndarray_copy(decode_chunk(buf, most), out)
+        if out is None:
+            return decode_chunk(buf)
+        place = np.asarray(ensure_ndarray_like(out))
+        chunk = decode_chunk(buf, place.nbytes, place)
+        return out if np.shares_memory(chunk, place) else ndarray_copy(chunk, out)
 
     def get_config(self) -> dict[str, Any]:
         """Return the configuration for JSON: the identifier of the codec and the given options."""

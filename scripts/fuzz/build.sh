@@ -24,7 +24,7 @@ fi
 mkdir -p "$folder"
 python3 scripts/embed.py "$folder/tables.cpp"
 {
-    find kernels/cpu/{runtime,entropy,trees,blocks,lossless,filters} -name '*.cpp'
+    find kernels/cpu/{runtime,entropy,trees,blocks,lossless,filters,tiles} -name '*.cpp'
     echo "$folder/tables.cpp"
     find tests/fuzz/native -name 'fuzz_*.cpp' -o -name "$engine.cpp"
 } | while read -r source; do

@@ -29,7 +29,10 @@ OF_LOSSLESS = ["-ffp-contract=fast", "-fno-trapping-math"]
 """As in CMakeLists.txt: without traps, __builtin_trunc is one instruction."""
 LINKED = ["-mexec-model=reactor", "-O3", "-s", "-Wl,--gc-sections", "-Wl,--import-memory"]
 STACK = ["-Wl,-z,stack-size=1048576", "-Wl,--initial-memory=4194304"]
-NOT_DECODING = {"encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"}
+NOT_DECODING = {
+    *("encoder.cpp", "plan_coder.cpp", "avx2.cpp", "avx512.cpp", "avx512vnni.cpp"),
+    "crew.cpp",  # needs threads
+}
 
 
 def sources() -> Iterator[Path]:
@@ -41,6 +44,7 @@ def sources() -> Iterator[Path]:
         "entropy",
         "filters",
         "lossless",
+        "tiles",
         "trees",
         "trees/search",
     )

@@ -1,6 +1,7 @@
 """The codec of numcodecs, with the real library."""
 
 import json
+import sys
 
 import numpy as np
 import pytest
@@ -79,7 +80,7 @@ def test_a_chunk_that_claims_a_larger_picture_is_refused_before_it_is_decoded(mo
     data = get().encode(np.zeros((2048, 2048), np.uint16))
     assert len(data) < 100
     out = np.empty((16, 16), np.uint16)
-    monkeypatch.setattr(mmpcodec, "inspect", None)  # decodes
+    monkeypatch.setattr(mmpcodec, "decode", None)
     with pytest.raises(mmpcodec.CorruptStream, match=r"2048x2048 pixels .* chunk of 512 bytes"):
         get().decode(data, out=out)
 
@@ -302,3 +303,19 @@ def test_zarr_of_format_2_stores_other_numbers(kind, tmp_path):
         stored = zarr.create_array(tmp_path / order, shape=stack.shape, dtype=kind, **options)
         stored[:] = stack
         assert np.array_equal(zarr.open_array(tmp_path / order, mode="r")[:], stack)
+
+
+def test_samples_are_decoded_straight_into_an_array(monkeypatch):
+    """Without a copy, if the array has their type and lies in C order."""
+    chunk = np.arange(600, dtype=np.uint16).reshape(1, 20, 30)
+    data = get().encode(chunk)
+
+    def refuse(*arguments):
+        raise AssertionError
+
+    monkeypatch.setattr(sys.modules[type(get()).__module__], "ndarray_copy", refuse)
+    out = np.empty((1, 20, 30), np.uint16)
+    assert get().decode(data, out=out) is out
+    np.testing.assert_array_equal(out, chunk)
+    with pytest.raises(AssertionError):
+        get().decode(data, out=np.empty((30, 20), np.uint16).T)

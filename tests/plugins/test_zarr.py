@@ -92,7 +92,7 @@ def test_a_chunk_that_claims_a_larger_picture_is_refused_before_it_is_decoded(
     stored = create(tmp_path, STACK, MmpCodec())
     blank = mmpcodec.encode(np.zeros((4096, 4096), np.uint16), 0)
     (tmp_path / "c" / "0" / "0" / "0").write_bytes(blank)
-    monkeypatch.setattr(mmpcodec, "inspect", None)  # decodes
+    monkeypatch.setattr(mmpcodec, "decode", None)
     with pytest.raises(mmpcodec.CorruptStream, match=r"4096x4096 pixels .* chunk of \d+ bytes"):
         stored[0]
 

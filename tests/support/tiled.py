@@ -76,9 +76,9 @@ def tiles_decoded(monkeypatch):
     numbers = []
     real = regions.decode_tiles
 
-    def counted(streams, *rest):
-        numbers.extend(tile.number for tile, _ in streams)
-        return real(streams, *rest)
+    def counted(places, *rest):
+        numbers.extend(place.tile.number for place in places)
+        return real(places, *rest)
 
     monkeypatch.setattr(regions, "decode_tiles", counted)
     return numbers

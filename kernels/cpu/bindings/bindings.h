@@ -52,6 +52,7 @@ void register_filters(nanobind::module_& module);
 void register_selection(nanobind::module_& module);
 void register_rank_filter(nanobind::module_& module);
 void register_subset_sum(nanobind::module_& module);
+void register_tiles(nanobind::module_& module);
 void register_trees(nanobind::module_& module);
 
 }  // namespace mmp

@@ -90,5 +90,6 @@ NB_MODULE(_cpu, module) {
     register_selection(module);
     register_rank_filter(module);
     register_subset_sum(module);
+    register_tiles(module);
     register_trees(module);
 }

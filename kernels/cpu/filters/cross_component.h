@@ -7,12 +7,12 @@
 namespace mmp {
 
 // Most terms of the fit: the taps of all planes, then the error.
-constexpr int kMostPlaneTerms = kMostPlanes * kPlaneTaps + 1;
+constexpr int kMostPlaneTerms = kMostPlanesRead * kPlaneTaps + 1;
 
 // The planes that the filter reads, all of the size of the filtered one.
 template <class Sample>
 struct FilterPlanes {
-    const Sample* samples[kMostPlanes];
+    const Sample* samples[kMostPlanesRead];
     int count;
 };
 

@@ -51,7 +51,8 @@ def encode_palette(
     own = PlaneTask(numbers, EncodeParams(tools=tools), palette.depth)
     coded = backend.encode(own, threads=threads, progress=progress)
     palette = replace(palette, payload=joined(Streams(stream, coded.payload)))
-    return palette, _trace_of(palette, trace, coded.trace, numbers)
+    drawn = replace(coded.trace, drawn=numbers < palette.entries)
+    return palette, trace_of(trace, drawn)
 
 
 def decode_palette(
@@ -71,10 +72,10 @@ def decode_palette(
         When the payload does not decode, or a pixel has a number that no colour has.
     """
     streams = palette.streams()
-    with _named("colours"):
+    with _named(palette, "colours"):
         size = 1, palette.entries, colours_count
         row = backend.decode(streams.colours, size, ColourTools(), depth=depth, threads=threads)
-    with _named("numbers"):
+    with _named(palette, "numbers"):
         own = backend.decode(
             streams.numbers,
             shape,
@@ -88,10 +89,11 @@ def decode_palette(
     if beyond.any():
         first = int(numbers[beyond][0])
         fault = f"number of a pixel is {first}, allowed is 0 to {palette.largest}"
-        raise CorruptStream(SECTION, fault, palette.offset)
+        raise error_of(palette, "palette", CorruptStream(SECTION, fault))
     colours = row.samples.reshape(palette.entries, colours_count)
     found = PaletteSamples(colours.astype(np.uint16), numbers)
-    return found, _trace_of(palette, row.trace, own.trace, numbers)
+    drawn = replace(own.trace, drawn=numbers < palette.entries)
+    return found, trace_of(row.trace, drawn)
 
 
 def coding_of(
@@ -111,16 +113,24 @@ def coding_of(
     )
 
 
-def _trace_of(palette: Palette, of_colours: Trace, own: Trace, numbers: np.ndarray) -> Trace:
-    """Return the trace of the numbers' stream with the bits of the colours."""
-    bits = {PALETTE_COLOURS: sum(of_colours.bits.values()), **own.bits}
-    return replace(own, bits=bits, drawn=numbers < palette.entries)
+def trace_of(of_colours: Trace, of_numbers: Trace) -> Trace:
+    """Return the trace of a palette: that of the numbers, with the bits of the colours."""
+    bits = {PALETTE_COLOURS: sum(of_colours.bits.values()), **of_numbers.bits}
+    return replace(of_numbers, bits=bits)
+
+
+def error_of(palette: Palette, part: str, error: FormatError) -> FormatError:
+    """Return an error of a palette: of its stream of "colours" or "numbers", or of a number that
+    no colour has, which lies in the "palette"."""
+    if part == "palette":
+        return type(error)(error.section, error.problem, palette.offset)
+    return error.within(f"{part} of the palette")
 
 
 @contextmanager
-def _named(what: str) -> Iterator[None]:
+def _named(palette: Palette, part: str) -> Iterator[None]:
     """Name the part of the palette in errors of its stream."""
     try:
         yield
     except FormatError as error:
-        raise error.within(f"{what} of the palette") from None
+        raise error_of(palette, part, error) from None

@@ -1,118 +1,205 @@
-"""Decoding of tiles: palettes and layers as tasks in threads, then the samples of each tile."""
+"""Decoding of tiles: by one call of a backend that decodes tiles, otherwise layer by layer."""
 
-from collections.abc import Callable, Sequence
-from functools import partial
-from typing import Any
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
-from mmpcodec.codec.palettes.layer import coding_of, decode_palette
+from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
 from mmpcodec.codec.tile_coding import LayerCoding
-from mmpcodec.errors import CorruptStream, FormatError
+from mmpcodec.errors import CorruptStream, FormatError, TruncatedStream
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.palette import Palette
-from mmpcodec.format.tiles import Tile
+from mmpcodec.format.tiles import Area, Tile
 from mmpcodec.reference.blocks.steps import steps_of
 from mmpcodec.reference.colour import narrowed
 from mmpcodec.reference.palette import PaletteSamples, drawn_over
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
-from mmpcodec.runtime.tasks import Task, run_all
+from mmpcodec.trace import Trace
+
+
+class TilePlace(NamedTuple):
+    """A tile to decode, and where its samples go.
+
+    Parameters
+    ----------
+    tile : Tile
+    stream : TileStream
+    samples : (H, W) or (H, W, C) array
+        Receives the samples of a part of the tile, or zeros if the tile is damaged.
+    first : (int, int)
+        Row and column of the first pixel of this part in the tile.
+    """
+
+    tile: Tile
+    stream: TileStream
+    samples: np.ndarray
+    first: tuple[int, int] = (0, 0)
+
+    @classmethod
+    def within(cls, samples: np.ndarray, area: Area, tile: Tile, stream: TileStream) -> "TilePlace":
+        """Return the place of a tile in the samples of an area that it touches."""
+        common = tile.common(area)
+        assert common is not None
+        first = common.within(tile)
+        return cls(tile, stream, samples[common.within(area).slices], (first.y, first.x))
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
     """Describe the palette and the layers of a tile; ``depth`` is that of the picture."""
+    return _codings(tile, stream, depth, [None] * len(stream.parts))
+
+
+def _codings(
+    tile: Tile,
+    stream: TileStream,
+    depth: int,
+    traces: Sequence[Trace | None],
+    backend: str = "",
+) -> list[LayerCoding]:
+    """Describe the palette and the layers of a tile with their traces."""
     return [
-        coding_of(part, tile=tile.number)
+        coding_of(part, trace, backend, tile.number)
         if isinstance(part, Palette)
-        else LayerCoding.of(part, depth_of(part, stream.layout, depth), tile=tile.number)
-        for part in stream.parts
+        else LayerCoding.of(
+            part,
+            depth_of(part, stream.layout, depth),
+            trace and trace.with_filter(part.filter_bits),
+            backend,
+            tile.number,
+        )
+        for part, trace in zip(stream.parts, traces, strict=True)
     ]
-
-
-Decoded = tuple[np.ndarray, list[LayerCoding]]
-_DecodedLayer = tuple[np.ndarray, LayerCoding]
-_DecodedPalette = tuple[PaletteSamples, LayerCoding]
 
 
 def decode_tiles(
-    streams: Sequence[tuple[Tile, TileStream]],
+    places: Sequence[TilePlace],
     header: Header,
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
-) -> list[Decoded | FormatError]:
-    """Return the samples and layers of each tile, or its error."""
-    found = _decoded_levels(streams, header.of_levels, backend, threads, progress)
-    if not header.level_bits:
-        return found
-    levels = Levels.of(header)
-    return [
-        one if isinstance(one, FormatError) else (levels.samples(one[0]), one[1]) for one in found
-    ]
+    *,
+    traced: bool = False,
+) -> list[list[LayerCoding] | FormatError]:
+    """Decode tiles to their places.
 
-
-def _decoded_levels(
-    streams: Sequence[tuple[Tile, TileStream]],
-    header: Header,
-    backend: Backend,
-    threads: int | None,
-    progress: Progress | None,
-) -> list[Decoded | FormatError]:
-    """Return what ``decode_tiles`` does, with coded levels for samples."""
-    rounds = _rounds([stream for _, stream in streams])
-    found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
-    palettes: dict[int, _DecodedPalette | FormatError] = {}
-
-    def fragments(number: int) -> int:
-        tile, stream = streams[number]
-        planes = header.planes if stream.layout is Layout.TOGETHER else 1
-        return planes * fragments_in((tile.height, tile.width))
-
-    shares = [sum(fragments(number) for number, _ in each) for each in rounds]
-    for jobs, part in zip(rounds, in_turn(progress, shares), strict=True):
-        tasks = []
-        for number, job in jobs:
-            tile, stream = streams[number]
-            run: Callable[[int | None, Progress], Any]
-            if isinstance(job, Palette):
-                run = partial(_decode_palette, backend, header, tile, job)
-            else:
-                earlier = found[number][: job.tools.cross_component]
-                run = partial(_decode_layer, backend, header, tile, stream.layout, job, earlier)
-            tasks.append(Task(run, fragments(number), aside=backend.releases_gil))
-        for (number, job), one in zip(jobs, run_all(tasks, threads, part), strict=True):
-            if isinstance(job, Palette):
-                palettes[number] = one
-            else:
-                found[number].append(one)
-    return [
-        _joined(header, tile, stream, palettes.get(number), own, threads)
-        for number, ((tile, stream), own) in enumerate(zip(streams, found, strict=True))
-    ]
-
-
-def _rounds(streams: Sequence[TileStream]) -> list[list[tuple[int, Palette | Layer]]]:
-    """Return the palettes and layers, each with the number of its tile, in rounds.
-
-    Those of a round can be decoded side by side. A layer that earlier planes predict, and all
-    after it, come in a later round than the layers before it.
+    Returns
+    -------
+    list
+        The palette and the layers of each tile, none without ``traced``, or its error.
     """
-    rounds: list[list[tuple[int, Palette | Layer]]] = []
-    for number, stream in enumerate(streams):
-        place = 0
-        for part in stream.parts:
-            place += part.tools.cross_component > 0
-            while len(rounds) <= place:
-                rounds.append([])
-            rounds[place].append((number, part))
-    return rounds
+    if backend.decodes_tiles:
+        tasks = [
+            TileTask(stream, (tile.height, tile.width), samples, first)
+            for tile, stream, samples, first in places
+        ]
+        decoded = backend.decode_tiles(
+            TilesTask(header, tasks, traced), threads=threads, progress=progress
+        )
+        return [
+            _error_of(header, place, one)
+            if isinstance(one, TileFault)
+            else _with_traces(header, place, one, backend.name)
+            for place, one in zip(places, decoded, strict=True)
+        ]
+    shares = [_share(header, *place[:2]) for place in places]
+    found: list[list[LayerCoding] | FormatError] = []
+    for place, part in zip(places, in_turn(progress, shares), strict=True):
+        try:
+            samples, coded = _decode_tile(header, place, backend, threads, part)
+        except FormatError as error:
+            place.samples[...] = 0
+            found.append(error)
+            continue
+        (row, column), (height, width) = place.first, place.samples.shape[:2]
+        place.samples[...] = samples[row : row + height, column : column + width]
+        found.append(coded if traced else [])
+    return found
+
+
+def _error_of(header: Header, place: TilePlace, fault: TileFault) -> FormatError:
+    """Return the error of a tile for what a backend found."""
+    tile, stream, *_ = place
+    if fault.part == "checksum":
+        return _wrong_samples(header, tile, stream.samples_crc, fault.crc)
+    error: FormatError = (TruncatedStream if fault.truncated else CorruptStream)(
+        fault.section, fault.text
+    )
+    if fault.part == "layer":
+        return _of_layer(header, stream.layers[fault.layer], error)
+    assert stream.palette is not None
+    return error_of(stream.palette, fault.part, error)
+
+
+def _with_traces(
+    header: Header, place: TilePlace, traces: Sequence[Trace], backend: str
+) -> list[LayerCoding]:
+    """Describe a tile with the traces of its streams; none without traces."""
+    tile, stream, *_ = place
+    if not traces:
+        return []
+    if stream.palette is not None:
+        of_colours, of_numbers, *others = traces
+        traces = [trace_of(of_colours, of_numbers), *others]
+    return _codings(tile, stream, header.level_depth, traces, backend)
+
+
+def _share(header: Header, tile: Tile, stream: TileStream) -> int:
+    """Return the number of fragments of the palette and of all layers of a tile."""
+    planes = header.planes if stream.layout is Layout.TOGETHER else 1
+    of_parts = planes * len(stream.layers) + (stream.palette is not None)
+    return of_parts * fragments_in((tile.height, tile.width))
+
+
+def _decode_tile(
+    header: Header,
+    place: TilePlace,
+    backend: Backend,
+    threads: int | None,
+    progress: Progress,
+) -> tuple[np.ndarray, list[LayerCoding]]:
+    """Return the samples of a tile, and its palette and layers.
+
+    Raises
+    ------
+    FormatError
+        The first error in the order of the parts of the tile.
+    """
+    (tile, stream, *_), levels = place, header.of_levels
+    steps: Iterator[Progress] = in_turn(progress, [1] * len(stream.parts))
+    traces: list[Trace | None] = []
+    drawn: PaletteSamples | None = None
+    if stream.palette is not None:
+        shape, colours = (tile.height, tile.width), header.form.colours
+        drawn, trace = decode_palette(
+            backend, stream.palette, shape, colours, levels.depth, threads, next(steps)
+        )
+        traces.append(trace)
+    planes: list[np.ndarray] = []
+    for layer in stream.layers:
+        samples, trace = _decode_layer(
+            backend, levels, tile, stream.layout, layer, planes, threads, next(steps)
+        )
+        planes.append(samples)
+        traces.append(trace)
+    shown = _of_layers(levels, stream, planes, threads)
+    if drawn is not None:
+        assert stream.palette is not None
+        shown = drawn_over(shown, drawn, stream.palette.transparent, levels.depth)
+    assert shown is not None
+    computed = layers.samples_crc(shown)
+    if header.samples_crc(computed) != header.samples_crc(stream.samples_crc):
+        raise _wrong_samples(header, tile, stream.samples_crc, computed)
+    coded = _codings(tile, stream, levels.depth, traces, backend.name)
+    return Levels.of(header).samples(shown), coded
 
 
 def _decode_layer(
@@ -121,24 +208,19 @@ def _decode_layer(
     tile: Tile,
     layout: Layout,
     layer: Layer,
-    earlier: Sequence[_DecodedLayer | FormatError],
+    earlier: Sequence[np.ndarray],
     threads: int | None,
     progress: Progress,
-) -> _DecodedLayer | FormatError:
-    """Return the samples of a layer, or its error, or that of an earlier plane that predicts it."""
-    before = []
-    for one in earlier:
-        if isinstance(one, FormatError):
-            return one
-        before.append(one[0])
+) -> tuple[np.ndarray, Trace]:
+    """Return the filtered samples of a layer, and its trace."""
+    before = earlier[: layer.tools.cross_component]
     shape: tuple[int, ...] = tile.height, tile.width
     if layer.tools.lossless and layout is Layout.TOGETHER and header.planes > 1:
         shape = *shape, header.planes
     depth = depth_of(layer, layout, header.depth)
-    payload = bytes(layer.payload)
     try:
         coded = backend.decode(
-            payload,
+            bytes(layer.payload),
             shape,
             layer.tools,
             depth=depth,
@@ -147,34 +229,13 @@ def _decode_layer(
             progress=progress,
         )
     except FormatError as error:
-        if header.planes == 1:
-            return error
-        return error.within(layer.name)
-    samples, trace = coded.samples, coded.trace.with_filter(layer.filter_bits)
+        raise _of_layer(header, layer, error) from None
+    samples = coded.samples
     if not layer.tools.lossless:
         samples = filtered(
             backend, samples, before, layer, depth, threads, changes=coded.trace.changes
         )
-    return samples, LayerCoding.of(layer, depth, trace, backend.name, tile.number)
-
-
-def _decode_palette(
-    backend: Backend,
-    header: Header,
-    tile: Tile,
-    palette: Palette,
-    threads: int | None,
-    progress: Progress,
-) -> _DecodedPalette | FormatError:
-    """Return the colours and numbers of a palette, or its error."""
-    shape, count = (tile.height, tile.width), header.form.colours
-    try:
-        found, trace = decode_palette(
-            backend, palette, shape, count, header.depth, threads, progress
-        )
-    except FormatError as error:
-        return error
-    return found, coding_of(palette, trace, backend.name, tile.number)
+    return samples, coded.trace
 
 
 def filtered(
@@ -201,40 +262,6 @@ def filtered(
     )
 
 
-def _joined(
-    header: Header,
-    tile: Tile,
-    stream: TileStream,
-    palette: _DecodedPalette | FormatError | None,
-    parts: Sequence[_DecodedLayer | FormatError],
-    threads: int | None,
-) -> Decoded | FormatError:
-    """Return the samples of a tile, compared with their checksum, or the first error."""
-    if isinstance(palette, FormatError):
-        return palette
-    good: list[_DecodedLayer] = []
-    for part in parts:
-        if isinstance(part, FormatError):
-            return part
-        good.append(part)
-    samples = _of_layers(header, stream, [plane for plane, _ in good], threads)
-    coded = [layer for _, layer in good]
-    if palette is not None:
-        found, coding = palette
-        samples = drawn_over(samples, found, coding.transparent, header.depth)
-        coded = [coding, *coded]
-    assert samples is not None
-    stored = header.samples_crc(stream.samples_crc)
-    computed = header.samples_crc(layers.samples_crc(samples))
-    if computed != stored:
-        return CorruptStream(
-            layers.SECTION,
-            f"samples CRC is {stored.hex()}, the samples have {computed.hex()}",
-            header.tile_offsets[tile.number] + header.crc_bytes[0],
-        )
-    return samples, coded
-
-
 def _of_layers(
     header: Header, stream: TileStream, planes: list[np.ndarray], threads: int | None
 ) -> np.ndarray | None:
@@ -246,3 +273,18 @@ def _of_layers(
         return planes[0]
     form, layout, rotation = header.form, stream.layout, stream.rotation
     return joined(planes, form, header.depth, layout, rotation, threads=threads)
+
+
+def _of_layer(header: Header, layer: Layer, error: FormatError) -> FormatError:
+    """Return the error of a layer; it names the layer if the picture has several planes."""
+    return error if header.planes == 1 else error.within(layer.name)
+
+
+def _wrong_samples(header: Header, tile: Tile, stored: int, computed: int) -> CorruptStream:
+    """Return the error of samples whose CRC differs from the stored one."""
+    found, wanted = header.samples_crc(computed).hex(), header.samples_crc(stored).hex()
+    return CorruptStream(
+        layers.SECTION,
+        f"samples CRC is {wanted}, the samples have {found}",
+        header.tile_offsets[tile.number] + header.crc_bytes[0],
+    )

@@ -4,8 +4,11 @@
 // and must find the same with any number of threads and beside other decoders.
 #include "inputs.h"
 
+#include <utility>
+
 #include "cpu/blocks/codec.h"
 #include "cpu/runtime/errors.h"
+#include "cpu/tiles/crew.h"
 #include "cpu/trees/decoder.h"
 
 namespace mmp {
@@ -80,17 +83,59 @@ Found layer(Bytes bytes, Coding coding, Plane plane, int threads) {
     }
 }
 
-// Decodes several layers at the same time, as the tiles of a picture are.
-void tiles(Bytes bytes, Coding coding, Plane plane, int count) {
-    std::vector<Bytes> parts;
-    for (int tile = count; tile > 0; --tile) parts.push_back(bytes.part(tile));
-    std::vector<Found> at_once(parts.size());
-    std::vector<std::thread> team;
-    for (size_t i = 0; i < parts.size(); ++i)
-        team.emplace_back([&, i] { at_once[i] = layer(parts[i], coding, plane, 1); });
-    for (std::thread& each : team) each.join();
-    for (size_t i = 0; i < parts.size(); ++i)
-        if (layer(parts[i], coding, plane, 1) != at_once[i]) fail("tiles at once differ");
+// A tile whose layers have any coding that its form allows.
+CodedTile tile_of(Bytes bytes, const PictureForm& form, Plane plane) {
+    const bool is_fine = form.colours == 3 && bytes.number(0, 1);
+    CodedTile tile{plane.height, plane.width, is_fine ? Layout::kFineLuma : Layout::kApart,
+                   {bytes.number(-128, 127), 3, -5}, std::nullopt, {}, 0, 0};
+    tile.layers.resize(size_t(form.planes()));
+    for (int number = 0; number < form.planes(); ++number) {
+        Bytes own = bytes.part(form.planes() - number);
+        CodedLayer& layer = tile.layers[size_t(number)];
+        const int coding = own.number(0, 2);
+        layer.tools = lossless_tools(own, tile.layer_depth(form, size_t(number)));
+        const int depth = tile.layer_depth(form, size_t(number));
+        if (coding == 1) {
+            BlockLayerTools tools{block_tools(own), std::nullopt};
+            const bool is_alpha = number == form.colours;
+            tools.blocks.cross_component =
+                is_alpha ? 0 : std::min(tools.blocks.cross_component, number);
+            if (depth > 8) tools.blocks.dictionary = 0;
+            if (tools.blocks.dictionary) tools.trees = tree_tools(own);
+            for (int plane = 0; plane < tools.blocks.cross_component; ++plane)
+                layer.planes_read.push_back(plane);
+            layer.plane_weights.assign(layer.planes_read.size() * kPlaneTaps, 9);
+            layer.tools = tools;
+        } else if (coding == 2 && depth == 8) {
+            layer.tools = tree_tools(own);
+        }
+        if (own.number(0, 1) && !layer.is_lossless())
+            layer.post_filter.emplace(size_t(kFilterClasses) * kFilterTaps, int16_t{5});
+        layer.payload = {own.rest(), own.left()};
+    }
+    return tile;
+}
+
+// Decodes several tiles by one thread and by several, and compares.
+void tiles(Bytes bytes, Plane plane, int count) {
+    const int depth = bytes.number(0, 1) ? 8 : 12;
+    const PictureForm form{bytes.number(0, 1) ? 3 : 1, bytes.number(0, 1) > 0, depth, depth, 0};
+    const int64_t row = int64_t{plane.width} * form.planes();
+    const auto decoded = [&](int threads) {
+        Bytes left = bytes;
+        std::vector<uint16_t> samples(size_t(count * plane.height * row));  // for uint8_t too
+        std::vector<TileJob> jobs;
+        for (int tile = 0; tile < count; ++tile) {
+            void* place = samples.data() + tile * plane.height * row;
+            jobs.push_back({tile_of(left.part(count - tile), form, plane),
+                            {place, row, form.planes(), 0, 0, plane.height, plane.width}});
+        }
+        const auto found = decode_tiles(form, jobs, true, threads, unwatched, true, 1e-4);
+        std::vector<std::string> faults;
+        for (const DecodedTile& tile : found) faults.push_back(tile.fault ? tile.fault->text : "");
+        return std::pair{samples, faults};
+    };
+    if (decoded(1) != decoded(count + 1)) fail("threads find other tiles");
 }
 
 }  // namespace
@@ -102,7 +147,7 @@ int run_input(const uint8_t* data, size_t size) {
     const bool tiled = bytes.number(0, 31) == 31;
     const Plane plane = plane_of(bytes);
     if (tiled) {
-        tiles(bytes, coding, plane, std::max(2, threads));
+        tiles(bytes, plane, std::max(2, threads));
         return 0;
     }
     const Found one = layer(bytes, coding, plane, threads);

@@ -38,9 +38,9 @@ def decoded(monkeypatch):
     calls = []
     real = regions.decode_tiles
 
-    def counted(streams, header, backend, threads, progress):
-        calls.append(([tile.number for tile, _ in streams], threads))
-        return real(streams, header, backend, threads, progress)
+    def counted(places, header, backend, threads, progress):
+        calls.append(([place.tile.number for place in places], threads))
+        return real(places, header, backend, threads, progress)
 
     monkeypatch.setattr(regions, "decode_tiles", counted)
     return calls

@@ -1,0 +1,52 @@
+// Decoding and filtering of one layer of a tile.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+#include <vector>
+
+#include "cpu/runtime/progress.h"
+#include "cpu/tiles/tile.h"
+#include "cpu/trees/picture.h"
+
+namespace mmp {
+
+// Decoded samples, rows from the top, without padding: uint8_t up to a depth of 8, else uint16_t.
+// If a layer has all planes, these are the planes of lossless samples, uint16_t.
+struct DecodedPlane {
+    std::shared_ptr<const void> owner;
+    const void* samples = nullptr;
+};
+
+// What the layers of a tile share.
+struct LayerSetting {
+    Plane plane;
+    int threads;
+    Helpers& helpers;
+    const Progress& progress;
+};
+
+// Calls work(rows) for bands of rows that cover a plane, in all threads that are ready.
+template <class Work>
+void in_bands(int64_t height, Helpers& helpers, const Work& work) {
+    constexpr int64_t kLeastRows = 32;
+    const int64_t most = (height + kLeastRows - 1) / kLeastRows;
+    const int64_t bands = std::clamp<int64_t>(helpers.ready(), 1, std::max<int64_t>(most, 1));
+    if (bands == 1) return work(RowRange{0, height});
+    helpers.run(int(bands), [&](int band) {
+        work(RowRange{height * band / bands, height * (band + 1) / bands});
+    });
+}
+
+// Decodes and filters a layer. Throws TruncatedPayload or CorruptPayload. `earlier` are the planes
+// before it, of the same depth; `record` may be null.
+DecodedPlane decode_layer(const CodedLayer& layer, int planes, int depth,
+                          const std::vector<DecodedPlane>& earlier, const LayerSetting& setting,
+                          LayerRecord* record);
+
+// Decodes planes of lossless samples; `record` may be null.
+std::vector<uint16_t> decode_samples(const Payload& payload, const LosslessShape& shape,
+                                     const LosslessTools& tools, int threads,
+                                     const Progress& progress, LayerRecord* record);
+
+}  // namespace mmp
