@@ -40,6 +40,7 @@ def sources() -> Iterator[Path]:
         "blocks/products",
         "entropy",
         "filters",
+        "filters/taps",
         "lossless",
         "trees",
         "trees/search",
