@@ -33,7 +33,7 @@ struct TapRow {
     const Form* const* forms;
     int64_t blocks;
     int32_t* sums;
-    ptrdiff_t sums_stride;
+    int64_t sums_stride;
 };
 
 constexpr int kMostTapBlocks = 4;  // most blocks in a vector
