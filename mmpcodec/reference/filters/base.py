@@ -18,6 +18,9 @@ LEAST, MOST = -64, 63
 BAND_SAMPLES = 1 << 28
 """Number of samples whose sums of products, each at most 2**34, fit int64."""
 
+LEAST_GAIN = 256
+"""A filter is off if it lowers the squared error of a plane by less than this part of it, since
+decoding it takes time."""
 BLOCK = 4
 """Rows and columns of the samples that share a class."""
 WEIGHTS = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)

@@ -13,6 +13,7 @@ from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
+    LEAST_GAIN,
     InBands,
     Tap,
     filtered,
@@ -183,6 +184,8 @@ class FixedFilters(InBands):
     ) -> int:
         """Choose the scale of least squared error for each activity; of equals the least.
 
+        All are 0 if the filters gain less than ``LEAST_GAIN`` says.
+
         Parameters
         ----------
         source, samples : (H, W) uint8 or uint16 arrays
@@ -201,6 +204,9 @@ class FixedFilters(InBands):
         found = self._total(self._errors, source, samples, steps, depth=depth, threads=threads)
         pairs = zip(steps.changes, found, strict=True)
         errors = sum(weight_of(change) * own for change, own in pairs)
+        unfiltered = errors[:, 0].sum()
+        if (unfiltered - errors.min(axis=1).sum()) * LEAST_GAIN < unfiltered:
+            return 0
         return value_of([own.index(min(own)) for own in errors.tolist()])
 
     def _filtered(

@@ -11,6 +11,7 @@ from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST,
+    LEAST_GAIN,
     MOST,
     InBands,
     filtered,
@@ -138,7 +139,7 @@ class PostFilter(InBands):
         """Fit coefficients to a source plane, and filter with them.
 
         A class is filtered only if this reduces the squared error by more than lambda times the
-        bits of its coefficients.
+        bits of its coefficients. None is if all gain less than ``LEAST_GAIN`` says.
 
         Parameters
         ----------
@@ -167,6 +168,9 @@ class PostFilter(InBands):
             own if gain << LAMBDA_FRACTION_BITS > price else ()
             for own, gain in zip(fitted, gains, strict=True)
         )
+        gained = sum(gain for own, gain in zip(chosen, gains, strict=True) if own)
+        if gained * LEAST_GAIN < sum(int(own[-1, -1]) for own in gram):
+            return OFF, samples
         if chosen != fitted:
             shown = self.apply(samples, chosen, depth, threads=threads)
         return chosen, shown
