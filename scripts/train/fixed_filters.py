@@ -23,6 +23,7 @@ from tables import middle, write
 
 from mmpcodec import EncodeParams, backends
 from mmpcodec.backends.base import PlaneTask
+from mmpcodec.reference.filters.base import variations
 from mmpcodec.reference.filters.fixed import (
     ACTIVITIES,
     CLIPS,
@@ -35,7 +36,6 @@ from mmpcodec.reference.filters.fixed import (
     clips_of,
     table_number,
     turned,
-    variations,
 )
 
 LAMBDAS = (5, 10, 20, 40, 70, 120, 200, 360, 600, 1000)

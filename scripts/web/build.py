@@ -43,6 +43,7 @@ def sources() -> Iterator[Path]:
         "blocks/products",
         "entropy",
         "filters",
+        "filters/taps",
         "lossless",
         "tiles",
         "trees",

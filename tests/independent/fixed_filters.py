@@ -15,7 +15,7 @@ def fixed_filters(x, depth, step, scales):
     """The filtered samples of a plane, an array (height, width) of int64."""
     most = 2**depth - 1
     across, down, falling, rising = (
-        variation(x, p, q) >> (depth - 4) for p, q in ((0, 1), (1, 0), (1, 1), (1, -1))
+        variation(x, depth, p, q) for p, q in ((0, 1), (1, 0), (1, 1), (1, -1))
     )
     table = filters(step)
     C = [most]
@@ -40,15 +40,20 @@ def fixed_filters(x, depth, step, scales):
     return shown
 
 
-def variation(x, p, q):
-    """The weighted sums of v around the blocks."""
+def activities(x, depth):
+    """The activity A of each block, of section Post filter."""
+    return variation(x, depth, 0, 1) + variation(x, depth, 1, 0)
+
+
+def variation(x, depth, p, q):
+    """The weighted sums V of a direction around the blocks."""
     height, width = x.shape
     around = np.pad(x, 1, mode="edge")
 
     def moved(p, q):
         return around[1 + p : 1 + p + height, 1 + q : 1 + q + width]
 
-    v = abs(2 * x - moved(p, q) - moved(-p, -q))
+    v = abs(2 * x - moved(p, q) - moved(-p, -q)) >> max(depth - 10, 0)
     V = np.zeros(((height + 3) // 4, (width + 3) // 4), np.int64)
     w = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
     for R, C in np.ndindex(V.shape):
@@ -56,7 +61,7 @@ def variation(x, p, q):
             for j in range(10):
                 r, c = 4 * R + i - 3, 4 * C + j - 3
                 V[R, C] += w[i] * w[j] * v[min(max(r, 0), height - 1), min(max(c, 0), width - 1)]
-    return V
+    return V >> (min(depth, 10) - 4)
 
 
 def place(across, down, falling, rising, step):

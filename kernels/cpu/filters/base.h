@@ -2,6 +2,7 @@
 // one.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include <algorithm>
@@ -26,43 +27,53 @@ struct RowRange {
     int64_t first, last;
 };
 
-// The last kHeld rows of a picture that were visited, in order, with kMargin more columns on each
-// side. Beyond the border, samples repeat the nearest ones inside.
-template <class Value, class Sample, int kHeld, int kMargin>
-class HeldRows {
+// Rows of a picture, of which kHeld lie one after the other from each held row on, with kMargin more
+// columns on each side. Beyond the border, samples repeat the nearest ones inside.
+template <class Value, class Sample>
+class StackedRows {
+public:
+    static constexpr int kMargin = 32, kHeld = 16;
     static_assert((kHeld & (kHeld - 1)) == 0);
 
-public:
-    HeldRows(const FilterPicture<Sample>& picture, int64_t first)
+    StackedRows(const FilterPicture<Sample>& picture, int64_t first)
         : picture_(picture),
           stride_(picture.width + 2 * kMargin),
-          next_(std::max<int64_t>(first, 0)),
-          lines_(kHeld * stride_) {}
+          next_(first),
+          lines_(2 * kHeld * stride_) {}
 
     MMP_INLINE void hold_up_to(int64_t row) {
-        for (; next_ <= inside(row); ++next_) {
-            Value* line = &lines_[next_ % kHeld * stride_ + kMargin];
-            std::copy_n(picture_.samples + next_ * picture_.width, picture_.width, line);
+        for (; next_ <= row; ++next_) {
+            Value* line = &lines_[place_of(next_)];
+            const Sample* from = picture_.samples + inside(next_) * picture_.width;
+            std::copy_n(from, picture_.width, line);
             repeat_ends(line);
+            std::copy_n(line - kMargin, stride_, line - kMargin + kHeld * stride_);
         }
     }
     // The samples of a row from column 0.
-    MMP_INLINE const Value* operator[](int64_t row) const {
-        return &lines_[inside(row) % kHeld * stride_ + kMargin];
+    MMP_INLINE const Value* operator[](int64_t row) const { return &lines_[place_of(row)]; }
+    // The same, where rows up to `reach` above and kHeld - reach - 1 below can be read by stride.
+    MMP_INLINE const Value* around(int64_t row, int reach) const {
+        return (*this)[row - reach] + reach * stride_;
     }
     MMP_INLINE int64_t inside(int64_t row) const {
         return std::clamp<int64_t>(row, 0, picture_.height - 1);
     }
     // Fills the margins of a line of values, from column 0, with those of its ends.
-    MMP_INLINE void repeat_ends(Value* line) const {
+    template <class T>
+    MMP_INLINE void repeat_ends(T* line) const {
         std::fill_n(line - kMargin, kMargin, line[0]);
         std::fill_n(line + picture_.width, kMargin, line[picture_.width - 1]);
     }
-    MMP_INLINE int64_t stride() const { return stride_; }
+    MMP_INLINE ptrdiff_t stride() const { return stride_; }
 
 private:
+    MMP_INLINE ptrdiff_t place_of(int64_t row) const {
+        return (row & (kHeld - 1)) * stride_ + kMargin;
+    }
+
     const FilterPicture<Sample> picture_;
-    const int64_t stride_;
+    const ptrdiff_t stride_;
     int64_t next_;
     std::vector<Value> lines_;
 };

@@ -1,14 +1,13 @@
 #include "cpu/filters/cross_component.h"
 
+#include "cpu/filters/taps/taps.h"
+
 namespace mmp {
 
 namespace {
 
-constexpr int kHeld = 8;  // rows that are held at once; a power of two
-static_assert(kHeld >= 2 * kPlaneReach + 1);
-
 template <class Value, class Sample>
-using PlaneRows = HeldRows<Value, Sample, kHeld, kPlaneReach>;
+using PlaneRows = StackedRows<Value, Sample>;
 
 template <class Value, class Sample>
 std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& picture,
@@ -25,29 +24,36 @@ template <class Value, class Sample>
 MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
                             const FilterPlanes<Sample>& planes, const int16_t* weights,
                             RowRange range, Sample* out) {
-    const int64_t width = picture.width;
+    using Form = TapWeights<Value, kPlaneTaps>;
+    const int64_t width = picture.width, held = held_blocks((width + kFilterBlock - 1) / kFilterBlock);
     const int most = picture.depth.most();
     auto rows = rows_of<Value>(picture, planes, range.first);
-    // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
-    std::vector<int32_t> sums(width);
-    int32_t* weighted = sums.data();
-    for (int64_t row = range.first; row < range.last; ++row) {
-        std::fill_n(weighted, width, 0);
+    Form forms[kMostPlanes];
+    std::vector<const Form*> of_blocks[kMostPlanes];
+    std::vector<int32_t> sums[kMostPlanes];
+    const std::vector<int32_t> none(planes.count > 1 ? 0 : width);
+    for (int i = 0; i < planes.count; ++i) {
+        std::copy_n(weights + i * kPlaneTaps, kPlaneTaps, forms[i].weights);
+        of_blocks[i].assign(held, &forms[i]);
+        sums[i].resize(kFilterBlock * kFilterBlock * held);
+    }
+    for (int64_t first = range.first; first < range.last; first += kFilterBlock) {
         for (int i = 0; i < planes.count; ++i) {
-            rows[i].hold_up_to(row + kPlaneReach);
-            const Value* middle = rows[i][row];
-            for (int tap = 0; tap < kPlaneTaps; ++tap) {
-                const int32_t weight = weights[i * kPlaneTaps + tap];
-                const auto [down, right] = kPlaneOffsets[tap];
-                const Value* other = rows[i][row + down] + right;
-                for (int64_t c = 0; c < width; ++c)
-                    weighted[c] += weight * (int32_t{other[c]} - int32_t{middle[c]});
-            }
+            rows[i].hold_up_to(first + kFilterBlock - 1 + kPlaneReach);
+            tap_kernel<Value>().plane({rows[i].around(first, kPlaneReach), rows[i].stride(),
+                                       of_blocks[i].data(), held, sums[i].data(),
+                                       kFilterBlock * held});
         }
-        const Sample* x = picture.samples + row * width;
-        Sample* shown = out + row * width;
-        for (int64_t c = 0; c < width; ++c)
-            shown[c] = Sample(filtered_sample(x[c], weighted[c], most));
+        const int64_t last = std::min(first + kFilterBlock, range.last);
+        for (int64_t row = first; row < last; ++row) {
+            const int64_t start = (row - first) * kFilterBlock * held;
+            const int32_t *one = &sums[0][start],
+                          *other = planes.count > 1 ? &sums[1][start] : none.data();
+            const Sample* x = picture.samples + row * width;
+            Sample* shown = out + row * width;
+            for (int64_t c = 0; c < width; ++c)
+                shown[c] = Sample(filtered_sample(x[c], one[c] + other[c], most));
+        }
     }
 }
 

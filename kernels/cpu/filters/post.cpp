@@ -1,94 +1,29 @@
 #include "cpu/filters/post.h"
 
+#include "cpu/filters/block_rows.h"
+#include "cpu/filters/taps/taps.h"
+
 namespace mmp {
 
 namespace {
 
-constexpr int kReach = std::max(kFilterReach, kActivityReach);
-constexpr int kHeld = 8;  // rows that are held at once; a power of two
-static_assert(kHeld >= 2 * kReach + 3, "rows around one, and those that their activities read");
+constexpr int kDirections = 2;  // across and down
 
-// Visits the rows of a picture in order and holds the activities that the filter reads around each.
 template <class Value, class Sample>
-class FilterRows {
+class FilterRows : public BlockRows<Value, Sample, kDirections> {
 public:
-    // The type of sums of activities.
-    using Sum = Wide<Sample>;
-
     FilterRows(const FilterPicture<Sample>& picture, int64_t first)
-        : lines_(picture, first - kReach - 1),
-          width_(picture.width),
-          extra_(picture.depth.extra()),
-          row_(first - 1),
-          next_sums_(std::max<int64_t>(first - kActivityReach, 0)),
-          activities_(lines_.stride()),
-          differences_(kFilterTaps * width_),
-          sums_(kHeld * width_),
-          around_(width_) {}
-
-    MMP_INLINE void next() {
-        ++row_;
-        lines_.hold_up_to(row_ + kReach + 1);
-        for (; next_sums_ <= lines_.inside(row_ + kActivityReach); ++next_sums_)
-            hold_sums(next_sums_);
-        const Sum* rows[2 * kActivityReach + 1];
-        for (int i = 0; i <= 2 * kActivityReach; ++i)
-            rows[i] = sums(lines_.inside(row_ + i - kActivityReach));
-        for (int64_t c = 0; c < width_; ++c)
-            around_[c] = int16_t(
-                (rows[0][c] + rows[1][c] + rows[2][c] + rows[3][c] + rows[4][c]) >> extra_);
-        for (int i = 0; i < kFilterTaps; ++i) hold_differences(i);
+        : BlockRows<Value, Sample, kDirections>(picture, first) {
+        start(*this);
     }
-
-    MMP_INLINE const Value* samples() const { return lines_[row_]; }
-    // The sum of the 25 activities around each sample, in units of 8-bit samples.
-    MMP_INLINE const int16_t* around() const { return around_.data(); }
-    MMP_INLINE const Value* differences(int tap) const { return &differences_[tap * width_]; }
-
-private:
-    MMP_INLINE Sum* sums(int64_t row) { return &sums_[row % kHeld * width_]; }
-
-    MMP_INLINE void hold_sums(int64_t row) {
-        const Value *up = lines_[row - 1], *x = lines_[row], *down = lines_[row + 1];
-        Value* a = &activities_[kReach];
-        Sum* out = sums(row);
-        for (int64_t c = 0; c < width_; ++c)
-            a[c] = activity(x[c], x[c - 1], x[c + 1], up[c], down[c]);
-        lines_.repeat_ends(a);
-        for (int64_t c = 0; c < width_; ++c)
-            out[c] = a[c - 2] + a[c - 1] + a[c] + a[c + 1] + a[c + 2];
+    MMP_INLINE int class_of(int64_t block) const {
+        return filter_class(this->around(0)[block] + this->around(1)[block]);
     }
-
-    MMP_INLINE void hold_differences(int tap) {
-        const TapOffset o = kTapOffsets[tap];
-        Value* out = &differences_[tap * width_];
-        const Value *x = lines_[row_], *one = lines_[row_ + o.row] + o.column,
-                    *opposite = lines_[row_ - o.row] - o.column;
-        for (int64_t c = 0; c < width_; ++c) out[c] = tap_difference(x[c], one[c], opposite[c]);
-    }
-
-    HeldRows<Value, Sample, kHeld, kReach> lines_;
-    const int64_t width_;
-    const int extra_;
-    int64_t row_, next_sums_;
-    std::vector<Value> activities_, differences_;
-    std::vector<Sum> sums_;
-    std::vector<int16_t> around_;
 };
-
-static_assert(kActivityReach == 2, "the sums above are of five");
-
-// A function of its own, because compiling it once for each user takes long.
-template <class Rows>
-MMP_SIMD_LEVELS void advance(Rows& rows) {
-    rows.next();
-}
 
 // Products of a row are summed this many samples at a time. Up to a depth of 10, 32-bit sums
 // suffice: 512 * 2046 * 2046 < 2^31.
 constexpr int kSummedAtOnce = 512, kShortProducts = 10;
-template <class Sample>
-using SquareSum = std::conditional_t<kIsByte<Sample>, int32_t, int64_t>;
 
 // Tap differences and errors of samples of one class.
 template <class Value, class Sample>
@@ -97,6 +32,14 @@ struct ClassBlock {
     int count = 0;
     Value values[kGramSize][kSize];
 
+    // Adds the samples of a block's row; `own` holds their values, of each kind in a row.
+    MMP_INLINE void add(const Value* own, int64_t stride, int samples,
+                        int64_t (&gram)[kGramSize][kGramSize], Depth<Sample> depth) {
+        if (count + samples > kSize) add_to(gram, depth);
+        for (int i = 0; i < kGramSize; ++i)
+            for (int k = 0; k < samples; ++k) values[i][count + k] = own[i * stride + k];
+        count += samples;
+    }
     MMP_INLINE void add_to(int64_t (&gram)[kGramSize][kGramSize], Depth<Sample> depth) {
         if (depth.bits() <= kShortProducts)
             add_by<int32_t>(gram);
@@ -121,26 +64,33 @@ private:
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTable& table,
                             RowRange range, Sample* out) {
+    using Form = TapWeights<Value, kFilterTaps>;
     const int64_t width = picture.width;
     const int most = picture.depth.most();
+    Form forms[kFilterClasses];
+    const Form* used[kFilterClasses];  // nullptr for a class that is not filtered
+    for (int k = 0; k < kFilterClasses; ++k) {
+        std::copy_n(table[k], kFilterTaps, forms[k].weights);
+        const bool idle = std::all_of(table[k], table[k] + kFilterTaps, [](int w) { return !w; });
+        used[k] = idle ? nullptr : &forms[k];
+    }
     FilterRows<Value, Sample> rows(picture, range.first);
-    // A plain pointer, because byte writes to `out` could alias the vector's own pointer.
-    std::vector<int32_t> sums(width);
-    int32_t* weighted = sums.data();
-    out += range.first * width;
-    for (int64_t row = range.first; row < range.last; ++row, out += width) {
-        advance(rows);
-        const auto* around = rows.around();
-        const auto* x = rows.samples();
-        std::fill_n(weighted, width, 0);
-        for (int i = 0; i < kFilterTaps; ++i) {
-            const int16_t w[] = {table[0][i], table[1][i], table[2][i], table[3][i]};
-            const auto* difference = rows.differences(i);
-            for (int64_t c = 0; c < width; ++c)
-                weighted[c] += int32_t{difference[c]} *
-                               int32_t{by_activity(around[c], w[0], w[1], w[2], w[3])};
+    const int64_t held = held_blocks(rows.blocks());
+    std::vector<const Form*> of_blocks(held);
+    std::vector<int32_t> sums(kFilterBlock * kFilterBlock * held);
+    for (int64_t row = range.first; row < range.last; ++row) {
+        if (row == range.first || row % kFilterBlock == 0) {
+            advance(rows);
+            for (int64_t k = 0; k < rows.blocks(); ++k) of_blocks[k] = used[rows.class_of(k)];
+            tap_kernel<Value>().post({rows.lines().around(rows.row(), kFilterReach),
+                                      rows.lines().stride(), of_blocks.data(), rows.blocks(),
+                                      sums.data(), kFilterBlock * held});
         }
-        for (int64_t c = 0; c < width; ++c) out[c] = Sample(filtered_sample(x[c], weighted[c], most));
+        const Value* x = rows.lines()[row];
+        const int32_t* weighted = &sums[(row - rows.row()) * kFilterBlock * held];
+        Sample* line = out + row * width;
+        for (int64_t c = 0; c < width; ++c)
+            line[c] = Sample(filtered_sample(x[c], weighted[c], most));
     }
 }
 
@@ -148,43 +98,49 @@ template <class Value, class Sample>
 MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>& picture,
                               RowRange range, FilterGram& gram) {
     FilterRows<Value, Sample> rows(picture, range.first);
-    std::vector<ClassBlock<Value, Sample>> blocks(kFilterClasses);
+    const auto& lines = rows.lines();
+    const int64_t width = picture.width;
+    std::vector<ClassBlock<Value, Sample>> classes(kFilterClasses);
+    std::vector<Value> values(kGramSize * width);
     for (int64_t row = range.first; row < range.last; ++row) {
-        advance(rows);
-        const auto* around = rows.around();
-        const auto* x = rows.samples();
-        const Sample* wanted = source + row * picture.width;
-        for (int64_t c = 0; c < picture.width; ++c) {
-            const int k = filter_class(around[c]);
-            auto& block = blocks[k];
-            for (int i = 0; i < kFilterTaps; ++i)
-                block.values[i][block.count] = rows.differences(i)[c];
-            block.values[kFilterTaps][block.count] = wanted[c] - x[c];
-            if (++block.count == block.kSize) block.add_to(gram[k], picture.depth);
+        if (row == range.first || row % kFilterBlock == 0) advance(rows);
+        const Value* x = lines[row];
+        for (int i = 0; i < kFilterTaps; ++i) {
+            const TapOffset o = kTapOffsets[i];
+            const Value *one = lines[row + o.row] + o.column,
+                        *opposite = lines[row - o.row] - o.column;
+            Value* own = &values[i * width];
+            for (int64_t c = 0; c < width; ++c) own[c] = tap_difference(x[c], one[c], opposite[c]);
+        }
+        const Sample* wanted = source + row * width;
+        Value* errors = &values[kFilterTaps * width];
+        for (int64_t c = 0; c < width; ++c) errors[c] = wanted[c] - x[c];
+        for (int64_t first = 0; first < width; first += kFilterBlock) {
+            const int k = rows.class_of(first / kFilterBlock);
+            classes[k].add(&values[first], width, int(std::min<int64_t>(kFilterBlock, width - first)),
+                           gram[k], picture.depth);
         }
     }
-    for (int k = 0; k < kFilterClasses; ++k) blocks[k].add_to(gram[k], picture.depth);
+    for (int k = 0; k < kFilterClasses; ++k) classes[k].add_to(gram[k], picture.depth);
 }
 
 template <class Value, class Sample>
 MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample>& picture,
                                 const Sample* shown, RowRange range, FilterErrors& errors) {
-    using Sum = SquareSum<Sample>;
     FilterRows<Value, Sample> rows(picture, range.first);
+    const int64_t width = picture.width;
+    std::vector<uint32_t> squares(width);
     for (int64_t row = range.first; row < range.last; ++row) {
-        advance(rows);
-        const auto* around = rows.around();
-        const Sample *wanted = source + row * picture.width, *found = shown + row * picture.width;
-        for (int64_t first = 0; first < picture.width; first += kSummedAtOnce) {
-            const int64_t last = std::min(first + kSummedAtOnce, picture.width);
-            Sum sums[kFilterClasses]{};
-            for (int64_t c = first; c < last; ++c) {
-                const Sum difference = Sum{wanted[c]} - Sum{found[c]};
-                const Sum square = difference * difference;
-                const int its_class = filter_class(around[c]);
-                for (int k = 0; k < kFilterClasses; ++k) sums[k] += its_class == k ? square : 0;
-            }
-            for (int k = 0; k < kFilterClasses; ++k) errors[k] += sums[k];
+        if (row == range.first || row % kFilterBlock == 0) advance(rows);
+        const Sample *wanted = source + row * width, *found = shown + row * width;
+        for (int64_t c = 0; c < width; ++c) {
+            const uint32_t difference = uint32_t(wanted[c]) - uint32_t(found[c]);
+            squares[c] = difference * difference;
+        }
+        for (int64_t first = 0; first < width; first += kFilterBlock) {
+            int64_t& own = errors[rows.class_of(first / kFilterBlock)];
+            const int64_t last = std::min(first + kFilterBlock, width);
+            for (int64_t c = first; c < last; ++c) own += squares[c];
         }
     }
 }

@@ -158,21 +158,23 @@ MMP_INLINE Ints4 products_of_pairs(Shorts8 a, Shorts8 b) {
 #endif
 }
 
-// The sum of the lanes of each vector.
-MMP_INLINE Ints4 sums_of_each(Ints4 a, Ints4 b, Ints4 c, Ints4 d) {
-#ifdef __clang__
-    const auto low = [](Ints4 a, Ints4 b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); };
-    const auto high = [](Ints4 a, Ints4 b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); };
-    const Ints4 first = low(a, b) + high(a, b), second = low(c, d) + high(c, d);
-    return __builtin_shufflevector(first, second, 0, 1, 4, 5) +
-           __builtin_shufflevector(first, second, 2, 3, 6, 7);
-#else
-    constexpr Ints4 kLow = {0, 4, 1, 5}, kHigh = {2, 6, 3, 7};
-    const Ints4 first = __builtin_shuffle(a, b, kLow) + __builtin_shuffle(a, b, kHigh);
-    const Ints4 second = __builtin_shuffle(c, d, kLow) + __builtin_shuffle(c, d, kHigh);
-    return __builtin_shuffle(first, second, Ints4{0, 1, 4, 5}) +
-           __builtin_shuffle(first, second, Ints4{2, 3, 6, 7});
+#ifdef __AVX2__
+// The same of 16 lanes. Lanes are interleaved within each half of 128 bits.
+MMP_INLINE Shorts16 interleaved_low(Shorts16 a, Shorts16 b) {
+    return chosen_lanes(a, b, Shorts16{0, 16, 1, 17, 2, 18, 3, 19, 8, 24, 9, 25, 10, 26, 11, 27});
+}
+MMP_INLINE Shorts16 interleaved_high(Shorts16 a, Shorts16 b) {
+    return chosen_lanes(a, b,
+                        Shorts16{4, 20, 5, 21, 6, 22, 7, 23, 12, 28, 13, 29, 14, 30, 15, 31});
+}
+MMP_INLINE Ints8 products_of_pairs(Shorts16 a, Shorts16 b) {
+    return reinterpret_cast<Ints8>(__builtin_ia32_pmaddwd256(a, b));
+}
 #endif
+
+// The sums of each two adjacent lanes of a, then of b.
+MMP_INLINE Ints4 sums_of_neighbours(Ints4 a, Ints4 b) {
+    return chosen_lanes(a, b, Ints4{0, 2, 4, 6}) + chosen_lanes(a, b, Ints4{1, 3, 5, 7});
 }
 
 // Upper 16 bits of each 32-bit product.

@@ -2,7 +2,7 @@
 // of docs/format/format.md.
 #pragma once
 
-#include "shared/filters/base.h"
+#include "shared/filters/blocks.h"
 
 namespace mmp {
 
@@ -14,10 +14,6 @@ constexpr int kBankTaps = 12;
 constexpr int kBankClips = 4;
 constexpr int kBankScales = 4;  // scales 0, 1/2, 1 and 3/2
 constexpr int kBankReach = 3;   // largest row or column offset of a tap
-constexpr int kBankBlock = 4;   // rows and columns of the samples that share a class
-constexpr int kBankWindow = 10; // rows and columns of the variations that count for a block
-constexpr int kBankWeights[kBankWindow] = {1, 2, 3, 4, 4, 4, 4, 3, 2, 1};
-constexpr int kBankWeightBits = 4;  // the weights of a window sum to 49 << kBankWeightBits
 constexpr int kBankZero = 64;   // byte that represents weight 0
 
 // The offset of one sample of each tap; the other sample of the tap lies at the opposite offset.
@@ -45,11 +41,11 @@ MMP_HD constexpr int bank_table(int step) { return (step >= 278) + (step >= 833)
 
 // Upper limit of an activity class: the largest sum of horizontal and vertical variations in it.
 MMP_HD constexpr int most_of_activity(int activity, int step) {
-    return (49 * step << activity) >> 9;
+    return (kVariationWeights * step << activity) >> 9;
 }
 
-// Direction class of a block from the sums of variations of 8-bit samples around it: horizontal,
-// vertical, along a falling and along a rising diagonal.
+// Direction class of a block from the sums of variations around it: across, down, along a falling
+// and along a rising diagonal.
 MMP_HD constexpr int bank_direction(int across, int down, int falling, int rising) {
     const int high = across > down ? across : down, low = across > down ? down : across;
     const int steep = falling > rising ? falling : rising;
@@ -63,10 +59,9 @@ MMP_HD constexpr int bank_turn(int across, int down, int falling, int rising) {
     return 2 * (down > across) + (rising > falling);
 }
 
-// Filtered sample: x plus the sum of the clipped differences, weighted in 1/128, times a scale in
-// units of 1/2.
-MMP_HD constexpr int bank_sample(int x, int32_t weighted, int scale, int most) {
-    return limited_sample(x + ((scale * weighted + 128) >> 8), most);
+// Filtered sample: x plus the sum of the clipped differences, weighted in 1/128 and scaled in halves.
+MMP_HD constexpr int bank_sample(int x, int32_t weighted, int most) {
+    return limited_sample(x + ((weighted + 128) >> 8), most);
 }
 
 }  // namespace mmp

@@ -3,13 +3,12 @@
 Beyond the border of a plane, values repeat the nearest ones inside.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
-from mmpcodec.depth import extra_bits, most
+from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.runtime.arrays import bands
 
 FRACTION_BITS = 7
@@ -19,8 +18,20 @@ LEAST, MOST = -64, 63
 BAND_SAMPLES = 1 << 28
 """Number of samples whose sums of products, each at most 2**34, fit int64."""
 
+LEAST_GAIN = 256
+"""A filter is off if it lowers the squared error of a plane by less than this part of it, since
+decoding it takes time."""
+BLOCK = 4
+"""Rows and columns of the samples that share a class."""
+WEIGHTS = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
+"""How much the variations of a row or column count, from three before a block to three after it."""
+VARIATION_BITS = 10
+"""Depth to which the variations of deeper samples are shifted."""
+
 Tap = tuple[int, int]
 """Row and column offset of a tap."""
+DIRECTIONS: tuple[Tap, ...] = ((0, 1), (1, 0), (1, 1), (1, -1))
+"""Directions in which samples vary: across, down, along falling and along rising diagonals."""
 
 
 def moved(samples: np.ndarray, row: int, column: int) -> np.ndarray:
@@ -41,11 +52,39 @@ def second_difference(samples: np.ndarray, row: int, column: int) -> np.ndarray:
     return moved(samples, row, column) + moved(samples, -row, -column) - 2 * moved(samples, 0, 0)
 
 
-def sums_around(values: np.ndarray, reach: int, depth: int) -> np.ndarray:
-    """Return the sum of the values in the square around each, in units of 8-bit samples."""
-    side = 2 * reach + 1
-    windows = sliding_window_view(np.pad(values, reach, mode="edge"), (side, side))
-    return windows.sum(axis=(2, 3)) >> extra_bits(depth)
+def variations(
+    samples: np.ndarray, depth: int = BYTE, directions: Sequence[Tap] = DIRECTIONS
+) -> np.ndarray:
+    """Return how much a plane varies around the block of each sample, by direction.
+
+    Parameters
+    ----------
+    samples : (H, W) uint8 or uint16 array
+        Unfiltered samples.
+    depth : int
+        Bits of a sample, 8 to 16.
+    directions : sequence of (int, int)
+        Row and column offset of each direction.
+
+    Returns
+    -------
+    (N, H, W) int64 array
+        Weighted sums around the block of 4x4 samples that a sample lies in, in units of 8-bit
+        samples and 1/16, of the N directions.
+    """
+    finer = max(depth - VARIATION_BITS, 0)
+    own = (np.abs(second_difference(samples, *each)) >> finer for each in directions)
+    return np.stack([_around_blocks(each) >> depth - finer - 4 for each in own])
+
+
+def _around_blocks(values: np.ndarray) -> np.ndarray:
+    """Return the weighted sum of the values around the block of each."""
+    for axis, length in enumerate(values.shape):
+        places = np.arange(0, length, BLOCK)[:, None] + np.arange(len(WEIGHTS)) - 3
+        values = np.take(values, np.clip(places, 0, length - 1), axis)
+        values = np.moveaxis(values, axis + 1, -1) @ np.array(WEIGHTS)
+        values = np.repeat(values, BLOCK, axis).take(range(length), axis)
+    return values
 
 
 def filtered(samples: np.ndarray, weighted: np.ndarray, bits: int, depth: int) -> np.ndarray:

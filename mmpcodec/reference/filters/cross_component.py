@@ -15,6 +15,7 @@ from mmpcodec.reference.blocks.prediction import MOST_VALUE, solved
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST,
+    LEAST_GAIN,
     MOST,
     InBands,
     filtered,
@@ -97,7 +98,7 @@ class CrossComponentFilter(InBands):
         """Fit coefficients to a source plane, and filter with them.
 
         The filter reads those planes that lower the squared error the most, less lambda times the
-        bits of their coefficients.
+        bits of their coefficients. It reads none that gain less than ``LEAST_GAIN`` says.
 
         Parameters
         ----------
@@ -120,7 +121,9 @@ class CrossComponentFilter(InBands):
             return NO_CROSS_COMPONENT, samples
         gram = self._total(self._gram, source, samples, planes, depth=depth, threads=threads)
         price = price_of(len(TAPS), lambda_fixed, depth)
-        best, chosen = 0, NO_CROSS_COMPONENT
+        # Gains are in 1/65536 squared error in 1/2**14.
+        least = (int(gram[-1, -1]) << LAMBDA_FRACTION_BITS + 2 * FRACTION_BITS) // LEAST_GAIN
+        best, chosen = least, NO_CROSS_COMPONENT
         for read in ((0,), (1,), (0, 1)) if len(planes) > 1 else ((0,),):
             terms = [number * len(TAPS) + tap for number in read for tap in range(len(TAPS))]
             fitted, gain = _fitted(gram[np.ix_([*terms, -1], [*terms, -1])])

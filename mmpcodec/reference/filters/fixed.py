@@ -13,11 +13,12 @@ from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
+    LEAST_GAIN,
     InBands,
     Tap,
     filtered,
     moved,
-    second_difference,
+    variations,
 )
 from mmpcodec.runtime import kernels
 
@@ -34,10 +35,6 @@ TAPS = (
     *((1, 1), (1, 2), (2, -1), (2, 0), (2, 1), (3, 0)),
 )
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
-BLOCK = 4
-"""Rows and columns of the samples that share a class."""
-WEIGHTS = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
-"""How much the variations of a row or column count, from three before a block to three after it."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
 ZERO = 64
@@ -66,37 +63,6 @@ def scales_of(value: int) -> list[int]:
 def value_of(scales: Sequence[int]) -> int:
     """Return the value of the tool from the scale of each activity in halves."""
     return sum(scale << 2 * activity for activity, scale in enumerate(scales))
-
-
-def variations(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
-    """Return how much a plane varies around the block of each sample, in four directions.
-
-    Parameters
-    ----------
-    samples : (H, W) uint8 or uint16 array
-        Unfiltered samples.
-    depth : int
-        Bits of a sample, 8 to 16.
-
-    Returns
-    -------
-    (4, H, W) int64 array
-        Weighted sums around the block of 4x4 samples that a sample lies in, in units of 8-bit
-        samples and 1/16: horizontal, vertical, along falling and along rising diagonals.
-    """
-    directions = ((0, 1), (1, 0), (1, 1), (1, -1))
-    own = (np.abs(second_difference(samples, *each)) for each in directions)
-    return np.stack([_around_blocks(each) >> extra_bits(depth) + 4 for each in own])
-
-
-def _around_blocks(values: np.ndarray) -> np.ndarray:
-    """Return the weighted sum of the values around the block of each."""
-    for axis, length in enumerate(values.shape):
-        places = np.arange(0, length, BLOCK)[:, None] + np.arange(len(WEIGHTS)) - 3
-        values = np.take(values, np.clip(places, 0, length - 1), axis)
-        values = np.moveaxis(values, axis + 1, -1) @ np.array(WEIGHTS)
-        values = np.repeat(values, BLOCK, axis).take(range(length), axis)
-    return values
 
 
 def classes_of(varied: np.ndarray, step: np.ndarray | int) -> tuple[np.ndarray, np.ndarray]:
@@ -218,6 +184,8 @@ class FixedFilters(InBands):
     ) -> int:
         """Choose the scale of least squared error for each activity; of equals the least.
 
+        All are 0 if the filters gain less than ``LEAST_GAIN`` says.
+
         Parameters
         ----------
         source, samples : (H, W) uint8 or uint16 arrays
@@ -236,6 +204,9 @@ class FixedFilters(InBands):
         found = self._total(self._errors, source, samples, steps, depth=depth, threads=threads)
         pairs = zip(steps.changes, found, strict=True)
         errors = sum(weight_of(change) * own for change, own in pairs)
+        unfiltered = errors[:, 0].sum()
+        if (unfiltered - errors.min(axis=1).sum()) * LEAST_GAIN < unfiltered:
+            return 0
         return value_of([own.index(min(own)) for own in errors.tolist()])
 
     def _filtered(

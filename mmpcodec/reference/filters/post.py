@@ -11,23 +11,21 @@ from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST,
+    LEAST_GAIN,
     MOST,
     InBands,
     filtered,
     price_of,
     second_difference,
-    sums_around,
+    variations,
 )
 
 CLASSES = 4
 """Number of activity classes."""
-ACTIVITIES = 25 * np.array([2, 6, 16])
-"""Least activity of the classes 1, 2 and 3, in units of 8-bit samples."""
+ACTIVITIES = 49 * np.array([2, 6, 16])
+"""Least activity of the classes 1, 2 and 3, in the units of ``variations``."""
 TAPS = ((0, 1), (0, 2), (1, -1), (1, 0), (1, 1), (2, 0))
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
-REACH = 2
-"""Most rows and columns to a sample whose activity counts."""
-
 Coefficients = tuple[tuple[int, ...], ...]
 """Coefficients of the four activity classes: for each six integers in 1/128, or () if it is off."""
 
@@ -36,7 +34,7 @@ OFF: Coefficients = ((),) * CLASSES
 
 
 def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
-    """Return the activity class of each sample, from the activity of the 5x5 samples around it.
+    """Return the activity class of each sample: how much the samples around its block vary.
 
     Parameters
     ----------
@@ -50,8 +48,8 @@ def activity_classes(samples: np.ndarray, depth: int = BYTE) -> np.ndarray:
     (H, W) int array
         0 (smooth) to 3.
     """
-    activity = sum(np.abs(second_difference(samples, *tap)) for tap in ((0, 1), (1, 0)))
-    return np.searchsorted(ACTIVITIES, sums_around(activity, REACH, depth), side="right")
+    across, down = variations(samples, depth, ((0, 1), (1, 0)))
+    return np.searchsorted(ACTIVITIES, across + down, side="right")
 
 
 def tap_differences(samples: np.ndarray) -> np.ndarray:
@@ -141,7 +139,7 @@ class PostFilter(InBands):
         """Fit coefficients to a source plane, and filter with them.
 
         A class is filtered only if this reduces the squared error by more than lambda times the
-        bits of its coefficients.
+        bits of its coefficients. None is if all gain less than ``LEAST_GAIN`` says.
 
         Parameters
         ----------
@@ -170,6 +168,9 @@ class PostFilter(InBands):
             own if gain << LAMBDA_FRACTION_BITS > price else ()
             for own, gain in zip(fitted, gains, strict=True)
         )
+        gained = sum(gain for own, gain in zip(chosen, gains, strict=True) if own)
+        if gained * LEAST_GAIN < sum(int(own[-1, -1]) for own in gram):
+            return OFF, samples
         if chosen != fitted:
             shown = self.apply(samples, chosen, depth, threads=threads)
         return chosen, shown
