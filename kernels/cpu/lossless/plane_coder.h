@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
@@ -42,19 +43,28 @@ public:
         predictors_->begin_row(row);
         blend_.begin_row(row);
         find_lines(row, 0);
-        for (int column = 0; column < plane_.width(); ++column) {
-            code_sample(row, column);
-            if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+        breaks_above_ = breaks_, breaks_ = 0, after_ = 0;
+        for (int column = 0; column < plane_.width();) {
+            const int run = run_at(row, column);
+            const int equal = run ? code_run(row, column, run) : 0;
+            for (const int end = column + equal; column < end; ++column) end_sample(row, column);
+            if (equal) find_lines(row, column);
+            if (equal < run || !run) {
+                code_sample(row, column, run > 0);
+                end_sample(row, column++);
+                after_ = column;
+            }
         }
         coder_.end_cell(row, plane_.width() - 1);
         plane_.end_row(row);
     }
 
 private:
+    static constexpr int kLeastRun = 8, kMostRun = 32;
     static constexpr int kTables = 4;
     static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
-    enum Decision { kZero, kNegative, kLength, kHigh = 16, kLongLength = 120, kDecisions = 142 };
+    enum Decision { kZero, kNegative, kLength, kRun = 13, kHigh = 16, kLongLength = 120, kDecisions = 142 };
 
     static int length_decision(int length) {
         return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
@@ -114,6 +124,82 @@ private:
         return v;
     }
 
+    // Returns the length of the run that may begin here, a power of two, or 0. In a run, all
+    // neighbours of each sample are equal.
+    MMP_INLINE int run_at(int row, int column) const {
+        const int32_t* here = plane_.sample(row, column);
+        const int stride = plane_.stride();
+        const int32_t w = here[-1];
+        if (here[-stride] != w || here[-stride - 1] != w || here[-stride + 1] != w ||
+            here[-2] != w || here[-3] != w)
+            return 0;
+        const auto off = [&](int right) __attribute__((always_inline)) {
+            const int32_t* at = here + right - stride;
+            return (loaded<Ints4>(at) ^ w) | (loaded<Ints4>(at - stride) ^ w) |
+                   (loaded<Ints4>(at - 2 * stride) ^ w);
+        };
+        const auto any = [](Ints4 v) __attribute__((always_inline)) {
+            return (v[0] | v[1] | v[2] | v[3]) != 0;
+        };
+        if (any(off(-3) | off(-1))) return 0;
+        const int most = std::min(kMostRun, plane_.width() - column);
+        int length = 0;
+        for (; length + 4 <= most; length += 4) {
+            Ints4 differs = off(length + 3);
+            for (int k = 0; k < q_; ++k) {
+                const int32_t* there = planes_.before[k]->sample(row, column);
+                differs |= loaded<Ints4>(there + length) ^ there[-1];
+            }
+            if (any(differs)) break;
+        }
+        return length < kLeastRun ? 0 : int(std::bit_floor(uint32_t(length)));
+    }
+
+    // Codes whether a run is whole, and where it breaks; returns how many samples are equal.
+    MMP_INLINE int code_run(int row, int column, int run) {
+        int32_t* here = plane_.sample(row, column);
+        const int32_t w = here[-1];
+        const int bits = bit_length(run) - 1;
+        select_run(row, column, bits - 2, w);
+        int equal = 0;
+        if (coder_.writes)
+            while (equal < run && std::abs(here[equal] - w) <= step_ / 2) ++equal;
+        if (code_bit(kRun, equal < run)) {
+            equal = int(coder_.plain(equal, bits));
+            ++breaks_;
+        } else {
+            equal = run;
+        }
+        std::fill_n(here, equal, w);
+        std::fill_n(plane_.error(row, column), equal, 0);
+        return equal;
+    }
+    MMP_INLINE void select_run(int row, int column, int length, int w) {
+        const int32_t* before[2] = {};
+        int others[2] = {};
+        for (int k = 0; k < q_; ++k) {
+            before[k] = planes_.before[k]->sample(row, column);
+            others[k] = *planes_.before[k]->error(row, column);
+        }
+        const uint32_t active = activity_class(activity_at(plane_.error(row, column), plane_.stride(), others, q_));
+        const uint32_t gap = activity_class(column - after_);
+        const uint32_t own = std::min(breaks_, 3), above = std::min(breaks_above_, 3);
+        const uint32_t n = length;
+        std::array<uint32_t, 16> contexts = {
+            hashed(w, q_ > 0 ? before[0][0] : 0, q_ > 1 ? before[1][0] : 0),
+            std::min(column - after_, 1023) * 4 + n,
+            (gap * 4 + own) * 4 + n,
+            (above * 4 + own) * 4 + n,
+            n * 32 + active,
+            std::min(plane_.width() - column, 1023)*4u + n,
+            std::min(breaks_, 31) * 32u + std::min(breaks_above_, 31),
+            (above * 4 + own) * 32 + gap,
+            n, n, n, n, n, n, n, n};
+        std::array<uint32_t, Models> used;
+        std::copy_n(contexts.begin(), Models, used.begin());
+        mixed_.select(used, {int(active), int(n * 3 + std::min(own, 2u)), int(gap * 4 + n), int(above * 4 + own)});
+    }
+
     // Finds the lines of the tables for the sample in this column. They do not depend on the sample
     // left of it, so they are fetched while that one is coded.
     MMP_INLINE void find_lines(int row, int column) {
@@ -138,7 +224,12 @@ private:
         return checked(lines_[table][key >> 29], key);
     }
 
-    MMP_INLINE void code_sample(int row, int column) {
+    MMP_INLINE void end_sample(int row, int column) {
+        if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+    }
+
+    // `breaks` says that the sample differs from the one left of it.
+    MMP_INLINE void code_sample(int row, int column, bool breaks) {
         int32_t* here = plane_.sample(row, column);
         const int stride = plane_.stride(), limit = plane_.most << kFractionBits;
         const Around v = find_around(row, column, here);
@@ -158,7 +249,7 @@ private:
 
         const int off = signed_class(median - predicted);
         select(v, predicted, active, off, (mended & 63) >> 3, seen);
-        *here = code_residual(predicted, *here);
+        *here = code_residual(predicted, *here, breaks && predicted == v.w);
 
         for (Seen* one : seen) one->learn(*here);
         const int error = (*here << kFractionBits) - fitted;
@@ -252,10 +343,10 @@ private:
         return bit;
     }
 
-    MMP_INLINE int code_residual(int predicted, int given) {
+    MMP_INLINE int code_residual(int predicted, int given, bool differs) {
         int size = 0;
         if (coder_.writes) size = (std::abs(given - predicted) + step_ / 2) / step_;
-        if (!code_bit(kZero, size != 0)) return predicted;
+        if (!differs && !code_bit(kZero, size != 0)) return predicted;
         // One loop codes these three, because code_bit() is compiled wherever it is called.
         enum { kSign, kSizeLength, kDigits } part = kSign;
         bool negative = predicted == plane_.most;
@@ -308,6 +399,7 @@ private:
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
     Seen* lines_[kTables];
+    int after_ = 0, breaks_ = 0, breaks_above_ = 0;
     Coder& coder_;
 };
 
