@@ -29,13 +29,15 @@ public:
         : planes_(planes),
           plane_(own),
           q_(planes.count),
+          noisy_(own.noisy),
+          tables_(noisy_ && Models == 8 ? 0 : kTables),
           step_(2 * tools.max_error + 1),
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
           predictors_(predictors_of(planes, tools.predictors)),
           blend_(tools.predictors, plane_.width()),
           mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
-          seen_(kTables),
+          seen_(tables_),
           coder_(coder) {}
 
     MMP_INLINE void code_row(int row) {
@@ -74,6 +76,11 @@ private:
         return length < 3 ? 10 + length : kHigh + 8 * (length - 3);
     }
 
+    // The models of noisy planes, in an order in which the first 8 need no tables.
+    static constexpr uint8_t kNoisyOrder[2][16] = {
+        {0, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 7},
+        {0, 2, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 1, 3, 4, 8}};
+
     std::array<int, Models> contexts_of() const {
         constexpr int kMatch = kMatchContexts, kFine = 64 * 64, kCoarse = 64 * 8;
         constexpr int kGray[16] = {0,     kMatch,   kMatch,  kMatch, 9 * 32,  kFine, kFine, kMatch,
@@ -81,7 +88,8 @@ private:
         constexpr int kColour[16] = {0,      kMatch, kFine,  kMatch, kMatch,  kFine, kFine, kFine,
                                      kMatch, 729,    9 * 32, 0,      kCoarse, kFine, 0,     kFine};
         std::array<int, Models> counts;
-        std::copy_n(q_ ? kColour : kGray, Models, counts.begin());
+        for (int i = 0; i < Models; ++i) 
+            counts[i] = (q_ ? kColour : kGray)[noisy_ ? kNoisyOrder[q_ > 0][i] : i];
         return counts;
     }
     std::array<int, kMostSets> rows_of(int sets) const {
@@ -160,7 +168,7 @@ private:
         int32_t* here = plane_.sample(row, column);
         const int32_t w = here[-1];
         const int bits = bit_length(run) - 1;
-        select_run(row, column, bits - 2, w);
+        select_run(row, column, bits - 3, w);
         int equal = 0;
         if (coder_.writes)
             while (equal < run && std::abs(here[equal] - w) <= step_ / 2) ++equal;
@@ -174,30 +182,42 @@ private:
         std::fill_n(plane_.error(row, column), equal, 0);
         return equal;
     }
+
+    // Chooses the contexts and the rows of weights of a run of 2^(length + 3) samples.
     MMP_INLINE void select_run(int row, int column, int length, int w) {
-        const int32_t* before[2] = {};
-        int others[2] = {};
+        int beside[2] = {}, others[2] = {};
         for (int k = 0; k < q_; ++k) {
-            before[k] = planes_.before[k]->sample(row, column);
+            beside[k] = *planes_.before[k]->sample(row, column);
             others[k] = *planes_.before[k]->error(row, column);
         }
-        const uint32_t active = activity_class(activity_at(plane_.error(row, column), plane_.stride(), others, q_));
-        const uint32_t gap = activity_class(column - after_);
-        const uint32_t own = std::min(breaks_, 3), above = std::min(breaks_above_, 3);
-        const uint32_t n = length;
-        std::array<uint32_t, 16> contexts = {
-            hashed(w, q_ > 0 ? before[0][0] : 0, q_ > 1 ? before[1][0] : 0),
-            std::min(column - after_, 1023) * 4 + n,
-            (gap * 4 + own) * 4 + n,
-            (above * 4 + own) * 4 + n,
-            n * 32 + active,
-            std::min(plane_.width() - column, 1023)*4u + n,
-            std::min(breaks_, 31) * 32u + std::min(breaks_above_, 31),
-            (above * 4 + own) * 32 + gap,
-            n, n, n, n, n, n, n, n};
+        const int active = activity_class(
+            activity_at(plane_.error(row, column), plane_.stride(), others, q_));
+        const int after = column - after_, gap = activity_class(after);
+        const int own = std::min(breaks_, 3), above = std::min(breaks_above_, 3);
+        const int both = above * 4 + own;
+        std::array<uint32_t, 16> contexts;
+        contexts.fill(length);
+        contexts[0] = hashed(w, beside[0], beside[1]);
+        contexts[1] = std::min(after, 1023) * 4 + length;
+        contexts[2] = (gap * 4 + own) * 4 + length;
+        contexts[3] = both * 4 + length;
+        contexts[4] = length * 32 + active;
+        contexts[5] = std::min(plane_.width() - column, 1023) * 4 + length;
+        contexts[6] = std::min(breaks_, 31) * 32 + std::min(breaks_above_, 31);
+        contexts[7] = both * 32 + gap;
+        mixed_.select(in_order(contexts),
+                      {active, length * 3 + std::min(own, 2), gap * 4 + length, both});
+    }
+
+    // Returns the contexts of the models in use.
+    MMP_INLINE std::array<uint32_t, Models> in_order(const std::array<uint32_t, 16>& all) const {
         std::array<uint32_t, Models> used;
-        std::copy_n(contexts.begin(), Models, used.begin());
-        mixed_.select(used, {int(active), int(n * 3 + std::min(own, 2u)), int(gap * 4 + n), int(above * 4 + own)});
+        if (noisy_) {
+            for (int i = 0; i < Models; ++i) used[i] = all[kNoisyOrder[q_ > 0][i]];
+        } else {
+            std::copy_n(all.begin(), Models, used.begin());
+        }
+        return used;
     }
 
     // Finds the lines of the tables for the sample in this column. They do not depend on the sample
@@ -207,6 +227,7 @@ private:
         uint32_t sum = 0;
         if (q_ > 0) sum += *planes_.before[0]->sample(row, column) * kHashFactors.of[0];
         if (q_ > 1) sum += *planes_.before[1]->sample(row, column) * kHashFactors.of[1];
+        if (!tables_) return;
 #pragma GCC unroll 4
         for (int table = 0; table < kTables; ++table) {
 #pragma GCC unroll 22
@@ -233,8 +254,8 @@ private:
         int32_t* here = plane_.sample(row, column);
         const int stride = plane_.stride(), limit = plane_.most << kFractionBits;
         const Around v = find_around(row, column, here);
-        Seen* seen[kTables];
-        for (int table = 0; table < kTables; ++table) seen[table] = &find_seen(table, v.w);
+        Seen none{}, *seen[kTables] = {&none, &none, &none, &none};
+        for (int table = 0; table < tables_; ++table) seen[table] = &find_seen(table, v.w);
         find_lines(row, column + 1);
         int predictions[kMostPredictors] = {};
         predictors_->predict(row, column, level_at(here, stride), predictions);
@@ -251,7 +272,7 @@ private:
         select(v, predicted, active, off, (mended & 63) >> 3, seen);
         *here = code_residual(predicted, *here, breaks && predicted == v.w);
 
-        for (Seen* one : seen) one->learn(*here);
+        for (int table = 0; table < tables_; ++table) seen[table]->learn(*here);
         const int error = (*here << kFractionBits) - fitted;
         corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
@@ -329,11 +350,11 @@ private:
                                    : one.uses > 2           ? 2
                                                             : 1);
         }
-        std::array<uint32_t, Models> used;
-        std::copy_n(contexts.begin(), Models, used.begin());
-        mixed_.select(used, {active, off * 3 + std::min(2, fraction / 3), agreed,
-                             q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
-                                : predicted >> std::max(0, bits_ - 5)});
+        const int third = noisy_ ? signed_class(ew) * 9 + signed_class(en) : agreed;
+        mixed_.select(in_order(contexts),
+                      {active, off * 3 + std::min(2, fraction / 3), third,
+                       q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
+                          : predicted >> std::max(0, bits_ - 5)});
     }
 
     MMP_INLINE int code_bit(int decision, int given) {
@@ -357,7 +378,7 @@ private:
         for (;;) {
             if (part == kSizeLength && (!longer || length >= lengths_ - 1)) {
                 part = kDigits, left = length;
-                plain = std::max(0, std::min(length - 3, lengths_ - 8));
+                plain = std::max(0, noisy_ ? length - 2 : std::min(length - 3, lengths_ - 8));
             }
             if (part == kDigits && left-- == plain) break;
             int decision = kNegative;
@@ -379,7 +400,8 @@ private:
         }
         if (plain)
             found = found << plain | int(coder_.plain(size & ((1 << plain) - 1), plain));
-        const int64_t sample = predicted + int64_t{step_} * (negative ? -found : found);
+        const int distance = negative ? -found : found;
+        const int64_t sample = predicted + int64_t{step_} * distance;
         const int over = step_ / 2;
         if (sample < -over || sample > plane_.most + over)
             throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is " +
@@ -391,7 +413,10 @@ private:
 
     const PlanesBeside planes_;
     LosslessPlane& plane_;
-    const int q_, step_, bits_, lengths_;
+    const int q_;
+    const bool noisy_;
+    const int tables_;  // tables of earlier samples in use
+    const int step_, bits_, lengths_;
     const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
     LogisticMixing<Models> mixed_;
@@ -399,6 +424,8 @@ private:
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
     Seen* lines_[kTables];
+    // Column after the last sample of the row outside of runs, and broken runs of this row and of
+    // the row above.
     int after_ = 0, breaks_ = 0, breaks_above_ = 0;
     Coder& coder_;
 };
