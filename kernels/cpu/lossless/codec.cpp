@@ -161,8 +161,6 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
         } else {
             part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
         }
-        part.map_rate = part.coder->rate();
-        part.coder->cells.start_at(part.map_rate);
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
         if (given) {
@@ -175,6 +173,8 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
         if (tools.models > kFewestModels && most > 0) {
             part.plane->noisy = part.coder->map_bit(kBitTotal / 2, given && is_noisy(*part.plane));
         }
+        part.map_rate = part.coder->rate();
+        part.coder->cells.start_at(part.map_rate);
     }
     for (int number = 0; number < count; ++number)
         if (parts[number].plane->most > 0)

@@ -34,6 +34,7 @@ public:
           step_(2 * tools.max_error + 1),
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
+          has_runs_(tools.predictors == 1),
           predictors_(predictors_of(planes, tools.predictors)),
           blend_(tools.predictors, plane_.width()),
           mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
@@ -47,7 +48,7 @@ public:
         find_lines(row, 0);
         breaks_above_ = breaks_, breaks_ = 0, after_ = 0;
         for (int column = 0; column < plane_.width();) {
-            const int run = run_at(row, column);
+            const int run = has_runs_ ? run_at(row, column) : 0;
             const int equal = run ? code_run(row, column, run) : 0;
             for (const int end = column + equal; column < end; ++column) end_sample(row, column);
             if (equal) find_lines(row, column);
@@ -417,6 +418,7 @@ private:
     const bool noisy_;
     const int tables_;  // tables of earlier samples in use
     const int step_, bits_, lengths_;
+    const bool has_runs_;
     const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
     LogisticMixing<Models> mixed_;
