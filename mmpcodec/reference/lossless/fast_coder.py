@@ -4,9 +4,9 @@ Source: section "Fast mode" of ``docs/format/format.md``; the digits are after M
 G. Seroussi and G. Sapiro, "The LOCO-I lossless image compression algorithm", 2000.
 """
 
-from mmpcodec.errors import CorruptStream
 import numpy as np
 
+from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
 from mmpcodec.reference.entropy.logistic_mixing import learned

@@ -63,7 +63,7 @@ def test_longer_rows(form):
 
 
 @pytest.mark.parametrize("noise", [0.3, 0.8])
-@pytest.mark.parametrize("form, error", [("form 2", 0), ("form 3", 0), ("form 2", 1)])
+@pytest.mark.parametrize(("form", "error"), [("form 2", 0), ("form 3", 0), ("form 2", 1)])
 def test_runs(form, error, noise):
     """Flat areas with runs of all lengths, some broken, beside noise of two amounts."""
     generator = np.random.default_rng(9)
