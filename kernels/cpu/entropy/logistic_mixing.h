@@ -42,7 +42,7 @@ class LogisticMixing {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one; `rows` the number
     // of rows of each set of weights in use, then zeros.
-    LogisticMixing(int decisions, const std::array<int, Models>& contexts,
+    LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
                const std::array<int, kMostSets>& rows, bool last_stage);
 
     MMP_INLINE void select(const std::array<uint32_t, Models>& contexts,

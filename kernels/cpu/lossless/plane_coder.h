@@ -34,10 +34,11 @@ public:
           step_(2 * tools.max_error + 1),
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
+          long_length_(kLongLength - (kLongGroup - near_groups()) * kLineDecisions),
           has_runs_(tools.predictors == 1),
           predictors_(predictors_of(planes, tools.predictors)),
           blend_(tools.predictors, plane_.width()),
-          mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
+          mixed_(decisions_of(), contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
           seen_(tables_),
           coder_(coder) {}
 
@@ -67,10 +68,23 @@ private:
     static constexpr int kTables = 4;
     static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
-    enum Decision { kZero, kNegative, kLength, kRun = 13, kHigh = 16, kLongLength = 120, kDecisions = 142 };
+    enum Decision { kZero, kNegative, kLength, kRun = 13, kHigh = 16, kLongLength = 120 };
 
-    static int length_decision(int length) {
-        return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
+    static constexpr int kLongGroup = kLongLength / kLineDecisions;
+
+    // Groups of decisions before those of long lengths.
+    int near_groups() const {
+        const int near = kHigh + 8 * std::max(0, lengths_ - 3);
+        return std::min(kLongGroup, (near + kLineDecisions - 1) / kLineDecisions);
+    }
+    Decisions decisions_of() const {
+        const int near = near_groups(), skipped = kLongGroup - near;
+        const int all = lengths_ < 7 ? near * kLineDecisions
+                                     : kLongLength + 2 * (lengths_ - 6) - skipped * kLineDecisions;
+        return {all, near, skipped};
+    }
+    int length_decision(int length) const {
+        return length < 5 ? kLength + 2 * length : long_length_ + 2 * (length - 5);
     }
     // Returns the decision on the highest bit below the leading one, less one.
     static int high_decision(int length) {
@@ -418,6 +432,7 @@ private:
     const bool noisy_;
     const int tables_;  // tables of earlier samples in use
     const int step_, bits_, lengths_;
+    const int long_length_;  // the decision on length 5
     const bool has_runs_;
     const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
