@@ -23,8 +23,11 @@ def lossless_samples(payload, height, width, depth, count, tools):
         occurring = range(2**depth) if tools["max error"] else values(coder, depth)
         plane = Plane(height, width, len(occurring) - 1)
         if plane.M > 0:
-            decoder = FastDecoder if tools["models"] == 2 else PlaneDecoder
-            decoder(coder, plane, before, tools).decode()
+            if tools["models"] == 2:
+                FastDecoder(coder, plane, before, tools).decode()
+            else:
+                noisy = coder.bit(32768)
+                PlaneDecoder(coder, plane, before, tools, noisy).decode()
         coder.end()
         before = [plane, *before[:1]]
         found[number] = np.array(occurring)[np.array(plane.x)]
@@ -161,23 +164,96 @@ def class_of(activity):
     return min(31, 2 * (digits - 1) + ((activity >> (digits - 2)) & 1))
 
 
+ORDER_OF_NOISY = (
+    (1, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 16, 2, 3, 4, 8),
+    (1, 3, 6, 7, 8, 10, 11, 12, 13, 14, 15, 16, 2, 4, 5, 9),
+)
+
+
 class PlaneDecoder:
-    def __init__(self, coder, plane, before, tools):
+    def __init__(self, coder, plane, before, tools, noisy):
+        self.noisy = noisy
+        order = ORDER_OF_NOISY[min(len(before), 1)] if noisy else range(1, 17)
+        self.order = tuple(order)[: tools["models"]]
+        self.runs = tools["predictors"] == 1
         self.plane = plane
         self.before = before  # P1 and P2
         self.M, self.b, self.e = plane.M, plane.M.bit_length(), tools["max error"]
         self.prediction = Prediction(plane, before, tools)
-        self.logistic_mixing = LogisticMixing(coder, tools)
+        self.logistic_mixing = LogisticMixing(coder, tools, self.order)
         self.means = {}  # B and n, by ("texture" or "skew", its number, act)
         self.tables = {n: Table(n) for n in (3, 6, 10, 22)}
 
     def decode(self):
         for row in range(self.plane.height):
             self.prediction.begin_row(row)
-            for column in range(self.plane.width):
-                self.sample(row, column)
+            self.row(row)
+            self.T = self.t
 
-    def sample(self, row, column):
+    T = 0  # broken runs of the row above
+
+    def row(self, row):
+        self.t = self.alone = column = 0
+        while column < self.plane.width:
+            n = self.longest_run(row, column) if self.runs else 0
+            same = self.run(row, column, n) if n else 0
+            column += same
+            if n == 0 or same < n:
+                self.sample(row, column, n > 0)
+                column += 1
+                self.alone = column
+
+    def longest_run(self, row, column):
+        W = self.plane.sample(row, column - 1)
+
+        def flat(n):
+            places = [(0, -3), (0, -2), (0, -1)]
+            places += [(i, j) for i in (-3, -2, -1) for j in range(-3, n + 3)]
+            return all(self.plane.sample(row + i, column + j) == W for i, j in places) and all(
+                earlier.sample(row, column + j) == earlier.sample(row, column - 1)
+                for earlier in self.before
+                for j in range(n)
+            )
+
+        for n in (32, 16, 8):
+            if column + n <= self.plane.width and flat(n):
+                return n
+        return 0
+
+    def run(self, row, column, n):
+        """How many samples of a run of n are W; they are set."""
+        plane = self.plane
+        W = plane.sample(row, column - 1)
+        N = (8, 16, 32).index(n)
+        near = [plane.residual(row + i, column + j) for i, j in PLACES[:6]]
+        act = activity_of(near, [earlier.residual(row, column) for earlier in self.before])[1]
+        d = column - self.alone
+        gap = class_of(d)
+        t, T = min(self.t, 3), min(self.T, 3)
+        P = [earlier.sample(row, column) for earlier in self.before]
+        contexts = (
+            h(W, *P),
+            4 * min(d, 1023) + N,
+            16 * gap + 4 * t + N,
+            16 * T + 4 * t + N,
+            32 * N + act,
+            4 * min(plane.width - column, 1023) + N,
+            32 * min(self.t, 31) + min(self.T, 31),
+            128 * T + 32 * t + gap,
+            *[N] * 8,
+        )
+        rows = act, 3 * N + min(t, 2), 4 * gap + N, 4 * T + t
+        same = n
+        if self.logistic_mixing.bit(13, [contexts[i - 1] for i in self.order], rows):
+            same = self.logistic_mixing.coder.plain(3 + N)
+            self.t += 1
+        for j in range(column, column + same):
+            self.prediction.fitted(row, j)
+            plane.x[row][j] = W
+            self.prediction.learn(row, j, W)
+        return same
+
+    def sample(self, row, column, breaks):
         plane, q = self.plane, len(self.before)
         v = [plane.sample(row + i, column + j) for i, j in PLACES]
         W, N, NW = v[:3]
@@ -201,13 +277,15 @@ class PlaneDecoder:
             table.look_up(P[0], P[1], v)
         E = [sc(residual) for residual in [*earlier_residuals, 0, 0][:2]]
         contexts = self.contexts(row, column, v, predicted, act, sc(median - predicted), near)
+        contexts = [contexts[i - 1] for i in self.order]
+        agreement = sum(4**i * t.agreement(predicted) for i, t in enumerate(self.tables.values()))
         rows = (
             act,
             3 * sc(median - predicted) + min(2, fraction // 3),
-            sum(4**i * t.agreement(predicted) for i, t in enumerate(self.tables.values())),
+            9 * sc(near[0]) + sc(near[1]) if self.noisy else agreement,
             9 * E[0] + E[1] if q > 0 else predicted >> max(0, self.b - 5),
         )
-        x = self.coded(predicted, contexts, rows)
+        x = self.coded(predicted, contexts, rows, breaks and predicted == W)
 
         plane.x[row][column] = x
         plane.residuals[row][column] = (64 * x - fitted + 32) >> 6
@@ -280,7 +358,7 @@ class PlaneDecoder:
             texts["above"],
         )
 
-    def coded(self, predicted, contexts, rows):
+    def coded(self, predicted, contexts, rows, differs):
         """The sample, by the decisions of number 7."""
         M, e = self.M, self.e
         s = 2 * e + 1
@@ -289,7 +367,7 @@ class PlaneDecoder:
         def mixed(decision):
             return self.logistic_mixing.bit(decision, contexts, rows)
 
-        if mixed(0) == 0:
+        if not differs and mixed(0) == 0:
             return predicted
         if predicted == 0:
             below = 0
@@ -303,7 +381,7 @@ class PlaneDecoder:
                 break
             L = length + 1
         r = 1
-        k = max(0, min(L - 3, most - 8))
+        k = max(0, L - 2 if self.noisy else min(L - 3, most - 8))
         for i in range(L - k):
             if i >= 3:
                 decision = 16 + 8 * (L - 1 - i)
@@ -443,8 +521,9 @@ def learn(model, bit):
 
 
 class LogisticMixing:
-    def __init__(self, coder, tools):
+    def __init__(self, coder, tools, numbers):
         self.coder = coder
+        self.numbers = numbers  # of the models in use
         self.count = tools["models"]
         self.last_stage = tools["last stage"]
         self.models = [{} for _ in range(self.count)]  # of each, p and n
@@ -456,7 +535,7 @@ class LogisticMixing:
         known = []
         for i, model in enumerate(self.models):
             name = contexts[i], decision
-            if i + 1 in (1, 12, 15):
+            if self.numbers[i] in (1, 12, 15):
                 y = ((contexts[i] + (decision >> 4) * 2654435761) * 789269575) % 2**32
                 name = (y ^ (y >> 15)) % 2**16, decision % 16
             known.append(model.setdefault(name, [32768, 0]))

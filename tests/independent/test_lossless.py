@@ -83,3 +83,16 @@ def test_decodes_planes_of_few_values():
     samples = picture((5, 8, 3), 8, 6) // 64 * 50
     samples[..., 0] = 33
     check(samples, 8, (*ALL_ON, 0))
+
+
+@pytest.mark.parametrize("noise", [20, 60])
+@pytest.mark.parametrize(("count", "error"), [(1, 0), (3, 0), (1, 1)])
+@pytest.mark.parametrize("form", [2, 3])
+def test_decodes_runs(form, count, error, noise):
+    """Flat areas beside columns of noise, with some broken runs."""
+    rng = np.random.default_rng(14)
+    samples = np.full((9, 70, count), 3)
+    samples[:, :noise] = rng.integers(0, 8, (9, noise, count))
+    samples[5:, 20:] = 4
+    samples[8, 50] = 6
+    check(samples.astype(np.uint16), 8, (*LOSSLESS_FORMS[form][:4], error))

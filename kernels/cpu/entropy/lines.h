@@ -21,16 +21,23 @@ constexpr int kLineDecisions = 16;
 constexpr uint32_t kHalfOfModel = 32768, kMostModelUses = 127;
 constexpr int kLeastOfModel = 32;
 
+// The decisions of a coder that skips some numbers of the format, so that its tables are as large as
+// it needs: groups of 16 decisions from `first_far` on have a number in hashes that is larger by
+// `skipped`.
+struct Decisions {
+    int count, first_far, skipped;
+};
+
 template <int Models>
 class ModelLines {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one.
-    ModelLines(int decisions, const std::array<int, Models>& contexts)
-        : counts_(contexts), models_(count(decisions, contexts)) {
+    ModelLines(const Decisions& decisions, const std::array<int, Models>& contexts)
+        : decisions_(decisions), counts_(contexts), models_(count(decisions.count, contexts)) {
         uint32_t* next = models_.get();
         for (int i = 0; i < Models; ++i) {
             start_[i] = lines_[i] = next;
-            next += lines_of(contexts[i], groups(decisions)) * kLineDecisions;
+            next += lines_of(contexts[i], groups(decisions.count)) * kLineDecisions;
         }
     }
 
@@ -62,18 +69,20 @@ private:
 
     MMP_INLINE void find_group(int group) {
         group_ = group;
+        const uint32_t number = group + (group >= decisions_.first_far ? decisions_.skipped : 0);
         for (int i = 0; i < Models; ++i) {
             uint32_t line = contexts_[i];
             if (counts_[i]) {
                 line += uint32_t(group) * uint32_t(counts_[i]);
             } else {
-                line = (line + uint32_t(group) * 2654435761u) * 789269575u;
+                line = (line + number * 2654435761u) * 789269575u;
                 line = (line ^ line >> 15) % kHashedLines;
             }
             lines_[i] = start_[i] + size_t(line) * kLineDecisions;
         }
     }
 
+    Decisions decisions_;
     std::array<int, Models> counts_;
     ZeroedLines<uint32_t> models_;
     std::array<uint32_t, Models> contexts_{};

@@ -21,9 +21,9 @@ MixTables::MixTables() {
 }
 
 template <int Models>
-LogisticMixing<Models>::LogisticMixing(int decisions, const std::array<int, Models>& contexts,
+LogisticMixing<Models>::LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
                              const std::array<int, kMostSets>& rows, bool last_stage)
-    : decisions_((decisions + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
+    : decisions_((decisions.count + kLineDecisions - 1) / kLineDecisions * kLineDecisions),
       sets_(int(std::count_if(rows.begin(), rows.end(), [](int count) { return count > 0; }))),
       lines_(decisions, contexts),
       weights_([&] {

@@ -42,7 +42,7 @@ class LogisticMixing {
 public:
     // `contexts` holds the number of contexts of each model, 0 for a hashed one; `rows` the number
     // of rows of each set of weights in use, then zeros.
-    LogisticMixing(int decisions, const std::array<int, Models>& contexts,
+    LogisticMixing(const Decisions& decisions, const std::array<int, Models>& contexts,
                const std::array<int, kMostSets>& rows, bool last_stage);
 
     MMP_INLINE void select(const std::array<uint32_t, Models>& contexts,
@@ -67,6 +67,12 @@ private:
     MMP_INLINE int16_t* weights(int set, int decision) const {
         return weights_.get() + (set_start_[set] + row_[set] + decision) * Models;
     }
+    MMP_INLINE Ints4 products(const int16_t* weights) const;
+    MMP_INLINE void learn_weights(int set, int decision, int gain);
+    static MMP_INLINE Ints4 limited(Ints4 v, int least, int most) {
+        v = v < least ? Ints4{} + least : v;
+        return v > most ? Ints4{} + most : v;
+    }
     MMP_INLINE uint16_t& seen(int set, int decision) {
         return seen_[set_start_[set] + row_[set] + decision];
     }
@@ -84,7 +90,7 @@ private:
     // What predict() leaves for learn().
     alignas(32) int16_t stretched_[Models];
     alignas(32) uint32_t used_[Models];
-    int mixed_[kMostSets];  // the logarithm of odds by each set
+    alignas(16) int32_t mixed_[kMostSets];  // the logarithm of odds by each set
     int together_;          // and by all
     uint16_t* stage_ = nullptr;
 };
@@ -93,26 +99,34 @@ template <int Models>
 MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
     lines_.find(decision);
     for (int from = 0; from < Models; from += 8) {
-        Shorts8 stretched;
-        for (int i = 0; i < 8; ++i) {
-            const uint32_t model = *lines_.at(from + i, decision);
-            used_[from + i] = model;
-            stretched[i] = kMix.stretch[uint16_t(model) >> 4];
-        }
+        const auto model = [&](int i) __attribute__((always_inline)) {
+            return *lines_.at(from + i, decision);
+        };
+        const Unsigned8 used = {model(0), model(1), model(2), model(3),
+                                model(4), model(5), model(6), model(7)};
+        const auto odds = [&](int i) __attribute__((always_inline)) {
+            return kMix.stretch[uint16_t(used[i]) >> 4];
+        };
+        const Shorts8 stretched = {odds(0), odds(1), odds(2), odds(3),
+                                   odds(4), odds(5), odds(6), odds(7)};
+        store(used_ + from, used);
         store(stretched_ + from, stretched);
     }
-    int together = 0;
-    for (int set = 0; set < sets_; ++set) {
-        const int16_t* w = weights(set, decision);
-        Ints4 sums{};
-        for (int from = 0; from < Models; from += 8)
-            sums += sums_of_pairs(loaded<Shorts8>(w + from) + kStartWeight,
-                                  loaded<Shorts8>(stretched_ + from));
-        mixed_[set] = std::clamp((sums[0] + sums[2] + (sums[1] + sums[3])) >> 14, -kMostMixed,
-                                 kMostMixed);
-        together += (kStartShare + shares_[decision * kMostSets + set]) * mixed_[set];
+    if (sets_ == 1) {
+        const Ints4 sums = products(weights(0, decision));
+        together_ = mixed_[0] = std::clamp((sums[0] + sums[2] + (sums[1] + sums[3])) >> 14,
+                                           -kMostMixed, kMostMixed);
+    } else {
+        const Ints4 sums =
+            sums_of_each(products(weights(0, decision)), products(weights(1, decision)),
+                         products(weights(2, decision)), products(weights(3, decision))) >> 14;
+        const Ints4 mixed = limited(sums, -kMostMixed, kMostMixed);
+        store(mixed_, mixed);
+        const Ints4 parts =
+            (loaded<Ints4>(&shares_[decision * kMostSets]) + kStartShare) * mixed;
+        together_ = std::clamp((parts[0] + parts[2] + (parts[1] + parts[3])) >> 16, -kMostMixed,
+                               kMostMixed);
     }
-    together_ = sets_ == 1 ? mixed_[0] : std::clamp(together >> 16, -kMostMixed, kMostMixed);
     const int probability = kMix.squash[together_ + kMostMixed];
     if (!stages_) return probability;
     const int t = std::clamp(together_ + 2048, 0, 4095), k = t >> 7, f = t & 127;
@@ -124,28 +138,49 @@ MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
 }
 
 template <int Models>
+MMP_INLINE Ints4 LogisticMixing<Models>::products(const int16_t* weights) const {
+    Ints4 sums{};
+    for (int from = 0; from < Models; from += 8)
+        sums += sums_of_pairs(loaded<Shorts8>(weights + from) + kStartWeight,
+                              loaded<Shorts8>(stretched_ + from));
+    return sums;
+}
+
+template <int Models>
+MMP_INLINE void LogisticMixing<Models>::learn_weights(int set, int decision, int gain) {
+    int16_t* w = weights(set, decision);
+    const Shorts8 gains = Shorts8{} + int16_t(gain);
+    for (int from = 0; from < Models; from += 8) {
+        const Shorts8 product = high_products(4 * loaded<Shorts8>(stretched_ + from), gains);
+        Shorts8 moved = loaded<Shorts8>(w + from) + ((product + 1) >> 1);
+        moved = moved < kLeastStored ? Shorts8{} + kLeastStored : moved;
+        store(w + from, moved > kMostStored ? Shorts8{} + kMostStored : moved);
+    }
+}
+
+template <int Models>
 MMP_INLINE void LogisticMixing<Models>::learn(int decision, int bit) {
     const int32_t target = bit << 16;
     if (stage_) *stage_ = uint16_t(*stage_ + ((std::min(target, 65535) - *stage_) >> 6));
-    const int error = target - kMix.squash[together_ + kMostMixed];
-    for (int set = 0; set < sets_; ++set) {
-        if (sets_ > 1) {
-            int32_t& share = shares_[decision * kMostSets + set];
-            const int moved = kStartShare + share + ((4 * mixed_[set] * error + (1 << 17)) >> 18);
-            share = std::clamp(moved, -kMostShare, kMostShare) - kStartShare;
-        }
+    const auto gain = [&](int set) __attribute__((always_inline)) {
         uint16_t& seen = this->seen(set, decision);
         const int off = (target - kMix.squash[mixed_[set] + kMostMixed]) >> 4;
-        const int gain = std::clamp(kWeightRates.of[seen] * off, -32767, 32767);
-        if (seen < kRates - 1) ++seen;
-        int16_t* w = weights(set, decision);
-        const Shorts8 gains = Shorts8{} + int16_t(gain);
-        for (int from = 0; from < Models; from += 8) {
-            const Shorts8 product = high_products(4 * loaded<Shorts8>(stretched_ + from), gains);
-            Shorts8 moved = loaded<Shorts8>(w + from) + ((product + 1) >> 1);
-            moved = moved < kLeastStored ? Shorts8{} + kLeastStored : moved;
-            store(w + from, moved > kMostStored ? Shorts8{} + kMostStored : moved);
-        }
+        const int found = kWeightRates.of[seen] * off;
+        seen += seen < kRates - 1;
+        return found;
+    };
+    constexpr int kMostGain = 32767;
+    if (sets_ == 1) {
+        learn_weights(0, decision, std::clamp(gain(0), -kMostGain, kMostGain));
+    } else {
+        const int error = target - kMix.squash[together_ + kMostMixed];
+        int32_t* shares = &shares_[decision * kMostSets];
+        const Ints4 moved = loaded<Ints4>(shares) + kStartShare +
+                            ((loaded<Ints4>(mixed_) * (4 * error) + (1 << 17)) >> 18);
+        store(shares, limited(moved, -kMostShare, kMostShare) - kStartShare);
+        const Ints4 gains =
+            limited(Ints4{gain(0), gain(1), gain(2), gain(3)}, -kMostGain, kMostGain);
+        for (int set = 0; set < kMostSets; ++set) learn_weights(set, decision, gains[set]);
     }
     constexpr uint32_t kLeast = kLeastOfModel, kMost = 65536 - kLeastOfModel;
     // The probability of the bit that did not occur shrinks; its product fits 32 bits.

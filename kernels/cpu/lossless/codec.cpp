@@ -138,6 +138,15 @@ std::unique_ptr<RowCoder> rows_of(const std::vector<Part>& parts, int number,
                              : make.template operator()<Coder<16>>();
 }
 
+// Whether fewer than half of the samples are equal to the one left of them.
+bool is_noisy(const LosslessPlane& plane) {
+    int64_t equal = 0;
+    for (int row = 0; row < plane.height(); ++row)
+        for (int column = 1; column < plane.width(); ++column)
+            equal += *plane.sample(row, column) == *plane.sample(row, column - 1);
+    return 2 * equal < int64_t{plane.height()} * plane.width();
+}
+
 // Codes all planes, each by a thread. A plane is two rows behind the one before it.
 void code_planes(std::vector<Part>& parts, const uint16_t* given, const LosslessShape& shape,
                  const LosslessTools& tools, int threads, const Progress& progress,
@@ -152,8 +161,6 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
         } else {
             part.values = code_values(*part.coder, samples, shape.plane_size(), shape.depth);
         }
-        part.map_rate = part.coder->rate();
-        part.coder->cells.start_at(part.map_rate);
         const int most = int(part.values.size()) - 1;
         part.plane = std::make_unique<LosslessPlane>(shape.height, shape.width, most);
         if (given) {
@@ -163,6 +170,11 @@ void code_planes(std::vector<Part>& parts, const uint16_t* given, const Lossless
                 for (int column = 0; column < shape.width; ++column)
                     *part.plane->sample(row, column) = number_of[*samples++];
         }
+        if (tools.models > kFewestModels && most > 0) {
+            part.plane->noisy = part.coder->map_bit(kBitTotal / 2, given && is_noisy(*part.plane));
+        }
+        part.map_rate = part.coder->rate();
+        part.coder->cells.start_at(part.map_rate);
     }
     for (int number = 0; number < count; ++number)
         if (parts[number].plane->most > 0)

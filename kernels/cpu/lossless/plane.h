@@ -58,6 +58,7 @@ public:
     int stride() const { return stride_; }
 
     const int most;  // largest sample
+    bool noisy = false;  // whether few samples are repeated
 
 private:
     size_t place(int row, int column) const {

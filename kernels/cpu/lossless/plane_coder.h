@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
@@ -28,13 +29,17 @@ public:
         : planes_(planes),
           plane_(own),
           q_(planes.count),
+          noisy_(own.noisy),
+          tables_(noisy_ && Models == 8 ? 0 : kTables),
           step_(2 * tools.max_error + 1),
           bits_(bit_length(plane_.most)),
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
+          long_length_(kLongLength - (kLongGroup - near_groups()) * kLineDecisions),
+          has_runs_(tools.predictors == 1),
           predictors_(predictors_of(planes, tools.predictors)),
           blend_(tools.predictors, plane_.width()),
-          mixed_(kDecisions, contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
-          seen_(kTables),
+          mixed_(decisions_of(), contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
+          seen_(tables_),
           coder_(coder) {}
 
     MMP_INLINE void code_row(int row) {
@@ -42,27 +47,54 @@ public:
         predictors_->begin_row(row);
         blend_.begin_row(row);
         find_lines(row, 0);
-        for (int column = 0; column < plane_.width(); ++column) {
-            code_sample(row, column);
-            if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+        breaks_above_ = breaks_, breaks_ = 0, after_ = 0;
+        for (int column = 0; column < plane_.width();) {
+            const int run = has_runs_ ? run_at(row, column) : 0;
+            const int equal = run ? code_run(row, column, run) : 0;
+            for (const int end = column + equal; column < end; ++column) end_sample(row, column);
+            if (equal) find_lines(row, column);
+            if (equal < run || !run) {
+                code_sample(row, column, run > 0);
+                end_sample(row, column++);
+                after_ = column;
+            }
         }
         coder_.end_cell(row, plane_.width() - 1);
         plane_.end_row(row);
     }
 
 private:
+    static constexpr int kLeastRun = 8, kMostRun = 32;
     static constexpr int kTables = 4;
     static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
-    enum Decision { kZero, kNegative, kLength, kHigh = 16, kLongLength = 120, kDecisions = 142 };
+    enum Decision { kZero, kNegative, kLength, kRun = 13, kHigh = 16, kLongLength = 120 };
 
-    static int length_decision(int length) {
-        return length < 5 ? kLength + 2 * length : kLongLength + 2 * (length - 5);
+    static constexpr int kLongGroup = kLongLength / kLineDecisions;
+
+    // Groups of decisions before those of long lengths.
+    int near_groups() const {
+        const int near = kHigh + 8 * std::max(0, lengths_ - 3);
+        return std::min(kLongGroup, (near + kLineDecisions - 1) / kLineDecisions);
+    }
+    Decisions decisions_of() const {
+        const int near = near_groups(), skipped = kLongGroup - near;
+        const int all = lengths_ < 7 ? near * kLineDecisions
+                                     : kLongLength + 2 * (lengths_ - 6) - skipped * kLineDecisions;
+        return {all, near, skipped};
+    }
+    int length_decision(int length) const {
+        return length < 5 ? kLength + 2 * length : long_length_ + 2 * (length - 5);
     }
     // Returns the decision on the highest bit below the leading one, less one.
     static int high_decision(int length) {
         return length < 3 ? 10 + length : kHigh + 8 * (length - 3);
     }
+
+    // The models of noisy planes, in an order in which the first 8 need no tables.
+    static constexpr uint8_t kNoisyOrder[2][16] = {
+        {0, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 7},
+        {0, 2, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 1, 3, 4, 8}};
 
     std::array<int, Models> contexts_of() const {
         constexpr int kMatch = kMatchContexts, kFine = 64 * 64, kCoarse = 64 * 8;
@@ -71,7 +103,8 @@ private:
         constexpr int kColour[16] = {0,      kMatch, kFine,  kMatch, kMatch,  kFine, kFine, kFine,
                                      kMatch, 729,    9 * 32, 0,      kCoarse, kFine, 0,     kFine};
         std::array<int, Models> counts;
-        std::copy_n(q_ ? kColour : kGray, Models, counts.begin());
+        for (int i = 0; i < Models; ++i) 
+            counts[i] = (q_ ? kColour : kGray)[noisy_ ? kNoisyOrder[q_ > 0][i] : i];
         return counts;
     }
     std::array<int, kMostSets> rows_of(int sets) const {
@@ -114,6 +147,94 @@ private:
         return v;
     }
 
+    // Returns the length of the run that may begin here, a power of two, or 0. In a run, all
+    // neighbours of each sample are equal.
+    MMP_INLINE int run_at(int row, int column) const {
+        const int32_t* here = plane_.sample(row, column);
+        const int stride = plane_.stride();
+        const int32_t w = here[-1];
+        if (here[-stride] != w || here[-stride - 1] != w || here[-stride + 1] != w ||
+            here[-2] != w || here[-3] != w)
+            return 0;
+        const auto off = [&](int right) __attribute__((always_inline)) {
+            const int32_t* at = here + right - stride;
+            return (loaded<Ints4>(at) ^ w) | (loaded<Ints4>(at - stride) ^ w) |
+                   (loaded<Ints4>(at - 2 * stride) ^ w);
+        };
+        const auto any = [](Ints4 v) __attribute__((always_inline)) {
+            return (v[0] | v[1] | v[2] | v[3]) != 0;
+        };
+        if (any(off(-3) | off(-1))) return 0;
+        const int most = std::min(kMostRun, plane_.width() - column);
+        int length = 0;
+        for (; length + 4 <= most; length += 4) {
+            Ints4 differs = off(length + 3);
+            for (int k = 0; k < q_; ++k) {
+                const int32_t* there = planes_.before[k]->sample(row, column);
+                differs |= loaded<Ints4>(there + length) ^ there[-1];
+            }
+            if (any(differs)) break;
+        }
+        return length < kLeastRun ? 0 : int(std::bit_floor(uint32_t(length)));
+    }
+
+    // Codes whether a run is whole, and where it breaks; returns how many samples are equal.
+    MMP_INLINE int code_run(int row, int column, int run) {
+        int32_t* here = plane_.sample(row, column);
+        const int32_t w = here[-1];
+        const int bits = bit_length(run) - 1;
+        select_run(row, column, bits - 3, w);
+        int equal = 0;
+        if (coder_.writes)
+            while (equal < run && std::abs(here[equal] - w) <= step_ / 2) ++equal;
+        if (code_bit(kRun, equal < run)) {
+            equal = int(coder_.plain(equal, bits));
+            ++breaks_;
+        } else {
+            equal = run;
+        }
+        std::fill_n(here, equal, w);
+        std::fill_n(plane_.error(row, column), equal, 0);
+        return equal;
+    }
+
+    // Chooses the contexts and the rows of weights of a run of 2^(length + 3) samples.
+    MMP_INLINE void select_run(int row, int column, int length, int w) {
+        int beside[2] = {}, others[2] = {};
+        for (int k = 0; k < q_; ++k) {
+            beside[k] = *planes_.before[k]->sample(row, column);
+            others[k] = *planes_.before[k]->error(row, column);
+        }
+        const int active = activity_class(
+            activity_at(plane_.error(row, column), plane_.stride(), others, q_));
+        const int after = column - after_, gap = activity_class(after);
+        const int own = std::min(breaks_, 3), above = std::min(breaks_above_, 3);
+        const int both = above * 4 + own;
+        std::array<uint32_t, 16> contexts;
+        contexts.fill(length);
+        contexts[0] = hashed(w, beside[0], beside[1]);
+        contexts[1] = std::min(after, 1023) * 4 + length;
+        contexts[2] = (gap * 4 + own) * 4 + length;
+        contexts[3] = both * 4 + length;
+        contexts[4] = length * 32 + active;
+        contexts[5] = std::min(plane_.width() - column, 1023) * 4 + length;
+        contexts[6] = std::min(breaks_, 31) * 32 + std::min(breaks_above_, 31);
+        contexts[7] = both * 32 + gap;
+        mixed_.select(in_order(contexts),
+                      {active, length * 3 + std::min(own, 2), gap * 4 + length, both});
+    }
+
+    // Returns the contexts of the models in use.
+    MMP_INLINE std::array<uint32_t, Models> in_order(const std::array<uint32_t, 16>& all) const {
+        std::array<uint32_t, Models> used;
+        if (noisy_) {
+            for (int i = 0; i < Models; ++i) used[i] = all[kNoisyOrder[q_ > 0][i]];
+        } else {
+            std::copy_n(all.begin(), Models, used.begin());
+        }
+        return used;
+    }
+
     // Finds the lines of the tables for the sample in this column. They do not depend on the sample
     // left of it, so they are fetched while that one is coded.
     MMP_INLINE void find_lines(int row, int column) {
@@ -121,6 +242,7 @@ private:
         uint32_t sum = 0;
         if (q_ > 0) sum += *planes_.before[0]->sample(row, column) * kHashFactors.of[0];
         if (q_ > 1) sum += *planes_.before[1]->sample(row, column) * kHashFactors.of[1];
+        if (!tables_) return;
 #pragma GCC unroll 4
         for (int table = 0; table < kTables; ++table) {
 #pragma GCC unroll 22
@@ -138,12 +260,17 @@ private:
         return checked(lines_[table][key >> 29], key);
     }
 
-    MMP_INLINE void code_sample(int row, int column) {
+    MMP_INLINE void end_sample(int row, int column) {
+        if (column % kCellSide == kCellSide - 1) coder_.end_cell(row, column);
+    }
+
+    // `breaks` says that the sample differs from the one left of it.
+    MMP_INLINE void code_sample(int row, int column, bool breaks) {
         int32_t* here = plane_.sample(row, column);
         const int stride = plane_.stride(), limit = plane_.most << kFractionBits;
         const Around v = find_around(row, column, here);
-        Seen* seen[kTables];
-        for (int table = 0; table < kTables; ++table) seen[table] = &find_seen(table, v.w);
+        Seen none{}, *seen[kTables] = {&none, &none, &none, &none};
+        for (int table = 0; table < tables_; ++table) seen[table] = &find_seen(table, v.w);
         find_lines(row, column + 1);
         int predictions[kMostPredictors] = {};
         predictors_->predict(row, column, level_at(here, stride), predictions);
@@ -158,9 +285,9 @@ private:
 
         const int off = signed_class(median - predicted);
         select(v, predicted, active, off, (mended & 63) >> 3, seen);
-        *here = code_residual(predicted, *here);
+        *here = code_residual(predicted, *here, breaks && predicted == v.w);
 
-        for (Seen* one : seen) one->learn(*here);
+        for (int table = 0; table < tables_; ++table) seen[table]->learn(*here);
         const int error = (*here << kFractionBits) - fitted;
         corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
@@ -238,11 +365,11 @@ private:
                                    : one.uses > 2           ? 2
                                                             : 1);
         }
-        std::array<uint32_t, Models> used;
-        std::copy_n(contexts.begin(), Models, used.begin());
-        mixed_.select(used, {active, off * 3 + std::min(2, fraction / 3), agreed,
-                             q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
-                                : predicted >> std::max(0, bits_ - 5)});
+        const int third = noisy_ ? signed_class(ew) * 9 + signed_class(en) : agreed;
+        mixed_.select(in_order(contexts),
+                      {active, off * 3 + std::min(2, fraction / 3), third,
+                       q_ ? signed_class(v.others[0]) * 9 + signed_class(v.others[1])
+                          : predicted >> std::max(0, bits_ - 5)});
     }
 
     MMP_INLINE int code_bit(int decision, int given) {
@@ -252,10 +379,10 @@ private:
         return bit;
     }
 
-    MMP_INLINE int code_residual(int predicted, int given) {
+    MMP_INLINE int code_residual(int predicted, int given, bool differs) {
         int size = 0;
         if (coder_.writes) size = (std::abs(given - predicted) + step_ / 2) / step_;
-        if (!code_bit(kZero, size != 0)) return predicted;
+        if (!differs && !code_bit(kZero, size != 0)) return predicted;
         // One loop codes these three, because code_bit() is compiled wherever it is called.
         enum { kSign, kSizeLength, kDigits } part = kSign;
         bool negative = predicted == plane_.most;
@@ -266,7 +393,7 @@ private:
         for (;;) {
             if (part == kSizeLength && (!longer || length >= lengths_ - 1)) {
                 part = kDigits, left = length;
-                plain = std::max(0, std::min(length - 3, lengths_ - 8));
+                plain = std::max(0, noisy_ ? length - 2 : std::min(length - 3, lengths_ - 8));
             }
             if (part == kDigits && left-- == plain) break;
             int decision = kNegative;
@@ -288,7 +415,8 @@ private:
         }
         if (plain)
             found = found << plain | int(coder_.plain(size & ((1 << plain) - 1), plain));
-        const int64_t sample = predicted + int64_t{step_} * (negative ? -found : found);
+        const int distance = negative ? -found : found;
+        const int64_t sample = predicted + int64_t{step_} * distance;
         const int over = step_ / 2;
         if (sample < -over || sample > plane_.most + over)
             throw CorruptPayload("sample is " + std::to_string(sample) + ", allowed is " +
@@ -300,7 +428,12 @@ private:
 
     const PlanesBeside planes_;
     LosslessPlane& plane_;
-    const int q_, step_, bits_, lengths_;
+    const int q_;
+    const bool noisy_;
+    const int tables_;  // tables of earlier samples in use
+    const int step_, bits_, lengths_;
+    const int long_length_;  // the decision on length 5
+    const bool has_runs_;
     const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
     LogisticMixing<Models> mixed_;
@@ -308,6 +441,9 @@ private:
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
     Seen* lines_[kTables];
+    // Column after the last sample of the row outside of runs, and broken runs of this row and of
+    // the row above.
+    int after_ = 0, breaks_ = 0, breaks_above_ = 0;
     Coder& coder_;
 };
 

@@ -49,15 +49,18 @@ public:
           faded_(size_t(strips_) * sums_),
           spread_(size_t(strips_) * sums_),
           carried_(sums_),
-          kernels_(strips_) {}
+          kernels_(strips_),
+          fitted_(groups()) {}
 
-    // Fits the weights of a row; the row above must be complete. All strips of the first row have
+    // Finds the sums of a row; the row above must be complete. All strips of the first row have
     // the same weights, so that a file that claims a wide picture takes no memory for them.
     void begin_row(int row);
 
     // Returns the prediction in 1/64, before its limits. `level` is that of the own plane.
-    MMP_INLINE int predict(int row, int column, int level) const {
-        const Kernel& kernel = kernels_[row ? column / Columns : 0];
+    MMP_INLINE int predict(int row, int column, int level) {
+        const int strip = row ? column / Columns : 0;
+        if (!fitted_[strip / StripFits::kStrips]) fit_group(strip / StripFits::kStrips);
+        const Kernel& kernel = kernels_[strip];
         const int32_t* here = planes_.own->sample(row, column);
         const int stride = planes_.own->stride();
         Lanes sum = products(here - stride - 3, kernel.own[1]);
@@ -119,9 +122,13 @@ private:
         return (sums + kLanes - 1) / kLanes * kLanes;
     }
 
+    int groups() const { return (strips_ + StripFits::kStrips - 1) / StripFits::kStrips; }
+
+    // Fits the weights of a group of four strips. Groups within runs are never fitted.
+    void fit_group(int group);
+
     // begin_row() at one SIMD level.
-    MMP_INLINE void fit_row(int row) {
-        const int strips = row ? strips_ : 1;
+    MMP_INLINE void sum_row(int row) {
         if (row) {
             if constexpr (kMayBeShort)
                 if (short_) add_row<int16_t>(row - 1);
@@ -130,9 +137,7 @@ private:
             std::copy_n(faded_.get(), size_t(strips_) * sums_, spread_.get());
             spread(0, 1), spread(strips_ - 1, -1);
         }
-        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
-        for (int strip = 0; strip < strips; strip += StripFits::kStrips)
-            fit(strip, std::min(StripFits::kStrips, strips - strip), ridge);
+        std::fill(fitted_.begin(), fitted_.end(), uint8_t{0});
     }
 
     static MMP_INLINE Lanes share(Lanes sum) { return (sum >> 3) + (sum >> 4); }
@@ -145,16 +150,37 @@ private:
         for (int strip = 0; strip < strips_; ++strip) {
             const int column = strip * Columns;
             gather(row, column, std::min(Columns, width_ - column), terms);
+            Sum* sums = &faded_[size_t(strip) * sums_];
+            if (all_zero(terms)) {
+                for (int k = 0; k < sums_; k += kLanes) {
+                    const Lanes sum = loaded<Lanes>(sums + k);
+                    store(sums + k, sum - share(sum));
+                }
+                continue;
+            }
             Sum* next = products;
             for (int i = 0; i < count_; ++i)
                 for (int j = first(i); j < padded_terms(); j += kGroup, next += kGroup)
                     multiply(terms[i], terms + j, next);
-            Sum* sums = &faded_[size_t(strip) * sums_];
             for (int k = 0; k < sums_; k += kLanes) {
                 const Lanes sum = loaded<Lanes>(sums + k);
                 store(sums + k, sum - share(sum) + kUnit * loaded<Lanes>(products + k));
             }
         }
+    }
+
+    template <class Term>
+    MMP_INLINE bool all_zero(const Term (*terms)[Columns]) const {
+        typedef typename Vector<Term, Columns>::Type All;
+        All any{};
+        for (int i = 0; i <= count_; ++i) any |= loaded<All>(terms[i]);
+        Longs4 parts{};
+        for (size_t i = 0; i < sizeof any; i += 16) {
+            Longs4 part{};
+            memcpy(&part, reinterpret_cast<const char*>(&any) + i, 16);
+            parts |= part;
+        }
+        return !(parts[0] | parts[1]);
     }
 
     // Finds the sums over the columns of the products of a term with four others.
@@ -228,8 +254,12 @@ private:
         }
     }
 
-    // Fits the weights of four strips or fewer.
-    MMP_INLINE void fit(int strip, int strips, int64_t ridge) {
+    // fit_group() at one SIMD level.
+    MMP_INLINE void fit(int group) {
+        fitted_[group] = 1;
+        const int strip = group * StripFits::kStrips;
+        const int strips = std::min(StripFits::kStrips, strips_ - strip);
+        const int64_t ridge = ridge_of(bit_length(planes_.own->most));
         constexpr int64_t kPrior[4] = {5, 5, -3, 1};
         for (int s = 0; s < StripFits::kStrips; ++s) {
             const Sum* row = &spread_[size_t(strip + std::min(s, strips - 1)) * sums_];
@@ -274,6 +304,7 @@ private:
     ZeroedLines<Sum> faded_, spread_;
     std::vector<Sum> carried_;
     ZeroedLines<Kernel> kernels_;
+    std::vector<uint8_t> fitted_;  // whether the kernels of a group are those of the row
     StripFits fits_;
 };
 

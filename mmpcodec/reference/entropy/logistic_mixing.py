@@ -5,7 +5,7 @@ of context models for lossless data compression", Florida Tech report CS-2005-16
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import cache
 
 import numpy as np
@@ -111,6 +111,8 @@ class LogisticMixing:
         Number of sets of weights, 1 or 4.
     last_stage : bool
         Whether the last stage corrects the probability.
+    hashed : collection of int
+        Models whose contexts are hashed to lines.
 
     Attributes
     ----------
@@ -123,8 +125,11 @@ class LogisticMixing:
         Probabilities of the last stage, in 1/65536.
     """
 
-    def __init__(self, models: int, weight_sets: int, last_stage: bool):
+    def __init__(
+        self, models: int, weight_sets: int, last_stage: bool, hashed: Collection[int] = HASHED
+    ):
         self.models, self.weight_sets, self.last_stage = models, weight_sets, last_stage
+        self.hashed = hashed
         self.states: dict[tuple[int, int, int], tuple[int, int]] = {}
         self.sets: dict[tuple[int, int, int], WeightSet] = {}
         self.shares: dict[int, list[int]] = {}
@@ -209,7 +214,7 @@ class LogisticMixing:
 
     def _key(self, model: int, context: int, decision: int) -> tuple[int, int, int]:
         """Return the key of a model's state."""
-        if model in HASHED:
+        if model in self.hashed:
             return model, hashed_line(context, decision), decision % LINE_DECISIONS
         return model, context, decision
 

@@ -1,7 +1,8 @@
 """Coding of planes without loss or with a bounded error, each plane in a stream of its own.
 
 Source: section "Lossless samples" of ``docs/format/format.md``. ``blend`` fits the prediction;
-``context`` corrects it, and makes contexts with this module. ``fast_coder`` has the fast mode.
+``context`` corrects it, and makes contexts with this module. ``runs`` has what one decision codes
+for several samples, ``fast_coder`` the fast mode.
 """
 
 from collections.abc import Callable
@@ -9,9 +10,9 @@ from collections.abc import Callable
 import numpy as np
 
 from mmpcodec.errors import CorruptStream, TruncatedStream
-from mmpcodec.reference.entropy.binary import BitCoder
+from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
-from mmpcodec.reference.entropy.logistic_mixing import LogisticMixing
+from mmpcodec.reference.entropy.logistic_mixing import HASHED, LogisticMixing
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX
 from mmpcodec.reference.lossless import fast_coder
@@ -25,6 +26,7 @@ from mmpcodec.reference.lossless.context import (
 from mmpcodec.reference.lossless.fast_coder import FastCoder
 from mmpcodec.reference.lossless.hashes import key_and_line, summed
 from mmpcodec.reference.lossless.plane import OWN, Plane
+from mmpcodec.reference.lossless.runs import Runs
 from mmpcodec.reference.lossless.values import code_values, map_pays, used_values
 
 SECTION = "Lossless samples"
@@ -37,8 +39,15 @@ LINE_BITS = 15
 LONGEST = 9
 """Bytes of the longest number."""
 
-ZERO, NEGATIVE = 0, 1
-"""Decisions of the logistic mixing: not the prediction, and below it."""
+ZERO, NEGATIVE, BROKEN = 0, 1, 13
+"""Decisions of the logistic mixing: not the prediction, below it, and whether a run is broken."""
+NOISY_ORDER = (
+    (0, 4, 5, 6, 8, 9, 10, 11, 12, 13, 14, 15, 1, 2, 3, 7),
+    (0, 2, 5, 6, 7, 9, 10, 11, 12, 13, 14, 15, 1, 3, 4, 8),
+)
+"""Order of the models in noisy planes, without and with earlier planes."""
+MODELLED_DIGITS = 2
+"""Digits of a distance below the leading one that models predict in noisy planes."""
 
 
 class PlaneCoder:
@@ -53,9 +62,11 @@ class PlaneCoder:
         As in ``encode_planes``.
     cells : CellRates
         Gets the rate of each sample.
+    noisy : bool
+        Whether the plane is noisy.
     """
 
-    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates):
+    def __init__(self, planes: list[Plane], coder: BitCoder, form, cells: CellRates, noisy: bool):
         self.plane = planes[-1]
         self.before = planes[-2:-4:-1]
         self.coder = coder
@@ -66,9 +77,50 @@ class PlaneCoder:
         self.blend = Blend(self.plane, self.before, PREDICTORS[: form.predictors])
         self.corrector = Corrector(self.plane, self.before)
         self.tables = {count: EarlierSamples() for count in NEIGHBOURS}
-        self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage)
+        self.noisy = noisy
+        self.order = NOISY_ORDER[len(self.before) > 0] if noisy else tuple(range(16))
+        hashed = [k for k, model in enumerate(self.order[: form.models]) if model in HASHED]
+        self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
+        self.runs = Runs(self.plane, self.before) if form.predictors == 1 else None
 
-    def code_sample(self, row: int, column: int, given: int | None) -> None:
+    def code_row(self, row: int, given: np.ndarray | None) -> None:
+        """Code the samples of a row; ``given`` are those to encode, or None to decode."""
+        column = 0
+        if self.runs:
+            self.runs.begin_row()
+        while column < self.plane.width:
+            run = self.runs.length(row, column) if self.runs else 0
+            equal = self._code_run(row, column, run, given) if run else 0
+            column += equal
+            if equal == run > 0:
+                continue
+            self.code_sample(row, column, None if given is None else int(given[column]), run > 0)
+            column += 1
+            if self.runs:
+                self.runs.after = column
+
+    def _code_run(self, row: int, column: int, run: int, given: np.ndarray | None) -> int:
+        """Code how many samples of a run are equal to the one before it, and return it."""
+        value = int(self.plane.around(row, column, ((0, -1),))[0])
+        wanted = place = None
+        if given is not None:
+            equal = abs(given[column : column + run].astype(int) - value) <= self.max_error
+            wanted = int(not equal.all())
+            place = int(equal.argmin())
+        contexts, rows = self.runs.contexts(row, column, run), self.runs.rows(row, column, run)
+        self.mixed.select([contexts[k] for k in self.order], rows)
+        equal = run
+        if self.mixed.code(self.coder, "residual", BROKEN, wanted):
+            equal = self.coder.plain("residual", run.bit_length() - 1, place)
+            self.runs.breaks += 1
+        self.cells.add(row, column)
+        for at in range(column, column + equal):
+            self.blend.fit(row, at)
+            self.plane.inner[row, at] = value
+            self.blend.learn(value)
+        return equal
+
+    def code_sample(self, row: int, column: int, given: int | None, breaks: bool) -> None:
         """Code a sample.
 
         Parameters
@@ -76,6 +128,8 @@ class PlaneCoder:
         row, column : int
         given : int or None
             The sample to encode; None decodes.
+        breaks : bool
+            Whether the sample breaks a run, so that it differs from the one left of it.
         """
         fitted = self.blend.fit(row, column)
         near = self.corrector.correct(row, column, fitted)
@@ -84,8 +138,9 @@ class PlaneCoder:
         for count, table in self.tables.items():
             table.find(*key_and_line(others, neighbours[:count], LINE_BITS))
         contexts = self._contexts(row, column, near, neighbours)
-        self.mixed.select(contexts, self._rows(near))
-        sample = self._code_residual(near.predicted, given)
+        self.mixed.select([contexts[k] for k in self.order], self._rows(near))
+        differs = breaks and near.predicted == neighbours[0]
+        sample = self._code_residual(near.predicted, given, differs)
         self.cells.add(row, column)
 
         self.plane.inner[row, column] = sample
@@ -165,6 +220,8 @@ class PlaneCoder:
         agreement = 0
         for table in reversed(self.tables.values()):
             agreement = 4 * agreement + agreement_class(table.uses, table.value == predicted)
+        if self.noisy:
+            agreement = 9 * signed_class(near.residuals[0]) + signed_class(near.residuals[1])
         first, second = (*map(signed_class, near.earlier), 4, 4)[:2]
         coarse = predicted >> max(0, self.bits - 5)
         return (
@@ -174,10 +231,11 @@ class PlaneCoder:
             9 * first + second if near.earlier else coarse,
         )
 
-    def _code_residual(self, predicted: int, given: int | None) -> int:
+    def _code_residual(self, predicted: int, given: int | None, differs: bool) -> int:
         """Code a sample by its distance from the prediction, and return the decoded sample.
 
-        *Encoder only*: the distance is rounded to the nearest step.
+        The distance is known not to be 0 if ``differs``. *Encoder only*: it is rounded to the
+        nearest step.
         """
         most, bound, step = self.plane.most, self.max_error, self.step
         residual = 0 if given is None else given - predicted
@@ -188,7 +246,7 @@ class PlaneCoder:
             wanted = None if given is None else int(bit)
             return self.mixed.code(self.coder, "residual", decision, wanted)
 
-        if not code(ZERO, steps != 0):
+        if not differs and not code(ZERO, steps != 0):
             return predicted
         if predicted in (0, most):
             negative = int(predicted == most)
@@ -197,7 +255,8 @@ class PlaneCoder:
         length, own_length = 0, steps.bit_length() - 1
         while length < bits - 1 and code(length_decision(length, negative), length < own_length):
             length += 1
-        size, plain = 1, max(0, min(length - 3, bits - 8))
+        size = 1
+        plain = max(0, length - MODELLED_DIGITS if self.noisy else min(length - 3, bits - 8))
         for i in range(length - plain):
             left = length - 1 - i
             decision = high_decision(length, size) if i < 3 else low_decision(left)
@@ -211,6 +270,15 @@ class PlaneCoder:
                 SECTION, f"sample is {value}, allowed is {-bound} to {most + bound}"
             )
         return min(max(value, 0), most)
+
+
+def is_noisy(samples: np.ndarray) -> int:
+    """Return 1 if fewer than half of the samples are equal to the one left of them.
+
+    *Encoder only*.
+    """
+    equal = int((samples[:, 1:] == samples[:, :-1]).sum())
+    return int(2 * equal < samples.size)
 
 
 def length_decision(length: int, below: int) -> int:
@@ -345,10 +413,19 @@ def _code_planes(coders, given, shape, depth, form, progress) -> tuple[np.ndarra
         if given is not None:
             numbers = np.searchsorted(values, given[number])
         planes.append(Plane(height, width, len(values) - 1))
+        fast = form.models == fast_coder.MODELS
+        noisy = False
+        if not fast and len(values) > 1:
+            noisy = bool(coder.bit("map", ONE // 2, None if numbers is None else is_noisy(numbers)))
         # The rate of the values is taken before, and belongs to no cell.
         cells = CellRates((height, width), coder.tally)
-        make = FastCoder if form.models == fast_coder.MODELS else PlaneCoder
-        samples_coder = make(planes, coder, form, cells) if len(values) > 1 else None
+        samples_coder: FastCoder | PlaneCoder | None = None
+        if len(values) > 1:
+            samples_coder = (
+                FastCoder(planes, coder, form, cells)
+                if fast
+                else PlaneCoder(planes, coder, form, cells, noisy)
+            )
         for row in range(height):
             report_row(progress, number, row, shape)
             if samples_coder:
@@ -375,8 +452,7 @@ def _code_row(coder: PlaneCoder | FastCoder, row: int, given: np.ndarray | None)
     """Code a row; ``given`` are the samples to encode, or None to decode."""
     coder.plane.begin_row(row)
     coder.blend.begin_row()
-    for column in range(coder.plane.width):
-        coder.code_sample(row, column, None if given is None else int(given[column]))
+    coder.code_row(row, given)
     coder.plane.end_row(row)
 
 

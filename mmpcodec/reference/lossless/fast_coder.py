@@ -4,6 +4,8 @@ Source: section "Fast mode" of ``docs/format/format.md``; the digits are after M
 G. Seroussi and G. Sapiro, "The LOCO-I lossless image compression algorithm", 2000.
 """
 
+import numpy as np
+
 from mmpcodec.errors import CorruptStream
 from mmpcodec.reference.entropy.binary import ONE, BitCoder
 from mmpcodec.reference.entropy.cell_rates import CellRates
@@ -69,6 +71,11 @@ class FastCoder:
         self.table = EarlierSamples()
         self.means: dict[tuple[int, int], int] = {}
         self.states: dict[tuple[int, ...], tuple[int, int]] = {}
+
+    def code_row(self, row: int, given: np.ndarray | None) -> None:
+        """Code the samples of a row; ``given`` are those to encode, or None to decode."""
+        for column in range(self.plane.width):
+            self.code_sample(row, column, None if given is None else int(given[column]))
 
     def code_sample(self, row: int, column: int, given: int | None) -> None:
         """Code a sample.

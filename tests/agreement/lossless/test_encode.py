@@ -62,6 +62,19 @@ def test_longer_rows(form):
     check(samples[None], 8, LOSSLESS_INPUTS[form])
 
 
+@pytest.mark.parametrize("noise", [0.3, 0.8])
+@pytest.mark.parametrize(("form", "error"), [("form 2", 0), ("form 3", 0), ("form 2", 1)])
+def test_runs(form, error, noise):
+    """Flat areas with runs of all lengths, some broken, beside noise of two amounts."""
+    generator = np.random.default_rng(9)
+    planes = np.full((3, 14, 70), 3)
+    noisy = slice(0, round(70 * noise))
+    planes[:, :4, noisy] = generator.integers(0, 8, planes[:, :4, noisy].shape)
+    planes[:, 4:, -9:] = 5
+    planes[0, 9, 13] = planes[1, 9, 14] = planes[2, 12, 40] = 6
+    check(planes.astype(np.uint16), 8, LOSSLESS_INPUTS[form]._replace(max_error=error))
+
+
 @settings(max_examples=60)
 @given(st.binary(max_size=60), st.integers(1, 4), st.integers(1, 9), st.sampled_from(DEPTHS), FORMS)
 def test_random_payloads_decode_alike(payload, count, side, depth, tools):
