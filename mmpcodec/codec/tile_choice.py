@@ -78,6 +78,7 @@ def encode_tiles(
         for number, one in exact.items():
             ways[number].insert(0, one)
     below = {number: ways[number][0] for number in drawn}
+    each = threads_of_each(threads, len(tiles))
     with_palettes = _with_palettes(drawn, below, candidates, chosen, threads, next(parts))
     for number, one in with_palettes.items():
         ways[number].insert(1, one)
@@ -86,7 +87,11 @@ def encode_tiles(
         """Return the way of the least cost, or size if errors are bounded, the first of equals."""
         one, *others = ways[number]
         if others and near is None:
-            one = min(ways[number], key=lambda way: cost_of(numbered[number], way, candidates[0]))
+            tile = numbered[number]
+            one = min(
+                ways[number],
+                key=lambda way: cost_of(tile, way, candidates[0], chosen[LOSSLESS], each),
+            )
         elif others:
             one = min(ways[number], key=lambda way: len(way.data))
         return replace(one, costs=found[number].costs, used=found[number].used)

@@ -13,7 +13,7 @@ from mmpcodec.codec.layers.coding import (
     best_of,
     coded_layers,
 )
-from mmpcodec.codec.layers.tasks import ALL_PLANES, layer_tasks
+from mmpcodec.codec.layers.tasks import ALL_PLANES, LOSSLESS, layer_tasks
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
 from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.format import layers
@@ -51,7 +51,8 @@ def code_layers(
 
     def cheapest(number: int) -> TileEncoding:
         rotation = rotations.get(number, NO_ROTATION)
-        return _cheapest(number, tiles[number], candidates, coded, rotation, each)
+        backend = chosen[LOSSLESS]
+        return _cheapest(number, tiles[number], candidates, coded, rotation, backend, each)
 
     return dict(zip(tiles, side_by_side(cheapest, list(tiles), threads), strict=True))
 
@@ -62,6 +63,7 @@ def _cheapest(
     candidates: Sequence[EncodeParams],
     coded: CodedLayers,
     rotation: Rotation,
+    backend: Backend,
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
@@ -94,7 +96,7 @@ def _cheapest(
     if candidates[0].tune == EYE:
         total = [sum(layer.cost for layer in best) for _, best, _ in found]
     else:
-        total = [cost_of(tile, one, candidates[0])[0] for one in made]
+        total = [cost_of(tile, one, candidates[0], backend, threads)[0] for one in made]
     return min(zip(total, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
 
 

@@ -13,6 +13,7 @@ from mmpcodec.depth import BYTE, extra_bits, most
 from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
+    PRICE_BITS,
     InBands,
     Tap,
     filtered,
@@ -40,6 +41,8 @@ WEIGHTS = (1, 2, 3, 4, 4, 4, 4, 3, 2, 1)
 """How much the variations of a row or column count, from three before a block to three after it."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
+BYTES = 2
+"""Largest number of bytes of the tool's value in a file."""
 ZERO = 64
 """The byte of weight 0."""
 BAND_SAMPLES = 1 << 24
@@ -214,9 +217,13 @@ class FixedFilters(InBands):
         step: int | PlaneSteps,
         depth: int = BYTE,
         *,
+        usual: int | None = None,
+        price: int = 0,
         threads: int | None = 1,
     ) -> int:
         """Choose the scale of least squared error for each activity; of equals the least.
+
+        The usual value stays if another one gains less than its price.
 
         Parameters
         ----------
@@ -226,6 +233,12 @@ class FixedFilters(InBands):
             As in ``apply``. Errors count less in fragments of larger steps.
         depth : int
             Bits of a sample, 8 to 16.
+        usual : int or None
+            Value that a file need not write.
+        price : int
+            What another value costs, in 1/65536 squared error.
+        threads : int or None
+            As in ``apply``.
 
         Returns
         -------
@@ -235,8 +248,14 @@ class FixedFilters(InBands):
         steps = _steps(step)
         found = self._total(self._errors, source, samples, steps, depth=depth, threads=threads)
         pairs = zip(steps.changes, found, strict=True)
-        errors = sum(weight_of(change) * own for change, own in pairs)
-        return value_of([own.index(min(own)) for own in errors.tolist()])
+        errors = sum(weight_of(change) * own for change, own in pairs).tolist()
+        best = [own.index(min(own)) for own in errors]
+        if usual is not None:
+            others = zip(errors, scales_of(usual), map(min, errors), strict=True)
+            gain = sum(own[scale] - least for own, scale, least in others)
+            if gain << PRICE_BITS <= price * weight_of(0):
+                return usual
+        return value_of(best)
 
     def _filtered(
         self,
