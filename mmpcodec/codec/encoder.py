@@ -27,8 +27,8 @@ from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike
 
-GROUP_PIXELS = 1 << 25
-"""Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
+GROUP_SAMPLES = 1 << 26
+"""Most samples of the tiles that are encoded in one call; larger groups are not faster."""
 OPENABLE_TILE = 256
 """Side of the tiles of pictures that a decoder would refuse in one tile."""
 
@@ -161,7 +161,7 @@ def _encode_alike(
     chosen = backends_of(candidates, backend, bits, sum(tile.fragments for tile in tiles))
     groups = [tiles]
     if devices.threads < 2:
-        groups = list(grouped(tiles, attrgetter("on_host.size"), GROUP_PIXELS))
+        groups = list(grouped(tiles, attrgetter("on_host.size"), GROUP_SAMPLES))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     made = iter(
         [

@@ -61,9 +61,9 @@ def encode_tiles(
     again = numbered
     if near is not None:
         bound = near.tools.max_error
-        again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound))
+        again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
     # With a maximal error, only tiles without loss have palettes.
-    drawn = _those(again, lambda tile: candidates[0].palette and may_have_palette(tile))
+    drawn = _those(again if candidates[0].palette else {}, may_have_palette, threads)
     steps = [numbered, drawn] if near is None else [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
     parts = in_turn(progress, shares)
@@ -100,10 +100,11 @@ def encode_tiles(
 
 
 def _those(
-    tiles: Mapping[int, TileSource], chosen: Callable[[TileSource], bool]
+    tiles: Mapping[int, TileSource], chosen: Callable[[TileSource], bool], threads: int | None
 ) -> dict[int, TileSource]:
     """Return the tiles that a function chooses."""
-    return {number: tile for number, tile in tiles.items() if chosen(tile)}
+    found = side_by_side(chosen, list(tiles.values()), threads)
+    return {number: tile for (number, tile), own in zip(tiles.items(), found, strict=True) if own}
 
 
 def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:

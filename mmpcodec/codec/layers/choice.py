@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined
@@ -13,7 +14,7 @@ from mmpcodec.codec.layers.coding import (
     best_of,
     coded_layers,
 )
-from mmpcodec.codec.layers.tasks import ALL_PLANES, LOSSLESS, layer_tasks
+from mmpcodec.codec.layers.tasks import ALL_PLANES, LOSSLESS, LayerTask, layer_tasks
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
 from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.format import layers
@@ -22,6 +23,7 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.colour import NO_ROTATION, Rotation
+from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side, threads_of_each
 from mmpcodec.samples import form_of
@@ -40,14 +42,16 @@ def code_layers(
 
     See ``encode_tiles`` for the other parameters.
     """
-    tasks = [
-        task
-        for number, tile in tiles.items()
-        for task in layer_tasks(number, tile, candidates, chosen, threads)
-    ]
+    each = threads_of_each(threads, len(tiles))
+    # Only the calling thread has the device on which samples lie as its current one.
+    at_once = 1 if any(on_device(tile.samples) for tile in tiles.values()) else threads
+
+    def tasks_of(number: int) -> list[LayerTask]:
+        return layer_tasks(number, tiles[number], candidates, chosen, each)
+
+    tasks = list(chain(*side_by_side(tasks_of, list(tiles), at_once)))
     coded = coded_layers(tasks, known, threads, progress)
     rotations = {task.tile: task.rotation for task in tasks if task.layout is Layout.FINE_LUMA}
-    each = threads_of_each(threads, len(tiles))
 
     def cheapest(number: int) -> TileEncoding:
         rotation = rotations.get(number, NO_ROTATION)
