@@ -40,7 +40,7 @@ def encode_pictures(
     target: Target | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
-    tile_size: int | None = 0,
+    tile_size: int | None = None,
     backend: str | None = AUTO,
     device: DeviceLike | None = None,
     threads: int | None = None,
@@ -85,7 +85,7 @@ def encode_pictures(
     [(40, 1)]
     """
     started = time.perf_counter()
-    tile_size = 0 if tile_size is None else check_tile_size(tile_size)
+    tile_size = None if tile_size is None else check_tile_size(tile_size)
     backend, threads = AUTO if backend is None else backend, check_threads(threads)
     check_progress(progress)
     arrays = list(arrays)
@@ -95,7 +95,7 @@ def encode_pictures(
     maps = check_maps(roi, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
 
-    def source_of(number: int, tile_size: int) -> Source:
+    def source_of(number: int, tile_size: int | None) -> Source:
         samples, bits, own = pictures[number]
         return Source.of(samples, devices, bits, own, tile_size, params, maps[number], backend)
 
