@@ -421,8 +421,8 @@ TileSize = Annotated[
     typer.Option(
         "--tile",
         metavar="N",
-        help="Code tiles of NxN pixels independently, N from 64; 0 is a single tile. Default: tiles "
-        "of about 512 for photographs of more than a megapixel, else a single one.",
+        help="Code tiles of NxN pixels independently, N from 64; 0 is a single tile. Default: "
+        "tiles of about 512 for photographs of more than a megapixel, else a single one.",
         rich_help_panel=SEARCH,
     ),
 ]

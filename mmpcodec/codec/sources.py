@@ -34,8 +34,8 @@ from mmpcodec.params import DEEP, EncodeParams, check_tile_size
 from mmpcodec.samples import Form, Samples, SamplesLike, check_picture
 from mmpcodec.tools import LOSSLESS_TOOLS
 
-BLOCK_PIXELS = 1 << 22
-"""Most pixels of a block whose levels are looked at together; a larger tile is alone."""
+BLOCK_SIDE = 1 << 11
+"""Side of the blocks whose levels are looked at together; a larger tile is alone."""
 EQUAL = 2.0**-40
 """Numbers of a file that differ by a part of this are equal."""
 
@@ -231,29 +231,31 @@ def prepared(
     depth = check_int("depth", kind.depth, 1, MAX_DEPTH)
     check_white(kind.metadata, depth)
     params, shown = params_of(fitted(params, backend, depth), kind, parts_of)
-    if tile_size is None:
-        tile_size = usual_tile_size(kind.shape, depth, params, parts_of, backend)
-    tile_size = size_in_file(height, width, check_tile_size(tile_size))
+    tile_size = None if tile_size is None else check_tile_size(tile_size)
     bits, first, metadata = depth, 0, kind.metadata
     if scales(params) and may_have_fewer(kind.shape, depth):
-        blocks = blocks_of(Area(0, 0, width, height), height, width, tile_size, BLOCK_PIXELS)
+        side = BLOCK_SIDE if tile_size is None else tile_size
+        blocks = blocks_of(Area(0, 0, width, height), height, width, side, BLOCK_SIDE**2)
         bits, first = coded_levels(
             (part for tiles in blocks for part in parts_of([bounds_of(tiles).slices])), depth
         )
     levels = Levels(depth, shown, bits, first)
     if is_lossy(params):
         metadata = replace(metadata, range=params.range or levels.stored_range)
+    candidates = candidates_at(levels.at_levels(params), bits, backend)
+    if tile_size is None:
+        areas = [levels.coded(area) for area in parts_of(areas_in(height, width))]
+        tile_size = usual_tile_size(height, width, bits, candidates, areas)
     header = Header(
         width,
         height,
         Form(planes[0] - 1 if planes else 0),
         depth,
-        tile_size,
+        size_in_file(height, width, tile_size),
         metadata,
         level_bits=0 if bits == depth else bits,
         first=first,
     )
-    candidates = candidates_at(levels.at_levels(params), bits, backend)
     return Prepared(with_tool_sets(header, candidates), params, levels)
 
 

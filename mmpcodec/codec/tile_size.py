@@ -1,80 +1,76 @@
 """The tile size of a picture for which none is given. *Encoder only*.
 
-Decision 65 has rates and times.
+A tile learns its models anew, so it needs enough bytes, and what repeats in a page or a screen
+is found within a tile only. Decision 65 has rates and times.
 """
 
+import math
 from collections.abc import Sequence
 
 import numpy as np
 
 from mmpcodec.codec import classification
-from mmpcodec.codec.candidates import candidates_at
 from mmpcodec.codec.colour import layout_of, split
-from mmpcodec.codec.rate_control.quality import PartsOf
-from mmpcodec.codec.weighting.areas import areas_in
+from mmpcodec.codec.rate_control.forecast import Forecast
 from mmpcodec.codec.weighting.masking import AREA
 from mmpcodec.depth import coded_depth
+from mmpcodec.format.layouts import weight_of
 from mmpcodec.params import EncodeParams
+from mmpcodec.samples import Samples, form_of
 
 MOST_PIXELS = 1 << 20
 """Most pixels of a picture that is always one tile."""
-SIZES = (512, 576, 640, 704, 768)
-"""Tile sizes of predicted blocks, the best first; the first one that leaves no thin tiles is taken.
-Larger tiles hardly save bytes, smaller ones take more."""
+LEAST_BYTES = 20000
+"""Least number of bytes that a tile is predicted to have."""
+LEAST_SIZE, UNIT = 512, 64
+"""Least tile size, and the number of which all are multiples."""
+PREDICTED = {"photo"}
+"""Kinds of candidates whose layers lose little if they are cut."""
 
 
 def usual_tile_size(
-    shape: Sequence[int], depth: int, params: EncodeParams, parts_of: PartsOf, backend: str
+    height: int,
+    width: int,
+    depth: int,
+    candidates: Sequence[EncodeParams],
+    areas: Sequence[Samples],
 ) -> int:
     """Return the tile size of a picture; 0 for one tile.
 
     Parameters
     ----------
-    shape : sequence of int
-        (H, W) or (H, W, C).
+    height, width : int
     depth : int
         Bits per sample.
-    params : EncodeParams
-        Those of the picture.
-    parts_of : callable
-        Reads up to 256 areas of 32x32 pixels.
-    backend : str
-        See ``EncodeOptions``.
+    candidates : sequence of EncodeParams
+        One set of tools each, all with one lambda.
+    areas : sequence of (H, W) or (H, W, C) arrays
+        Areas of 32x32 pixels of the picture; those at its right and lower border may be smaller.
     """
-    height, width = shape[:2]
-    if height * width <= MOST_PIXELS:
+    areas = [each for each in areas if each.shape[:2] == (AREA, AREA)]
+    lam = candidates[0].lam
+    if height * width <= MOST_PIXELS or not areas or lam == 0:
         return 0
-    candidates = candidates_at(params, depth, backend)
-    if _kinds(height, width, depth, candidates, parts_of) != {"photo"}:
+    samples = np.concatenate(areas)
+    form, layout = form_of(samples), layout_of(samples, lam)
+    planes = split(samples, depth, layout)[: form.colours]
+    found = set(range(len(candidates)))
+    if len(candidates) > 1:
+        (found, *_) = classification.tried(planes, coded_depth(depth), lam, candidates)
+    if {classification.kind_of(candidates[number].tools) for number in found} != PREDICTED:
         return 0
-    return _without_thin_tiles(height, width)
+    weights = [weight_of(form, layout, layer) for layer in range(form.colours)]
+    predicted = Forecast(planes, weights, coded_depth(depth)).at(lam).bytes
+    pixels = LEAST_BYTES * len(areas) * AREA * AREA / predicted
+    return _without_thin_tiles(height, width, max(LEAST_SIZE, math.isqrt(int(pixels))))
 
 
-def _kinds(
-    height: int,
-    width: int,
-    depth: int,
-    candidates: Sequence[EncodeParams],
-    parts_of: PartsOf,
-) -> set[str]:
-    """Return the kinds of candidates that are worth a trial on the first layer of a picture."""
-    if len(candidates) > 1 and candidates[0].lam > 0:
-        areas = [
-            area for area in parts_of(areas_in(height, width)) if area.shape[:2] == (AREA,) * 2
-        ]
-        if areas:
-            samples = np.concatenate(areas)
-            luma = split(samples, depth, layout_of(samples, candidates[0].lam))[0]
-            lam = candidates[0].lam
-            (tried,) = classification.tried([luma], coded_depth(depth), lam, candidates)
-            candidates = [candidates[number] for number in tried]
-    return {classification.kind_of(candidate.tools) for candidate in candidates}
-
-
-def _without_thin_tiles(height: int, width: int) -> int:
-    """Return the first size whose last row and column of tiles are the thickest."""
+def _without_thin_tiles(height: int, width: int, least: int) -> int:
+    """Return the size, up to half more than the least one, whose last tiles are the thickest."""
+    first = -(-least // UNIT) * UNIT
 
     def thinnest(size: int) -> float:
         return min(1.0, *(2 * (side % size or size) / size for side in (height, width)))
 
-    return max(SIZES, key=thinnest)
+    size = max(range(first, first + first // 2 + 1, UNIT), key=thinnest)
+    return size if size < max(height, width) else 0
