@@ -106,7 +106,7 @@ def encode_pictures(
     ) -> list[Encoding]:
         if target is None:
             return _encode_all(sources, backend, devices, threads, progress)
-        to_target = partial(_encode_to, target, backend, on_pass)
+        to_target = partial(_encode_to, target, backend, on_pass, tile_size is None)
         return each_on(devices, sources, to_target, threads, progress)
 
     sources = [source_of(number, tile_size) for number in range(len(pictures))]
@@ -179,18 +179,27 @@ def _encode_to(
     target: Target,
     backend: str,
     on_pass: Callable[[Pass], Any] | None,
+    chooses_tiles: bool,
     devices: Devices,
     source: Source,
     number: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Encoding:
-    """Encode the picture of this number in the batch with the lambda that keeps a target."""
-    from mmpcodec.codec.rate_control.scores import Scores
-    from mmpcodec.codec.rate_control.search import Attempt, reach
+    """Encode the picture of this number in the batch with the lambda that keeps a target.
 
-    bits, levels, tiles = source.levels.bits, source.levels, list(source.tiles())
+    If the encoder chooses the tile size, it is that of the lambda that is predicted.
+    """
+    from mmpcodec.codec.rate_control.scores import Scores
+    from mmpcodec.codec.rate_control.search import Attempt, expected_lambda, reach
+
+    bits, levels = source.levels.bits, source.levels
     candidates = candidates_at(source.params, bits, backend)
+    if chooses_tiles:
+        lam = expected_lambda(target, source.on_host, levels, candidates)
+        at = [levels.at_levels(replace(candidate, lam=lam)) for candidate in candidates]
+        source = source.with_usual_tiles(at)
+    tiles = list(source.tiles())
     chosen = backends_of(candidates, backend, bits, source.fragments)
     known = KnownLossless()
     scores: Scores | None = None

@@ -307,6 +307,13 @@ class Source:
         stays = devices.home(samples) is not None
         return cls(*plan, plan.levels.coded(samples) if stays else on_host, on_host, original, roi)
 
+    def with_usual_tiles(self, candidates: Sequence[EncodeParams]) -> "Source":
+        """Return the source with the tile size for candidates at a lambda of coded levels."""
+        height, width = self.on_host.shape[:2]
+        areas = [self.on_host[area] for area in areas_in(height, width)]
+        size = usual_tile_size(height, width, self.levels.bits, candidates, areas)
+        return replace(self, header=replace(self.header, tile_size=size))
+
     @property
     def fragments(self) -> int:
         """Number of 16x16 fragments in all planes and tiles."""

@@ -20,7 +20,7 @@ from mmpcodec.samples import Samples, form_of
 
 MOST_PIXELS = 1 << 20
 """Most pixels of a picture that is always one tile."""
-LEAST_BYTES = 20000
+LEAST_BYTES = 40000
 """Least number of bytes that a tile is predicted to have."""
 LEAST_SIZE, UNIT = 512, 64
 """Least tile size, and the number of which all are multiples."""

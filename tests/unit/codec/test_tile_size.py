@@ -56,10 +56,7 @@ def test_pages_and_lossless_pictures_have_one_tile():
 
 def test_tiles_of_few_bytes_are_larger():
     large = photograph(1536, 2048)
-    sizes = [size_of(large, lam) for lam in (10, 100, 1000, 1 << 20)]
-    assert sizes[:3] == sorted(sizes[:3])
-    assert sizes[0] < 700 < sizes[2]
-    assert sizes[3] == 0
+    assert [size_of(large, lam) for lam in (5, 10, 100, 1000)] == [512, 576, 1024, 0]
 
 
 @pytest.mark.parametrize(("height", "width"), [(1100, 1000), (1536, 1540), (3072, 4096)])
@@ -83,5 +80,13 @@ def test_every_way_takes_the_same_size(monkeypatch):
     file, params = io.BytesIO(), EncodeParams.from_options(10, **QUICK)
     encode_large(WholeReader(Picture(samples, 8), "a"), file, params, tile_size=None)
     assert file.getvalue() == data
-    sized = mmpcodec.encode(samples, target_size=len(data), **QUICK)
-    assert mmpcodec.inspect(sized).header.tile_size == 128
+
+
+def test_targets_take_the_size_of_the_lambda_that_is_predicted(monkeypatch):
+    monkeypatch.setattr(tile_size, "MOST_PIXELS", 200 * 200)
+    monkeypatch.setattr(tile_size, "LEAST_SIZE", 128)
+    monkeypatch.setattr(tile_size, "LEAST_BYTES", 1000)
+    samples = photograph(256, 256)
+    for target, expected in ((8000, 128), (500, 0)):
+        data = mmpcodec.encode(samples, target_size=target, **QUICK)
+        assert mmpcodec.inspect(data).header.tile_size == expected
