@@ -16,7 +16,6 @@ DEFAULTS: dict[str, Any] = {
     "preset": AUTO,
     "effort": DEFAULT_EFFORT,
     "rate_model": RATE_MODELS[0],
-    "tile_size": 0,
     "backend": AUTO,
 }
 """Values of options that are not given; that of the others is None."""
@@ -48,7 +47,7 @@ class CodecOptions(TileOptions, total=False):
 class RunOptions(TypedDict, total=False):
     """Options that say how a picture is cut, where it is coded and who follows that."""
 
-    tile_size: int
+    tile_size: int | None
     backend: str
     device: int | str | Sequence[int] | None
     threads: int | None
@@ -94,8 +93,10 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
     max_error : int or str
         Most that a decoded sample differs from its source: 0 to 32767 samples, or a text with the
         unit of the picture, such as "2HU".
-    tile_size : int
-        Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile.
+    tile_size : int or None
+        Height and width of tiles, which are coded independently, 64 to 2**24; 0 for one tile. None
+        takes tiles of 512 to 768 for a picture of more than 2**20 pixels that looks like a
+        photograph, else one tile.
     backend : {"auto", "cpu", "cuda", "reference"}
         Hardware to run on. Backends write equal bytes, but search for predicted blocks each in its
         own way. "auto" takes cuda where that codes all tools and is predicted to be faster. A named

@@ -40,6 +40,7 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
+from mmpcodec.reference.blocks.search.seen_errors import seen_errors
 from mmpcodec.reference.blocks.steps import FragmentMap
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
@@ -188,6 +189,12 @@ class Backend(ABC):
 
     def warm(self) -> None:  # noqa: B027 (most backends have nothing to do)
         """Do the work in advance for which the first call would wait, such as compiling kernels."""
+
+    def seen_errors(
+        self, source: np.ndarray, samples: np.ndarray, strength: int, *, threads: int | None = 1
+    ) -> np.ndarray:
+        """Return the errors of blocks that are seen; see ``reference.blocks.search``."""
+        return seen_errors(source, samples, strength)
 
     @abstractmethod
     def encode(

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,10 @@ from mmpcodec.backends.block_efforts import BlockEffort, block_effort
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTraces
 from mmpcodec.depth import BYTE
 from mmpcodec.format.layers import TileStream
+from mmpcodec.reference.blocks.quantisation_matrix import weights
+from mmpcodec.reference.blocks.search.seen_errors import SIDE
 from mmpcodec.reference.blocks.steps import PlaneSteps
+from mmpcodec.reference.blocks.transform import basis
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
@@ -36,6 +40,8 @@ else:
 
 FILTER_BAND_SAMPLES = 1 << 20
 """Number of samples that a thread filters at once."""
+SEEN_BAND_BLOCKS = 1 << 12
+"""Number of blocks whose errors a thread computes at once."""
 MAX_TREE_THREADS = 4
 """More threads find too little work within one 16x16 fragment."""
 
@@ -153,7 +159,31 @@ class NativeCrossComponentFilter(_OnThreads, CrossComponentFilter):
         return gram
 
 
-class CpuBackend(Backend):
+class NativeSeenErrors(Backend):
+    """A backend whose errors that are seen come from C++."""
+
+    def seen_errors(
+        self, source: np.ndarray, samples: np.ndarray, strength: int, *, threads: int | None = 1
+    ) -> np.ndarray:
+        blocks = -(-source.shape[0] // SIDE), -(-source.shape[1] // SIDE)
+        errors = np.empty(blocks, np.int64)
+        planes = np.ascontiguousarray(source), np.ascontiguousarray(samples)
+        tables = _seen_tables(strength)
+        side_by_side(
+            lambda rows: _cpu.seen_errors(*planes, *tables, rows, errors),
+            bands(blocks, SEEN_BAND_BLOCKS),
+            threads,
+        )
+        return errors
+
+
+@cache
+def _seen_tables(strength: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return the basis, and the weights of the frequencies, for errors that are seen."""
+    return basis(SIDE, False).astype(np.int32), weights(SIDE, SIDE, strength).astype(np.int32)
+
+
+class CpuBackend(NativeSeenErrors):
     """C++ on the processor.
 
     Parameters

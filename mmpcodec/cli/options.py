@@ -417,12 +417,12 @@ Strip = Annotated[
     ),
 ]
 TileSize = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--tile",
         metavar="N",
-        help="Code tiles of NxN pixels independently, N from 64: for large pictures, and to decode "
-        "regions. 0 is a single tile.",
+        help="Code tiles of NxN pixels independently, N from 64; 0 is a single tile. Default: "
+        "tiles of about 512 for photographs of more than a megapixel, else a single one.",
         rich_help_panel=SEARCH,
     ),
 ]

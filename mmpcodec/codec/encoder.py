@@ -27,8 +27,8 @@ from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import one_at_a_time
 from mmpcodec.samples import SamplesLike
 
-GROUP_PIXELS = 1 << 25
-"""Most pixels of the tiles that are encoded in one call; larger groups are not faster."""
+GROUP_SAMPLES = 1 << 26
+"""Most samples of the tiles that are encoded in one call; larger groups are not faster."""
 OPENABLE_TILE = 256
 """Side of the tiles of pictures that a decoder would refuse in one tile."""
 
@@ -40,7 +40,7 @@ def encode_pictures(
     target: Target | None = None,
     depth: int | None = None,
     metadata: Metadata | Sequence[Metadata] | None = None,
-    tile_size: int | None = 0,
+    tile_size: int | None = None,
     backend: str | None = AUTO,
     device: DeviceLike | None = None,
     threads: int | None = None,
@@ -85,7 +85,7 @@ def encode_pictures(
     [(40, 1)]
     """
     started = time.perf_counter()
-    tile_size = 0 if tile_size is None else check_tile_size(tile_size)
+    tile_size = None if tile_size is None else check_tile_size(tile_size)
     backend, threads = AUTO if backend is None else backend, check_threads(threads)
     check_progress(progress)
     arrays = list(arrays)
@@ -95,7 +95,7 @@ def encode_pictures(
     maps = check_maps(roi, [samples.shape for samples, *_ in pictures])
     backend, devices = devices_for(backend, device, [samples for samples, *_ in pictures])
 
-    def source_of(number: int, tile_size: int) -> Source:
+    def source_of(number: int, tile_size: int | None) -> Source:
         samples, bits, own = pictures[number]
         return Source.of(samples, devices, bits, own, tile_size, params, maps[number], backend)
 
@@ -106,7 +106,7 @@ def encode_pictures(
     ) -> list[Encoding]:
         if target is None:
             return _encode_all(sources, backend, devices, threads, progress)
-        to_target = partial(_encode_to, target, backend, on_pass)
+        to_target = partial(_encode_to, target, backend, on_pass, tile_size is None)
         return each_on(devices, sources, to_target, threads, progress)
 
     sources = [source_of(number, tile_size) for number in range(len(pictures))]
@@ -161,7 +161,7 @@ def _encode_alike(
     chosen = backends_of(candidates, backend, bits, sum(tile.fragments for tile in tiles))
     groups = [tiles]
     if devices.threads < 2:
-        groups = list(grouped(tiles, attrgetter("on_host.size"), GROUP_PIXELS))
+        groups = list(grouped(tiles, attrgetter("on_host.size"), GROUP_SAMPLES))
     parts = in_turn(progress, [sum(tile.fragments for tile in group) for group in groups])
     made = iter(
         [
@@ -179,18 +179,27 @@ def _encode_to(
     target: Target,
     backend: str,
     on_pass: Callable[[Pass], Any] | None,
+    chooses_tiles: bool,
     devices: Devices,
     source: Source,
     number: int,
     threads: int | None,
     progress: Progress | None,
 ) -> Encoding:
-    """Encode the picture of this number in the batch with the lambda that keeps a target."""
-    from mmpcodec.codec.rate_control.scores import Scores
-    from mmpcodec.codec.rate_control.search import Attempt, reach
+    """Encode the picture of this number in the batch with the lambda that keeps a target.
 
-    bits, levels, tiles = source.levels.bits, source.levels, list(source.tiles())
+    If the encoder chooses the tile size, it is that of the lambda that is predicted.
+    """
+    from mmpcodec.codec.rate_control.scores import Scores
+    from mmpcodec.codec.rate_control.search import Attempt, expected_lambda, reach
+
+    bits, levels = source.levels.bits, source.levels
     candidates = candidates_at(source.params, bits, backend)
+    if chooses_tiles:
+        lam = expected_lambda(target, source.on_host, levels, candidates)
+        at = [levels.at_levels(replace(candidate, lam=lam)) for candidate in candidates]
+        source = source.with_usual_tiles(at)
+    tiles = list(source.tiles())
     chosen = backends_of(candidates, backend, bits, source.fragments)
     known = KnownLossless()
     scores: Scores | None = None

@@ -5,7 +5,7 @@ levels that count as black and white. A CT of 16 bits uses a few hundredths of t
 the rule and the measurements.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -253,14 +253,26 @@ def _occupied(depth: int, counts: np.ndarray) -> tuple[int, int] | None:
     return low, low + width
 
 
-def coded_levels(samples: Samples, depth: int) -> tuple[int, int]:
+def may_have_fewer(shape: Sequence[int], depth: int) -> bool:
+    """Return whether coded levels may have fewer bits than samples of a shape and depth.
+
+    They have at least 8, so that a lossy layer has no fewer than its samples. Alpha has all levels,
+    so a picture with alpha keeps its samples.
+    """
+    return depth > BYTE and tuple(shape[2:]) in ((), (1,), (3,))
+
+
+def coded_levels(parts: Iterable[Samples], depth: int) -> tuple[int, int]:
     """Return bits and first sample of the levels that hold all samples of a picture.
 
-    The bits are at least 8, so that a lossy layer has no fewer than its samples. Alpha has all
-    levels, so a picture with alpha keeps its samples.
+    Parameters
+    ----------
+    parts : iterable of arrays
+        Parts that cover a picture which ``may_have_fewer`` levels.
+    depth : int
+        Bits per sample.
     """
-    if depth <= BYTE or form_of(samples).has_alpha:
-        return depth, 0
-    low, high = int(samples.min()), int(samples.max())
+    ends = [(int(part.min()), int(part.max())) for part in parts]
+    low, high = min(low for low, _ in ends), max(high for _, high in ends)
     bits = max((high - low).bit_length(), BYTE)
     return (bits, min(low, (1 << depth) - (1 << bits))) if bits < depth else (depth, 0)

@@ -11,21 +11,31 @@ from mmpcodec.checks import Bound, check_int
 from mmpcodec.codec.candidates import candidates_at, fitted
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.encoding import Encoding
-from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
+from mmpcodec.codec.levels import (
+    Levels,
+    coded_levels,
+    is_lossy,
+    may_have_fewer,
+    scales,
+    used_range,
+)
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, with_tool_sets
+from mmpcodec.codec.tile_size import usual_tile_size
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.codec.weighting.maps import with_roi
 from mmpcodec.depth import BYTE, MAX_DEPTH, most
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import size_in_file
+from mmpcodec.format.tiles import Area, blocks_of, bounds_of, size_in_file
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import DEEP, EncodeParams, check_tile_size
 from mmpcodec.samples import Form, Samples, SamplesLike, check_picture
 from mmpcodec.tools import LOSSLESS_TOOLS
 
+BLOCK_SIDE = 1 << 11
+"""Side of the blocks whose levels are looked at together; a larger tile is alone."""
 EQUAL = 2.0**-40
 """Numbers of a file that differ by a part of this are equal."""
 
@@ -190,18 +200,22 @@ class Prepared(NamedTuple):
 
 
 def prepared(
-    kind: Kind, tile_size: int, params: EncodeParams, parts_of: PartsOf, backend: str = "auto"
+    kind: Kind,
+    tile_size: int | None,
+    params: EncodeParams,
+    parts_of: PartsOf,
+    backend: str = "auto",
 ) -> Prepared:
     """Return header, parameters and levels of a picture from what is asked for.
 
     Parameters
     ----------
     kind : Kind
-    tile_size : int
-        Height and width of tiles, 64 to 2**24; 0 for one tile.
+    tile_size : int or None
+        Height and width of tiles, 64 to 2**24; 0 for one tile; None for ``usual_tile_size``.
     params : EncodeParams
     parts_of : callable
-        See ``params_of``; it also reads a whole picture of one tile.
+        See ``params_of``; it also reads a whole picture of more than 8 bits, in blocks of tiles.
     backend : str
         See ``EncodeOptions``.
 
@@ -217,25 +231,31 @@ def prepared(
     depth = check_int("depth", kind.depth, 1, MAX_DEPTH)
     check_white(kind.metadata, depth)
     params, shown = params_of(fitted(params, backend, depth), kind, parts_of)
+    tile_size = None if tile_size is None else check_tile_size(tile_size)
     bits, first, metadata = depth, 0, kind.metadata
-    # The samples of a picture in tiles are known only when each is coded, so tiles keep them.
-    if not tile_size and scales(params):
-        (samples,) = parts_of([(slice(0, height), slice(0, width))])
-        bits, first = coded_levels(samples, depth)
+    if scales(params) and may_have_fewer(kind.shape, depth):
+        side = BLOCK_SIDE if tile_size is None else tile_size
+        blocks = blocks_of(Area(0, 0, width, height), height, width, side, BLOCK_SIDE**2)
+        bits, first = coded_levels(
+            (part for tiles in blocks for part in parts_of([bounds_of(tiles).slices])), depth
+        )
     levels = Levels(depth, shown, bits, first)
     if is_lossy(params):
         metadata = replace(metadata, range=params.range or levels.stored_range)
+    candidates = candidates_at(levels.at_levels(params), bits, backend)
+    if tile_size is None:
+        areas = [levels.coded(area) for area in parts_of(areas_in(height, width))]
+        tile_size = usual_tile_size(height, width, bits, candidates, areas)
     header = Header(
         width,
         height,
         Form(planes[0] - 1 if planes else 0),
         depth,
-        size_in_file(height, width, check_tile_size(tile_size)),
+        size_in_file(height, width, tile_size),
         metadata,
         level_bits=0 if bits == depth else bits,
         first=first,
     )
-    candidates = candidates_at(levels.at_levels(params), bits, backend)
     return Prepared(with_tool_sets(header, candidates), params, levels)
 
 
@@ -272,7 +292,7 @@ class Source:
         devices: Devices,
         depth: int,
         metadata: Metadata,
-        tile_size: int,
+        tile_size: int | None,
         params: EncodeParams,
         roi: np.ndarray | None,
         backend: str,
@@ -286,6 +306,13 @@ class Source:
         on_host = plan.levels.coded(original)
         stays = devices.home(samples) is not None
         return cls(*plan, plan.levels.coded(samples) if stays else on_host, on_host, original, roi)
+
+    def with_usual_tiles(self, candidates: Sequence[EncodeParams]) -> "Source":
+        """Return the source with the tile size for candidates at a lambda of coded levels."""
+        height, width = self.on_host.shape[:2]
+        areas = [self.on_host[area] for area in areas_in(height, width)]
+        size = usual_tile_size(height, width, self.levels.bits, candidates, areas)
+        return replace(self, header=replace(self.header, tile_size=size))
 
     @property
     def fragments(self) -> int:

@@ -61,9 +61,9 @@ def encode_tiles(
     again = numbered
     if near is not None:
         bound = near.tools.max_error
-        again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound))
+        again = _those(numbered, lambda tile: _may_shrink_without_loss(tile, bound), threads)
     # With a maximal error, only tiles without loss have palettes.
-    drawn = _those(again, lambda tile: candidates[0].palette and may_have_palette(tile))
+    drawn = _those(again if candidates[0].palette else {}, may_have_palette, threads)
     steps = [numbered, drawn] if near is None else [numbered, again, drawn]
     shares = [sum(tile.fragments for tile in each.values()) for each in steps]
     parts = in_turn(progress, shares)
@@ -78,6 +78,7 @@ def encode_tiles(
         for number, one in exact.items():
             ways[number].insert(0, one)
     below = {number: ways[number][0] for number in drawn}
+    each = threads_of_each(threads, len(tiles))
     with_palettes = _with_palettes(drawn, below, candidates, chosen, threads, next(parts))
     for number, one in with_palettes.items():
         ways[number].insert(1, one)
@@ -86,7 +87,11 @@ def encode_tiles(
         """Return the way of the least cost, or size if errors are bounded, the first of equals."""
         one, *others = ways[number]
         if others and near is None:
-            one = min(ways[number], key=lambda way: cost_of(numbered[number], way, candidates[0]))
+            tile = numbered[number]
+            one = min(
+                ways[number],
+                key=lambda way: cost_of(tile, way, candidates[0], chosen[LOSSLESS], each),
+            )
         elif others:
             one = min(ways[number], key=lambda way: len(way.data))
         return replace(one, costs=found[number].costs, used=found[number].used)
@@ -95,10 +100,11 @@ def encode_tiles(
 
 
 def _those(
-    tiles: Mapping[int, TileSource], chosen: Callable[[TileSource], bool]
+    tiles: Mapping[int, TileSource], chosen: Callable[[TileSource], bool], threads: int | None
 ) -> dict[int, TileSource]:
     """Return the tiles that a function chooses."""
-    return {number: tile for number, tile in tiles.items() if chosen(tile)}
+    found = side_by_side(chosen, list(tiles.values()), threads)
+    return {number: tile for (number, tile), own in zip(tiles.items(), found, strict=True) if own}
 
 
 def _may_shrink_without_loss(tile: TileSource, bound: int) -> bool:

@@ -60,7 +60,8 @@ def to_mmp(
     are; others are cut and joined into chunks of about 2**22 pixels first.
 
     The other options are those of ``EncodeOptions``. Targets need the whole picture and are not
-    offered. A quality computes the chunks with up to 256 areas of 32x32 pixels once more.
+    offered. A quality computes the chunks with up to 256 areas of 32x32 pixels once more; a loss in
+    samples of more than 8 bits computes all chunks once more, for the levels that they use.
 
     Parameters
     ----------

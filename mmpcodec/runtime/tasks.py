@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
 
 
+SHARED = 2
+"""Threads for each processor while the last wide tasks run: some wait, or end early."""
+
+
 @dataclass(frozen=True)
 class Task:
     """A piece of work for a thread.
@@ -26,8 +30,7 @@ class Task:
         Whether the task may run in a thread of its own. CUDA tasks must stay on the calling thread;
         pure-Python tasks gain nothing from threads.
     wide : bool
-        Whether the task uses several threads well. A few wide tasks run one after the other, each
-        with all threads; other tasks run side by side.
+        Whether the task uses several threads well, and sleeps where it has no work for them.
     """
 
     run: Callable[[int | None, Progress], Any]
@@ -111,7 +114,8 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
     ----------
     tasks : sequence of Task
     threads : int or None
-        Number of threads in all; None takes all processors.
+        Number of threads that work at once; None takes all processors. The last wide tasks have
+        more between them, so that all processors are busy to the end.
     progress : callable or None
         Gets the fragments of all tasks.
 
@@ -123,15 +127,21 @@ def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | Non
     shared = SharedProgress(progress, [task.share for task in tasks])
     if len(tasks) == 1:
         return [tasks[0].run(threads, shared.of(0))]  # in this thread, which Ctrl-C stops at once
-    aside = [number for number, task in enumerate(tasks) if task.aside]
+    # The largest come first, so that no thread is left alone with one of them.
+    aside = sorted(
+        (number for number, task in enumerate(tasks) if task.aside),
+        key=lambda number: -tasks[number].share,
+    )
     available = threads or processors()
     at_once = min(available, max(len(aside), 1))
-    if all(task.wide for task in tasks) and len(tasks) < 2 * available:
-        at_once = 1
-    each = available // at_once
+    each = dict.fromkeys(range(len(tasks)), available // at_once)
+    for place, number in enumerate(aside):
+        if tasks[number].wide:
+            left = len(aside) - (place if place >= at_once else 0)
+            each[number] = min(-(-SHARED * available // left), available)
 
     def one(number: int) -> Any:
-        return tasks[number].run(each, shared.of(number))
+        return tasks[number].run(each[number], shared.of(number))
 
     from concurrent.futures import ThreadPoolExecutor
 

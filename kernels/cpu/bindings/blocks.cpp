@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "cpu/blocks/codec.h"
+#include "cpu/blocks/search/seen_errors.h"
 #include "shared/blocks/models.h"
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
@@ -192,6 +193,21 @@ nb::tuple finish_plans(PlanCoder& coder) {
     return nb::make_tuple(nb::bytes(payload.data(), payload.size()), found[1], found[2], found[6]);
 }
 
+using SeenTable = nb::ndarray<const int32_t, nb::shape<kSeenSide, kSeenSide>, nb::c_contig,
+                              nb::device::cpu>;
+using SeenErrors = nb::ndarray<int64_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+
+template <class Sample>
+void errors_seen(const Samples<Sample>& source, const Samples<Sample>& samples,
+                 const SeenTable& basis, const SeenTable& weights,
+                 const std::tuple<int64_t, int64_t>& rows, const SeenErrors& errors) {
+    WithoutGil released;
+    seen_errors(source.data(), samples.data(), int64_t(source.shape(0)), int64_t(source.shape(1)),
+                *reinterpret_cast<const SeenBasis*>(basis.data()),
+                *reinterpret_cast<const SeenWeights*>(weights.data()), std::get<0>(rows),
+                std::get<1>(rows), errors.data());
+}
+
 }  // namespace
 
 void mmp::register_blocks(nb::module_& module) {
@@ -204,6 +220,10 @@ void mmp::register_blocks(nb::module_& module) {
         .def("finish", &finish_plans);
     register_encode<uint8_t>(module);
     register_encode<uint16_t>(module);
+    module.def("seen_errors", &errors_seen<uint8_t>, "source"_a, "samples"_a, "basis"_a,
+               "weights"_a, "rows"_a, "errors"_a);
+    module.def("seen_errors", &errors_seen<uint16_t>, "source"_a, "samples"_a, "basis"_a,
+               "weights"_a, "rows"_a, "errors"_a);
     module.def("block_counts", &model_counts, "payload"_a, "height"_a, "width"_a, "tools"_a,
                "earlier"_a, "most"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,

@@ -9,9 +9,14 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.backends import block_efforts
-from mmpcodec.backends.base import Backend, PlaneTask
+from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
-from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
+from mmpcodec.backends.cpu import (
+    NativeCrossComponentFilter,
+    NativeFixedFilters,
+    NativePostFilter,
+    NativeSeenErrors,
+)
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
@@ -29,7 +34,7 @@ from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
 from mmpcodec.trace import Coded
 
 
-class CudaBackend(Backend):
+class CudaBackend(NativeSeenErrors):
     """Encode on the current device and stream of CuPy. Planes may lie on that device.
 
     Parameters

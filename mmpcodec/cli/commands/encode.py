@@ -332,7 +332,7 @@ def encode(
     page: reading.Page = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
-    tile: options.TileSize = 0,
+    tile: options.TileSize = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,

@@ -60,7 +60,9 @@ def levels_of(text: str | None) -> tuple[int, int] | None:
     return check_range((int(low), int(high)))
 
 
-def check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequence[str]) -> None:
+def check_changes(
+    denoise: int | None, depth: int | None, tile: int | None, strip: Sequence[str]
+) -> None:
     """Check how pictures are changed and cut before they are encoded.
 
     Raises
@@ -74,5 +76,6 @@ def check_changes(denoise: int | None, depth: int | None, tile: int, strip: Sequ
         check_median_radius(denoise, "denoise")
     if depth is not None:
         check_int("depth", depth, 1, MAX_DEPTH)
-    check_tile_size(tile, "tile")
+    if tile is not None:
+        check_tile_size(tile, "tile")
     Metadata().without(*strip)

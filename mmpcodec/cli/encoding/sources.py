@@ -67,8 +67,8 @@ class Setting(NamedTuple):
         Bits per sample, overriding the files.
     strip : sequence of str
         Kinds of metadata to leave out.
-    tile_size : int
-        Side of a tile in pixels; 0 for a single tile.
+    tile_size : int or None
+        Side of a tile in pixels; 0 for a single tile; None lets the encoder choose.
     limits : DecodeLimits
         Largest picture to read.
     device : str, tuple of int, or None
@@ -91,7 +91,7 @@ class Setting(NamedTuple):
     denoise: int | None = None
     depth: int | None = None
     strip: Sequence[str] = ()
-    tile_size: int = 0
+    tile_size: int | None = None
     limits: DecodeLimits = DecodeLimits()
     device: str | tuple[int, ...] | None = None
     roi: Roi | None = None

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import chain
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import joined
@@ -13,7 +14,7 @@ from mmpcodec.codec.layers.coding import (
     best_of,
     coded_layers,
 )
-from mmpcodec.codec.layers.tasks import ALL_PLANES, layer_tasks
+from mmpcodec.codec.layers.tasks import ALL_PLANES, LOSSLESS, LayerTask, layer_tasks
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, header_of_tile
 from mmpcodec.codec.weighting.tuned_errors import cost_of
 from mmpcodec.format import layers
@@ -22,6 +23,7 @@ from mmpcodec.format.layers import TileStream
 from mmpcodec.format.layouts import Layout, layer_names
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.reference.colour import NO_ROTATION, Rotation
+from mmpcodec.runtime.arrays import on_device
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side, threads_of_each
 from mmpcodec.samples import form_of
@@ -40,18 +42,21 @@ def code_layers(
 
     See ``encode_tiles`` for the other parameters.
     """
-    tasks = [
-        task
-        for number, tile in tiles.items()
-        for task in layer_tasks(number, tile, candidates, chosen, threads)
-    ]
+    each = threads_of_each(threads, len(tiles))
+    # Only the calling thread has the device on which samples lie as its current one.
+    at_once = 1 if any(on_device(tile.samples) for tile in tiles.values()) else threads
+
+    def tasks_of(number: int) -> list[LayerTask]:
+        return layer_tasks(number, tiles[number], candidates, chosen, each)
+
+    tasks = list(chain(*side_by_side(tasks_of, list(tiles), at_once)))
     coded = coded_layers(tasks, known, threads, progress)
     rotations = {task.tile: task.rotation for task in tasks if task.layout is Layout.FINE_LUMA}
-    each = threads_of_each(threads, len(tiles))
 
     def cheapest(number: int) -> TileEncoding:
         rotation = rotations.get(number, NO_ROTATION)
-        return _cheapest(number, tiles[number], candidates, coded, rotation, each)
+        backend = chosen[LOSSLESS]
+        return _cheapest(number, tiles[number], candidates, coded, rotation, backend, each)
 
     return dict(zip(tiles, side_by_side(cheapest, list(tiles), threads), strict=True))
 
@@ -62,6 +67,7 @@ def _cheapest(
     candidates: Sequence[EncodeParams],
     coded: CodedLayers,
     rotation: Rotation,
+    backend: Backend,
     threads: int | None,
 ) -> TileEncoding:
     """Return the tile of the cheapest candidate for each layer, or of all planes together."""
@@ -94,7 +100,7 @@ def _cheapest(
     if candidates[0].tune == EYE:
         total = [sum(layer.cost for layer in best) for _, best, _ in found]
     else:
-        total = [cost_of(tile, one, candidates[0])[0] for one in made]
+        total = [cost_of(tile, one, candidates[0], backend, threads)[0] for one in made]
     return min(zip(total, made, strict=True), key=lambda pair: (pair[0], len(pair[1].data)))[1]
 
 

@@ -14,7 +14,9 @@ from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
+from mmpcodec.reference.filters.base import price_of
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
+from mmpcodec.reference.filters.fixed import BYTES
 from mmpcodec.reference.filters.post import OFF
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.runtime.tasks import Task, run_all, side_by_side, threads_of_each
@@ -112,53 +114,54 @@ def _lossless(
         coded = task.backend.encode(task, threads=threads, progress=progress)
         samples = task.plane if tools.without_loss else coded.samples
         known[place] = Layer(task.name, tools, coded.payload), samples, coded.trace.with_filter(0)
-    return _costed(task, *known[place])
+    return _costed(task, *known[place], threads)
 
 
 def _finished(task: LayerTask, coded: Coded, threads: int | None) -> CodedLayer:
     """Filter a coded layer: by fixed filters, post filter and cross-component filter."""
-    tools, samples = task.params.coded_tools, coded.samples
-    # The coefficients of a post filter pay in few small tiles, and take long to fit.
-    fits = tools.post_filter and not (task.header.tool_sets and is_small(samples.shape))
+    tools, shown = task.params.coded_tools, coded.samples
     depth, steps = task.depth, steps_of(tools, coded.trace.changes)
     # What is not seen is as good as it is decoded.
-    source = task.weighting.shown(samples, samples_on_host(task.plane))
+    source = task.weighting.shown(shown, samples_on_host(task.plane))
     backend, lambda_fixed = task.backend, task.params.lambda_fixed
-    bank = backend.fixed_filters
-
-    def finished(scales: int, *, only_bank: bool = False) -> CodedLayer:
-        shown = bank.apply(samples, scales, steps, depth, threads=threads)
-        own, of_planes = OFF, NO_CROSS_COMPONENT
-        if fits and not only_bank:
-            own, shown = backend.post_filter.fit_and_apply(
-                source, shown, lambda_fixed, depth, threads=threads
+    if isinstance(tools, BlockTools):
+        bank, scales = backend.fixed_filters, task.params.tools.fixed_filters
+        if scales is None:
+            # A tile writes no fixed filters if it has those of the tool set.
+            sets = task.header.tool_sets
+            scales = bank.choose(
+                source,
+                shown,
+                steps,
+                depth,
+                usual=sets[0].fixed_filters if sets else None,
+                price=price_of(BYTES, lambda_fixed, depth),
+                threads=threads,
             )
-        if tools.cross_component_filter and not only_bank:
-            of_planes, shown = backend.cross_component_filter.fit_and_apply(
-                source, shown, task.earlier, lambda_fixed, depth, threads=threads
-            )
-        used = replace(tools, fixed_filters=scales) if isinstance(tools, BlockTools) else tools
-        layer = Layer(task.name, used, coded.payload, own, of_planes)
-        return _costed(task, layer, shown, coded.trace.with_filter(layer.filter_bits))
-
-    if task.params.tools.fixed_filters is not None:
-        return finished(task.params.tools.fixed_filters)
-    scales = bank.choose(source, samples, steps, depth, threads=threads)
-    if not task.header.tool_sets:
-        return finished(scales)
-    # A tile writes no fixed filters if it has those of the tool set.
-    tried = sorted({0, task.header.tool_sets[0].fixed_filters or 0, scales})
-    # A post filter takes too long to fit it to each.
-    best = min((finished(each, only_bank=True) for each in tried), key=lambda one: one.cost)
-    more = fits or (tools.cross_component_filter and len(task.earlier) > 0)
-    return finished(best.layer.tools.fixed_filters or 0) if more else best
+        shown = bank.apply(shown, scales, steps, depth, threads=threads)
+        tools = replace(tools, fixed_filters=scales)
+    own, of_planes = OFF, NO_CROSS_COMPONENT
+    # The coefficients of a post filter pay in few small tiles, and take long to fit.
+    if tools.post_filter and not (task.header.tool_sets and is_small(shown.shape)):
+        own, shown = backend.post_filter.fit_and_apply(
+            source, shown, lambda_fixed, depth, threads=threads
+        )
+    if tools.cross_component_filter:
+        of_planes, shown = backend.cross_component_filter.fit_and_apply(
+            source, shown, task.earlier, lambda_fixed, depth, threads=threads
+        )
+    layer = Layer(task.name, tools, coded.payload, own, of_planes)
+    return _costed(task, layer, shown, coded.trace.with_filter(layer.filter_bits), threads)
 
 
-def _costed(task: LayerTask, layer: Layer, samples: np.ndarray, trace: Trace) -> CodedLayer:
+def _costed(
+    task: LayerTask, layer: Layer, samples: np.ndarray, trace: Trace, threads: int | None
+) -> CodedLayer:
     """Return a coded layer with its rate-distortion cost."""
     size, error = len(layers.write_layer(layer, task.header)), 0.0
     if task.compared and not layer.tools.without_loss:
-        error = task.weighting.squared_error(samples_on_host(task.plane), samples)
+        source = samples_on_host(task.plane)
+        error = task.weighting.squared_error(source, samples, task.backend, threads)
         error /= 4.0 ** extra_bits(task.depth)
     cost = task.weight * error + task.lam * 8 * size
     return CodedLayer(layer, samples, trace, task.backend.name, cost, size)

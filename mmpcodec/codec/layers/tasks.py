@@ -80,13 +80,18 @@ def layer_tasks(
     """Return the tasks of the tile of a number; see ``encode_tiles`` for the other parameters."""
     layers = _Layers(number, tile, candidates, chosen, threads)
     tried = layers.tried()
-    tasks: list[LayerTask] = []
-    for index, candidate in enumerate(candidates):
-        if candidate.tools.lossless and all(index in each for each in tried):
-            tasks += layers.lossless(index)
-    for layout, own in layers.layouts(tried):
-        tasks += layers.apart(layout, own)
-    return tasks
+    together = [
+        index
+        for index, candidate in enumerate(candidates)
+        if candidate.tools.lossless and all(index in each for each in tried)
+    ]
+    apart = layers.layouts(tried)
+    several = any(len(each) > 1 for _, own in apart for each in own)
+    layers.common["compared"] = several or len(together) + len(apart) > 1
+    return [
+        *(task for index in together for task in layers.lossless(index)),
+        *(task for layout, own in apart for task in layers.apart(layout, own)),
+    ]
 
 
 def without_error(params: EncodeParams) -> EncodeParams:
@@ -114,9 +119,7 @@ class _Layers:
         self.tile, self.candidates, self.chosen, self.threads = tile, candidates, chosen, threads
         self.lam, self.form = candidates[0].lam, form_of(tile.on_host)
         header = header_of_tile(tile, candidates)
-        compared = len(candidates) > 1 or bool(header.tool_sets)
-        common = {"tile": number, "lam": self.lam, "header": header, "compared": compared}
-        self.common: dict[str, Any] = common
+        self.common: dict[str, Any] = {"tile": number, "lam": self.lam, "header": header}
         seen = seen_pixels(tile.on_host) if self.lam > 0 else None
         if tile.hidden is not None:
             seen = ~tile.hidden if seen is None else seen & ~tile.hidden

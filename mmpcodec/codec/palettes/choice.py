@@ -104,7 +104,8 @@ def _of_some_colours(
                 return None
             rates.append(layer.trace.cell_rates)
     costs = Costs(params.lambda_fixed, colours.shape[2], tile.depth)
-    below = costs(_errors_below(tile, found, params, colours, seen), np.sum(rates, axis=0))
+    errors = _errors_below(tile, found, params, colours, seen, backend, threads)
+    below = costs(errors, np.sum(rates, axis=0))
     search = PaletteSearch(colours, tile.depth, costs, below, backend, threads, parts)
     chosen = search.find(params.effort)
     return None if chosen is None else search.best_order(*chosen, params.effort)
@@ -116,11 +117,14 @@ def _errors_below(
     params: EncodeParams,
     colours: np.ndarray,
     seen: NDArray[np.bool_] | None,
+    backend: Backend,
+    threads: int | None,
 ) -> NDArray[np.int64]:
     """Return the errors of cells without a palette, sums over the colours."""
     if params.tune == EYE and found.layers[0].tools.quantisation_matrix:
         scale = colours.shape[2] * 4.0 ** extra_bits(tile.depth)
-        return np.rint(seen_cells(tile, found.samples, params) * scale).astype(np.int64)
+        errors = seen_cells(tile, found.samples, params, backend, threads)
+        return np.rint(errors * scale).astype(np.int64)
     difference = colours.astype(np.int64) - colours_of(found.samples)
     errors = (difference * difference).sum(axis=2)
     if seen is not None:

@@ -248,6 +248,18 @@ def reach(
     return replace(encoding, passes=tuple(search.passes), ssimulacra2=point.score)
 
 
+def expected_lambda(
+    target: Target, samples: np.ndarray, levels: Levels, candidates: Sequence[EncodeParams]
+) -> float:
+    """Return the lambda at which a target is predicted to be reached; see ``reach``."""
+
+    def encoded(candidates: Sequence[EncodeParams]) -> Attempt:
+        raise NotImplementedError
+
+    goal = _goal(target, math.prod(samples.shape[:2]), levels.depth)
+    return _Search(goal, samples, levels, candidates, encoded, None, 0).expected_lambda()
+
+
 def _advice(target: Target, candidates: Sequence[EncodeParams]) -> str:
     """Return what a message adds if other presets come nearer to the target, or ""."""
     if target.name in ("psnr", SSIMULACRA2):
@@ -291,10 +303,18 @@ class _Search:
         """Return the points of all passes at full effort."""
         return [point for (_, effort), (point, _) in self._made.items() if effort == self._effort]
 
+    @property
+    def _bounds(self) -> tuple[float, float]:
+        """The places of the largest and the least lambda, in ascending order."""
+        low, high = sorted(self.goal.direction * math.log(x) for x in (LEAST_LAMBDA, MAX_LAMBDA))
+        return low, high
+
+    def expected_lambda(self) -> float:
+        """Return the lambda of the predicted place of the target."""
+        return self._lambda(self._forecast(self._bounds)[0])
+
     def run(self) -> None:
-        goal = self.goal
-        ends = sorted(goal.direction * math.log(lam) for lam in (LEAST_LAMBDA, MAX_LAMBDA))
-        bounds = (ends[0], ends[1])
+        goal, bounds = self.goal, self._bounds
         bottom, top = goal.window
         if goal.only_lossless and self._lossless:
             self._point(0.0, self._effort)

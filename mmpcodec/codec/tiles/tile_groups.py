@@ -86,7 +86,7 @@ class TileCoder:
         params: EncodeParams,
         parts_of: PartsOf,
         *,
-        tile_size: int,
+        tile_size: int | None,
         backend: str = "auto",
         threads: int | None = None,
         devices: Devices | None = None,

@@ -13,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from mmpcodec.backends.base import Backend
 from mmpcodec.codec.distortion import squared_error
-from mmpcodec.codec.weighting.seen_errors import SIDE, seen_errors
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
+from mmpcodec.reference.blocks.search.seen_errors import SIDE
 from mmpcodec.reference.blocks.steps import (
     MOST_CHANGE,
     FragmentMap,
@@ -160,8 +161,17 @@ class Weighting:
         found = self.fragments(tools, shape)
         return tools if found and found.changes.any() else replace(tools, delta_step=False)
 
-    def squared_error(self, samples: np.ndarray, decoded: np.ndarray) -> float:
-        """Sum the squared differences, those of important pixels times their weight."""
+    def squared_error(
+        self,
+        samples: np.ndarray,
+        decoded: np.ndarray,
+        backend: Backend,
+        threads: int | None = 1,
+    ) -> float:
+        """Sum the squared differences, those of important pixels times their weight.
+
+        The backend computes errors that are seen, if there is a quantisation matrix.
+        """
         if self.of_pixels is None and self.seen is None:
             return squared_error(samples, decoded)
         if self.seen is not None:
@@ -169,12 +179,18 @@ class Weighting:
         if self.of_pixels is None:
             return squared_error(samples, decoded)
         if self.strength:
-            return float(self.seen_cells(samples, decoded).sum())
+            return float(self.seen_cells(samples, decoded, backend, threads).sum())
         return _weighted_sum(
             self.of_pixels, lambda inside: squared_error(samples[inside], decoded[inside])
         )
 
-    def seen_cells(self, samples: np.ndarray, decoded: np.ndarray) -> NDArray[np.float64]:
+    def seen_cells(
+        self,
+        samples: np.ndarray,
+        decoded: np.ndarray,
+        backend: Backend,
+        threads: int | None = 1,
+    ) -> NDArray[np.float64]:
         """Return the errors that are seen of blocks of 16x16 samples, times their weight.
 
         A block is as important as its most important pixel.
@@ -182,9 +198,12 @@ class Weighting:
         assert self.of_pixels is not None
         if self.seen is not None:
             decoded = self.shown(samples, decoded)
-        difference = samples.astype(np.int64) - decoded
-        planes = [difference] if difference.ndim == 2 else np.moveaxis(difference, 2, 0)
-        errors = np.sum([seen_errors(plane, self.strength) for plane in planes], axis=0)
+        pairs = [(samples, decoded)]
+        if samples.ndim == 3:
+            pairs = [(samples[..., k], decoded[..., k]) for k in range(samples.shape[2])]
+        errors = np.sum(
+            [backend.seen_errors(*pair, self.strength, threads=threads) for pair in pairs], axis=0
+        )
         important = _by_fragments(np.maximum, self.of_pixels, SIDE).astype(np.int64)
         return errors * _WEIGHTS[important + MOST_IMPORTANCE] / 4**COEFFICIENT_BITS
 

@@ -3,6 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
@@ -14,20 +15,33 @@ from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.samples import form_of
 
 
-def cost_of(tile: TileSource, made: TileEncoding, params: EncodeParams) -> tuple[float, int]:
+def cost_of(
+    tile: TileSource,
+    made: TileEncoding,
+    params: EncodeParams,
+    backend: Backend,
+    threads: int | None = 1,
+) -> tuple[float, int]:
     """Return the rate-distortion cost D + lambda R of a coded tile, and its bytes.
 
-    D is the error that the parameters aim at; alpha is ignored.
+    D is the error that the parameters aim at; alpha is ignored. See ``seen_cells`` for the other
+    parameters.
     """
     size = len(made.data)
     if params.tune == EYE:
-        error = float(seen_cells(tile, made.samples, params).sum())
+        error = float(seen_cells(tile, made.samples, params, backend, threads).sum())
     else:
         error = distortion(tile.on_host, made.samples, tile.depth)
     return error + params.lam * 8 * size, size
 
 
-def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> NDArray[np.float64]:
+def seen_cells(
+    tile: TileSource,
+    samples: np.ndarray,
+    params: EncodeParams,
+    backend: Backend,
+    threads: int | None = 1,
+) -> NDArray[np.float64]:
     """Return the errors of the cells of 16x16 pixels that are seen, in the units of lambda.
 
     Parameters
@@ -36,6 +50,9 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
     samples : (H, W) or (H, W, C) array of uint8 or uint16
         As they are decoded.
     params : EncodeParams
+    backend : Backend
+        Computes errors that are seen.
+    threads : int or None
 
     Returns
     -------
@@ -49,6 +66,6 @@ def seen_cells(tile: TileSource, samples: np.ndarray, params: EncodeParams) -> N
     total = np.zeros(1)
     for layer, (plane, decoded) in enumerate(list(pairs)[: form.colours]):
         weight = weight_of_layer(form, layout, layer, params.tune, weighs=True)
-        errors = weighting.seen_cells(plane, decoded)
+        errors = weighting.seen_cells(plane, decoded, backend, threads)
         total = total + weight / 4.0 ** extra_bits(layout.depth_of("", depth)) * errors
     return total

@@ -15,6 +15,8 @@ FRACTION_BITS = 7
 """Coefficients are in 1/128."""
 LEAST, MOST = -64, 63
 """Range of a coefficient in 1/128; its byte in a file is the coefficient minus ``LEAST``."""
+PRICE_BITS = 16
+"""Prices are in 2**-16 squared error."""
 BAND_SAMPLES = 1 << 28
 """Number of samples whose sums of products, each at most 2**34, fit int64."""
 

@@ -14,6 +14,7 @@ from mmpcodec.reference.blocks.steps import PlaneSteps, one_step, weight_of
 from mmpcodec.reference.filters.base import (
     FRACTION_BITS,
     LEAST_GAIN,
+    PRICE_BITS,
     InBands,
     Tap,
     filtered,
@@ -37,6 +38,8 @@ TAPS = (
 """Row and column offset of one of the two samples of each tap; the other one is opposite."""
 CLIPS = (0, 10, 6, 3)
 """Largest difference of each clip level in 1/512 of the step; level 0 has none."""
+BYTES = 2
+"""Largest number of bytes of the tool's value in a file."""
 ZERO = 64
 """The byte of weight 0."""
 BAND_SAMPLES = 1 << 24
@@ -180,11 +183,14 @@ class FixedFilters(InBands):
         step: int | PlaneSteps,
         depth: int = BYTE,
         *,
+        usual: int | None = None,
+        price: int = 0,
         threads: int | None = 1,
     ) -> int:
         """Choose the scale of least squared error for each activity; of equals the least.
 
-        All are 0 if the filters gain less than ``LEAST_GAIN`` says.
+        All are 0 if the filters gain less than ``LEAST_GAIN`` says. The usual value stays if
+        another one gains less than its price.
 
         Parameters
         ----------
@@ -194,6 +200,12 @@ class FixedFilters(InBands):
             As in ``apply``. Errors count less in fragments of larger steps.
         depth : int
             Bits of a sample, 8 to 16.
+        usual : int or None
+            Value that a file need not write.
+        price : int
+            What another value costs, in 1/65536 squared error.
+        threads : int or None
+            As in ``apply``.
 
         Returns
         -------
@@ -203,11 +215,17 @@ class FixedFilters(InBands):
         steps = _steps(step)
         found = self._total(self._errors, source, samples, steps, depth=depth, threads=threads)
         pairs = zip(steps.changes, found, strict=True)
-        errors = sum(weight_of(change) * own for change, own in pairs)
-        unfiltered = errors[:, 0].sum()
-        if (unfiltered - errors.min(axis=1).sum()) * LEAST_GAIN < unfiltered:
-            return 0
-        return value_of([own.index(min(own)) for own in errors.tolist()])
+        errors = sum(weight_of(change) * own for change, own in pairs).tolist()
+        best = [own.index(min(own)) for own in errors]
+        unfiltered, least = sum(own[0] for own in errors), sum(map(min, errors))
+        if (unfiltered - least) * LEAST_GAIN < unfiltered:
+            best = [0] * len(errors)
+        if usual is not None:
+            chosen = zip(errors, scales_of(usual), best, strict=True)
+            gain = sum(own[scale] - own[better] for own, scale, better in chosen)
+            if gain << PRICE_BITS <= price * weight_of(0):
+                return usual
+        return value_of(best)
 
     def _filtered(
         self,

@@ -8,14 +8,15 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec import EncodeParams, ParameterError, backends, pictures
+from mmpcodec.codec.layers.tasks import LOSSLESS
 from mmpcodec.codec.tile_choice import encode_tiles
 from mmpcodec.codec.tile_coding import TileSource
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import masked, masking
-from mmpcodec.codec.weighting.seen_errors import seen_errors
 from mmpcodec.metrics.ssimulacra2 import ssimulacra2
 from mmpcodec.pictures.readers import WholeReader
+from mmpcodec.reference.blocks.search.seen_errors import seen_errors
 
 ROOT = Path(__file__).parents[3]
 EYE = {"preset": "photo", "effort": 1, "tune": "eye"}
@@ -65,38 +66,43 @@ def test_masking_is_added_to_the_importance_of_pixels(picture):
 
 
 def test_errors_of_high_frequencies_count_less():
-    flat = np.full((32, 16), 3)
+    flat, none = np.full((32, 16), 3), np.zeros((32, 16), int)
     chequered = flat * (1 - 2 * (np.indices(flat.shape).sum(axis=0) % 2))
     for strength, expected in ((0, 9 * 256), (6, 9 * 256)):
-        assert seen_errors(flat, strength) / 64 == pytest.approx(expected, rel=0.01)
-    assert seen_errors(chequered, 0) / 64 == pytest.approx(9 * 256, rel=0.01)
+        assert seen_errors(flat, none, strength) / 64 == pytest.approx(expected, rel=0.01)
+    assert seen_errors(chequered, none, 0) / 64 == pytest.approx(9 * 256, rel=0.01)
     # Most of it lies at the highest frequency of both directions, whose weight is 310/64.
-    assert (seen_errors(chequered, 6) / 64 < 9 * 256 / 15).all()
-    assert seen_errors(flat[:20, :9], 6).shape == (2, 1)
+    assert (seen_errors(chequered, none, 6) / 64 < 9 * 256 / 15).all()
+    assert seen_errors(flat[:20, :9], none[:20, :9], 6).shape == (2, 1)
 
 
 def test_candidates_are_compared_by_errors_that_are_seen(picture):
     roi = masked(None, picture, 8)
-    compared = Weighting(roi, strength=6)
+    weighting, numpy = Weighting(roi, strength=6), backends.get("reference")
+
+    def error_of(source, error):
+        return weighting.squared_error(source, source.astype(int) + error, numpy)
+
     error = np.full(picture.shape, 2)
-    flat = compared.squared_error(picture, picture.astype(int) + error)
+    flat = error_of(picture, error)
     weight = 2.0 ** (roi.astype(float) / 2)
     assert flat == pytest.approx((4 * weight).sum(), rel=0.01)
     error[1::2] = -2
-    assert compared.squared_error(picture, picture.astype(int) + error) < flat / 8
+    assert error_of(picture, error) < flat / 8
     colours = np.dstack([picture] * 3)
-    assert compared.squared_error(colours, colours.astype(int) + 2) == pytest.approx(3 * flat)
+    assert error_of(colours, 2) == pytest.approx(3 * flat)
 
 
 def test_costs_of_candidates_have_one_lambda(picture):
     """A candidate with quantisation matrix has a finer step, but pays as much for a bit."""
     params = EncodeParams.from_options(30, **{**EYE, "preset": "best"}, palette=False)
     tile = TileSource(picture, picture, 8)
-    chosen = {one.tools: backends.get("cpu") for one in params.each_alone()}
+    chosen = dict.fromkeys([LOSSLESS, *params.sets], backends.get("cpu"))
     (made,) = encode_tiles([tile], params.each_alone(), chosen, 1, None)
     alone = mmpcodec.encode_picture(picture, params.each_alone()[0], backend="cpu")
     size = alone.layers[0].payload_bytes
-    seen = Weighting(masked(None, picture, 8), strength=6).squared_error(picture, alone.samples)
+    weighting = Weighting(masked(None, picture, 8), strength=6)
+    seen = weighting.squared_error(picture, alone.samples, backends.get("cpu"))
     assert made.costs[0] == pytest.approx(4 * seen + 30 * 8 * size, rel=0.05)
 
 

@@ -168,12 +168,18 @@ def test_colours_have_levels_of_their_own():
     assert not errors(with_alpha, coded)[..., 3].any()
 
 
+def in_one_tile(samples):
+    return mmpcodec.encode(samples, quality=85, tile_size=0)
+
+
 def test_tiles_share_the_range_of_the_picture():
     samples = scan(side=160)
     samples[:64, :64] = AIR
     data = mmpcodec.encode(samples, quality=85, tile_size=64)
-    header = mmpcodec.inspect(data).header
+    header, whole = (mmpcodec.inspect(each).header for each in (data, in_one_tile(samples)))
     assert header.metadata.range[1] - header.metadata.range[0] == 2047
+    assert (header.level_bits, header.first) == (whole.level_bits, whole.first)
+    assert 0 < header.level_bits < 16
     assert 0 < np.quantile(errors(samples, data), 0.99) < 45
 
 

@@ -8,7 +8,7 @@ import pytest
 from support.strategies import natural
 
 import mmpcodec
-from mmpcodec import EncodeParams, ParameterError
+from mmpcodec import EncodeParams, ParameterError, backends
 from mmpcodec.backends.cuda.backend import CudaBackend
 from mmpcodec.codec.distortion import distortion
 from mmpcodec.codec.tiles.streaming import encode_large
@@ -219,6 +219,7 @@ def test_errors_weigh_by_importance():
     roi = np.array([[0, 2, -2, 4]], np.int8)
     seen = np.array([[True, True, True, False]])
     source, decoded = np.zeros((1, 4), np.uint8), np.array([[1, 2, 4, 9]], np.uint8)
-    assert Weighting(roi).squared_error(source, decoded) == 1 + 2 * 4 + 16 / 2 + 4 * 81
-    assert Weighting(roi, seen).squared_error(source, decoded) == 1 + 2 * 4 + 16 / 2
-    assert Weighting(None, seen).squared_error(source, decoded) == 21
+    numpy = backends.get("reference")
+    assert Weighting(roi).squared_error(source, decoded, numpy) == 1 + 2 * 4 + 16 / 2 + 4 * 81
+    assert Weighting(roi, seen).squared_error(source, decoded, numpy) == 1 + 2 * 4 + 16 / 2
+    assert Weighting(None, seen).squared_error(source, decoded, numpy) == 21

@@ -143,7 +143,7 @@ def test_progress_counts_all_tiles_and_cancels(data):
 
 
 def test_groups_change_no_byte(data, monkeypatch):
-    monkeypatch.setattr(encoder, "GROUP_PIXELS", 20000)
+    monkeypatch.setattr(encoder, "GROUP_SAMPLES", 20000)
     assert mmpcodec.encode(PICTURE, 30, tile_size=64, **OPTIONS) == data
 
 

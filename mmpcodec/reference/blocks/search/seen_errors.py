@@ -12,13 +12,13 @@ BAND_BLOCKS = 1 << 9
 """Number of blocks that are transformed at once."""
 
 
-def seen_errors(difference: np.ndarray, strength: int) -> np.ndarray:
+def seen_errors(source: np.ndarray, samples: np.ndarray, strength: int) -> np.ndarray:
     """Return the squared errors of blocks, those of high frequencies divided by their weights.
 
     Parameters
     ----------
-    difference : (H, W) int array
-        Differences of samples.
+    source, samples : (H, W) uint8 or uint16 arrays
+        Samples of the source, and decoded ones.
     strength : int
         That of the quantisation matrix, 0 to 15.
 
@@ -27,10 +27,11 @@ def seen_errors(difference: np.ndarray, strength: int) -> np.ndarray:
     (ceil(H / 16), ceil(W / 16)) int64 array
         In 1/64 of a squared unit of the samples.
     """
-    rows, columns = (-(-length // SIDE) for length in difference.shape)
+    rows, columns = (-(-length // SIDE) for length in source.shape)
     found = np.empty((rows, columns), np.int64)
     for first, last in bands((rows, columns), BAND_BLOCKS):
-        found[first:last] = _of_band(difference[first * SIDE : last * SIDE], strength)
+        inside = slice(first * SIDE, last * SIDE)
+        found[first:last] = _of_band(source[inside].astype(np.float64) - samples[inside], strength)
     return found
 
 
@@ -40,7 +41,7 @@ def _of_band(difference: np.ndarray, strength: int) -> np.ndarray:
     All numbers are integers below 2**53, which float64 holds exactly, and faster than int64.
     """
     height, width = difference.shape
-    whole = np.pad(difference.astype(np.float64), ((0, -height % SIDE), (0, -width % SIDE)))
+    whole = np.pad(difference, ((0, -height % SIDE), (0, -width % SIDE)))
     rows, columns = whole.shape[0] // SIDE, whole.shape[1] // SIDE
     cosines = basis(SIDE, False).astype(np.float64)
     across = (whole.reshape(-1, SIDE) @ cosines.T).reshape(rows, SIDE, columns * SIDE)
