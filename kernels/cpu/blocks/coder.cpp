@@ -260,15 +260,9 @@ template <class Coder, class Sample>
 int BlockCoder<Coder, Sample>::code_other(const BlockPlace& block, LikelyModes likely,
                                           uint64_t allowed, int mode) {
     if constexpr (Coder::kWeighs) {
-        AngleWeights angles;
-        if (tools_.derived_modes) {
-            const auto [above, left] = picture_.known_references(block);
-            angles = angle_weights(decoded_, block, above, left);
-        }
         uint32_t weights[kModes];
-        const uint32_t total =
-            weigh_modes(coder_.models(), size_of(block.a, block.b), likely, allowed,
-                        tools_.derived_modes ? &angles : nullptr, weights);
+        const uint32_t total = weigh_modes(coder_.models(), size_of(block.a, block.b), likely,
+                                           allowed, weights);
         return coder_.mode(weights, total, mode);
     }
     return mode;

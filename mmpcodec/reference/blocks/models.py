@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
-from mmpcodec.reference.blocks.derived_modes import weighted
 from mmpcodec.reference.blocks.partition import (
     FIRST_ANGLE,
     LEAST_SQUARES,
@@ -55,11 +54,7 @@ class ModeModels:
         self.frequency = np.full((SIZES, MODES), MODE_START, np.int64)
 
     def frequencies(
-        self,
-        size: int,
-        likely: tuple[int, int],
-        absent: Collection[int],
-        angles: np.ndarray | None = None,
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> np.ndarray:
         """Return the frequencies of the modes for a block that has none of its neighbours' modes.
 
@@ -71,8 +66,6 @@ class ModeModels:
             Modes of the left and of the upper neighbour.
         absent : collection of int
             Modes that are not available.
-        angles : (33,) int64 array or None
-            Weights of the angles; None without *derived modes*.
 
         Returns
         -------
@@ -80,6 +73,7 @@ class ModeModels:
             0 for the neighbours' modes and for modes that are not available.
         """
         factor = np.full(MODES, 2)
+        factor[:FIRST_ANGLE] = 3
         for mode in likely:
             if FIRST_ANGLE <= mode < LEAST_SQUARES:
                 for distance, more in ((1, 6), (2, 3)):
@@ -87,8 +81,7 @@ class ModeModels:
                         if FIRST_ANGLE <= angle < LEAST_SQUARES:
                             factor[angle] += more
         factor[[*likely, *absent]] = 0
-        frequencies = self.frequency[size] * factor
-        return frequencies if angles is None else weighted(frequencies, angles)
+        return self.frequency[size] * factor
 
     def code(
         self,
@@ -97,7 +90,6 @@ class ModeModels:
         likely: tuple[int, int],
         absent: Collection[int],
         mode: int | None,
-        angles: np.ndarray | None = None,
     ) -> int:
         """Code the mode of a block.
 
@@ -108,8 +100,6 @@ class ModeModels:
             As in ``frequencies``.
         mode : int or None
             The mode to encode; None decodes.
-        angles : (33,) int64 array or None
-            As in ``frequencies``.
 
         Returns
         -------
@@ -121,7 +111,7 @@ class ModeModels:
         CorruptStream
             If the decoded mode is not available.
         """
-        mode = self._code(coder, size, likely, absent, mode, angles)
+        mode = self._code(coder, size, likely, absent, mode)
         if mode in absent:
             raise CorruptStream("Modes", f"mode is {mode}, which is not there")
         self.learn(size, mode)
@@ -138,7 +128,7 @@ class ModeModels:
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 
-    def _code(self, coder, size, likely, absent, mode, angles) -> int:
+    def _code(self, coder, size, likely, absent, mode) -> int:
         left, above = likely
 
         def is_it(guess: int, which: int) -> int:
@@ -152,7 +142,7 @@ class ModeModels:
                 return left
             if is_it(above, SECOND_LIKELY):
                 return above
-        return coder.code("mode", self.frequencies(size, likely, absent, angles), mode)
+        return coder.code("mode", self.frequencies(size, likely, absent), mode)
 
 
 REMAINDER_BITS = 12

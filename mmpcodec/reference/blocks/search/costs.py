@@ -136,14 +136,10 @@ class BlockCosts:
         return (squares << 2 * self.finer) >> 2
 
     def of_modes(
-        self,
-        size: int,
-        likely: tuple[int, int],
-        absent: Collection[int],
-        angles: np.ndarray | None = None,
+        self, size: int, likely: tuple[int, int], absent: Collection[int]
     ) -> dict[int, int]:
         """Return the cost of each available mode; parameters as in ``ModeModels.frequencies``."""
-        frequencies = self.models.mode.frequencies(size, likely, absent, angles)
+        frequencies = self.models.mode.frequencies(size, likely, absent)
         left, above = likely
         of_likely = self._likely[size].tolist()
         if left == above:

@@ -192,8 +192,7 @@ class BlockSearch:
         tools = picture.fragment_tools
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
-        absent, angles = picture.absent_modes(place), picture.angle_weights(place)
-        mode_costs = costs.of_modes(place.size, likely, absent, angles)
+        mode_costs = costs.of_modes(place.size, likely, picture.absent_modes(place))
         if planes_modes := picture.planes_modes(place):
             context = units.planes_context(place)
             costs.add_planes(mode_costs, place.size, context, planes_modes)
