@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "cpu/blocks/builder.h"
+#include "cpu/blocks/plan_queue.h"
 #include "cpu/blocks/search/coarse.h"
 #include "cpu/blocks/search/wavefront.h"
 
@@ -63,8 +65,8 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
     BlockPicture<Sample>& picture = coded.picture;
     // The coder writes its units to `behind`, because the search is ahead in the units of
     // `picture`.
-    BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
-    BlockCoder<BlockWriter, Sample> coder(behind, picture, tools, coded.changes, nullptr, writer);
+    BlockUnits behind(picture.height, picture.width);
+    BlockCoder<BlockWriter> coder(behind, tools, coded.changes, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
                                 coded.team);
     const FragmentProgress report(plane, tools, progress);
@@ -84,8 +86,7 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                        const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     BlockCosts costs(picture.depth.extra(), tools.fine_contexts);
-    BlockCoder<BlockWriter, Sample> coder(picture, picture, tools, coded.changes, coded.trees.get(),
-                                          writer);
+    BlockCoder<BlockWriter> coder(picture, tools, coded.changes, coded.trees.get(), writer);
     std::unique_ptr<BlockTreeSearch> tree_search;
     if constexpr (kIsByte<Sample>)
         tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
@@ -101,8 +102,12 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
         search.find(row, column, coded.models, costs, plan);
         search.write(picture);
         coder.code(row, column, plan);
+        if constexpr (kIsByte<Sample>) coded.trees->learn(row, column, picture);
     });
 }
+
+// Most fragments of which symbols are read before their samples are rebuilt.
+constexpr size_t kMostAhead = 64;
 
 }  // namespace
 
@@ -155,7 +160,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
-      writer_(coded_->picture, coded_->picture, tools, coded_->changes, nullptr,
+      writer_(coded_->picture, tools, coded_->changes, nullptr,
               BlockWriter(coder_, coded_->models, coded_->tally, coded_->cells)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
@@ -198,17 +203,36 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    int threads, const Progress& progress,
                                                    BitCounts* counts) {
     const BlockTools tools = tools_of(given, plane);
-    // A decoder uses threads only for the learning of the dictionaries.
+    // With a dictionary, threads share the learning; otherwise one reads symbols ahead.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
+    BlockPicture<Sample>& picture = coded->picture;
+    BlockTrees* trees = coded->trees.get();
     RangeDecoder coder(payload, size);
-    BlockCoder<BlockReader, Sample> reader(coded->picture, coded->picture, tools, coded->changes,
-                                           coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally,
-                                                       coded->cells, counts));
-    const BlockPlan none;
-    for_each_fragment(plane, tools, progress,
-                      [&](int row, int column) { reader.code(row, column, none); });
+    BlockUnits units(picture.height, picture.width);
+    BlockCoder<BlockReader> reader(
+        units, tools, coded->changes, trees,
+        BlockReader(coder, coded->models, coded->tally, coded->cells, counts));
+    BlockBuilder<Sample> builder(picture, tools, coded->changes, trees);
+    const size_t fragments = coded->changes.values().size();
+    if (!trees && threads > 1 && fragments > 1) {
+        const int side = 1 << tools.fragment_log2;
+        const size_t columns = size_t(coded->changes.columns());
+        PlanQueue queue(fragments, kMostAhead, [&](size_t number, BlockPlan& plan) {
+            reader.code(int(number / columns) * side, int(number % columns) * side, plan);
+        });
+        for_each_fragment(plane, tools, progress, [&](int row, int column) {
+            queue.next([&](const BlockPlan& plan) { builder.build(row, column, plan); });
+        });
+    } else {
+        BlockPlan plan;
+        for_each_fragment(plane, tools, progress, [&](int row, int column) {
+            reader.code(row, column, plan);
+            builder.build(row, column, plan);
+            if constexpr (kIsByte<Sample>)
+                if (trees) trees->learn(row, column, picture);
+        });
+    }
     coder.finish();
     return coded;
 }
