@@ -106,8 +106,36 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
     });
 }
 
-// Most fragments of which symbols are read before their samples are rebuilt.
+// Most fragments whose symbols are read before their samples are rebuilt.
 constexpr size_t kMostAhead = 64;
+
+// Reads symbols on one thread of a team and rebuilds samples on another.
+template <class Sample>
+void read_ahead(Plane plane, const BlockTools& tools, const Progress& progress, ThreadTeam& team,
+                BlockCoder<BlockReader>& reader, BlockBuilder<Sample>& builder) {
+    PlanQueue queue(kMostAhead);
+    const auto read = [&](int row, int column) {
+        reader.code(row, column, queue.room());
+        queue.pass_on();
+    };
+    const auto build = [&](int row, int column) {
+        builder.build(row, column, queue.next());
+        queue.release();
+    };
+    // If both fail, the error of the first task is the one that a single thread would meet.
+    team.run(2, [&](uint32_t task) {
+        try {
+            if (task == 0)
+                for_each_fragment(plane, tools, progress, build);
+            else
+                for_each_fragment(plane, tools, [](int64_t, int64_t) {}, read);
+        } catch (const PlanQueue::Stopped&) {
+        } catch (...) {
+            queue.stop();
+            throw;
+        }
+    });
+}
 
 }  // namespace
 
@@ -205,7 +233,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     const BlockTools tools = tools_of(given, plane);
     // With a dictionary, threads share the learning; otherwise one reads symbols ahead.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
-                                                       tree_tools ? threads : 1);
+                                                       tree_tools ? threads : std::min(threads, 2));
     BlockPicture<Sample>& picture = coded->picture;
     BlockTrees* trees = coded->trees.get();
     RangeDecoder coder(payload, size);
@@ -214,16 +242,8 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
         units, tools, coded->changes, trees,
         BlockReader(coder, coded->models, coded->tally, coded->cells, counts));
     BlockBuilder<Sample> builder(picture, tools, coded->changes, trees);
-    const size_t fragments = coded->changes.values().size();
-    if (!trees && threads > 1 && fragments > 1) {
-        const int side = 1 << tools.fragment_log2;
-        const size_t columns = size_t(coded->changes.columns());
-        PlanQueue queue(fragments, kMostAhead, [&](size_t number, BlockPlan& plan) {
-            reader.code(int(number / columns) * side, int(number % columns) * side, plan);
-        });
-        for_each_fragment(plane, tools, progress, [&](int row, int column) {
-            queue.next([&](const BlockPlan& plan) { builder.build(row, column, plan); });
-        });
+    if (!trees && threads > 1 && coded->changes.values().size() > 1) {
+        read_ahead(plane, tools, progress, coded->team, reader, builder);
     } else {
         BlockPlan plan;
         for_each_fragment(plane, tools, progress, [&](int row, int column) {
