@@ -205,7 +205,9 @@ class Blocks:
             mode = H
         else:
             others = sorted(there - {L, H})
-            weights = [frequencies[k] * factor(k, L, H) for k in others]
+            far = (y // 4 - 1, (x + 2**b - 1) // 4), ((y + 2**a - 1) // 4, x // 4 - 1)
+            near = [L, H, *(self.units[unit].mode for unit in far if unit in self.units)]
+            weights = [frequencies[k] * factor(k, near) for k in others]
             mode = others[self.coder.symbol(weights)]
         if mode not in there:
             raise ValueError(f"mode {mode} is not there")

@@ -250,7 +250,7 @@ int BlockCoder<Coder>::code_mode(const BlockPlace& block, int mode) {
 // Codes whether the mode is one of the likely modes (most probable modes); if so, sets `mode`.
 template <class Coder>
 bool BlockCoder<Coder>::code_likely(int size, LikelyModes likely, int& mode) {
-    const auto [left, above] = likely;
+    const int left = likely.left, above = likely.above;
     if (coder_.bit(likely_model(size, left == above), mode == left))
         mode = left;
     else if (left != above && coder_.bit(likely_model(size, 2), mode == above))

@@ -64,7 +64,10 @@ public:
         return mmp::tree_context(above(block), left(block));
     }
     LikelyModes likely_modes(const BlockPlace& block) const {
-        return mmp::likely_modes(above(block), left(block));
+        const int row = block.row + block.height() - 1, column = block.column + block.width() - 1;
+        return mmp::likely_modes(above(block), left(block),
+                                 block.row > 0 ? unit(block.row - 1, column) : Unit{},
+                                 block.column > 0 ? unit(row, block.column - 1) : Unit{});
     }
     int planes_context(const BlockPlace& block) const {
         return mmp::planes_context(above(block), left(block));

@@ -22,16 +22,17 @@ MMP_HD constexpr int start_class(int step) {
 
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// What a neighbour's angle adds to the factor of an angle: 6 at distance 1, 3 at distance 2, else
+// What a neighbour's angle adds to the factor of an angle: 6 up to distance 1, 3 at distance 2, else
 // 0.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
-    return distance == 1 ? 6 : distance == 2 ? 3 : 0;
+    return distance < 2 ? 6 : distance == 2 ? 3 : 0;
 }
-MMP_HD constexpr int mode_factor(int mode, int left, int above) {
+MMP_HD constexpr int mode_factor(int mode, const LikelyModes& near) {
     const int angle = angle_of(mode);
-    if (angle < 0) return mode < kFirstAngle ? 3 : 2;
-    return 2 + nearness(angle, angle_of(left)) + nearness(angle, angle_of(above));
+    if (angle < 0) return mode < kFirstAngle ? 4 : 2;
+    return 2 + nearness(angle, angle_of(near.left)) + nearness(angle, angle_of(near.above)) +
+           nearness(angle, angle_of(near.far_left)) + nearness(angle, angle_of(near.far_above));
 }
 
 struct BlockModels {
@@ -89,7 +90,7 @@ struct BlockModels {
     // Weight of a mode; 0 for likely modes and for modes that are not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
-        return modes[size][mode] * mode_factor(mode, likely.left, likely.above);
+        return modes[size][mode] * mode_factor(mode, likely);
     }
 
 private:

@@ -367,7 +367,7 @@ def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: i
                 else CROSS_COMPONENT
             )
     likely, absent = units.likely_modes(place), picture.absent_modes(place)
-    return models.mode.code(coder, size, likely, absent, mode)
+    return models.mode.code(coder, size, likely, absent, mode, units.far_modes(place))
 
 
 def decode_blocks(

@@ -34,6 +34,8 @@ from mmpcodec.tools import BlockTools
 
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
 """Initial frequency of a mode, its increment, and the total above which all are halved."""
+NEARNESS = (3, 6, 6, 6, 3)
+"""What an angle of a neighbour adds to the factors of the angles from 2 below it to 2 above it."""
 SAME_MODE, FIRST_LIKELY, SECOND_LIKELY = 1, 0, 2
 """Second index of the models *likely*: the mode that both neighbours have, the left, the upper."""
 
@@ -54,7 +56,11 @@ class ModeModels:
         self.frequency = np.full((SIZES, MODES), MODE_START, np.int64)
 
     def frequencies(
-        self, size: int, likely: tuple[int, int], absent: Collection[int]
+        self,
+        size: int,
+        likely: tuple[int, int],
+        absent: Collection[int],
+        far: Collection[int] = (),
     ) -> np.ndarray:
         """Return the frequencies of the modes for a block that has none of its neighbours' modes.
 
@@ -66,6 +72,8 @@ class ModeModels:
             Modes of the left and of the upper neighbour.
         absent : collection of int
             Modes that are not available.
+        far : collection of int
+            Modes of the neighbours at the far ends of the block.
 
         Returns
         -------
@@ -73,13 +81,12 @@ class ModeModels:
             0 for the neighbours' modes and for modes that are not available.
         """
         factor = np.full(MODES, 2)
-        factor[:FIRST_ANGLE] = 3
-        for mode in likely:
+        factor[:FIRST_ANGLE] = 4
+        for mode in (*likely, *far):
             if FIRST_ANGLE <= mode < LEAST_SQUARES:
-                for distance, more in ((1, 6), (2, 3)):
-                    for angle in (mode - distance, mode + distance):
-                        if FIRST_ANGLE <= angle < LEAST_SQUARES:
-                            factor[angle] += more
+                for distance, more in enumerate(NEARNESS, -2):
+                    if FIRST_ANGLE <= mode + distance < LEAST_SQUARES:
+                        factor[mode + distance] += more
         factor[[*likely, *absent]] = 0
         return self.frequency[size] * factor
 
@@ -90,6 +97,7 @@ class ModeModels:
         likely: tuple[int, int],
         absent: Collection[int],
         mode: int | None,
+        far: Collection[int] = (),
     ) -> int:
         """Code the mode of a block.
 
@@ -100,6 +108,8 @@ class ModeModels:
             As in ``frequencies``.
         mode : int or None
             The mode to encode; None decodes.
+        far : collection of int
+            As in ``frequencies``.
 
         Returns
         -------
@@ -111,7 +121,7 @@ class ModeModels:
         CorruptStream
             If the decoded mode is not available.
         """
-        mode = self._code(coder, size, likely, absent, mode)
+        mode = self._code(coder, size, likely, absent, mode, far)
         if mode in absent:
             raise CorruptStream("Modes", f"mode is {mode}, which is not there")
         self.learn(size, mode)
@@ -128,7 +138,7 @@ class ModeModels:
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 
-    def _code(self, coder, size, likely, absent, mode) -> int:
+    def _code(self, coder, size, likely, absent, mode, far) -> int:
         left, above = likely
 
         def is_it(guess: int, which: int) -> int:
@@ -142,7 +152,7 @@ class ModeModels:
                 return left
             if is_it(above, SECOND_LIKELY):
                 return above
-        return coder.code("mode", self.frequencies(size, likely, absent), mode)
+        return coder.code("mode", self.frequencies(size, likely, absent, far), mode)
 
 
 REMAINDER_BITS = 12

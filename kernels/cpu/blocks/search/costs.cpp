@@ -73,7 +73,7 @@ void BlockCosts::refresh_levels(const BlockModels& models) {
 
 void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, int context,
                           uint64_t allowed, int32_t* costs) const {
-    const auto [left, above] = near;
+    const int left = near.left, above = near.above;
     uint32_t weights[kModes];
     const uint32_t total = weigh_modes(models, size, near, allowed, weights);
     const RateTable& rates = RateTable::get();

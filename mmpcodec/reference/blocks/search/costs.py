@@ -136,10 +136,14 @@ class BlockCosts:
         return (squares << 2 * self.finer) >> 2
 
     def of_modes(
-        self, size: int, likely: tuple[int, int], absent: Collection[int]
+        self,
+        size: int,
+        likely: tuple[int, int],
+        absent: Collection[int],
+        far: Collection[int] = (),
     ) -> dict[int, int]:
         """Return the cost of each available mode; parameters as in ``ModeModels.frequencies``."""
-        frequencies = self.models.mode.frequencies(size, likely, absent)
+        frequencies = self.models.mode.frequencies(size, likely, absent, far)
         left, above = likely
         of_likely = self._likely[size].tolist()
         if left == above:
