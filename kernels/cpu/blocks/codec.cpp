@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "cpu/blocks/builder.h"
-#include "cpu/blocks/plan_queue.h"
 #include "cpu/blocks/search/coarse.h"
 #include "cpu/blocks/search/wavefront.h"
+#include "cpu/runtime/ring_queue.h"
 
 namespace mmp {
 
@@ -113,7 +113,7 @@ constexpr size_t kMostAhead = 64;
 template <class Sample>
 void read_ahead(Plane plane, const BlockTools& tools, const Progress& progress, ThreadTeam& team,
                 BlockCoder<BlockReader>& reader, BlockBuilder<Sample>& builder) {
-    PlanQueue queue(kMostAhead);
+    RingQueue<BlockPlan> queue(kMostAhead);
     const auto read = [&](int row, int column) {
         reader.code(row, column, queue.room());
         queue.pass_on();
@@ -129,7 +129,7 @@ void read_ahead(Plane plane, const BlockTools& tools, const Progress& progress, 
                 for_each_fragment(plane, tools, progress, build);
             else
                 for_each_fragment(plane, tools, [](int64_t, int64_t) {}, read);
-        } catch (const PlanQueue::Stopped&) {
+        } catch (const RingQueue<BlockPlan>::Stopped&) {
         } catch (...) {
             queue.stop();
             throw;
