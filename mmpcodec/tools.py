@@ -179,8 +179,6 @@ class BlockTools(_Coded):
     trained_transforms: bool = _tool(False)
     """Let a block have a transform that changes the low frequencies of the cosine transform; it was
     trained on photographs."""
-    derived_modes: bool = _tool(False)
-    """Let the gradients of the decoded samples around a block say which angles are probable."""
     border_sines: bool = _tool(False)
     """Let the sine transform of a block at the upper or left border have cosines along the side
     that has no decoded samples before it."""
@@ -301,7 +299,6 @@ class ToolOptions(TypedDict, total=False):
     fine_contexts: bool | None
     delta_step: bool | None
     trained_transforms: bool | None
-    derived_modes: bool | None
     border_sines: bool | None
     cross_component_filter: bool | None
     quantisation_matrix: int | None

@@ -36,7 +36,6 @@
     TOOL(fine_contexts, 0, 1)      \
     TOOL(delta_step, 0, 1)       \
     TOOL(trained_transforms, 0, 1) \
-    TOOL(derived_modes, 0, 1)      \
     TOOL(border_sines, 0, 1)       \
     TOOL(quantisation_matrix, 0, 15)
 

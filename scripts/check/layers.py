@@ -85,7 +85,6 @@ Predicted blocks include trees, because a block may be a tree. No other coding i
 """
 
 WITHOUT_KERNEL = {
-    "blocks/derived_modes": "cpu/blocks/models weighs the modes",
     "entropy/cell_rates": "cpu/entropy/rates has the rates of cells and of syntax elements",
     "entropy/symbols": "the models of each coding call the range coder themselves",
     "entropy/syntax": "names, which the backends put to the numbers of a kernel",

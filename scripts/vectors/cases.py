@@ -18,7 +18,7 @@ Case = tuple[str, np.ndarray, EncodeParams, dict[str, Any]]
 """Name, picture, parameters and further options of a vector."""
 
 parameters = partial(EncodeParams.from_options, tune="psnr")
-READ_ALIKE: dict[str, Any] = {"initial_states": False, "derived_modes": False}
+READ_ALIKE: dict[str, Any] = {"initial_states": False}
 """With these tools, a payload has the same syntax at each step."""
 
 

@@ -185,7 +185,6 @@ def damaged_layers(streams: Streams) -> Iterator[tuple[str, bytes]]:
         ("dependent", "dependent"),
         ("fine contexts", "fine-contexts"),
         ("trained transforms", "trained-transforms"),
-        ("derived modes", "derived-modes"),
         ("border sines", "border-sines"),
         ("delta step", "delta-step-16"),
     ):

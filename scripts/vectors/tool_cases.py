@@ -33,7 +33,6 @@ def of_tools() -> Iterator[Case]:
         "ternary",
         "fine_contexts",
         "trained_transforms",
-        "derived_modes",
         "border_sines",
     ):
         yield own.replace("_", "-"), coat[:67, :85], photo(24, **{**OFF, own: True}), {}
@@ -58,10 +57,6 @@ def of_tools() -> Iterator[Case]:
     yield "quantisation-matrix-large", step, photo(30, **weighs), {}
     yield "quantisation-matrix-all", coat[:70, :70], photo(6, trained_transforms=True, **weighs), {}
     yield "quantisation-matrix-depth-16", deep_slope, photo(0.5, **weighs), {"depth": 16}
-    derived: dict[str, Any] = {**OFF, "derived_modes": True}
-    slanted = ((9 * i + 18 * j) % 251).astype(np.uint8)[:72, :90]
-    yield "derived-modes-stripes", slanted, photo(60, **derived), {}
-    yield "derived-modes-depth-16", deep_slope, photo(20, **derived), {"depth": 16}
     for lam in (4, 16, 48, 432, 1400):
         yield f"initial-states-{lam}", coat[:40, :48], photo(lam), {}
     yield "initial-states-large", step, photo(48), {}

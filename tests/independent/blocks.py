@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 from independent.arithmetic import limited, padded, trunc
-from independent.modes import derived_weights, factor
+from independent.modes import factor
 from independent.rangecoder import BinaryModels
 from independent.transforms import trained_transform, transform, weighted
 from independent.trees import Trees
@@ -205,10 +205,9 @@ class Blocks:
             mode = H
         else:
             others = sorted(there - {L, H})
-            weights = [frequencies[k] * factor(k, L, H) for k in others]
-            if self.tools["derived modes"]:
-                V = derived_weights(self.picture, self.decoded, y, x, 2**a, 2**b)
-                weights = [max(f * V[k] // 8, 1) for k, f in zip(others, weights, strict=True)]
+            far = (y // 4 - 1, (x + 2**b - 1) // 4), ((y + 2**a - 1) // 4, x // 4 - 1)
+            near = [L, H, *(self.units[unit].mode for unit in far if unit in self.units)]
+            weights = [frequencies[k] * factor(k, near) for k in others]
             mode = others[self.coder.symbol(weights)]
         if mode not in there:
             raise ValueError(f"mode {mode} is not there")

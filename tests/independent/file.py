@@ -33,7 +33,6 @@ SWITCHES = (  # bits, values
     ("fine contexts", 1, range(2)),
     ("delta step", 1, range(2)),
     ("trained transforms", 1, range(2)),
-    ("derived modes", 1, range(2)),
     ("border sines", 1, range(2)),
     ("quantisation matrix", 4, range(16)),
 )

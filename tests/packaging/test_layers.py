@@ -37,7 +37,6 @@ GOOD = {
 } | {
     f"mmpcodec/reference/{stage}.py": ""
     for stage in (
-        "blocks/derived_modes",
         "entropy/cell_rates",
         "entropy/symbols",
         "entropy/syntax",

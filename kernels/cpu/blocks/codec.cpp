@@ -2,8 +2,10 @@
 
 #include <algorithm>
 
+#include "cpu/blocks/builder.h"
 #include "cpu/blocks/search/coarse.h"
 #include "cpu/blocks/search/wavefront.h"
+#include "cpu/runtime/ring_queue.h"
 
 namespace mmp {
 
@@ -63,8 +65,8 @@ void encode_in_wavefront(const Sample* source, CodedBlocks<Sample>& coded, Plane
     BlockPicture<Sample>& picture = coded.picture;
     // The coder writes its units to `behind`, because the search is ahead in the units of
     // `picture`.
-    BlockPicture<Sample> behind(picture.height, picture.width, picture.depth, nullptr);
-    BlockCoder<BlockWriter, Sample> coder(behind, picture, tools, coded.changes, nullptr, writer);
+    BlockUnits behind(picture.height, picture.width);
+    BlockCoder<BlockWriter> coder(behind, tools, coded.changes, nullptr, writer);
     Wavefront<Sample> wavefront(source, picture, tools, options.effort, coded.changes, lambdas,
                                 coded.team);
     const FragmentProgress report(plane, tools, progress);
@@ -84,8 +86,7 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
                        const Progress& progress) {
     BlockPicture<Sample>& picture = coded.picture;
     BlockCosts costs(picture.depth.extra(), tools.fine_contexts);
-    BlockCoder<BlockWriter, Sample> coder(picture, picture, tools, coded.changes, coded.trees.get(),
-                                          writer);
+    BlockCoder<BlockWriter> coder(picture, tools, coded.changes, coded.trees.get(), writer);
     std::unique_ptr<BlockTreeSearch> tree_search;
     if constexpr (kIsByte<Sample>)
         tree_search = std::make_unique<BlockTreeSearch>(source, picture.height, picture.width,
@@ -101,6 +102,38 @@ void encode_with_trees(const Sample* source, CodedBlocks<Sample>& coded, Plane p
         search.find(row, column, coded.models, costs, plan);
         search.write(picture);
         coder.code(row, column, plan);
+        if constexpr (kIsByte<Sample>) coded.trees->learn(row, column, picture);
+    });
+}
+
+// Most fragments whose symbols are read before their samples are rebuilt.
+constexpr size_t kMostAhead = 64;
+
+// Reads symbols on one thread of a team and rebuilds samples on another.
+template <class Sample>
+void read_ahead(Plane plane, const BlockTools& tools, const Progress& progress, ThreadTeam& team,
+                BlockCoder<BlockReader>& reader, BlockBuilder<Sample>& builder) {
+    RingQueue<BlockPlan> queue(kMostAhead);
+    const auto read = [&](int row, int column) {
+        reader.code(row, column, queue.room());
+        queue.pass_on();
+    };
+    const auto build = [&](int row, int column) {
+        builder.build(row, column, queue.next());
+        queue.release();
+    };
+    // If both fail, the error of the first task is the one that a single thread would meet.
+    team.run(2, [&](uint32_t task) {
+        try {
+            if (task == 0)
+                for_each_fragment(plane, tools, progress, build);
+            else
+                for_each_fragment(plane, tools, [](int64_t, int64_t) {}, read);
+        } catch (const RingQueue<BlockPlan>::Stopped&) {
+        } catch (...) {
+            queue.stop();
+            throw;
+        }
     });
 }
 
@@ -155,7 +188,7 @@ PlanCoder::PlanCoder(Plane plane, const BlockTools& tools)
       tools_(tools),
       coded_(std::make_unique<CodedBlocks<uint8_t>>(plane, Depth<uint8_t>(), tools, std::nullopt,
                                                     EarlierSamples<uint8_t>(), 1)),
-      writer_(coded_->picture, coded_->picture, tools, coded_->changes, nullptr,
+      writer_(coded_->picture, tools, coded_->changes, nullptr,
               BlockWriter(coder_, coded_->models, coded_->tally, coded_->cells)),
       fragment_{0, 0, tools.fragment_log2, tools.fragment_log2} {}
 
@@ -198,17 +231,28 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    int threads, const Progress& progress,
                                                    BitCounts* counts) {
     const BlockTools tools = tools_of(given, plane);
-    // A decoder uses threads only for the learning of the dictionaries.
+    // With a dictionary, threads share the learning; otherwise one reads symbols ahead.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
-                                                       tree_tools ? threads : 1);
+                                                       tree_tools ? threads : std::min(threads, 2));
+    BlockPicture<Sample>& picture = coded->picture;
+    BlockTrees* trees = coded->trees.get();
     RangeDecoder coder(payload, size);
-    BlockCoder<BlockReader, Sample> reader(coded->picture, coded->picture, tools, coded->changes,
-                                           coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally,
-                                                       coded->cells, counts));
-    const BlockPlan none;
-    for_each_fragment(plane, tools, progress,
-                      [&](int row, int column) { reader.code(row, column, none); });
+    BlockUnits units(picture.height, picture.width);
+    BlockCoder<BlockReader> reader(
+        units, tools, coded->changes, trees,
+        BlockReader(coder, coded->models, coded->tally, coded->cells, counts));
+    BlockBuilder<Sample> builder(picture, tools, coded->changes, trees);
+    if (!trees && threads > 1 && coded->changes.values().size() > 1) {
+        read_ahead(plane, tools, progress, coded->team, reader, builder);
+    } else {
+        BlockPlan plan;
+        for_each_fragment(plane, tools, progress, [&](int row, int column) {
+            reader.code(row, column, plan);
+            builder.build(row, column, plan);
+            if constexpr (kIsByte<Sample>)
+                if (trees) trees->learn(row, column, picture);
+        });
+    }
     coder.finish();
     return coded;
 }

@@ -69,7 +69,7 @@ private:
     const BlockTools tools_;
     RangeEncoder coder_;
     std::unique_ptr<CodedBlocks<uint8_t>> coded_;
-    BlockCoder<BlockWriter, uint8_t> writer_;
+    BlockCoder<BlockWriter> writer_;
     BlockPlan plan_;
     BlockPlace fragment_;
     const uint16_t* nodes_ = nullptr;

@@ -172,25 +172,28 @@ void BlockReader::check(bool good, const char* section, const char* what, int va
                              section);
 }
 
-template <class Coder, class Sample>
-void BlockCoder<Coder, Sample>::visit(const BlockPlace& block) {
-    if (picture_.is_outside(block)) return;
-    const BlockNode node = Coder::kWrites ? plan_->nodes[next_++] : BlockNode{};
-    const Flag forced = picture_.forced_flag(block);
-    const int flag = forced ? forced : code_flag(block, node.flag);
-    if (flag == kLeaf) return code_block(block, node);
-    for (int part = 0; part < parts_of(flag); ++part) visit(part_of(block, flag, part));
+template <class Coder>
+void BlockCoder<Coder>::visit(const BlockPlace& block) {
+    if (units_.is_outside(block)) return;
+    BlockNode node;
+    if constexpr (Coder::kWrites) node = plan_->nodes[next_++];
+    const Flag forced = units_.forced_flag(block);
+    node.flag = uint8_t(forced ? forced : code_flag(block, node.flag));
+    if (node.flag == kLeaf) code_block(block, node);
+    if constexpr (!Coder::kWrites) plan_->nodes.push_back(node);
+    if (node.flag == kLeaf) return;
+    for (int part = 0; part < parts_of(node.flag); ++part) visit(part_of(block, node.flag, part));
 }
 
-template <class Coder, class Sample>
-int BlockCoder<Coder, Sample>::code_flag(const BlockPlace& block, int flag) {
+template <class Coder>
+int BlockCoder<Coder>::code_flag(const BlockPlace& block, int flag) {
     const bool columns = may_split(block, kColumns), rows = may_split(block, kRows);
     if (!columns && !rows) return kLeaf;
-    const int whether = split_model(block.a, block.b, picture_.split_context(block));
+    const int whether = split_model(block.a, block.b, units_.split_context(block));
     if (!coder_.bit(whether, flag != kLeaf)) return kLeaf;
     int by_rows = rows;
     if (columns == rows) {
-        const int how = direction_model(block.a, block.b, picture_.direction_context(block));
+        const int how = direction_model(block.a, block.b, units_.direction_context(block));
         by_rows = coder_.bit(how, !splits_columns(flag));
     }
     const int halved = by_rows ? kRows : kColumns, ternary = ternary_of(halved);
@@ -198,44 +201,45 @@ int BlockCoder<Coder, Sample>::code_flag(const BlockPlace& block, int flag) {
     return coder_.bit(ternary_model(block.a, block.b, by_rows), is_ternary(flag)) ? ternary : halved;
 }
 
-template <class Coder, class Sample>
-void BlockCoder<Coder, Sample>::code_block(const BlockPlace& block, const BlockNode& node) {
+template <class Coder>
+void BlockCoder<Coder>::code_block(const BlockPlace& block, BlockNode& node) {
     tree_.clear();
     if (trees_ && trees_->allowed(block) &&
-        coder_.bit(tree_model(block.a, block.b, picture_.tree_context(block)), node.kind == kTree))
+        coder_.bit(tree_model(block.a, block.b, units_.tree_context(block)), node.kind == kTree))
         code_tree(block, node);
     else
         code_predicted(block, node);
+    units_.mark(block, unit_of(block, node));
     coder_.end_block(block, trees_);
     if (trees_)
-        trees_->mark(block, picture_.shown_height(block), picture_.shown_width(block), tree_);
+        trees_->mark(block, units_.shown_height(block), units_.shown_width(block), tree_);
 }
 
-template <class Coder, class Sample>
-void BlockCoder<Coder, Sample>::code_tree(const BlockPlace& block, const BlockNode& node) {
+template <class Coder>
+void BlockCoder<Coder>::code_tree(const BlockPlace& block, BlockNode& node) {
     if constexpr (Coder::kWrites) {
         const auto first = plan_->trees.begin() + node.levels;
         tree_.assign(first, first + node.count);
     }
     coder_.tree(*trees_, block, tree_);
-    if constexpr (!Coder::kWrites && kIsByte<Sample>) {
-        uint8_t samples[kFragmentArea];
-        trees_->build(block, tree_, samples);
-        picture_.write(block, samples);
+    if constexpr (!Coder::kWrites) {
+        node.kind = kTree;
+        node.levels = uint32_t(plan_->trees.size());
+        node.count = uint32_t(tree_.size());
+        plan_->trees.insert(plan_->trees.end(), tree_.begin(), tree_.end());
     }
-    picture_.mark(block, {uint8_t(block.a), uint8_t(block.b), kTreeMode, kTree});
 }
 
-template <class Coder, class Sample>
-int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
+template <class Coder>
+int BlockCoder<Coder>::code_mode(const BlockPlace& block, int mode) {
     const int size = size_of(block.a, block.b);
-    const uint64_t allowed = allowed_modes(tools_, block, Decoded(picture_));
+    const uint64_t allowed = allowed_modes(tools_, block, Decoded(units_));
     if (allowed >> kCrossComponent &&
-        coder_.bit(planes_model(size, picture_.planes_context(block)), from_planes(mode))) {
+        coder_.bit(planes_model(size, units_.planes_context(block)), from_planes(mode))) {
         if (!(allowed >> kWideCrossComponent)) return kCrossComponent;
         return coder_.bit(wide_cross_component_model(size), mode == kWideCrossComponent) ? kWideCrossComponent : kCrossComponent;
     }
-    const LikelyModes likely = picture_.likely_modes(block);
+    const LikelyModes likely = units_.likely_modes(block);
     if (!code_likely(size, likely, mode)) mode = code_other(block, likely, allowed, mode);
     if (!Coder::kWrites && !(allowed >> mode & 1))
         throw CorruptPayload("mode is " + std::to_string(mode) + ", which is not there", "Modes");
@@ -244,9 +248,9 @@ int BlockCoder<Coder, Sample>::code_mode(const BlockPlace& block, int mode) {
 }
 
 // Codes whether the mode is one of the likely modes (most probable modes); if so, sets `mode`.
-template <class Coder, class Sample>
-bool BlockCoder<Coder, Sample>::code_likely(int size, LikelyModes likely, int& mode) {
-    const auto [left, above] = likely;
+template <class Coder>
+bool BlockCoder<Coder>::code_likely(int size, LikelyModes likely, int& mode) {
+    const int left = likely.left, above = likely.above;
     if (coder_.bit(likely_model(size, left == above), mode == left))
         mode = left;
     else if (left != above && coder_.bit(likely_model(size, 2), mode == above))
@@ -256,26 +260,20 @@ bool BlockCoder<Coder, Sample>::code_likely(int size, LikelyModes likely, int& m
     return true;
 }
 
-template <class Coder, class Sample>
-int BlockCoder<Coder, Sample>::code_other(const BlockPlace& block, LikelyModes likely,
+template <class Coder>
+int BlockCoder<Coder>::code_other(const BlockPlace& block, LikelyModes likely,
                                           uint64_t allowed, int mode) {
     if constexpr (Coder::kWeighs) {
-        AngleWeights angles;
-        if (tools_.derived_modes) {
-            const auto [above, left] = picture_.known_references(block);
-            angles = angle_weights(decoded_, block, above, left);
-        }
         uint32_t weights[kModes];
-        const uint32_t total =
-            weigh_modes(coder_.models(), size_of(block.a, block.b), likely, allowed,
-                        tools_.derived_modes ? &angles : nullptr, weights);
+        const uint32_t total = weigh_modes(coder_.models(), size_of(block.a, block.b), likely,
+                                           allowed, weights);
         return coder_.mode(weights, total, mode);
     }
     return mode;
 }
 
-template <class Coder, class Sample>
-int BlockCoder<Coder, Sample>::code_type(const BlockPlace& block, int mode, int type) {
+template <class Coder>
+int BlockCoder<Coder>::code_type(const BlockPlace& block, int mode, int type) {
     const int a = block.a, b = block.b, family = family_of(mode);
     if (tools_.trained_transforms &&
         coder_.bit(trained_type_model(a, b, family), type == kTrained))
@@ -283,37 +281,28 @@ int BlockCoder<Coder, Sample>::code_type(const BlockPlace& block, int mode, int 
     return sine_allowed(a, b) ? coder_.bit(type_model(a, b, family), type) : int(kCosine);
 }
 
-template <class Coder, class Sample>
-void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNode node) {
+template <class Coder>
+void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode& node) {
     const int a = block.a, b = block.b;
     node.mode = uint8_t(code_mode(block, node.mode));
-    node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
-    int16_t levels[kMaxCoded];
-    if (node.kind == kTransformed) {
-        const int count = scan_of(a, b).count;
-        if constexpr (Coder::kWrites)
-            std::copy_n(&plan_->levels[node.levels], count, levels);
-        else
-            std::fill_n(levels, count, int16_t{0});
-        node.type = uint8_t(code_type(block, node.mode, node.type));
-        code_levels(coder_, a, b, node.mode, tools_, levels);
+    node.kind = uint8_t(coder_.bit(kind_model(a, b, units_.kind_context(block)), node.kind));
+    if (node.kind != kTransformed) return;
+    node.type = uint8_t(code_type(block, node.mode, node.type));
+    const int count = scan_of(a, b).count;
+    int16_t* levels;
+    int16_t given[kMaxCoded];
+    if constexpr (Coder::kWrites) {
+        levels = std::copy_n(&plan_->levels[node.levels], count, given) - count;
+    } else {
+        node.levels = uint32_t(plan_->levels.size());
+        plan_->levels.resize(node.levels + count);
+        levels = &plan_->levels[node.levels];
     }
-    if constexpr (!Coder::kWrites) {
-        Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
-        Predictor(tools_, picture_, block).predict(node.mode, prediction);
-        if (node.kind == kTransformed)
-            rebuild(block, node.mode, node.type, levels, tools_, prediction, picture_.depth,
-                    samples);
-        picture_.write(block, node.kind == kTransformed ? samples : prediction);
-    }
-    picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});
+    code_levels(coder_, a, b, node.mode, tools_, levels);
 }
 
-template class BlockCoder<BlockWriter, uint8_t>;
-template class BlockCoder<BlockWriter, uint16_t>;
-template class BlockCoder<BlockCounter, uint8_t>;
-template class BlockCoder<BlockCounter, uint16_t>;
-template class BlockCoder<BlockReader, uint8_t>;
-template class BlockCoder<BlockReader, uint16_t>;
+template class BlockCoder<BlockWriter>;
+template class BlockCoder<BlockCounter>;
+template class BlockCoder<BlockReader>;
 
 }  // namespace mmp

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <string>
+#include <type_traits>
 #include <vector>
 
 #include "cpu/blocks/least_squares.h"
@@ -26,6 +27,12 @@ struct BlockNode {
     uint32_t levels = 0;  // index in BlockPlan of its first level or, for a tree, of its first node
     uint32_t count = 0;   // number of nodes, for a tree
 };
+
+// The unit that a block leaves on the samples that it covers.
+inline Unit unit_of(const BlockPlace& block, const BlockNode& node) {
+    return {uint8_t(block.a), uint8_t(block.b), node.kind == kTree ? uint8_t(kTreeMode) : node.mode,
+            node.kind};
+}
 
 // The blocks of a fragment in coding order.
 struct BlockPlan {
@@ -178,56 +185,47 @@ private:
     BitCounts* counts_;
 };
 
-template <class Coder, class Sample>
+// Codes the symbols of fragments, in either direction. It has no samples: every symbol follows from
+// the symbols before it and, for trees, from the dictionaries.
+template <class Coder>
 class BlockCoder {
 public:
-    // `decoded` holds the decoded samples. It is `picture`, unless the units of `decoded` run ahead
-    // of the coder. `trees` is null without a dictionary. A writer reads `changes`, a reader fills
-    // it.
-    BlockCoder(BlockPicture<Sample>& picture, const BlockPicture<Sample>& decoded,
-               const BlockTools& tools, StepChanges& changes, BlockTrees* trees, Coder coder)
-        : picture_(picture),
-          decoded_(decoded),
-          tools_(tools),
-          step_(tools.step),
-          changes_(changes),
-          trees_(trees),
-          coder_(coder) {}
+    // A writer follows a plan, a reader fills it.
+    using Plan = std::conditional_t<Coder::kWrites, const BlockPlan, BlockPlan>;
 
-    // Codes the fragment that begins at (row, column) and lets the models learn from it. A writer
-    // follows `plan`; a reader ignores it.
-    void code(int row, int column, const BlockPlan& plan) {
+    // The coder marks the blocks in `units`. `trees` is null without a dictionary. A writer reads
+    // `changes`, a reader fills it.
+    BlockCoder(BlockUnits& units, const BlockTools& tools, StepChanges& changes, BlockTrees* trees,
+               Coder coder)
+        : units_(units), tools_(tools), changes_(changes), trees_(trees), coder_(coder) {}
+
+    // Codes the fragment that begins at (row, column).
+    void code(int row, int column, Plan& plan) {
         plan_ = &plan;
         next_ = 0;
-        if (tools_.delta_step) {
-            code_change(coder_, changes_, row, column);
-            tools_.step = step_at(step_, changes_.at(row, column));
-        }
+        if constexpr (!Coder::kWrites) plan.clear();
+        if (tools_.delta_step) code_change(coder_, changes_, row, column);
         visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
-        if constexpr (kIsByte<Sample>)
-            if (trees_) trees_->learn(row, column, picture_);
     }
 
 private:
     void visit(const BlockPlace& block);
     int code_flag(const BlockPlace& block, int flag);
-    void code_block(const BlockPlace& block, const BlockNode& node);
+    void code_block(const BlockPlace& block, BlockNode& node);
     int code_mode(const BlockPlace& block, int mode);
     bool code_likely(int size, LikelyModes likely, int& mode);
     int code_other(const BlockPlace& block, LikelyModes likely, uint64_t allowed, int mode);
     int code_type(const BlockPlace& block, int mode, int type);
-    void code_predicted(const BlockPlace& block, BlockNode node);
-    void code_tree(const BlockPlace& block, const BlockNode& node);
+    void code_predicted(const BlockPlace& block, BlockNode& node);
+    void code_tree(const BlockPlace& block, BlockNode& node);
 
-    BlockPicture<Sample>& picture_;
-    const BlockPicture<Sample>& decoded_;
-    BlockTools tools_;  // step is the step of the current fragment
-    const int32_t step_;
+    BlockUnits& units_;
+    const BlockTools tools_;
     StepChanges& changes_;
     BlockTrees* trees_;
     Coder coder_;
     std::vector<Node> tree_;  // tree of the current block
-    const BlockPlan* plan_ = nullptr;
+    Plan* plan_ = nullptr;
     size_t next_ = 0;
 };
 

@@ -10,17 +10,11 @@ template <class Sample>
 BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth,
                                    const EarlierPlanes<Sample>* earlier, int first_row,
                                    int first_column, int rows, int columns)
-    : height(height),
-      width(width),
+    : BlockUnits(height, width, first_row, first_column, rows, columns),
       depth(depth),
       earlier(earlier),
-      first_row_(first_row),
-      first_column_(first_column),
-      rows_(rows),
-      columns_(columns),
       samples_(zeroed<Sample>(size_t(rows) * columns + kReadBeyond)),
-      bytes_(kIsByte<Sample> ? nullptr : zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)),
-      units_(zeroed<Unit>(size_t(rows) * columns >> (2 * kUnitLog2))) {}
+      bytes_(kIsByte<Sample> ? nullptr : zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)) {}
 
 template <class Sample>
 void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockPicture& other) {
@@ -71,22 +65,6 @@ References<Sample> BlockPicture<Sample>::references(const BlockPlace& block, int
     std::fill(r.left + left, r.left + length, left ? r.left[left - 1] : first);
     r.corner = above && left ? *at(block.row - 1, block.column - 1) : first;
     return r;
-}
-
-template <class Sample>
-int BlockPicture<Sample>::shown_height(const BlockPlace& block) const {
-    return std::min(block.height(), height - block.row);
-}
-
-template <class Sample>
-int BlockPicture<Sample>::shown_width(const BlockPlace& block) const {
-    return std::min(block.width(), width - block.column);
-}
-
-template <class Sample>
-void BlockPicture<Sample>::mark(const BlockPlace& block, const Unit& with) {
-    for (int i = 0; i < shown_height(block); i += kUnit)
-        std::fill_n(&unit(block.row + i, block.column), shown_width(block) >> kUnitLog2, with);
 }
 
 template <class Sample>

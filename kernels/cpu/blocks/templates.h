@@ -2,20 +2,21 @@
 // similar. Source: section "Templates" of docs/format/format.md.
 #pragma once
 
+#include <concepts>
+
 #include "cpu/blocks/picture.h"
 
 namespace mmp {
 
-// Whether a sample is decoded; if it is, so are all samples above and left of it. Refers to a
-// picture or to a function of row and column, which must outlive it.
+// Whether a sample is decoded; if it is, so are all samples above and left of it. Refers to
+// units or to a function of row and column, which must outlive it.
 class Decoded {
 public:
-    template <class Sample>
-    explicit Decoded(const BlockPicture<Sample>& picture)
-        : of_(&picture), ask_([](const void* of, int row, int column) {
-              return static_cast<const BlockPicture<Sample>*>(of)->known(row, column);
+    explicit Decoded(const BlockUnits& units)
+        : of_(&units), ask_([](const void* of, int row, int column) {
+              return static_cast<const BlockUnits*>(of)->known(row, column);
           }) {}
-    template <class Function>
+    template <std::invocable<int, int> Function>
     explicit Decoded(const Function& function)
         : of_(&function), ask_([](const void* of, int row, int column) {
               return (*static_cast<const Function*>(of))(row, column);

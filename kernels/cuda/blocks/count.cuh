@@ -64,7 +64,7 @@ __device__ inline void count_plan(BlockSearchMemory& memory) {
         const int mode = mode_of(node), kind = kind_of(node);
         if (partition) {
             const int size = size_of(a, b);
-            const LikelyModes likely = likely_modes(above, left);
+            const LikelyModes likely = likely_modes(above, left, Unit{}, Unit{});
             models.count_mode(size, mode);
             if (likely.left == likely.above) {
                 models.bits[likely_model(size, 1)].count(mode == likely.left);

@@ -66,13 +66,16 @@ MMP_HD constexpr int tree_context(const Unit& above, const Unit& left) {
 // Returns a neighbour's mode as it enters the list of likely modes: planar replaces modes from
 // earlier planes.
 MMP_HD constexpr int listed_mode(int mode) { return from_planes(mode) ? int(kPlanar) : mode; }
+// Modes of the neighbours left and above. The far ones are left of the last row and above the last
+// column; their angles count for the frequencies of the other modes.
 struct LikelyModes {
-    int left, above;
+    int left, above, far_left = kPlanar, far_above = kPlanar;
 };
-MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left) {
+MMP_HD constexpr LikelyModes likely_modes(const Unit& above, const Unit& left,
+                                          const Unit& far_above, const Unit& far_left) {
     const int upper = above.a ? listed_mode(above.mode) : int(kPlanar);
     const int beside = left.a ? listed_mode(left.mode) : upper;
-    return {beside, above.a ? upper : beside};
+    return {beside, above.a ? upper : beside, far_left.mode, far_above.mode};
 }
 MMP_HD constexpr int planes_context(const Unit& above, const Unit& left) {
     return from_planes(above.mode) + from_planes(left.mode);

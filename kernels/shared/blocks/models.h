@@ -22,22 +22,17 @@ MMP_HD constexpr int start_class(int step) {
 
 constexpr int kFirstFrequency = 3, kFrequencyStep = 20, kMostFrequencies = 4000;
 
-// What a neighbour's angle adds to the factor of an angle: 6 at distance 1, 3 at distance 2, else
+// What a neighbour's angle adds to the factor of an angle: 6 up to distance 1, 3 at distance 2, else
 // 0.
 MMP_HD constexpr int nearness(int angle, int other) {
     const int distance = angle < other ? other - angle : angle - other;
-    return distance == 1 ? 6 : distance == 2 ? 3 : 0;
+    return distance < 2 ? 6 : distance == 2 ? 3 : 0;
 }
-MMP_HD constexpr int angle_factor(int mode, int left, int above) {
+MMP_HD constexpr int mode_factor(int mode, const LikelyModes& near) {
     const int angle = angle_of(mode);
-    if (angle < 0) return 2;
-    return 2 + nearness(angle, angle_of(left)) + nearness(angle, angle_of(above));
-}
-
-// Derived modes (as DIMD): gradients around a block give weights to the angles.
-constexpr int kWeightBits = 3, kLeastWeight = 2, kPlainWeight = 10;  // for other modes
-MMP_HD constexpr int angle_weight(int64_t nearby, int64_t total) {
-    return kLeastWeight + int(32 * nearby / (3 * total));
+    if (angle < 0) return mode < kFirstAngle ? 4 : 2;
+    return 2 + nearness(angle, angle_of(near.left)) + nearness(angle, angle_of(near.above)) +
+           nearness(angle, angle_of(near.far_left)) + nearness(angle, angle_of(near.far_above));
 }
 
 struct BlockModels {
@@ -95,15 +90,7 @@ struct BlockModels {
     // Weight of a mode; 0 for likely modes and for modes that are not allowed.
     MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed) const {
         if (!(allowed >> mode & 1) || mode == likely.left || mode == likely.above) return 0;
-        return modes[size][mode] * angle_factor(mode, likely.left, likely.above);
-    }
-    // The overload with derived modes; `angles` holds the weights of the angles.
-    MMP_HD uint32_t mode_weight(int size, int mode, LikelyModes likely, uint64_t allowed,
-                                const uint8_t* angles) const {
-        const uint32_t weight = mode_weight(size, mode, likely, allowed);
-        const int angle = angle_of(mode);
-        return weight ? larger(weight * (angle < 0 ? kPlainWeight : angles[angle]) >> kWeightBits, 1u)
-                      : 0;
+        return modes[size][mode] * mode_factor(mode, likely);
     }
 
 private:

@@ -10,7 +10,6 @@ import numpy as np
 
 from mmpcodec.depth import BYTE, most, sample_type
 from mmpcodec.reference.blocks.dependent import dequantised
-from mmpcodec.reference.blocks.derived_modes import angle_weights
 from mmpcodec.reference.blocks.levels import code_levels
 from mmpcodec.reference.blocks.models import BlockModels
 from mmpcodec.reference.blocks.partition import (
@@ -157,12 +156,6 @@ class BlockPicture:
         """Return the modes that are not available for a block."""
         conditions = {LEAST_SQUARES: self.has_least_squares, TEMPLATES: self.has_templates}
         return [mode for mode, is_available in conditions.items() if not is_available(place)]
-
-    def angle_weights(self, place: BlockPlace) -> np.ndarray | None:
-        """Return the weights of the angles for a block; None without *derived modes*."""
-        if not self.tools.derived_modes:
-            return None
-        return angle_weights(self.samples, self.units, place)
 
     def predict(self, mode: int, place: BlockPlace) -> np.ndarray:
         """Predict a block from the decoded samples.
@@ -374,7 +367,7 @@ def code_mode(coder: BitCoder, picture: BlockPicture, place: BlockPlace, mode: i
                 else CROSS_COMPONENT
             )
     likely, absent = units.likely_modes(place), picture.absent_modes(place)
-    return models.mode.code(coder, size, likely, absent, mode, picture.angle_weights(place))
+    return models.mode.code(coder, size, likely, absent, mode, units.far_modes(place))
 
 
 def decode_blocks(

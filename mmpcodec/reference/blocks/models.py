@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.errors import CorruptStream
-from mmpcodec.reference.blocks.derived_modes import weighted
 from mmpcodec.reference.blocks.partition import (
     FIRST_ANGLE,
     LEAST_SQUARES,
@@ -35,6 +34,8 @@ from mmpcodec.tools import BlockTools
 
 MODE_START, MODE_INCREMENT, MODE_LIMIT = 3, 20, 4000
 """Initial frequency of a mode, its increment, and the total above which all are halved."""
+NEARNESS = (3, 6, 6, 6, 3)
+"""What an angle of a neighbour adds to the factors of the angles from 2 below it to 2 above it."""
 SAME_MODE, FIRST_LIKELY, SECOND_LIKELY = 1, 0, 2
 """Second index of the models *likely*: the mode that both neighbours have, the left, the upper."""
 
@@ -59,7 +60,7 @@ class ModeModels:
         size: int,
         likely: tuple[int, int],
         absent: Collection[int],
-        angles: np.ndarray | None = None,
+        far: Collection[int] = (),
     ) -> np.ndarray:
         """Return the frequencies of the modes for a block that has none of its neighbours' modes.
 
@@ -71,8 +72,8 @@ class ModeModels:
             Modes of the left and of the upper neighbour.
         absent : collection of int
             Modes that are not available.
-        angles : (33,) int64 array or None
-            Weights of the angles; None without *derived modes*.
+        far : collection of int
+            Modes of the neighbours at the far ends of the block.
 
         Returns
         -------
@@ -80,15 +81,14 @@ class ModeModels:
             0 for the neighbours' modes and for modes that are not available.
         """
         factor = np.full(MODES, 2)
-        for mode in likely:
+        factor[:FIRST_ANGLE] = 4
+        for mode in (*likely, *far):
             if FIRST_ANGLE <= mode < LEAST_SQUARES:
-                for distance, more in ((1, 6), (2, 3)):
-                    for angle in (mode - distance, mode + distance):
-                        if FIRST_ANGLE <= angle < LEAST_SQUARES:
-                            factor[angle] += more
+                for distance, more in enumerate(NEARNESS, -2):
+                    if FIRST_ANGLE <= mode + distance < LEAST_SQUARES:
+                        factor[mode + distance] += more
         factor[[*likely, *absent]] = 0
-        frequencies = self.frequency[size] * factor
-        return frequencies if angles is None else weighted(frequencies, angles)
+        return self.frequency[size] * factor
 
     def code(
         self,
@@ -97,7 +97,7 @@ class ModeModels:
         likely: tuple[int, int],
         absent: Collection[int],
         mode: int | None,
-        angles: np.ndarray | None = None,
+        far: Collection[int] = (),
     ) -> int:
         """Code the mode of a block.
 
@@ -108,7 +108,7 @@ class ModeModels:
             As in ``frequencies``.
         mode : int or None
             The mode to encode; None decodes.
-        angles : (33,) int64 array or None
+        far : collection of int
             As in ``frequencies``.
 
         Returns
@@ -121,7 +121,7 @@ class ModeModels:
         CorruptStream
             If the decoded mode is not available.
         """
-        mode = self._code(coder, size, likely, absent, mode, angles)
+        mode = self._code(coder, size, likely, absent, mode, far)
         if mode in absent:
             raise CorruptStream("Modes", f"mode is {mode}, which is not there")
         self.learn(size, mode)
@@ -138,7 +138,7 @@ class ModeModels:
         if frequency.sum() > MODE_LIMIT:
             frequency[:] = (frequency + 1) >> 1
 
-    def _code(self, coder, size, likely, absent, mode, angles) -> int:
+    def _code(self, coder, size, likely, absent, mode, far) -> int:
         left, above = likely
 
         def is_it(guess: int, which: int) -> int:
@@ -152,7 +152,7 @@ class ModeModels:
                 return left
             if is_it(above, SECOND_LIKELY):
                 return above
-        return coder.code("mode", self.frequencies(size, likely, absent, angles), mode)
+        return coder.code("mode", self.frequencies(size, likely, absent, far), mode)
 
 
 REMAINDER_BITS = 12

@@ -343,6 +343,16 @@ class Units:
         above, left = modes
         return known[-1] if left is None else left, known[0] if above is None else above
 
+    def far_modes(self, place: BlockPlace) -> list[int]:
+        """Return the modes left of a block's last row and above its last column, if they exist."""
+        rows, columns = place.units
+        places = []
+        if columns.start:
+            places.append((rows.stop - 1, columns.start - 1))
+        if rows.start:
+            places.append((rows.start - 1, columns.stop - 1))
+        return [int(self.mode[unit]) for unit in places]
+
 
 def forced_flag(place: BlockPlace, shape: tuple[int, int]) -> int | None:
     """Return the flag of a block that reaches beyond the padded picture; None for any other block.

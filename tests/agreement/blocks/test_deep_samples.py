@@ -71,14 +71,6 @@ def test_least_squares_and_templates(content, lam, mode, depth):
     assert (modes == mode).sum() > 3
 
 
-@pytest.mark.parametrize("depth", [9, 16])
-def test_derived_modes(depth):
-    options = {"cross_component": 0, "effort": 1, "derived_modes": True}
-    params = EncodeParams.from_options(20, preset="photo", **options)
-    rng = np.random.default_rng(depth)
-    check(deepened(rng, woven(rng, 24, 33), depth), params, depth, [2])
-
-
 @pytest.mark.parametrize("depth", [10, 11])
 def test_the_largest_differences(depth):
     """Samples of 0 and of the largest value take sums of 16 and of 32 bits to their limits."""

@@ -102,13 +102,6 @@ def test_trained_transforms(lam, dependent):
     assert any(node.block and node.block.trained for node in nodes)
 
 
-@pytest.mark.parametrize("preset", ["photo", "mixed"])
-def test_derived_modes(preset):
-    options = {"cross_component": 0, "effort": 1}
-    params = EncodeParams.from_options(40, preset=preset, derived_modes=True, **options)
-    check(woven(np.random.default_rng(3), 20, 29), params, [2])
-
-
 @pytest.mark.parametrize("fragment_size", [16, 64])
 def test_border_sines(fragment_size):
     options = {"cross_component": 0, "fragment_size": fragment_size, "effort": 1}

@@ -6,7 +6,7 @@ from support.operations import check_picture
 from support.same import assert_same
 from support.strategies import BASIC, CONTENT
 
-from mmpcodec import Cancelled, EncodeParams
+from mmpcodec import Cancelled, EncodeParams, FormatError
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.cpu import CpuBackend
 
@@ -37,6 +37,49 @@ def test_any_number_of_threads(effort, shape):
         assert_same(alone, cpu.encode(PlaneTask(picture, params), threads=threads))
     decoded = cpu.decode(alone.payload, shape, params.coded_tools)
     np.testing.assert_array_equal(decoded.samples, alone.samples)
+
+
+def test_a_decoder_reads_symbols_ahead():
+    """The thread that reads meets damage at the same place, whether or not it is ahead."""
+    picture = CONTENT["natural"](np.random.default_rng(5), 130, 300)
+    cpu, params = CpuBackend(), params_of(1, 16)
+    payload = cpu.encode(PlaneTask(picture, params)).payload
+
+    def decoded(payload, threads):
+        seen = []
+
+        def progress(done, total):
+            seen.append(done)
+            return True
+
+        try:
+            found = cpu.decode(
+                payload, picture.shape, params.coded_tools, threads=threads, progress=progress
+            )
+        except FormatError as error:
+            return str(error), seen
+        return found.samples.tobytes(), found.trace.units.tobytes(), seen
+
+    for damaged in (payload, payload[: len(payload) // 2], payload + b"0"):
+        alone = decoded(damaged, 1)
+        assert decoded(damaged, 2) == alone
+        assert decoded(damaged, 3) == alone
+
+
+@pytest.mark.parametrize("call", [0, 3, 11])
+def test_a_caller_stops_a_decoder_that_reads_ahead(call):
+    picture = CONTENT["natural"](np.random.default_rng(call), 320, 320)
+    cpu, params = CpuBackend(), params_of(1)
+    payload = cpu.encode(PlaneTask(picture, params)).payload
+    calls = []
+
+    def progress(done, total):
+        calls.append(done)
+        return len(calls) <= call
+
+    with pytest.raises(Cancelled):
+        cpu.decode(payload, picture.shape, params.coded_tools, threads=2, progress=progress)
+    assert len(calls) == call + 1
 
 
 @pytest.mark.parametrize("threads", [1, 2, 7])

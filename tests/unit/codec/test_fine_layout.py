@@ -113,8 +113,8 @@ def test_less_distortion_for_equal_bytes(no_fine):
         ({"preset": "mixed"}, 3, 8),
         ({"preset": "text"}, 3, 8),
         ({"initial_states": False, "cross_component": 0, "fixed_filters": 0, "dependent": False,
-          "fine_contexts": False, "pdpc": False, "derived_modes": False,
-          "border_sines": False, "cross_component_filter": False}, 3, 10),
+          "fine_contexts": False, "pdpc": False, "border_sines": False,
+          "cross_component_filter": False}, 3, 10),
         ({"pdpc": True}, 4, 10),
         ({"lam": 1024}, 3, 10),
         ({"lam": 1025}, 3, 8),
@@ -218,8 +218,6 @@ def test_hidden_colours_and_importance():
 def test_what_files_must_not_have():
     colours = photograph(20, 30)
     fine = mmpcodec.encode(colours, 20, **PHOTO)
-    # Its payload can be read with the samples of another depth.
-    readable = mmpcodec.encode(colours, 20, derived_modes=False, **PHOTO)
     mixed = mmpcodec.encode(colours, 20, **{**PHOTO, "preset": "mixed"})
     deep = mmpcodec.encode(colours.astype(np.uint16) << 6, 0.2, depth=14, **PHOTO)
     alpha = mmpcodec.encode(colours[..., :2], 20, **PHOTO)
@@ -227,7 +225,7 @@ def test_what_files_must_not_have():
         (with_layout(fine, 4), "layout is 4, allowed is 0 to 3"),
         (with_number(deep, "depth", 15), "layout is 3, allowed at a depth of 15 is 0 to 2"),
         (with_layout(mixed, 3), "luma: depth is 10, allowed with dictionary is 1 to 8"),
-        (with_layout(readable, 2), "samples CRC is"),
+        (with_layout(fine, 2), "samples CRC is"),
         (with_number(alpha, "layout", 3), "layout is 3, allowed for gray with alpha is 0 or 1"),
     ):
         with pytest.raises(CorruptStream, match=says):

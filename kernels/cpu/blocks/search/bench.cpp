@@ -136,10 +136,8 @@ void BlockBench<Sample>::try_modes(const BlockPlace& block, const Sample* source
     const Predictor<Sample> predictor(tools_, canvas_, block, above, left, Decoded(canvas_));
     const uint64_t allowed = predictor.allowed();
     int32_t mode_costs[kAllModes];
-    AngleWeights angles;
-    if (tools_.derived_modes) angles = angle_weights(canvas_, block, above, left);
     costs_->of_modes(*models_, size_of(a, b), likely, canvas_.planes_context(block), allowed,
-                     tools_.derived_modes ? &angles : nullptr, mode_costs);
+                     mode_costs);
     const uint64_t promising = promising_modes(rough_search_.modes(block), likely, allowed);
     struct Candidate {
         int32_t estimate;

@@ -72,11 +72,10 @@ void BlockCosts::refresh_levels(const BlockModels& models) {
 }
 
 void BlockCosts::of_modes(const BlockModels& models, int size, LikelyModes near, int context,
-                          uint64_t allowed, const AngleWeights* angles,
-                          int32_t* costs) const {
-    const auto [left, above] = near;
+                          uint64_t allowed, int32_t* costs) const {
+    const int left = near.left, above = near.above;
     uint32_t weights[kModes];
-    const uint32_t total = weigh_modes(models, size, near, allowed, angles, weights);
+    const uint32_t total = weigh_modes(models, size, near, allowed, weights);
     const RateTable& rates = RateTable::get();
     const auto* likely = &bit[likely_model(size, 0)];
     const int32_t rest = left == above ? likely[1][0] : likely[0][0] + likely[2][0];

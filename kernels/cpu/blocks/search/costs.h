@@ -57,9 +57,9 @@ struct BlockCosts {
         return last_[shape_number(a, b)][group][group && ((last + 1) >> (group - 1) & 1)];
     }
     // Writes the cost of each mode, or -1 for modes that are not allowed. `context` is the context
-    // of the cross-component modes; `angles` is as in weigh_modes().
+    // of the cross-component modes.
     void of_modes(const BlockModels& models, int size, LikelyModes likely, int context,
-                  uint64_t allowed, const AngleWeights* angles, int32_t* costs) const;
+                  uint64_t allowed, int32_t* costs) const;
 
 private:
     static constexpr int kRemainderTable = 64;

@@ -50,7 +50,7 @@ Wavefront<Sample>::Worker::Worker(Wavefront& wavefront)
     : costs(wavefront.picture_.depth.extra(), wavefront.tools_.fine_contexts),
       search(wavefront.source_, wavefront.picture_, wavefront.coarse_, wavefront.tools_,
              wavefront.changes_, wavefront.effort_, nullptr, alone),
-      counter(wavefront.picture_, wavefront.picture_, wavefront.tools_, wavefront.changes_, nullptr,
+      counter(wavefront.picture_, wavefront.tools_, wavefront.changes_, nullptr,
               BlockCounter(models)) {}
 
 template <class Sample>

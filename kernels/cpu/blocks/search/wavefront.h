@@ -43,7 +43,7 @@ private:
         BlockModels models;
         BlockCosts costs;
         BlockSearch<Sample> search;
-        BlockCoder<BlockCounter, Sample> counter;
+        BlockCoder<BlockCounter> counter;
     };
 
     void search_row(Worker& worker, int row);

@@ -45,6 +45,11 @@ __device__ inline Unit unit_above(Canvas& canvas, const BlockPlace& block) {
 __device__ inline Unit unit_left(Canvas& canvas, const BlockPlace& block) {
     return canvas.unit(block.row, block.column - 1);
 }
+__device__ inline LikelyModes likely_modes(Canvas& canvas, const BlockPlace& block) {
+    return likely_modes(unit_above(canvas, block), unit_left(canvas, block),
+                        canvas.unit(block.row - 1, block.column + block.width() - 1),
+                        canvas.unit(block.row + block.height() - 1, block.column - 1));
+}
 
 // Sets the units of a block; Unit{} marks the block as not decoded.
 __device__ inline void mark(Canvas& canvas, const BlockPlace& block, const Unit& with) {

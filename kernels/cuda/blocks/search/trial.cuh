@@ -327,7 +327,7 @@ __device__ int64_t try_candidates(BlockSearchMemory& memory, const BlockPlace& b
 __device__ inline int64_t try_leaf(BlockSearchMemory& memory, const BlockPlace& block, int64_t bound,
                                    uint8_t* record) {
     const Unit above = unit_above(memory.canvas, block), left = unit_left(memory.canvas, block);
-    prepare_modes(memory, block, likely_modes(above, left));
+    prepare_modes(memory, block, likely_modes(memory.canvas, block));
     compare_modes(memory, block);
     const int tried = rank_modes(memory);
     const CandidateCosts costs{

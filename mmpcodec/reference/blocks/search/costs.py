@@ -140,10 +140,10 @@ class BlockCosts:
         size: int,
         likely: tuple[int, int],
         absent: Collection[int],
-        angles: np.ndarray | None = None,
+        far: Collection[int] = (),
     ) -> dict[int, int]:
         """Return the cost of each available mode; parameters as in ``ModeModels.frequencies``."""
-        frequencies = self.models.mode.frequencies(size, likely, absent, angles)
+        frequencies = self.models.mode.frequencies(size, likely, absent, far)
         left, above = likely
         of_likely = self._likely[size].tolist()
         if left == above:

@@ -192,8 +192,8 @@ class BlockSearch:
         tools = picture.fragment_tools
         place, source = trial.place, trial.source
         likely = units.likely_modes(place)
-        absent, angles = picture.absent_modes(place), picture.angle_weights(place)
-        mode_costs = costs.of_modes(place.size, likely, absent, angles)
+        absent, far = picture.absent_modes(place), units.far_modes(place)
+        mode_costs = costs.of_modes(place.size, likely, absent, far)
         if planes_modes := picture.planes_modes(place):
             context = units.planes_context(place)
             costs.add_planes(mode_costs, place.size, context, planes_modes)

@@ -47,7 +47,6 @@ export const BLOCK_TOOLS = [
   flag("fine_contexts"),
   flag("delta_step"),
   flag("trained_transforms"),
-  flag("derived_modes"),
   flag("border_sines"),
   { name: "quantisation_matrix", low: 0, high: 15, bits: 4 },
 ];
