@@ -196,16 +196,17 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const std::optional<Tools>& tree_tools,
                                                    const EarlierSamples<Sample>& earlier,
                                                    int threads, const Progress& progress,
-                                                   BitCounts* counts) {
+                                                   bool traced, BitCounts* counts) {
     const BlockTools tools = tools_of(given, plane);
     // A decoder uses threads only for the learning of the dictionaries.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
                                                        tree_tools ? threads : 1);
     RangeDecoder coder(payload, size);
+    ReaderTrace trace{coded->tally, coded->cells, counts};
     BlockCoder<BlockReader, Sample> reader(coded->picture, coded->picture, tools, coded->changes,
                                            coded->trees.get(),
-                                           BlockReader(coder, coded->models, coded->tally,
-                                                       coded->cells, counts));
+                                           BlockReader(coder, coded->models,
+                                                       traced || counts ? &trace : nullptr));
     const BlockPlan none;
     for_each_fragment(plane, tools, progress,
                       [&](int row, int column) { reader.code(row, column, none); });
@@ -220,7 +221,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
         const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                      \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
-        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&,          \
+        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&, bool,    \
         BitCounts*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

@@ -8,20 +8,6 @@
 
 namespace mmp {
 
-namespace {
-
-Syntax syntax_of(int model) {
-    if (model < kLikelyModels) return kSplitSyntax;
-    if (model < kKindModels) return kModeSyntax;
-    if (model < kTypeModels) return kKindSyntax;
-    if (model >= kChangedModels) return kSplitSyntax;
-    if (model >= kPlanesModels) return kModeSyntax;
-    if (model >= kTernaryModels) return kSplitSyntax;
-    return model >= kTreeModels && model < kBitModels ? kTreeSyntax : kLevelSyntax;
-}
-
-}  // namespace
-
 template <class Sample>
 Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
                              const BlockPlace& block)
@@ -66,10 +52,8 @@ void Predictor<Sample>::predict(int mode, Sample* out) const {
 }
 
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients,
              const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out) {
-    int16_t coefficients[kMaxCoded];
-    dequantise(levels, block.a, block.b, tools, coefficients);
     if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
     if (tools.quantisation_matrix)
         unweight(coefficients, block.a, block.b, tools.quantisation_matrix);
@@ -79,8 +63,8 @@ void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template class Predictor<Sample>;                                                              \
-    template void rebuild(const BlockPlace&, int, int, const int16_t*, const BlockTools&,          \
-                          const Sample*, Depth<Sample>, Sample*);
+    template void rebuild(const BlockPlace&, int, int, int16_t*, const BlockTools&, const Sample*, \
+                          Depth<Sample>, Sample*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
@@ -116,60 +100,6 @@ int BlockWriter::mode(const uint32_t* weights, uint32_t total, int mode) {
     coder_.encode(cumulative, weights[mode], total);
     tally_.add(kModeSyntax, weights[mode], total);
     return mode;
-}
-
-int BlockReader::decode(int model, uint32_t one) {
-    const uint32_t zero = kBitTotal - one;
-    const int value = coder_.target(kBitTotal) >= zero;
-    const uint32_t frequency = value ? one : zero;
-    coder_.consume(value ? zero : 0, frequency);
-    tally_.add(syntax_of(model), frequency, kBitTotal);
-    return value;
-}
-
-void BlockReader::count(int model, int value) {
-    models_.bits[model].count(value);
-    if (counts_ && counts_->of[model][0] + counts_->of[model][1] < counts_->most)
-        ++counts_->of[model][value];
-}
-
-int BlockReader::bit(int model, int) {
-    const int value = decode(model, models_.bits[model].one);
-    count(model, value);
-    return value;
-}
-
-int BlockReader::mean_bit(int model, int other, int) {
-    const int value = decode(model, mean_probability(models_.bits[model], models_.bits[other]));
-    count(model, value);
-    count(other, value);
-    return value;
-}
-
-int BlockReader::plain(int count, int) {
-    if (count == 0) return 0;
-    const uint32_t value = coder_.target(1u << count);
-    coder_.consume(value, 1);
-    tally_.add(kLevelSyntax, 1, 1u << count);
-    return static_cast<int>(value);
-}
-
-int BlockReader::mode(const uint32_t* weights, uint32_t total, int) {
-    const uint32_t target = coder_.target(total);
-    uint32_t cumulative = 0;
-    int mode = 0;
-    for (; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
-    coder_.consume(cumulative, weights[mode]);
-    tally_.add(kModeSyntax, weights[mode], total);
-    return mode;
-}
-
-void BlockReader::check(bool good, const char* section, const char* what, int value, int most,
-                        int least) {
-    if (!good)
-        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) + ", allowed is " +
-                                 std::to_string(least) + " to " + std::to_string(most),
-                             section);
 }
 
 template <class Coder, class Sample>
@@ -288,22 +218,22 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
     const int a = block.a, b = block.b;
     node.mode = uint8_t(code_mode(block, node.mode));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
-    int16_t levels[kMaxCoded];
+    int16_t coefficients[kMaxCoded];
     if (node.kind == kTransformed) {
-        const int count = scan_of(a, b).count;
-        if constexpr (Coder::kWrites)
-            std::copy_n(&plan_->levels[node.levels], count, levels);
-        else
-            std::fill_n(levels, count, int16_t{0});
         node.type = uint8_t(code_type(block, node.mode, node.type));
-        code_levels(coder_, a, b, node.mode, tools_, levels);
+        if constexpr (Coder::kWrites) {
+            code_levels(coder_, a, b, node.mode, tools_, &plan_->levels[node.levels]);
+        } else {
+            std::fill_n(coefficients, scan_of(a, b).count, int16_t{0});
+            coder_.coefficients(a, b, node.mode, tools_, coefficients);
+        }
     }
     if constexpr (!Coder::kWrites) {
         Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
         Predictor(tools_, picture_, block).predict(node.mode, prediction);
         if (node.kind == kTransformed)
-            rebuild(block, node.mode, node.type, levels, tools_, prediction, picture_.depth,
-                    samples);
+            rebuild(block, node.mode, node.type, coefficients, tools_, prediction,
+                    picture_.depth, samples);
         picture_.write(block, node.kind == kTransformed ? samples : prediction);
     }
     picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});

@@ -11,6 +11,7 @@
 #include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
+#include "cpu/blocks/reader.h"
 #include "cpu/blocks/steps.h"
 #include "cpu/blocks/templates.h"
 #include "cpu/blocks/transform.h"
@@ -74,17 +75,11 @@ private:
     References<Sample> smooth_;
 };
 
-// Reconstructs a block and writes its samples: prediction plus residual of the levels.
+// Reconstructs a block and writes its samples: prediction plus residual of the dequantised
+// coefficients, which are overwritten.
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients,
              const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
-
-// Charges the rate since the previous call to the cells that a block covers.
-inline void add_rate(CellRates& cells, const Tally& tally, const BlockPlace& block,
-                     const BlockTrees* trees) {
-    cells.grow_to(tally.sum() + (trees ? trees->picture.models.tally.sum() : 0), block.row,
-                  block.column, block.height(), block.width());
-}
 
 class BlockWriter {
 public:
@@ -137,45 +132,6 @@ public:
 
 private:
     BlockModels& models_;
-};
-
-// Number of zeros and ones among the first bits that each binary model coded.
-struct BitCounts {
-    int most;  // maximum number of bits counted per model
-    int32_t of[kHeldBitModels][2];
-};
-
-class BlockReader {
-public:
-    static constexpr bool kWrites = false, kWeighs = true;
-    // `counts` may be null; otherwise it gets the first bits of each binary model.
-    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, CellRates& cells,
-                BitCounts* counts = nullptr)
-        : coder_(coder), models_(models), tally_(tally), cells_(cells), counts_(counts) {}
-
-    BlockModels& models() { return models_; }
-    int bit(int model, int);
-    int mean_bit(int model, int other, int);
-    int plain(int count, int);
-    int mode(const uint32_t* weights, uint32_t total, int);
-    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
-        trees.decode(coder_, block, nodes);
-    }
-    void check(bool good, const char* section, const char* what, int value, int most,
-               int least = 0);
-    void end_block(const BlockPlace& block, const BlockTrees* trees) {
-        add_rate(cells_, tally_, block, trees);
-    }
-
-private:
-    int decode(int model, uint32_t one);
-    void count(int model, int value);
-
-    RangeDecoder& coder_;
-    BlockModels& models_;
-    Tally& tally_;
-    CellRates& cells_;
-    BitCounts* counts_;
 };
 
 template <class Coder, class Sample>

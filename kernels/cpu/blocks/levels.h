@@ -117,14 +117,13 @@ struct LevelModels {
     }
 };
 
-// Codes the levels of a block with this mode. A reader passes an array of zeros, which receives the
-// coded levels. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
-template <class Coder>
-void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, int16_t* levels) {
+// Codes the levels of a block; see code_levels(). Without fine contexts, `places` holds classes of
+// frequencies.
+template <bool kFine, bool kDependent, class Coder>
+void code_levels_by(Coder& coder, int a, int b, const uint8_t* places, const int16_t* levels) {
     const Scan& scan = scan_of(a, b);
+    const uint16_t* margins = scan.margin.data();
     const int area = area_class(a, b);
-    const uint8_t* fine_places =
-        tools.fine_contexts ? scan.fine_place[family_of(mode)].data() : nullptr;
     int last = scan.count - 1;
     if constexpr (Coder::kWrites)
         while (!levels[scan.place[last]]) --last;
@@ -132,16 +131,17 @@ void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, 
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
     int state = 0, size = 0;
-    for (int k = last; k >= 0; --k, state = tools.dependent ? next_state(state, size) : 0) {
-        const int quantiser = quantiser_of(state), sum = sums.at(scan.margin[k]);
+    for (int k = last; k >= 0; --k, state = kDependent ? next_state(state, size) : 0) {
+        const int quantiser = quantiser_of(state), sum = sums.at(margins[k]);
         const LevelModels models =
-            fine_places ? LevelModels::fine(area, fine_places[k], sum_class(sum), quantiser)
-                        : LevelModels(area, scan.frequency_class[k], sum, quantiser);
-        int16_t& level = levels[scan.place[k]];
+            kFine ? LevelModels::fine(area, places[k], sum_class(sum), quantiser)
+                  : LevelModels(area, places[k], sum, quantiser);
+        int level = 0;
+        if constexpr (Coder::kWrites) level = levels[scan.place[k]];
         const int given = level < 0 ? -level : level;
         size = 0;
-        if (k < last && !(fine_places ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
-                                      : coder.bit(models.zero, given > 0)))
+        if (k < last && !(kFine ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
+                                : coder.bit(models.zero, given > 0)))
             continue;
         const bool negative = coder.plain(1, level < 0);
         size = 1;
@@ -149,9 +149,28 @@ void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, 
             size = coder.bit(models.two, given > 2) ? code_remainder(coder, models.remainder, given)
                                                     : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
-        level = int16_t(negative ? -size : size);
-        sums.add(scan.margin[k], size);
+        if constexpr (!Coder::kWrites)
+            coder.template take<kDependent>(scan.place[k], size, negative, quantiser);
+        sums.add(margins[k], size);
     }
+}
+
+// Codes the levels of a block with this mode. A reader ignores `levels` and takes each level that
+// is not 0. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
+template <class Coder>
+void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools,
+                 const int16_t* levels) {
+    const Scan& scan = scan_of(a, b);
+    const uint8_t* places = tools.fine_contexts ? scan.fine_place[family_of(mode)].data()
+                                                : scan.frequency_class.data();
+    if (tools.fine_contexts && tools.dependent)
+        code_levels_by<true, true>(coder, a, b, places, levels);
+    else if (tools.fine_contexts)
+        code_levels_by<true, false>(coder, a, b, places, levels);
+    else if (tools.dependent)
+        code_levels_by<false, true>(coder, a, b, places, levels);
+    else
+        code_levels_by<false, false>(coder, a, b, places, levels);
 }
 
 }  // namespace mmp

@@ -97,6 +97,17 @@ public:
         }
         return bit;
     }
+    // Decodes a number below 2 with equal probabilities.
+    MMP_INLINE int plain_bit() {
+        range_ >>= 1;
+        const int bit = offset_ >= range_;
+        offset_ -= bit ? range_ : 0;
+        while (range_ < kBottom) {
+            shift();
+            range_ <<= 8;
+        }
+        return bit;
+    }
 
     // Decodes a number below 2^bits with equal probabilities.
     uint32_t plain(int bits) {
@@ -118,11 +129,14 @@ private:
         return cumulative < total ? static_cast<uint32_t>(cumulative) : total - 1;
     }
 
+    [[noreturn]] static  void fail(size_t size) {
+        throw TruncatedPayload("payload ends after " + std::to_string(size) +
+                               " bytes, before the picture does");
+    }
+
     void shift() {
         const uint8_t byte = position_ < size_ ? payload_[position_] : 0;
-        if (++position_ > size_ + kStateBytes)
-            throw TruncatedPayload("payload ends after " + std::to_string(size_) +
-                                   " bytes, before the picture does");
+        if (++position_ > size_ + kStateBytes) [[unlikely]] fail(size_);
         offset_ = ((offset_ << 8) | byte) & (kTop - 1);
     }
 
