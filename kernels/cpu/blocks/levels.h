@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/blocks/models.h"
+#include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
 
 namespace mmp {
@@ -22,6 +23,12 @@ struct Scan {
     // Fine contexts by Family of the mode: kFrequencies * direction + class of the frequency.
     std::vector<uint8_t> fine_place[kFamilies];
     std::vector<uint16_t> number;  // scan position, from 1, by index in the array of levels
+    // Fine contexts of a scan position: the first binary models of its zeros, of both kinds, and of
+    // its ones.
+    struct FineModels {
+        uint16_t zero, fine_zero, one, remainder;
+    };
+    std::vector<FineModels> fine_models[kFamilies];
     // Encoder only. The five neighbours of higher frequency of each level. A neighbour in the
     // level's own group of kGroup scan positions is stored as twice the number of levels between;
     // any other by its scan position. `span` is the largest distance between neighbours in scan
@@ -68,7 +75,7 @@ void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
 // Codes the scan position of the last non-zero level. Coder::bit(model, value) and
 // Coder::plain(count, value) encode or decode a value and return it.
 template <class Coder>
-int code_last(Coder& coder, int a, int b, int last) {
+MMP_INLINE int code_last(Coder& coder, int a, int b, int last) {
     int group = 0;
     if constexpr (Coder::kWrites) group = 31 - __builtin_clz(last + 1);
     int coded = 0;
@@ -82,7 +89,7 @@ int code_last(Coder& coder, int a, int b, int last) {
 // Codes the remainder of a magnitude of at least 3. `models` is the index of the first binary model
 // of the remainder.
 template <class Coder>
-int code_remainder(Coder& coder, int models, int size) {
+MMP_INLINE int code_remainder(Coder& coder, int models, int size) {
     int group = 0;
     if constexpr (Coder::kWrites) group = 31 - __builtin_clz(size - 2);
     int coded = 0;
@@ -115,18 +122,36 @@ struct LevelModels {
         models.remainder = fine_remainder_models(frequency, sum);
         return models;
     }
+    // The same, for a scan position.
+    MMP_INLINE LevelModels(const Scan::FineModels& first, int sum, int quantiser)
+        : zero(model_of_quantiser(first.zero + smaller(sum, kSums - 1), quantiser)),
+          fine_zero(first.fine_zero + quantiser * kDirections * kFrequencies * kSumClasses + sum),
+          one(first.one + quantiser * kFrequencies * kSumClasses + sum),
+          two(one - kFineOneModels + kFineTwoModels),
+          remainder(first.remainder + sum * kRemainders) {}
 };
 
-// Codes the levels of a block; see code_levels(). Without fine contexts, `places` holds classes of
-// frequencies.
+// Classes of the sums of five magnitudes.
+struct SumClasses {
+    uint8_t of[16] = {};
+
+    constexpr SumClasses() {
+        for (int sum = 0; sum < 16; ++sum) of[sum] = uint8_t(sum_class(sum));
+    }
+};
+constexpr SumClasses kSumClassOf;
+
+// Codes the levels of a block; see code_levels(). Inlined, so that a reader stays in registers.
 template <bool kFine, bool kDependent, class Coder>
-void code_levels_by(Coder& coder, int a, int b, const uint8_t* places, const int16_t* levels) {
+MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int16_t* levels) {
     const Scan& scan = scan_of(a, b);
-    const uint16_t* margins = scan.margin.data();
+    const uint16_t *places = scan.place.data(), *margins = scan.margin.data();
+    const uint8_t* classes = scan.frequency_class.data();
+    const Scan::FineModels* fine = scan.fine_models[family].data();
     const int area = area_class(a, b);
     int last = scan.count - 1;
     if constexpr (Coder::kWrites)
-        while (!levels[scan.place[last]]) --last;
+        while (!levels[places[last]]) --last;
     last = code_last(coder, a, b, last);
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
@@ -134,10 +159,10 @@ void code_levels_by(Coder& coder, int a, int b, const uint8_t* places, const int
     for (int k = last; k >= 0; --k, state = kDependent ? next_state(state, size) : 0) {
         const int quantiser = quantiser_of(state), sum = sums.at(margins[k]);
         const LevelModels models =
-            kFine ? LevelModels::fine(area, places[k], sum_class(sum), quantiser)
-                  : LevelModels(area, places[k], sum, quantiser);
+            kFine ? LevelModels(fine[k], kSumClassOf.of[sum], quantiser)
+                  : LevelModels(area, classes[k], sum, quantiser);
         int level = 0;
-        if constexpr (Coder::kWrites) level = levels[scan.place[k]];
+        if constexpr (Coder::kWrites) level = levels[places[k]];
         const int given = level < 0 ? -level : level;
         size = 0;
         if (k < last && !(kFine ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
@@ -150,7 +175,7 @@ void code_levels_by(Coder& coder, int a, int b, const uint8_t* places, const int
                                                     : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
         if constexpr (!Coder::kWrites)
-            coder.template take<kDependent>(scan.place[k], size, negative, quantiser);
+            coder.template take<kDependent>(places[k], size, negative, quantiser);
         sums.add(margins[k], size);
     }
 }
@@ -158,19 +183,17 @@ void code_levels_by(Coder& coder, int a, int b, const uint8_t* places, const int
 // Codes the levels of a block with this mode. A reader ignores `levels` and takes each level that
 // is not 0. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
 template <class Coder>
-void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools,
-                 const int16_t* levels) {
-    const Scan& scan = scan_of(a, b);
-    const uint8_t* places = tools.fine_contexts ? scan.fine_place[family_of(mode)].data()
-                                                : scan.frequency_class.data();
+MMP_INLINE void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools,
+                            const int16_t* levels) {
+    const int family = family_of(mode);
     if (tools.fine_contexts && tools.dependent)
-        code_levels_by<true, true>(coder, a, b, places, levels);
+        code_levels_by<true, true>(coder, a, b, family, levels);
     else if (tools.fine_contexts)
-        code_levels_by<true, false>(coder, a, b, places, levels);
+        code_levels_by<true, false>(coder, a, b, family, levels);
     else if (tools.dependent)
-        code_levels_by<false, true>(coder, a, b, places, levels);
+        code_levels_by<false, true>(coder, a, b, family, levels);
     else
-        code_levels_by<false, false>(coder, a, b, places, levels);
+        code_levels_by<false, false>(coder, a, b, family, levels);
 }
 
 }  // namespace mmp
