@@ -23,12 +23,12 @@ struct Scan {
     // Fine contexts by Family of the mode: kFrequencies * direction + class of the frequency.
     std::vector<uint8_t> fine_place[kFamilies];
     std::vector<uint16_t> number;  // scan position, from 1, by index in the array of levels
-    // Fine contexts of a scan position: the first binary models of its zeros, of both kinds, and of
-    // its ones.
-    struct FineModels {
-        uint16_t zero, fine_zero, one, remainder;
+    // The scan positions with fine contexts: `place`, `margin`, and the first binary models of the
+    // level.
+    struct Step {
+        uint16_t place, margin, zero, fine_zero, one, remainder;
     };
-    std::vector<FineModels> fine_models[kFamilies];
+    std::vector<Step> fine_steps[kFamilies];
     // Encoder only. The five neighbours of higher frequency of each level. A neighbour in the
     // level's own group of kGroup scan positions is stored as twice the number of levels between;
     // any other by its scan position. `span` is the largest distance between neighbours in scan
@@ -48,21 +48,28 @@ inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
 // clipped to 3. Adding a level updates the sums of the coefficients that have it as a neighbour.
 class MagnitudeSums {
 public:
-    explicit MagnitudeSums(const Scan& scan) : stride_(scan.columns + 2) {
-        memset(value_, 0, stride_ * (scan.rows + 2));
-    }
+    static constexpr int kStride = kCodedSide + 2;
+
+    explicit MagnitudeSums(const Scan& scan) { memset(value_, 0, kStride * (scan.rows + 2)); }
     // Indices are those of Scan::margin.
-    int at(int margin) const { return value_[2 * stride_ + 2 + margin]; }
-    void add(int margin, int size) {
+    MMP_INLINE int at(int margin) const { return value_[2 * kStride + 2 + margin]; }
+    MMP_INLINE void add(int margin, int size) {
         const uint8_t limited = uint8_t(smaller(size, 3));
-        uint8_t* v = value_ + 2 * stride_ + 2 + margin;
-        for (const int before : {1, 2, stride_, 2 * stride_, stride_ + 1})
-            v[-before] = uint8_t(v[-before] + limited);
+        uint8_t* v = value_ + 2 * kStride + 2 + margin;
+        add_two(v - 2, limited);
+        add_two(v - kStride - 1, limited);
+        v[-2 * kStride] = uint8_t(v[-2 * kStride] + limited);
     }
 
 private:
-    int stride_;
-    uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
+    static MMP_INLINE void add_two(uint8_t* to, uint8_t limited) {
+        uint16_t both;
+        memcpy(&both, to, sizeof both);
+        both = uint16_t(both + 257 * limited);
+        memcpy(to, &both, sizeof both);
+    }
+
+    uint8_t value_[kStride * kStride];
 };
 
 // Returns one more than the last scan position whose magnitude exceeds `least`, or 0 if none does.
@@ -123,7 +130,7 @@ struct LevelModels {
         return models;
     }
     // The same, for a scan position.
-    MMP_INLINE LevelModels(const Scan::FineModels& first, int sum, int quantiser)
+    MMP_INLINE LevelModels(const Scan::Step& first, int sum, int quantiser)
         : zero(model_of_quantiser(first.zero + smaller(sum, kSums - 1), quantiser)),
           fine_zero(first.fine_zero + quantiser * kDirections * kFrequencies * kSumClasses + sum),
           one(first.one + quantiser * kFrequencies * kSumClasses + sum),
@@ -145,24 +152,23 @@ constexpr SumClasses kSumClassOf;
 template <bool kFine, bool kDependent, class Coder>
 MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int16_t* levels) {
     const Scan& scan = scan_of(a, b);
-    const uint16_t *places = scan.place.data(), *margins = scan.margin.data();
-    const uint8_t* classes = scan.frequency_class.data();
-    const Scan::FineModels* fine = scan.fine_models[family].data();
+    const Scan::Step* steps = scan.fine_steps[family].data();
     const int area = area_class(a, b);
     int last = scan.count - 1;
     if constexpr (Coder::kWrites)
-        while (!levels[places[last]]) --last;
+        while (!levels[steps[last].place]) --last;
     last = code_last(coder, a, b, last);
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
     int state = 0, size = 0;
     for (int k = last; k >= 0; --k, state = kDependent ? next_state(state, size) : 0) {
-        const int quantiser = quantiser_of(state), sum = sums.at(margins[k]);
+        const Scan::Step& step = steps[k];
+        const int quantiser = quantiser_of(state), sum = sums.at(step.margin);
         const LevelModels models =
-            kFine ? LevelModels(fine[k], kSumClassOf.of[sum], quantiser)
-                  : LevelModels(area, classes[k], sum, quantiser);
+            kFine ? LevelModels(step, kSumClassOf.of[sum], quantiser)
+                  : LevelModels(area, scan.frequency_class[k], sum, quantiser);
         int level = 0;
-        if constexpr (Coder::kWrites) level = levels[places[k]];
+        if constexpr (Coder::kWrites) level = levels[step.place];
         const int given = level < 0 ? -level : level;
         size = 0;
         if (k < last && !(kFine ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
@@ -175,8 +181,8 @@ MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int
                                                     : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
         if constexpr (!Coder::kWrites)
-            coder.template take<kDependent>(places[k], size, negative, quantiser);
-        sums.add(margins[k], size);
+            coder.template take<kDependent>(step.place, size, negative, quantiser);
+        sums.add(step.margin, size);
     }
 }
 

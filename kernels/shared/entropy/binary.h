@@ -28,15 +28,20 @@ struct BitModel {
     uint8_t seen = 0;
 
     MMP_HD void count(int bit) {
-        const int target = bit ? int(kBitTotal) : 0;
 #ifdef __CUDA_ARCH__
-        const int reach = adaptation_rate(seen);
+        const uint32_t rate = adaptation_rate(seen);
 #else
-        const int reach = kAdaptationRates.of[seen];
+        const uint32_t rate = kAdaptationRates.of[seen];
 #endif
-        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
-        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
-        if (seen < kSlowest) ++seen;
+        constexpr uint32_t kLeast = kLeastProbability, kMost = kBitTotal - kLeastProbability;
+        if (bit) {
+            const uint32_t next = one + ((kBitTotal - one) * rate >> 16);
+            one = uint16_t(next < kMost ? next : kMost);
+        } else {
+            const uint32_t next = one - ((one * rate + 65535) >> 16);
+            one = uint16_t(next > kLeast ? next : kLeast);
+        }
+        seen = uint8_t(seen + (seen < kSlowest));
     }
 
     // Sets the initial state: a probability in 1/256 and the number of bits that it counts as.
