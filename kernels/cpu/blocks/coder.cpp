@@ -36,35 +36,71 @@ void Predictor<Sample>::smooth_references() {
     if (length >= kSmoothedFrom) references_.smooth(length, smooth_);
 }
 
+namespace {
+
+// Predicts from the references; smooth references only if the mode needs them.
+template <class Sample>
+void predict_from_references(const BlockTools& tools, const References<Sample>& references,
+                             const References<Sample>& smooth, const BlockPlace& block, int mode,
+                             Depth<Sample> depth, Sample* out) {
+    predict_block(mode, references, smooth, block.a, block.b, depth, out);
+    if (tools.pdpc) blend_block(mode, references, smooth, block.a, block.b, depth, out);
+}
+
+// Predicts by a mode that has no references; returns whether it did.
+template <class Sample>
+bool predict_otherwise(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                       const BlockPlace& block, int mode, const Decoded& decoded, Sample* out) {
+    if (from_planes(mode))
+        predict_from_planes(picture, block, mode, tools.cross_component, out);
+    else if (mode == kLeastSquares)
+        predict_least_squares(picture, block, out);
+    else if (mode == kTemplates)
+        predict_templates(picture, block, tools.templates, decoded, out);
+    else
+        return false;
+    return true;
+}
+
+}  // namespace
+
 template <class Sample>
 void Predictor<Sample>::predict(int mode, Sample* out) const {
-    if (from_planes(mode))
-        predict_from_planes(picture_, block_, mode, tools_.cross_component, out);
-    else if (mode == kLeastSquares)
-        predict_least_squares(picture_, block_, out);
-    else if (mode == kTemplates)
-        predict_templates(picture_, block_, tools_.templates, decoded_, out);
-    else {
-        predict_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
-        if (tools_.pdpc)
-            blend_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
-    }
+    if (!predict_otherwise(tools_, picture_, block_, mode, decoded_, out))
+        predict_from_references(tools_, references_, smooth_, block_, mode, picture_.depth, out);
 }
 
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients,
-             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out) {
-    if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
+void predict_mode(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                  const BlockPlace& block, int mode, Sample* out) {
+    if (predict_otherwise(tools, picture, block, mode, Decoded(picture), out)) return;
+    const References<Sample> references = picture.references(block);
+    References<Sample> smooth;
+    if (uses_smooth(mode, block.a, block.b))
+        references.smooth(block.height() + block.width(), smooth);
+    predict_from_references(tools, references, smooth, block, mode, picture.depth, out);
+}
+
+template <class Sample>
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients, Extent extent,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out,
+             ptrdiff_t stride) {
+    if (type == kTrained) {
+        trained_inverse(coefficients, block.a, block.b, mode);
+        extent = extent_of(coefficients, block.a, block.b);
+    }
     if (tools.quantisation_matrix)
         unweight(coefficients, block.a, block.b, tools.quantisation_matrix);
-    transform_inverse(coefficients, block.a, block.b, bases_of(block, type, tools), prediction,
-                      depth, out);
+    transform_inverse(coefficients, extent, block.a, block.b, bases_of(block, type, tools),
+                      prediction, depth, out, stride);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template class Predictor<Sample>;                                                              \
-    template void rebuild(const BlockPlace&, int, int, int16_t*, const BlockTools&, const Sample*, \
-                          Depth<Sample>, Sample*);
+    template void predict_mode(const BlockTools&, const BlockPicture<Sample>&, const BlockPlace&,  \
+                               int, Sample*);                                                      \
+    template void rebuild(const BlockPlace&, int, int, int16_t*, Extent, const BlockTools&,        \
+                          const Sample*, Depth<Sample>, Sample*, ptrdiff_t);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
@@ -219,22 +255,24 @@ void BlockCoder<Coder, Sample>::code_predicted(const BlockPlace& block, BlockNod
     node.mode = uint8_t(code_mode(block, node.mode));
     node.kind = uint8_t(coder_.bit(kind_model(a, b, picture_.kind_context(block)), node.kind));
     int16_t coefficients[kMaxCoded];
+    Extent extent{1, 1};
     if (node.kind == kTransformed) {
         node.type = uint8_t(code_type(block, node.mode, node.type));
         if constexpr (Coder::kWrites) {
             code_levels(coder_, a, b, node.mode, tools_, &plan_->levels[node.levels]);
         } else {
             std::fill_n(coefficients, scan_of(a, b).count, int16_t{0});
-            coder_.coefficients(a, b, node.mode, tools_, coefficients);
+            extent = coder_.coefficients(a, b, node.mode, tools_, coefficients);
         }
     }
     if constexpr (!Coder::kWrites) {
-        Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
-        Predictor(tools_, picture_, block).predict(node.mode, prediction);
+        Sample prediction[kMaxBlockArea];
+        predict_mode(tools_, picture_, block, node.mode, prediction);
         if (node.kind == kTransformed)
-            rebuild(block, node.mode, node.type, coefficients, tools_, prediction,
-                    picture_.depth, samples);
-        picture_.write(block, node.kind == kTransformed ? samples : prediction);
+            rebuild(block, node.mode, node.type, coefficients, extent, tools_, prediction,
+                    picture_.depth, picture_.at(block), picture_.stride());
+        else
+            picture_.write(block, prediction);
     }
     picture_.mark(block, {uint8_t(a), uint8_t(b), node.mode, node.kind});
 }

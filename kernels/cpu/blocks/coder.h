@@ -75,11 +75,17 @@ private:
     References<Sample> smooth_;
 };
 
-// Reconstructs a block and writes its samples: prediction plus residual of the dequantised
-// coefficients, which are overwritten.
+// Predicts one block by one mode; `picture` holds exactly the samples that are decoded before it.
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients,
-             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
+void predict_mode(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                  const BlockPlace& block, int mode, Sample* out);
+
+// Reconstructs a block and writes its samples: prediction plus residual of the dequantised
+// coefficients, which are overwritten. Rows of `out` are `stride` apart.
+template <class Sample>
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients, Extent extent,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out,
+             ptrdiff_t stride);
 
 class BlockWriter {
 public:

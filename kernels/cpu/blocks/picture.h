@@ -32,13 +32,7 @@ public:
     const EarlierPlanes<Sample>* const earlier;
 
     const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
-    // The most significant eight bits of the samples from (row, column) on.
-    const uint8_t* bytes(int row, int column) const {
-        if constexpr (kIsByte<Sample>)
-            return at(row, column);
-        else
-            return &bytes_[number_of(row, column)];
-    }
+    Sample* at(const BlockPlace& block) { return &samples_[number_of(block.row, block.column)]; }
     ptrdiff_t stride() const { return columns_; }
     Unit& unit(int row, int column) {
         return units_[size_t((row - first_row_) >> kUnitLog2) * (columns_ >> kUnitLog2) +
@@ -113,7 +107,6 @@ private:
 
     int first_row_, first_column_, rows_, columns_;
     Zeroed<Sample> samples_;
-    Zeroed<uint8_t> bytes_;  // null for 8-bit samples
     Zeroed<Unit> units_;
 };
 

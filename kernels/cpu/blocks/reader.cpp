@@ -63,6 +63,14 @@ public:
         const int32_t value =
             kDependent ? dependent_value(size, quantiser, step_) : dequantised(size, step_);
         coefficients_[place] = int16_t(negative ? -value : value);
+        last_ = larger(last_, place);
+        places_ |= place;
+    }
+    // The extent of the levels that were taken.
+    Extent extent(int columns) const {
+        // The columns are a power of two, at most twice as many as are needed.
+        const uint32_t across = uint32_t(places_ & (columns - 1));
+        return {last_ / columns + 1, across ? 2 << floor_log2(across) : 1};
     }
 
 private:
@@ -82,6 +90,7 @@ private:
     ReaderTrace* const trace_;
     const int32_t step_;
     int16_t* const coefficients_;
+    int last_ = 0, places_ = 0;  // the largest place, and all places together, of levels taken
 };
 
 }  // namespace
@@ -109,19 +118,18 @@ int BlockReader::mode(const uint32_t* weights, uint32_t total, int) {
 }
 
 template <bool kTraced>
-void BlockReader::read_coefficients(int a, int b, int mode, const BlockTools& tools,
+Extent BlockReader::read_coefficients(int a, int b, int mode, const BlockTools& tools,
                                     int16_t* coefficients) {
     Symbols<kTraced> symbols(coder_, models_, trace_, tools.step, coefficients);
     code_levels(symbols, a, b, mode, tools, coefficients);
     coder_ = symbols.coder();
+    return symbols.extent(scan_of(a, b).columns);
 }
 
-void BlockReader::coefficients(int a, int b, int mode, const BlockTools& tools,
-                               int16_t* coefficients) {
-    if (trace_)
-        read_coefficients<true>(a, b, mode, tools, coefficients);
-    else
-        read_coefficients<false>(a, b, mode, tools, coefficients);
+Extent BlockReader::coefficients(int a, int b, int mode, const BlockTools& tools,
+                                 int16_t* coefficients) {
+    return trace_ ? read_coefficients<true>(a, b, mode, tools, coefficients)
+                  : read_coefficients<false>(a, b, mode, tools, coefficients);
 }
 
 void BlockReader::check(bool good, const char* section, const char* what, int value, int most,

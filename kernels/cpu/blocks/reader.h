@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cpu/blocks/levels.h"
+#include "cpu/blocks/transform.h"
 #include "cpu/blocks/trees.h"
 #include "cpu/entropy/rangecoder.h"
 #include "cpu/entropy/rates.h"
@@ -56,8 +57,8 @@ public:
     int bit(int model, int);
     int mode(const uint32_t* weights, uint32_t total, int);
     // Reads the levels of a block with this mode and dequantises them; `coefficients` are zeros
-    // before.
-    void coefficients(int a, int b, int mode, const BlockTools& tools, int16_t* coefficients);
+    // before. Returns their extent.
+    Extent coefficients(int a, int b, int mode, const BlockTools& tools, int16_t* coefficients);
     void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
         trees.decode(coder_, block, nodes);
     }
@@ -69,7 +70,8 @@ public:
 
 private:
     template <bool kTraced>
-    void read_coefficients(int a, int b, int mode, const BlockTools& tools, int16_t* coefficients);
+    Extent read_coefficients(int a, int b, int mode, const BlockTools& tools,
+                             int16_t* coefficients);
 
     RangeDecoder& coder_;
     BlockModels& models_;

@@ -27,7 +27,7 @@ struct BitModel {
     uint16_t one = 1 << 15;
     uint8_t seen = 0;
 
-    MMP_HD void count(int bit) {
+    MMP_HD_INLINE void count(int bit) {
 #ifdef __CUDA_ARCH__
         const uint32_t rate = adaptation_rate(seen);
 #else

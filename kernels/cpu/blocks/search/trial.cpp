@@ -92,7 +92,8 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
         if (total >= cost) return;
     }
     Sample rebuilt[kMaxBlockArea];
-    rebuild(block, mode, type, found, tools, prediction, depth, rebuilt);
+    rebuild(block, mode, type, found, extent_of(found, a, b), tools, prediction, depth, rebuilt,
+            block.width());
     if (!tools.quantisation_matrix) {
         total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
         if (total >= cost) return;
