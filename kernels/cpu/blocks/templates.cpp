@@ -142,12 +142,14 @@ public:
     static constexpr ptrdiff_t kStride =
         2 * kTemplateColumns + 2 * kMaxSide + kTemplateWidth + BlockPicture<Sample>::kReadBeyond;
 
-    // Copies `rows` x `columns` samples from (row, column) on.
-    Bytes(const BlockPicture<Sample>& picture, int row, int column, int rows, int columns)
-        : row_(row), column_(column) {
-        for (int i = 0; i < rows; ++i)
-            shift(picture.at(row + i, column), columns, picture.depth.extra(),
-                  values_ + i * kStride);
+    // Holds `columns` samples of each row from (row, column) on.
+    Bytes(const BlockPicture<Sample>& picture, int row, int column, int columns)
+        : picture_(picture), row_(row), column_(column), columns_(columns), end_(row) {}
+    // Copies the rows before `end`, which lie within the fragment of the block.
+    void copy_to(int end) {
+        for (; end_ < end; ++end_)
+            shift(picture_.at(end_, column_), columns_, picture_.depth.extra(),
+                  values_ + (end_ - row_) * kStride);
     }
     const uint8_t* at(int row, int column) const {
         return values_ + (row - row_) * kStride + column - column_;
@@ -159,15 +161,18 @@ private:
         for (int i = 0; i < count; ++i) out[i] = uint8_t(from[i] >> extra);
     }
 
-    int row_, column_;
-    uint8_t values_[(kTemplateRows + kMaxSide + kTemplateWidth) * kStride];
+    const BlockPicture<Sample>& picture_;
+    const int row_, column_, columns_;
+    int end_;
+    uint8_t values_[(kTemplateWidth + kTemplateRows + kMaxSide) * kStride];
 };
 
 // Samples of eight bits need no copy.
 template <>
 class Bytes<uint8_t> {
 public:
-    Bytes(const BlockPicture<uint8_t>& picture, int, int, int, int) : picture_(picture) {}
+    Bytes(const BlockPicture<uint8_t>& picture, int, int, int) : picture_(picture) {}
+    void copy_to(int) {}
     const uint8_t* at(int row, int column) const { return picture_.at(row, column); }
     ptrdiff_t stride() const { return picture_.stride(); }
 
@@ -192,10 +197,10 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
     // Exclusive end of the decoded columns in the last row of the search area.
     int end = std::min(block.column + kTemplateColumns + width, picture.width);
     while (end > first && !decoded(first_row + height - 1, end - 1)) end -= kUnit;
-    const int last_column = std::max(end, block.column);
-    const Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
-                              block.row + height - first_row + kTemplateWidth,
-                              last_column - first + kTemplateWidth);
+    const int last_column = std::max(end, block.column + width);
+    Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
+                        last_column - first + kTemplateWidth);
+    bytes.copy_to(block.row + height);
     const ptrdiff_t stride = bytes.stride();
     const Template wanted(bytes.at(block.row, block.column), stride, height, width);
     Best best(most, block);
@@ -203,6 +208,7 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
+        bytes.copy_to(row + height);
         for (int j = 0; j < count; j += kLanes) {
             int32_t sums[kLanes];
             if (!compare(wanted, bytes.at(row, first + j), best.limit(), sums)) continue;

@@ -11,8 +11,8 @@ namespace mmp {
 constexpr uint64_t kNoPlace = ~uint64_t{0};
 constexpr int kLanePlaces = sizeof(uint32_t);
 constexpr int kPlaceColumnsLog2 = 7;
-static_assert(1 << kPlaceColumnsLog2 == 2 * kTemplateColumns &&
-                  2 * kTemplateColumns == 32 * kLanePlaces,
+static_assert(1 << kPlaceColumnsLog2 >= 2 * kTemplateColumns &&
+                  2 * kTemplateColumns <= 32 * kLanePlaces,
               "the lanes of a warp share the places of a row");
 
 // Template of a block and the best places that one warp has found.
@@ -78,6 +78,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     const int first_column = first_place(column, kTemplateColumns);
     const int beyond = column + kTemplateColumns;
     const int own = places_from(column) + kLanePlaces * lane;
+    const int read = min(own, beyond - kLanePlaces);  // lanes beyond the last place stay inside
     const int stride = view.stride / int(sizeof(uint32_t));
     const auto words = [&](int y, int x) {
         return reinterpret_cast<const uint32_t*>(view.pointer(y - kTemplateWidth, x));
@@ -104,7 +105,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         };
         const uint32_t counts[2] = {uint32_t(places_of(y)), uint32_t(places_of(y + 1))};
         if (counts[0] == 0) break;
-        const uint32_t* const place = words(y, own);
+        const uint32_t* const place = words(y, read);
         const auto row_words = [&](int i) {
             return RowWords{place[i * stride - 1], place[i * stride]};
         };

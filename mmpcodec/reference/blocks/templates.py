@@ -13,7 +13,7 @@ from mmpcodec.reference.blocks.partition import BlockPlace
 
 WIDTH = 2
 """Number of rows, and of columns, in a template."""
-ROWS, COLUMNS = 48, 64
+ROWS, COLUMNS = 32, 32
 """Largest distance of a place from the block: rows above, columns to either side."""
 SLACK = 8
 """Squared error that is added to twice the least error, for each row and column of the block."""
