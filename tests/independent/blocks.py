@@ -347,7 +347,7 @@ class Blocks:
 
     def templates(self, y, x, h, w):
         top, left = max(2, y - 32), max(2, x - 32)
-        rows = self.height - h + 1 - top
+        rows = y + 1 - top
         columns = min(x + 31, self.width - w) + 1 - left
         samples = self.picture >> self.extra
         errors = np.zeros((rows, columns), np.int64)
@@ -356,7 +356,7 @@ class Blocks:
         for i, j in template:
             others = samples[top + i : top + i + rows, left + j : left + j + columns]
             errors += (others - samples[y + i, x + j]) ** 2
-        is_place = self.decoded[top + h - 1 :, left + w - 1 : left + w - 1 + columns]
+        is_place = self.decoded[top + h - 1 : y + h, left + w - 1 : left + w - 1 + columns]
         places = [
             (int(errors[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(is_place), strict=True)
         ]

@@ -142,14 +142,12 @@ public:
     static constexpr ptrdiff_t kStride =
         2 * kTemplateColumns + 2 * kMaxSide + kTemplateWidth + BlockPicture<Sample>::kReadBeyond;
 
-    // Holds `columns` samples of each row from (row, column) on.
-    Bytes(const BlockPicture<Sample>& picture, int row, int column, int columns)
-        : picture_(picture), row_(row), column_(column), columns_(columns), end_(row) {}
-    // Copies the rows before `end`, which lie within the fragment of the block.
-    void copy_to(int end) {
-        for (; end_ < end; ++end_)
-            shift(picture_.at(end_, column_), columns_, picture_.depth.extra(),
-                  values_ + (end_ - row_) * kStride);
+    // Copies `rows` x `columns` samples from (row, column) on.
+    Bytes(const BlockPicture<Sample>& picture, int row, int column, int rows, int columns)
+        : row_(row), column_(column) {
+        for (int i = 0; i < rows; ++i)
+            shift(picture.at(row + i, column), columns, picture.depth.extra(),
+                  values_ + i * kStride);
     }
     const uint8_t* at(int row, int column) const {
         return values_ + (row - row_) * kStride + column - column_;
@@ -161,9 +159,7 @@ private:
         for (int i = 0; i < count; ++i) out[i] = uint8_t(from[i] >> extra);
     }
 
-    const BlockPicture<Sample>& picture_;
-    const int row_, column_, columns_;
-    int end_;
+    const int row_, column_;
     uint8_t values_[(kTemplateWidth + kTemplateRows + kMaxSide) * kStride];
 };
 
@@ -171,8 +167,7 @@ private:
 template <>
 class Bytes<uint8_t> {
 public:
-    Bytes(const BlockPicture<uint8_t>& picture, int, int, int) : picture_(picture) {}
-    void copy_to(int) {}
+    Bytes(const BlockPicture<uint8_t>& picture, int, int, int, int) : picture_(picture) {}
     const uint8_t* at(int row, int column) const { return picture_.at(row, column); }
     ptrdiff_t stride() const { return picture_.stride(); }
 
@@ -198,17 +193,16 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
     int end = std::min(block.column + kTemplateColumns + width, picture.width);
     while (end > first && !decoded(first_row + height - 1, end - 1)) end -= kUnit;
     const int last_column = std::max(end, block.column + width);
-    Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
-                        last_column - first + kTemplateWidth);
-    bytes.copy_to(block.row + height);
+    const Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
+                              block.row + height - first_row + kTemplateWidth,
+                              last_column - first + kTemplateWidth);
     const ptrdiff_t stride = bytes.stride();
     const Template wanted(bytes.at(block.row, block.column), stride, height, width);
     Best best(most, block);
-    for (int row = first_row;; ++row) {
+    for (int row = first_row; row <= block.row; ++row) {
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
-        bytes.copy_to(row + height);
         for (int j = 0; j < count; j += kLanes) {
             int32_t sums[kLanes];
             if (!compare(wanted, bytes.at(row, first + j), best.limit(), sums)) continue;

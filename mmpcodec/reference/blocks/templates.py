@@ -66,7 +66,7 @@ def average_of_places(
     """
     height, width = place.height, place.width
     first_row, first_column = _first_place(place)
-    rows = np.arange(first_row, len(samples) - height + 1)
+    rows = np.arange(first_row, place.row + 1)
     rows = rows[first_column + width <= decoded[rows + height - 1]]
     last = min(place.column + COLUMNS - 1, samples.shape[1] - width)
     columns = np.arange(first_column, last + 1)
