@@ -6,3 +6,6 @@
 #else
 #define MMP_HD inline
 #endif
+
+// The same, inlined always.
+#define MMP_HD_INLINE MMP_HD __attribute__((always_inline))

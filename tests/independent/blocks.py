@@ -342,12 +342,12 @@ class Blocks:
         # What is decoded of rows never grows downwards: an area is decoded if its last sample is.
         if y < 2 or x < 2:
             return False
-        return bool(self.decoded[max(2, y - 48) + h - 1, max(2, x - 64) + w - 1])
+        return bool(self.decoded[max(2, y - 32) + h - 1, max(2, x - 32) + w - 1])
 
     def templates(self, y, x, h, w):
-        top, left = max(2, y - 48), max(2, x - 64)
-        rows = self.height - h + 1 - top
-        columns = min(x + 63, self.width - w) + 1 - left
+        top, left = max(2, y - 32), max(2, x - 32)
+        rows = y + 1 - top
+        columns = min(x + 31, self.width - w) + 1 - left
         samples = self.picture >> self.extra
         errors = np.zeros((rows, columns), np.int64)
         template = [(i, j) for i in (-2, -1) for j in range(-2, w)]
@@ -355,7 +355,7 @@ class Blocks:
         for i, j in template:
             others = samples[top + i : top + i + rows, left + j : left + j + columns]
             errors += (others - samples[y + i, x + j]) ** 2
-        is_place = self.decoded[top + h - 1 :, left + w - 1 : left + w - 1 + columns]
+        is_place = self.decoded[top + h - 1 : y + h, left + w - 1 : left + w - 1 + columns]
         places = [
             (int(errors[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(is_place), strict=True)
         ]

@@ -135,7 +135,8 @@ nb::object encode(const Samples<Sample>& samples, int depth, nb::handle given,
 
 template <class Sample>
 nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
-                  nb::handle given, const nb::object& earlier, int threads, const nb::object& progress) {
+                  nb::handle given, const nb::object& earlier, int threads, const nb::object& progress,
+                  bool traced) {
     const auto* data = static_cast<const uint8_t*>(payload.data());
     const size_t size = payload.size();
     const BlockTools tools = block_tools_from(given);
@@ -145,17 +146,18 @@ nb::tuple decoded(const nb::bytes& payload, Plane plane, Depth<Sample> depth,
     const auto coded = [&] {
         WithoutGil released;
         return decode_blocks(data, size, plane, depth, tools, tree_tools,
-                             samples_of(before, plane, tools), threads, report);
+                             samples_of(before, plane, tools), threads, report, traced);
     }();
     return describe(*coded, plane);
 }
 
 nb::tuple decode(const nb::bytes& payload, int height, int width, int depth, nb::handle tools,
-                 const nb::object& earlier, int threads, const nb::object& progress) {
+                 const nb::object& earlier, int threads, const nb::object& progress, bool traced) {
     const Plane plane{height, width};
     if (depth == 8)
-        return decoded(payload, plane, Depth<uint8_t>(), tools, earlier, threads, progress);
-    return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress);
+        return decoded(payload, plane, Depth<uint8_t>(), tools, earlier, threads, progress, traced);
+    return decoded(payload, plane, Depth<uint16_t>(depth), tools, earlier, threads, progress,
+                             traced);
 }
 
 // Returns how often the first `most` bits of each binary model were 0 and 1, and the
@@ -168,7 +170,7 @@ nb::tuple model_counts(const nb::bytes& payload, int height, int width, nb::hand
     const auto coded = decode_blocks(static_cast<const uint8_t*>(payload.data()), payload.size(),
                                      plane, Depth<uint8_t>(), tools, tree_tools_from(given),
                                      samples_of(earlier, plane, tools), 1,
-                                     progress_from(nb::none()), &counts);
+                                     progress_from(nb::none()), true, &counts);
     return nb::make_tuple(array_of(&counts.of[0][0], kTrainedModels, 2),
                           array_of(&coded->models.modes[0][0], kSizes, kModes));
 }
@@ -227,5 +229,5 @@ void mmp::register_blocks(nb::module_& module) {
     module.def("block_counts", &model_counts, "payload"_a, "height"_a, "width"_a, "tools"_a,
                "earlier"_a, "most"_a);
     module.def("decode_blocks", &decode, "payload"_a, "height"_a, "width"_a, "depth"_a, "tools"_a,
-               "earlier"_a, "threads"_a, "progress"_a.none());
+               "earlier"_a, "threads"_a, "progress"_a.none(), "traced"_a = true);
 }

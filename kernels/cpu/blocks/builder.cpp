@@ -3,10 +3,9 @@
 namespace mmp {
 
 template <class Sample>
-void BlockBuilder<Sample>::build(int row, int column, const BlockPlan& plan) {
+void BlockBuilder<Sample>::build(int row, int column, BlockPlan& plan) {
     plan_ = &plan;
     next_ = 0;
-    if (tools_.delta_step) tools_.step = step_at(step_, changes_.at(row, column));
     visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
 }
 
@@ -28,12 +27,13 @@ void BlockBuilder<Sample>::visit(const BlockPlace& block) {
 
 template <class Sample>
 void BlockBuilder<Sample>::build_predicted(const BlockPlace& block, const BlockNode& node) {
-    Sample prediction[kMaxBlockArea], samples[kMaxBlockArea];
-    Predictor(tools_, picture_, block).predict(node.mode, prediction);
+    Sample prediction[kMaxBlockArea];
+    predict_mode(tools_, picture_, block, node.mode, prediction);
     if (node.kind == kTransformed)
-        rebuild(block, node.mode, node.type, &plan_->levels[node.levels], tools_, prediction,
-                picture_.depth, samples);
-    picture_.write(block, node.kind == kTransformed ? samples : prediction);
+        rebuild(block, node.mode, node.type, &plan_->levels[node.levels], node.extent, tools_,
+                prediction, picture_.depth, picture_.at(block), picture_.stride());
+    else
+        picture_.write(block, prediction);
 }
 
 template <class Sample>

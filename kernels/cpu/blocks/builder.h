@@ -12,13 +12,12 @@ template <class Sample>
 class BlockBuilder {
 public:
     // Writes samples and units of `picture`. `trees` is null without a dictionary.
-    BlockBuilder(BlockPicture<Sample>& picture, const BlockTools& tools, const StepChanges& changes,
-                 const BlockTrees* trees)
-        : picture_(picture), tools_(tools), step_(tools.step), changes_(changes), trees_(trees) {}
+    BlockBuilder(BlockPicture<Sample>& picture, const BlockTools& tools, const BlockTrees* trees)
+        : picture_(picture), tools_(tools), trees_(trees) {}
 
     // Rebuilds the fragment that begins at (row, column). All fragments before it in coding order
-    // must be rebuilt.
-    void build(int row, int column, const BlockPlan& plan);
+    // must be rebuilt. The coefficients of the plan are overwritten.
+    void build(int row, int column, BlockPlan& plan);
 
 private:
     void visit(const BlockPlace& block);
@@ -26,12 +25,10 @@ private:
     void build_tree(const BlockPlace& block, const BlockNode& node);
 
     BlockPicture<Sample>& picture_;
-    BlockTools tools_;  // step is the step of the current fragment
-    const int32_t step_;
-    const StepChanges& changes_;
+    const BlockTools& tools_;
     const BlockTrees* trees_;
     std::vector<Node> tree_;  // tree of the current block
-    const BlockPlan* plan_ = nullptr;
+    BlockPlan* plan_ = nullptr;
     size_t next_ = 0;
 };
 

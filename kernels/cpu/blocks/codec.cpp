@@ -229,7 +229,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
                                                    const std::optional<Tools>& tree_tools,
                                                    const EarlierSamples<Sample>& earlier,
                                                    int threads, const Progress& progress,
-                                                   BitCounts* counts) {
+                                                   bool traced, BitCounts* counts) {
     const BlockTools tools = tools_of(given, plane);
     // With a dictionary, threads share the learning; otherwise one reads symbols ahead.
     auto coded = std::make_unique<CodedBlocks<Sample>>(plane, depth, tools, tree_tools, earlier,
@@ -238,10 +238,11 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
     BlockTrees* trees = coded->trees.get();
     RangeDecoder coder(payload, size);
     BlockUnits units(picture.height, picture.width);
+    ReaderTrace trace{coded->tally, coded->cells, counts};
     BlockCoder<BlockReader> reader(
         units, tools, coded->changes, trees,
-        BlockReader(coder, coded->models, coded->tally, coded->cells, counts));
-    BlockBuilder<Sample> builder(picture, tools, coded->changes, trees);
+        BlockReader(coder, coded->models, traced || counts ? &trace : nullptr));
+    BlockBuilder<Sample> builder(picture, tools, trees);
     if (!trees && threads > 1 && coded->changes.values().size() > 1) {
         read_ahead(plane, tools, progress, coded->team, reader, builder);
     } else {
@@ -264,7 +265,7 @@ std::unique_ptr<CodedBlocks<Sample>> decode_blocks(const uint8_t* payload, size_
         const EarlierSamples<Sample>&, const BlockOptions&, const Progress&);                      \
     template std::unique_ptr<CodedBlocks<Sample>> decode_blocks(                                   \
         const uint8_t*, size_t, Plane, Depth<Sample>, const BlockTools&,                           \
-        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&,          \
+        const std::optional<Tools>&, const EarlierSamples<Sample>&, int, const Progress&, bool,    \
         BitCounts*);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)

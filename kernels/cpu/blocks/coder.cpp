@@ -8,20 +8,6 @@
 
 namespace mmp {
 
-namespace {
-
-Syntax syntax_of(int model) {
-    if (model < kLikelyModels) return kSplitSyntax;
-    if (model < kKindModels) return kModeSyntax;
-    if (model < kTypeModels) return kKindSyntax;
-    if (model >= kChangedModels) return kSplitSyntax;
-    if (model >= kPlanesModels) return kModeSyntax;
-    if (model >= kTernaryModels) return kSplitSyntax;
-    return model >= kTreeModels && model < kBitModels ? kTreeSyntax : kLevelSyntax;
-}
-
-}  // namespace
-
 template <class Sample>
 Predictor<Sample>::Predictor(const BlockTools& tools, const BlockPicture<Sample>& picture,
                              const BlockPlace& block)
@@ -50,37 +36,71 @@ void Predictor<Sample>::smooth_references() {
     if (length >= kSmoothedFrom) references_.smooth(length, smooth_);
 }
 
+namespace {
+
+// Predicts from the references; smooth references only if the mode needs them.
+template <class Sample>
+void predict_from_references(const BlockTools& tools, const References<Sample>& references,
+                             const References<Sample>& smooth, const BlockPlace& block, int mode,
+                             Depth<Sample> depth, Sample* out) {
+    predict_block(mode, references, smooth, block.a, block.b, depth, out);
+    if (tools.pdpc) blend_block(mode, references, smooth, block.a, block.b, depth, out);
+}
+
+// Predicts by a mode that has no references; returns whether it did.
+template <class Sample>
+bool predict_otherwise(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                       const BlockPlace& block, int mode, const Decoded& decoded, Sample* out) {
+    if (from_planes(mode))
+        predict_from_planes(picture, block, mode, tools.cross_component, out);
+    else if (mode == kLeastSquares)
+        predict_least_squares(picture, block, out);
+    else if (mode == kTemplates)
+        predict_templates(picture, block, tools.templates, decoded, out);
+    else
+        return false;
+    return true;
+}
+
+}  // namespace
+
 template <class Sample>
 void Predictor<Sample>::predict(int mode, Sample* out) const {
-    if (from_planes(mode))
-        predict_from_planes(picture_, block_, mode, tools_.cross_component, out);
-    else if (mode == kLeastSquares)
-        predict_least_squares(picture_, block_, out);
-    else if (mode == kTemplates)
-        predict_templates(picture_, block_, tools_.templates, decoded_, out);
-    else {
-        predict_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
-        if (tools_.pdpc)
-            blend_block(mode, references_, smooth_, block_.a, block_.b, picture_.depth, out);
-    }
+    if (!predict_otherwise(tools_, picture_, block_, mode, decoded_, out))
+        predict_from_references(tools_, references_, smooth_, block_, mode, picture_.depth, out);
 }
 
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
-             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out) {
-    int16_t coefficients[kMaxCoded];
-    dequantise(levels, block.a, block.b, tools, coefficients);
-    if (type == kTrained) trained_inverse(coefficients, block.a, block.b, mode);
+void predict_mode(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                  const BlockPlace& block, int mode, Sample* out) {
+    if (predict_otherwise(tools, picture, block, mode, Decoded(picture), out)) return;
+    const References<Sample> references = picture.references(block);
+    References<Sample> smooth;
+    if (uses_smooth(mode, block.a, block.b))
+        references.smooth(block.height() + block.width(), smooth);
+    predict_from_references(tools, references, smooth, block, mode, picture.depth, out);
+}
+
+template <class Sample>
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients, Extent extent,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out,
+             ptrdiff_t stride) {
+    if (type == kTrained) {
+        trained_inverse(coefficients, block.a, block.b, mode);
+        extent = extent_of(coefficients, block.a, block.b);
+    }
     if (tools.quantisation_matrix)
         unweight(coefficients, block.a, block.b, tools.quantisation_matrix);
-    transform_inverse(coefficients, block.a, block.b, bases_of(block, type, tools), prediction,
-                      depth, out);
+    transform_inverse(coefficients, extent, block.a, block.b, bases_of(block, type, tools),
+                      prediction, depth, out, stride);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template class Predictor<Sample>;                                                              \
-    template void rebuild(const BlockPlace&, int, int, const int16_t*, const BlockTools&,          \
-                          const Sample*, Depth<Sample>, Sample*);
+    template void predict_mode(const BlockTools&, const BlockPicture<Sample>&, const BlockPlace&,  \
+                               int, Sample*);                                                      \
+    template void rebuild(const BlockPlace&, int, int, int16_t*, Extent, const BlockTools&,        \
+                          const Sample*, Depth<Sample>, Sample*, ptrdiff_t);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
@@ -116,60 +136,6 @@ int BlockWriter::mode(const uint32_t* weights, uint32_t total, int mode) {
     coder_.encode(cumulative, weights[mode], total);
     tally_.add(kModeSyntax, weights[mode], total);
     return mode;
-}
-
-int BlockReader::decode(int model, uint32_t one) {
-    const uint32_t zero = kBitTotal - one;
-    const int value = coder_.target(kBitTotal) >= zero;
-    const uint32_t frequency = value ? one : zero;
-    coder_.consume(value ? zero : 0, frequency);
-    tally_.add(syntax_of(model), frequency, kBitTotal);
-    return value;
-}
-
-void BlockReader::count(int model, int value) {
-    models_.bits[model].count(value);
-    if (counts_ && counts_->of[model][0] + counts_->of[model][1] < counts_->most)
-        ++counts_->of[model][value];
-}
-
-int BlockReader::bit(int model, int) {
-    const int value = decode(model, models_.bits[model].one);
-    count(model, value);
-    return value;
-}
-
-int BlockReader::mean_bit(int model, int other, int) {
-    const int value = decode(model, mean_probability(models_.bits[model], models_.bits[other]));
-    count(model, value);
-    count(other, value);
-    return value;
-}
-
-int BlockReader::plain(int count, int) {
-    if (count == 0) return 0;
-    const uint32_t value = coder_.target(1u << count);
-    coder_.consume(value, 1);
-    tally_.add(kLevelSyntax, 1, 1u << count);
-    return static_cast<int>(value);
-}
-
-int BlockReader::mode(const uint32_t* weights, uint32_t total, int) {
-    const uint32_t target = coder_.target(total);
-    uint32_t cumulative = 0;
-    int mode = 0;
-    for (; cumulative + weights[mode] <= target; ++mode) cumulative += weights[mode];
-    coder_.consume(cumulative, weights[mode]);
-    tally_.add(kModeSyntax, weights[mode], total);
-    return mode;
-}
-
-void BlockReader::check(bool good, const char* section, const char* what, int value, int most,
-                        int least) {
-    if (!good)
-        throw CorruptPayload(std::string(what) + " is " + std::to_string(value) + ", allowed is " +
-                                 std::to_string(least) + " to " + std::to_string(most),
-                             section);
 }
 
 template <class Coder>
@@ -288,17 +254,14 @@ void BlockCoder<Coder>::code_predicted(const BlockPlace& block, BlockNode& node)
     node.kind = uint8_t(coder_.bit(kind_model(a, b, units_.kind_context(block)), node.kind));
     if (node.kind != kTransformed) return;
     node.type = uint8_t(code_type(block, node.mode, node.type));
-    const int count = scan_of(a, b).count;
-    int16_t* levels;
-    int16_t given[kMaxCoded];
     if constexpr (Coder::kWrites) {
-        levels = std::copy_n(&plan_->levels[node.levels], count, given) - count;
+        code_levels(coder_, a, b, node.mode, tools_, &plan_->levels[node.levels]);
     } else {
         node.levels = uint32_t(plan_->levels.size());
-        plan_->levels.resize(node.levels + count);
-        levels = &plan_->levels[node.levels];
+        plan_->levels.resize(node.levels + scan_of(a, b).count);
+        node.extent =
+            coder_.coefficients(a, b, node.mode, tools_, &plan_->levels[node.levels]);
     }
-    code_levels(coder_, a, b, node.mode, tools_, levels);
 }
 
 template class BlockCoder<BlockWriter>;

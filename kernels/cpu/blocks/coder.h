@@ -12,6 +12,7 @@
 #include "cpu/blocks/levels.h"
 #include "cpu/blocks/models.h"
 #include "cpu/blocks/picture.h"
+#include "cpu/blocks/reader.h"
 #include "cpu/blocks/steps.h"
 #include "cpu/blocks/templates.h"
 #include "cpu/blocks/transform.h"
@@ -26,6 +27,7 @@ struct BlockNode {
     uint8_t flag = kLeaf, mode = 0, kind = 0, type = 0;
     uint32_t levels = 0;  // index in BlockPlan of its first level or, for a tree, of its first node
     uint32_t count = 0;   // number of nodes, for a tree
+    Extent extent{1, 1};  // of the coefficients of a block that was read
 };
 
 // The unit that a block leaves on the samples that it covers.
@@ -37,7 +39,7 @@ inline Unit unit_of(const BlockPlace& block, const BlockNode& node) {
 // The blocks of a fragment in coding order.
 struct BlockPlan {
     std::vector<BlockNode> nodes;
-    std::vector<int16_t> levels;
+    std::vector<int16_t> levels;  // or, of a plan that was read, coefficients
     std::vector<Node> trees;
 
     void clear() { nodes.clear(), levels.clear(), trees.clear(); }
@@ -81,17 +83,17 @@ private:
     References<Sample> smooth_;
 };
 
-// Reconstructs a block and writes its samples: prediction plus residual of the levels.
+// Predicts one block by one mode; `picture` holds exactly the samples that are decoded before it.
 template <class Sample>
-void rebuild(const BlockPlace& block, int mode, int type, const int16_t* levels,
-             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out);
+void predict_mode(const BlockTools& tools, const BlockPicture<Sample>& picture,
+                  const BlockPlace& block, int mode, Sample* out);
 
-// Charges the rate since the previous call to the cells that a block covers.
-inline void add_rate(CellRates& cells, const Tally& tally, const BlockPlace& block,
-                     const BlockTrees* trees) {
-    cells.grow_to(tally.sum() + (trees ? trees->picture.models.tally.sum() : 0), block.row,
-                  block.column, block.height(), block.width());
-}
+// Reconstructs a block and writes its samples: prediction plus residual of the dequantised
+// coefficients, which are overwritten. Rows of `out` are `stride` apart.
+template <class Sample>
+void rebuild(const BlockPlace& block, int mode, int type, int16_t* coefficients, Extent extent,
+             const BlockTools& tools, const Sample* prediction, Depth<Sample> depth, Sample* out,
+             ptrdiff_t stride);
 
 class BlockWriter {
 public:
@@ -146,45 +148,6 @@ private:
     BlockModels& models_;
 };
 
-// Number of zeros and ones among the first bits that each binary model coded.
-struct BitCounts {
-    int most;  // maximum number of bits counted per model
-    int32_t of[kHeldBitModels][2];
-};
-
-class BlockReader {
-public:
-    static constexpr bool kWrites = false, kWeighs = true;
-    // `counts` may be null; otherwise it gets the first bits of each binary model.
-    BlockReader(RangeDecoder& coder, BlockModels& models, Tally& tally, CellRates& cells,
-                BitCounts* counts = nullptr)
-        : coder_(coder), models_(models), tally_(tally), cells_(cells), counts_(counts) {}
-
-    BlockModels& models() { return models_; }
-    int bit(int model, int);
-    int mean_bit(int model, int other, int);
-    int plain(int count, int);
-    int mode(const uint32_t* weights, uint32_t total, int);
-    void tree(BlockTrees& trees, const BlockPlace& block, std::vector<Node>& nodes) {
-        trees.decode(coder_, block, nodes);
-    }
-    void check(bool good, const char* section, const char* what, int value, int most,
-               int least = 0);
-    void end_block(const BlockPlace& block, const BlockTrees* trees) {
-        add_rate(cells_, tally_, block, trees);
-    }
-
-private:
-    int decode(int model, uint32_t one);
-    void count(int model, int value);
-
-    RangeDecoder& coder_;
-    BlockModels& models_;
-    Tally& tally_;
-    CellRates& cells_;
-    BitCounts* counts_;
-};
-
 // Codes the symbols of fragments, in either direction. It has no samples: every symbol follows from
 // the symbols before it and, for trees, from the dictionaries.
 template <class Coder>
@@ -197,14 +160,22 @@ public:
     // `changes`, a reader fills it.
     BlockCoder(BlockUnits& units, const BlockTools& tools, StepChanges& changes, BlockTrees* trees,
                Coder coder)
-        : units_(units), tools_(tools), changes_(changes), trees_(trees), coder_(coder) {}
+        : units_(units),
+          tools_(tools),
+          step_(tools.step),
+          changes_(changes),
+          trees_(trees),
+          coder_(coder) {}
 
     // Codes the fragment that begins at (row, column).
     void code(int row, int column, Plan& plan) {
         plan_ = &plan;
         next_ = 0;
         if constexpr (!Coder::kWrites) plan.clear();
-        if (tools_.delta_step) code_change(coder_, changes_, row, column);
+        if (tools_.delta_step) {
+            code_change(coder_, changes_, row, column);
+            tools_.step = step_at(step_, changes_.at(row, column));
+        }
         visit({row, column, tools_.fragment_log2, tools_.fragment_log2});
     }
 
@@ -220,7 +191,8 @@ private:
     void code_tree(const BlockPlace& block, BlockNode& node);
 
     BlockUnits& units_;
-    const BlockTools tools_;
+    BlockTools tools_;  // step is the step of the current fragment
+    const int32_t step_;
     StepChanges& changes_;
     BlockTrees* trees_;
     Coder coder_;

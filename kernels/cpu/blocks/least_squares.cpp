@@ -11,10 +11,13 @@ namespace {
 // Training samples of the fit and their neighbours, as differences from the middle level.
 class Fit {
 public:
-    MMP_SIMD_LEVELS void take(const uint8_t* from, int count, const ptrdiff_t* neighbours) {
+    // Takes the most significant eight bits of `count` samples.
+    template <class Sample>
+    MMP_SIMD_LEVELS void take(const Sample* from, int count, const ptrdiff_t* neighbours,
+                              int extra) {
         for (int p = 0; p < kTerms; ++p)
             for (int i = 0; i < count; ++i)
-                values_[p][count_ + i] = int16_t(from[neighbours[p] + i] - kMidLevel);
+                values_[p][count_ + i] = int16_t((from[neighbours[p] + i] >> extra) - kMidLevel);
         count_ += count;
     }
     // Writes the normal equations: row p holds the sums of products of neighbour p with neighbours
@@ -46,7 +49,8 @@ void predict_least_squares(const BlockPicture<Sample>& picture, const BlockPlace
                                            -2 * across, 0};
     Fit fit;
     const auto learn = [&](int row, int first, int last) {
-        if (last > first) fit.take(picture.bytes(row, first), last - first, neighbours);
+        if (last > first) 
+            fit.take(picture.at(row, first), last - first, neighbours, picture.depth.extra());
     };
     // All samples above and left of the block are decoded; to its right, only some units are.
     const auto known_to = [&](int row) {

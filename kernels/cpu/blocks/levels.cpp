@@ -27,11 +27,18 @@ Scan make_scan(int a, int b) {
     for (int k = 0; k < scan.count; ++k) scan.number[scan.place[k]] = uint16_t(k + 1);
     for (const int place : scan.place) {
         const int i = place / scan.columns, j = place % scan.columns;
-        scan.margin.push_back(uint16_t(i * (scan.columns + 2) + j));
+        scan.margin.push_back(uint16_t(i * MagnitudeSums::kStride + j));
         scan.frequency_class.push_back(uint8_t(frequency_class(i, j)));
-        for (int family = 0; family < kFamilies; ++family)
-            scan.fine_place[family].push_back(
-                uint8_t(direction_of(family, i, j) * kFrequencies + fine_frequency(i, j)));
+        for (int family = 0; family < kFamilies; ++family) {
+            const int direction = direction_of(family, i, j), frequency = fine_frequency(i, j);
+            scan.fine_place[family].push_back(uint8_t(direction * kFrequencies + frequency));
+            scan.fine_steps[family].push_back(
+                {uint16_t(place), scan.margin.back(),
+                 uint16_t(zero_model(area_class(a, b), coarse_frequency(frequency), 0)),
+                 uint16_t(fine_zero_model(0, direction, frequency, 0)),
+                 uint16_t(fine_one_model(0, frequency, 0)),
+                 uint16_t(fine_remainder_models(frequency, 0))});
+        }
         const int k = int(scan.neighbours.size());
         Scan::Neighbours& around = scan.neighbours.emplace_back();
         for (const auto& [down, right] : {std::pair{0, 1}, {0, 2}, {1, 0}, {2, 0}, {1, 1}}) {

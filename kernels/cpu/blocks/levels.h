@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "cpu/blocks/models.h"
+#include "cpu/runtime/simd.h"
 #include "shared/blocks/dependent.h"
 
 namespace mmp {
@@ -22,6 +23,12 @@ struct Scan {
     // Fine contexts by Family of the mode: kFrequencies * direction + class of the frequency.
     std::vector<uint8_t> fine_place[kFamilies];
     std::vector<uint16_t> number;  // scan position, from 1, by index in the array of levels
+    // The scan positions with fine contexts: `place`, `margin`, and the first binary models of the
+    // level.
+    struct Step {
+        uint16_t place, margin, zero, fine_zero, one, remainder;
+    };
+    std::vector<Step> fine_steps[kFamilies];
     // Encoder only. The five neighbours of higher frequency of each level. A neighbour in the
     // level's own group of kGroup scan positions is stored as twice the number of levels between;
     // any other by its scan position. `span` is the largest distance between neighbours in scan
@@ -41,21 +48,28 @@ inline const Scan& scan_of(int a, int b) { return scans[shape_number(a, b)]; }
 // clipped to 3. Adding a level updates the sums of the coefficients that have it as a neighbour.
 class MagnitudeSums {
 public:
-    explicit MagnitudeSums(const Scan& scan) : stride_(scan.columns + 2) {
-        memset(value_, 0, stride_ * (scan.rows + 2));
-    }
+    static constexpr int kStride = kCodedSide + 2;
+
+    explicit MagnitudeSums(const Scan& scan) { memset(value_, 0, kStride * (scan.rows + 2)); }
     // Indices are those of Scan::margin.
-    int at(int margin) const { return value_[2 * stride_ + 2 + margin]; }
-    void add(int margin, int size) {
+    MMP_INLINE int at(int margin) const { return value_[2 * kStride + 2 + margin]; }
+    MMP_INLINE void add(int margin, int size) {
         const uint8_t limited = uint8_t(smaller(size, 3));
-        uint8_t* v = value_ + 2 * stride_ + 2 + margin;
-        for (const int before : {1, 2, stride_, 2 * stride_, stride_ + 1})
-            v[-before] = uint8_t(v[-before] + limited);
+        uint8_t* v = value_ + 2 * kStride + 2 + margin;
+        add_two(v - 2, limited);
+        add_two(v - kStride - 1, limited);
+        v[-2 * kStride] = uint8_t(v[-2 * kStride] + limited);
     }
 
 private:
-    int stride_;
-    uint8_t value_[(kCodedSide + 2) * (kCodedSide + 2)];
+    static MMP_INLINE void add_two(uint8_t* to, uint8_t limited) {
+        uint16_t both;
+        memcpy(&both, to, sizeof both);
+        both = uint16_t(both + 257 * limited);
+        memcpy(to, &both, sizeof both);
+    }
+
+    uint8_t value_[kStride * kStride];
 };
 
 // Returns one more than the last scan position whose magnitude exceeds `least`, or 0 if none does.
@@ -68,7 +82,7 @@ void dequantise(const int16_t* levels, int a, int b, const BlockTools& tools,
 // Codes the scan position of the last non-zero level. Coder::bit(model, value) and
 // Coder::plain(count, value) encode or decode a value and return it.
 template <class Coder>
-int code_last(Coder& coder, int a, int b, int last) {
+MMP_INLINE int code_last(Coder& coder, int a, int b, int last) {
     int group = 0;
     if constexpr (Coder::kWrites) group = 31 - __builtin_clz(last + 1);
     int coded = 0;
@@ -82,7 +96,7 @@ int code_last(Coder& coder, int a, int b, int last) {
 // Codes the remainder of a magnitude of at least 3. `models` is the index of the first binary model
 // of the remainder.
 template <class Coder>
-int code_remainder(Coder& coder, int models, int size) {
+MMP_INLINE int code_remainder(Coder& coder, int models, int size) {
     int group = 0;
     if constexpr (Coder::kWrites) group = 31 - __builtin_clz(size - 2);
     int coded = 0;
@@ -115,33 +129,50 @@ struct LevelModels {
         models.remainder = fine_remainder_models(frequency, sum);
         return models;
     }
+    // The same, for a scan position.
+    MMP_INLINE LevelModels(const Scan::Step& first, int sum, int quantiser)
+        : zero(model_of_quantiser(first.zero + smaller(sum, kSums - 1), quantiser)),
+          fine_zero(first.fine_zero + quantiser * kDirections * kFrequencies * kSumClasses + sum),
+          one(first.one + quantiser * kFrequencies * kSumClasses + sum),
+          two(one - kFineOneModels + kFineTwoModels),
+          remainder(first.remainder + sum * kRemainders) {}
 };
 
-// Codes the levels of a block with this mode. A reader passes an array of zeros, which receives the
-// coded levels. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
-template <class Coder>
-void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, int16_t* levels) {
+// Classes of the sums of five magnitudes.
+struct SumClasses {
+    uint8_t of[16] = {};
+
+    constexpr SumClasses() {
+        for (int sum = 0; sum < 16; ++sum) of[sum] = uint8_t(sum_class(sum));
+    }
+};
+constexpr SumClasses kSumClassOf;
+
+// Codes the levels of a block; see code_levels(). Inlined, so that a reader stays in registers.
+template <bool kFine, bool kDependent, class Coder>
+MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int16_t* levels) {
     const Scan& scan = scan_of(a, b);
+    const Scan::Step* steps = scan.fine_steps[family].data();
     const int area = area_class(a, b);
-    const uint8_t* fine_places =
-        tools.fine_contexts ? scan.fine_place[family_of(mode)].data() : nullptr;
     int last = scan.count - 1;
     if constexpr (Coder::kWrites)
-        while (!levels[scan.place[last]]) --last;
+        while (!levels[steps[last].place]) --last;
     last = code_last(coder, a, b, last);
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
     int state = 0, size = 0;
-    for (int k = last; k >= 0; --k, state = tools.dependent ? next_state(state, size) : 0) {
-        const int quantiser = quantiser_of(state), sum = sums.at(scan.margin[k]);
+    for (int k = last; k >= 0; --k, state = kDependent ? next_state(state, size) : 0) {
+        const Scan::Step& step = steps[k];
+        const int quantiser = quantiser_of(state), sum = sums.at(step.margin);
         const LevelModels models =
-            fine_places ? LevelModels::fine(area, fine_places[k], sum_class(sum), quantiser)
-                        : LevelModels(area, scan.frequency_class[k], sum, quantiser);
-        int16_t& level = levels[scan.place[k]];
+            kFine ? LevelModels(step, kSumClassOf.of[sum], quantiser)
+                  : LevelModels(area, scan.frequency_class[k], sum, quantiser);
+        int level = 0;
+        if constexpr (Coder::kWrites) level = levels[step.place];
         const int given = level < 0 ? -level : level;
         size = 0;
-        if (k < last && !(fine_places ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
-                                      : coder.bit(models.zero, given > 0)))
+        if (k < last && !(kFine ? coder.mean_bit(models.zero, models.fine_zero, given > 0)
+                                : coder.bit(models.zero, given > 0)))
             continue;
         const bool negative = coder.plain(1, level < 0);
         size = 1;
@@ -149,9 +180,26 @@ void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools, 
             size = coder.bit(models.two, given > 2) ? code_remainder(coder, models.remainder, given)
                                                     : 2;
         coder.check(size <= kMaxLevel, "Levels", "size of a level", size, kMaxLevel);
-        level = int16_t(negative ? -size : size);
-        sums.add(scan.margin[k], size);
+        if constexpr (!Coder::kWrites)
+            coder.template take<kDependent>(step.place, size, negative, quantiser);
+        sums.add(step.margin, size);
     }
+}
+
+// Codes the levels of a block with this mode. A reader ignores `levels` and takes each level that
+// is not 0. Coder::mean_bit(model, other, value) codes a bit by the mean of two models.
+template <class Coder>
+MMP_INLINE void code_levels(Coder& coder, int a, int b, int mode, const BlockTools& tools,
+                            const int16_t* levels) {
+    const int family = family_of(mode);
+    if (tools.fine_contexts && tools.dependent)
+        code_levels_by<true, true>(coder, a, b, family, levels);
+    else if (tools.fine_contexts)
+        code_levels_by<true, false>(coder, a, b, family, levels);
+    else if (tools.dependent)
+        code_levels_by<false, true>(coder, a, b, family, levels);
+    else
+        code_levels_by<false, false>(coder, a, b, family, levels);
 }
 
 }  // namespace mmp

@@ -13,8 +13,7 @@ BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth,
     : BlockUnits(height, width, first_row, first_column, rows, columns),
       depth(depth),
       earlier(earlier),
-      samples_(zeroed<Sample>(size_t(rows) * columns + kReadBeyond)),
-      bytes_(kIsByte<Sample> ? nullptr : zeroed<uint8_t>(size_t(rows) * columns + kReadBeyond)) {}
+      samples_(zeroed<Sample>(size_t(rows) * columns + kReadBeyond)) {}
 
 template <class Sample>
 void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockPicture& other) {
@@ -35,9 +34,18 @@ void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockP
 template <class Sample>
 std::pair<int, int> BlockPicture<Sample>::known_references(const BlockPlace& block) const {
     const int length = block.height() + block.width();
+    const int across = std::min({length, first_column_ + columns_ - block.column,
+                                 width - block.column});
+    const int down = std::min({length, first_row_ + rows_ - block.row, height - block.row});
     int above = 0, left = 0;
-    while (above < length && known(block.row - 1, block.column + above)) above += kUnit;
-    while (left < length && known(block.row + left, block.column - 1)) left += kUnit;
+    if (holds(block.row - 1, block.column))
+        for (const Unit* next = &unit(block.row - 1, block.column);
+             above < across && next->known(); ++next)
+            above += kUnit;
+    if (holds(block.row, block.column - 1))
+        for (const Unit* next = &unit(block.row, block.column - 1); left < down && next->known();
+             next += columns_ >> kUnitLog2)
+            left += kUnit;
     return {above, left};
 }
 
@@ -75,10 +83,7 @@ void BlockPicture<Sample>::write(const BlockPlace& block, const Sample* samples)
 
 template <class Sample>
 void BlockPicture<Sample>::write(int row, int column, const Sample* samples, int count) {
-    const size_t first = number_of(row, column);
-    memcpy(&samples_[first], samples, count * sizeof *samples);
-    if constexpr (!kIsByte<Sample>)
-        for (int i = 0; i < count; ++i) bytes_[first + i] = uint8_t(samples[i] >> depth.extra());
+    memcpy(&samples_[number_of(row, column)], samples, count * sizeof *samples);
 }
 
 template <class Sample>

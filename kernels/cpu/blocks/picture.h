@@ -108,7 +108,8 @@ public:
     // Number of samples after the last one that vector loads may read; their values do not matter.
     static constexpr int kReadBeyond = 32;
 
-    // The window is that of BlockUnits. `earlier` must outlive the object and is null without earlier planes.
+    // The window is that of BlockUnits. `earlier` must outlive the object and is null without earlier
+    // planes.
     BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier)
         : BlockPicture(height, width, depth, earlier, 0, 0, height, width) {}
     BlockPicture(int height, int width, Depth<Sample> depth, const EarlierPlanes<Sample>* earlier,
@@ -118,13 +119,7 @@ public:
     const EarlierPlanes<Sample>* const earlier;
 
     const Sample* at(int row, int column) const { return &samples_[number_of(row, column)]; }
-    // The most significant eight bits of the samples from (row, column) on.
-    const uint8_t* bytes(int row, int column) const {
-        if constexpr (kIsByte<Sample>)
-            return at(row, column);
-        else
-            return &bytes_[number_of(row, column)];
-    }
+    Sample* at(const BlockPlace& block) { return &samples_[number_of(block.row, block.column)]; }
     ptrdiff_t stride() const { return columns_; }
     // Moves the window to (first_row, first_column) and copies that region from `other`.
     void move_to(int first_row, int first_column, const BlockPicture& other);
@@ -145,7 +140,6 @@ private:
     }
 
     Zeroed<Sample> samples_;
-    Zeroed<uint8_t> bytes_;  // null for 8-bit samples
 };
 
 }  // namespace mmp

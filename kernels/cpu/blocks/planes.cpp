@@ -159,6 +159,8 @@ MMP_SIMD_LEVELS void weigh(const Regressors<Sample>& regressors, const Sum* weig
                            int middle, int most, int height, int width, Sample* out) {
     if (width == 4)
         weigh_rows<4>(regressors, weight, start, middle, most, height, width, out);
+    else if (width >= 16 && sizeof(Sum) == sizeof(int32_t))
+        weigh_rows<16>(regressors, weight, start, middle, most, height, width, out);
     else
         weigh_rows<8>(regressors, weight, start, middle, most, height, width, out);
 }

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include <algorithm>
+#include <memory>
 #include <vector>
 
 #include "cpu/runtime/depth.h"
@@ -23,7 +24,9 @@ class EarlierPlanes {
 public:
     // `height` and `width` are the size of the padded picture.
     EarlierPlanes(const EarlierSamples<Sample>& planes, Plane plane, int height, int width)
-        : height_(height + 2), stride_(width + 2), samples_(planes.size() * height_ * stride_) {
+        : height_(height + 2),
+          stride_(width + 2),
+          samples_(new Sample[planes.size() * height_ * stride_]) {
         for (size_t p = 0; p < planes.size(); ++p)
             for (int row = -1; row <= height; ++row) {
                 const Sample* from =
@@ -46,7 +49,7 @@ private:
     }
 
     size_t height_, stride_;
-    std::vector<Sample> samples_;
+    std::unique_ptr<Sample[]> samples_;
 };
 
 template <class Sample>

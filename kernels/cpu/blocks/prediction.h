@@ -22,6 +22,13 @@ struct References {
 template <class Sample>
 void transpose(const Sample* in, int height, int width, Sample* out);
 
+// Whether a mode reads the smoothed references.
+inline bool uses_smooth(int mode, int a, int b) {
+    if ((1 << a) + (1 << b) < kSmoothedFrom || mode == kConstant) return false;
+    const int angle = angle_of(mode);
+    return angle != kHorizontal && angle != kVertical;
+}
+
 // Predicts a block, row by row. `smooth` holds the smoothed references; it is not read if height
 // plus width of the block is less than kSmoothedFrom.
 template <class Sample>

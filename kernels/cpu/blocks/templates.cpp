@@ -135,6 +135,46 @@ MMP_SIMD_LEVELS void average(const Best& best, const Sample* block, ptrdiff_t st
     }
 }
 
+// The most significant eight bits of deep samples: a copy of the search area.
+template <class Sample>
+class Bytes {
+public:
+    static constexpr ptrdiff_t kStride =
+        2 * kTemplateColumns + 2 * kMaxSide + kTemplateWidth + BlockPicture<Sample>::kReadBeyond;
+
+    // Copies `rows` x `columns` samples from (row, column) on.
+    Bytes(const BlockPicture<Sample>& picture, int row, int column, int rows, int columns)
+        : row_(row), column_(column) {
+        for (int i = 0; i < rows; ++i)
+            shift(picture.at(row + i, column), columns, picture.depth.extra(),
+                  values_ + i * kStride);
+    }
+    const uint8_t* at(int row, int column) const {
+        return values_ + (row - row_) * kStride + column - column_;
+    }
+    ptrdiff_t stride() const { return kStride; }
+
+private:
+    static MMP_SIMD_LEVELS void shift(const Sample* from, int count, int extra, uint8_t* out) {
+        for (int i = 0; i < count; ++i) out[i] = uint8_t(from[i] >> extra);
+    }
+
+    const int row_, column_;
+    uint8_t values_[(kTemplateWidth + kTemplateRows + kMaxSide) * kStride];
+};
+
+// Samples of eight bits need no copy.
+template <>
+class Bytes<uint8_t> {
+public:
+    Bytes(const BlockPicture<uint8_t>& picture, int, int, int, int) : picture_(picture) {}
+    const uint8_t* at(int row, int column) const { return picture_.at(row, column); }
+    ptrdiff_t stride() const { return picture_.stride(); }
+
+private:
+    const BlockPicture<uint8_t>& picture_;
+};
+
 }  // namespace
 
 bool templates_allowed(const BlockPlace& block, const Decoded& decoded) {
@@ -147,27 +187,31 @@ template <class Sample>
 void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& block, int most,
                        const Decoded& decoded, Sample* out) {
     const int height = block.height(), width = block.width();
-    const ptrdiff_t stride = picture.stride();
-    const uint8_t* own = picture.bytes(block.row, block.column);
-    const Template wanted(own, stride, height, width);
-    Best best(most, block);
     const int first = first_of(block.column, kTemplateColumns);
+    const int first_row = first_of(block.row, kTemplateRows);
     // Exclusive end of the decoded columns in the last row of the search area.
     int end = std::min(block.column + kTemplateColumns + width, picture.width);
-    for (int row = first_of(block.row, kTemplateRows);; ++row) {
+    while (end > first && !decoded(first_row + height - 1, end - 1)) end -= kUnit;
+    const int last_column = std::max(end, block.column + width);
+    const Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
+                              block.row + height - first_row + kTemplateWidth,
+                              last_column - first + kTemplateWidth);
+    const ptrdiff_t stride = bytes.stride();
+    const Template wanted(bytes.at(block.row, block.column), stride, height, width);
+    Best best(most, block);
+    for (int row = first_row; row <= block.row; ++row) {
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
         for (int j = 0; j < count; j += kLanes) {
-            const uint8_t* place = picture.bytes(row, first + j);
             int32_t sums[kLanes];
-            if (!compare(wanted, place, best.limit(), sums)) continue;
+            if (!compare(wanted, bytes.at(row, first + j), best.limit(), sums)) continue;
             for (int k = 0; k < std::min(kLanes, count - j); ++k)
-                best.take(sums[k], place + k - own);
+                best.take(sums[k], (row - block.row) * picture.stride() + first + j + k - block.column);
         }
     }
     best.drop_far();
-    average(best, picture.at(block.row, block.column), stride, height, width, out);
+    average(best, picture.at(block.row, block.column), picture.stride(), height, width, out);
 }
 
 template void predict_templates(const BlockPicture<uint8_t>&, const BlockPlace&, int,

@@ -2,6 +2,8 @@
 
 #include <math.h>
 
+#include <algorithm>
+
 #include "cpu/blocks/products/products.h"
 #include "cpu/runtime/simd.h"
 
@@ -110,48 +112,101 @@ MMP_SIMD_LEVELS void dequantise(const int16_t* levels, int count, int32_t step,
     }
 }
 
-template <class Sample>
-MMP_SIMD_LEVELS void add_residual(const Sample* prediction, const Wide<Sample>* residual, int area,
-                                  Depth<Sample> depth, Sample* samples) {
-    for (int i = 0; i < area; ++i) {
-        const int value = prediction[i] + residual[i];
-        samples[i] = Sample(value < 0 ? 0 : value > depth.most() ? depth.most() : value);
-    }
-}
-
-template <class Sample>
-void transform_inverse(const int16_t* coefficients, int a, int b, Bases bases,
-                       const Sample* prediction, Depth<Sample> depth, Sample* samples) {
-    const int height = 1 << a, width = 1 << b;
-    const int columns = smaller(width, kCodedSide);
-    // Skips the rows and columns after the last non-zero coefficient.
-    int rows = smaller(height, kCodedSide), used = columns;
+Extent extent_of(const int16_t* coefficients, int a, int b) {
+    const int columns = smaller(1 << b, kCodedSide);
+    int rows = smaller(1 << a, kCodedSide), used = columns;
     const auto any = [&](int from, int step, int count) {
         for (int i = 0; i < count; ++i)
             if (coefficients[from + i * step]) return true;
         return false;
     };
-    while (rows > 2 && !any((rows - 2) * columns, 1, 2 * columns)) rows -= 2;
-    while (used > 2 && !any(used - 1, columns, rows) && !any(used - 2, columns, rows)) used -= 2;
+    while (rows > 1 && !any((rows - 1) * columns, 1, columns)) --rows;
+    while (used > 1 && !any(used - 1, columns, rows)) --used;
+    return {rows, used};
+}
+
+namespace {
+
+// Adds residuals, of which each row begins `step` after the one before, to a prediction in vectors
+// of Count samples.
+template <int Count, class Sample, class Residual>
+MMP_INLINE void add_by(const Sample* prediction, const Residual* residual, int step, int height,
+                       int width, Depth<Sample> depth, Sample* out, ptrdiff_t stride) {
+    using Samples = typename Row<Sample, Count>::Samples;
+    using Residuals = typename Vector<Residual, Count>::Type;
+    using Lanes = typename Vector<int32_t, Count>::Type;
+    const Lanes most = Lanes{} + depth.most();
+    for (int i = 0; i < height; ++i, prediction += width, residual += step, out += stride)
+        for (int j = 0; j < width; j += Count) {
+            const auto given = __builtin_convertvector(loaded<Samples>(prediction + j), Lanes);
+            const Lanes value =
+                given + __builtin_convertvector(loaded<Residuals>(residual + (step ? j : 0)), Lanes);
+            const Lanes low = value < 0 ? Lanes{} : value;
+            store(out + j, __builtin_convertvector(low < most ? low : most, Samples));
+        }
+}
+
+template <class Sample, class Residual>
+MMP_SIMD_LEVELS void add_residual(const Sample* prediction, const Residual* residual, int step,
+                                  int height, int width, Depth<Sample> depth, Sample* out,
+                                  ptrdiff_t stride) {
+    if (width == 4)
+        add_by<4>(prediction, residual, step, height, width, depth, out, stride);
+    else if (width == 8)
+        add_by<8>(prediction, residual, step, height, width, depth, out, stride);
+    else
+        add_by<16>(prediction, residual, step, height, width, depth, out, stride);
+}
+
+// Most bits per sample for which residuals may saturate at 16 bits, because samples do before.
+constexpr int kShortResiduals = 15;
+
+// Products have an even length and a multiple of four columns.
+int even(int count) { return (count + 1) & ~1; }
+int fours(int count) { return (count + 3) & ~3; }
+
+}  // namespace
+
+template <class Sample>
+void transform_inverse(const int16_t* coefficients, Extent extent, int a, int b, Bases bases,
+                       const Sample* prediction, Depth<Sample> depth, Sample* out,
+                       ptrdiff_t stride) {
+    const int height = 1 << a, width = 1 << b;
+    const int columns = smaller(width, kCodedSide);
+    const int rows = even(extent.rows), used = even(extent.columns);
     const Matrix down{tables().turned[bases.down][a - kMinSideLog2][0], kMaxSide};
     const Matrix across{tables().basis[bases.across][b - kMinSideLog2][0], kMaxSide};
-    int16_t half[kMaxSide * kCodedSide];
-    Wide<Sample> residual[kMaxBlockArea];
     const ProductKernel& kernel = products();
-    kernel.to_words(down, {coefficients, columns}, height, columns, rows, kBasisBits, half,
-                    columns);
     const int shift = kBasisBits + kCoefficientBits - depth.extra();
-    if constexpr (kIsByte<Sample>)
-        kernel.to_words({half, columns}, across, height, width, used, shift, residual, width);
-    else
+    if (depth.bits() > kShortResiduals) {
+        int16_t half[kMaxSide * kCodedSide];
+        int32_t residual[kMaxBlockArea];
+        kernel.to_words(down, {coefficients, columns}, height, fours(used), rows, kBasisBits, half,
+                        columns);
         kernel.to_ints({half, columns}, across, height, width, used, shift, residual, width);
-    add_residual(prediction, residual, height * width, depth, samples);
+        return add_residual(prediction, residual, width, height, width, depth, out, stride);
+    }
+    if (extent.rows == 1 && extent.columns == 1 && bases.down == kCosine &&
+        bases.across == kCosine) {
+        // The first cosine is constant, and so is the residual.
+        const auto product = [](int32_t value, int32_t factor, int bits) {
+            return saturated((value * factor + (1 << (bits - 1))) >> bits);
+        };
+        int16_t residual[16];
+        std::fill_n(residual, 16, int16_t(product(product(coefficients[0], *down.data, kBasisBits),
+                                                  *across.data, shift)));
+        return add_residual(prediction, residual, 0, height, width, depth, out, stride);
+    }
+    int16_t half[kMaxSide * kCodedSide], residual[kMaxBlockArea];
+    kernel.to_words(down, {coefficients, columns}, height, fours(used), rows, kBasisBits, half, columns);
+    kernel.to_words({half, columns}, across, height, width, used, shift, residual, width);
+    add_residual(prediction, residual, width, height, width, depth, out, stride);
 }
 
 #define MMP_INSTANTIATE(Sample)                                                                    \
     template void subtract(const Sample*, const Sample*, int, Depth<Sample>, int16_t*);            \
-    template void transform_inverse(const int16_t*, int, int, Bases, const Sample*, Depth<Sample>, \
-                                    Sample*);
+    template void transform_inverse(const int16_t*, Extent, int, int, Bases, const Sample*,        \
+                                    Depth<Sample>, Sample*, ptrdiff_t);
 MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 

@@ -2,6 +2,7 @@
 // docs/format/format.md.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "cpu/runtime/depth.h"
@@ -41,9 +42,17 @@ void transform_forward(const int16_t* residual, int a, int b, Bases bases, int e
 
 void dequantise(const int16_t* levels, int count, int32_t step, int16_t* coefficients);
 
-// Writes the sum of a prediction and the inverse transform of the coefficients.
+// Numbers of the first rows and columns of coefficients that hold all that are not 0; at least 1.
+struct Extent {
+    int rows, columns;
+};
+Extent extent_of(const int16_t* coefficients, int a, int b);
+
+// Writes the sum of a prediction and the inverse transform of the coefficients. Rows of `out` are
+// `stride` apart.
 template <class Sample>
-void transform_inverse(const int16_t* coefficients, int a, int b, Bases bases,
-                       const Sample* prediction, Depth<Sample> depth, Sample* samples);
+void transform_inverse(const int16_t* coefficients, Extent extent, int a, int b, Bases bases,
+                       const Sample* prediction, Depth<Sample> depth, Sample* out,
+                       ptrdiff_t stride);
 
 }  // namespace mmp

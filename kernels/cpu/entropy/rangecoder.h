@@ -70,12 +70,12 @@ public:
     }
 
     // Returns a cumulative frequency within the interval of the next symbol.
-    uint32_t target(uint32_t total) {
+    MMP_INLINE uint32_t target(uint32_t total) {
         unit_ = range_ / total;
         return target_below(total);
     }
 
-    void consume(uint32_t cumulative, uint32_t frequency) {
+    MMP_INLINE void consume(uint32_t cumulative, uint32_t frequency) {
         offset_ -= unit_ * cumulative;
         range_ = unit_ * frequency;
         while (range_ < kBottom) {
@@ -97,9 +97,20 @@ public:
         }
         return bit;
     }
+    // Decodes a number below 2 with equal probabilities.
+    MMP_INLINE int plain_bit() {
+        range_ >>= 1;
+        const int bit = offset_ >= range_;
+        offset_ -= bit ? range_ : 0;
+        while (range_ < kBottom) {
+            shift();
+            range_ <<= 8;
+        }
+        return bit;
+    }
 
     // Decodes a number below 2^bits with equal probabilities.
-    uint32_t plain(int bits) {
+    MMP_INLINE uint32_t plain(int bits) {
         unit_ = range_ >> bits;
         const uint32_t number = target_below(uint32_t{1} << bits);
         consume(number, 1);
@@ -113,16 +124,19 @@ public:
     }
 
 private:
-    uint32_t target_below(uint32_t total) const {
+    MMP_INLINE uint32_t target_below(uint32_t total) const {
         const uint64_t cumulative = offset_ / unit_;
         return cumulative < total ? static_cast<uint32_t>(cumulative) : total - 1;
     }
 
-    void shift() {
+    [[noreturn]] static  void fail(size_t size) {
+        throw TruncatedPayload("payload ends after " + std::to_string(size) +
+                               " bytes, before the picture does");
+    }
+
+    MMP_INLINE void shift() {
         const uint8_t byte = position_ < size_ ? payload_[position_] : 0;
-        if (++position_ > size_ + kStateBytes)
-            throw TruncatedPayload("payload ends after " + std::to_string(size_) +
-                                   " bytes, before the picture does");
+        if (++position_ > size_ + kStateBytes) [[unlikely]] fail(size_);
         offset_ = ((offset_ << 8) | byte) & (kTop - 1);
     }
 

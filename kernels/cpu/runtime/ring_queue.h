@@ -27,7 +27,7 @@ public:
     void pass_on() { advance(filled_); }
 
     // For the second thread: waits for the next item, and releases it.
-    const Item& next() {
+    Item& next() {
         const size_t number = released_.load() & ~kStopped;
         wait_for(filled_, number + 1);
         return items_[number % items_.size()];

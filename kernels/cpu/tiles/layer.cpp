@@ -118,7 +118,8 @@ public:
         EarlierSamples<Sample> predicting(earlier_.begin(),
                                           earlier_.begin() + tools.blocks.cross_component);
         auto coded = decode_blocks(layer_.payload.data, layer_.payload.size, plane, depth_,
-                                   tools.blocks, tools.trees, predicting, threads, progress);
+                                   tools.blocks, tools.trees, predicting, threads, progress,
+                                   record_ != nullptr);
         if (record_) record_blocks(*coded, *record_);
         coded->trees.reset();  // dictionaries take much memory
         std::vector<uint8_t> numbers;

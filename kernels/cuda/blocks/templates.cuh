@@ -11,8 +11,8 @@ namespace mmp {
 constexpr uint64_t kNoPlace = ~uint64_t{0};
 constexpr int kLanePlaces = sizeof(uint32_t);
 constexpr int kPlaceColumnsLog2 = 7;
-static_assert(1 << kPlaceColumnsLog2 == 2 * kTemplateColumns &&
-                  2 * kTemplateColumns == 32 * kLanePlaces,
+static_assert(1 << kPlaceColumnsLog2 >= 2 * kTemplateColumns &&
+                  2 * kTemplateColumns <= 32 * kLanePlaces,
               "the lanes of a warp share the places of a row");
 
 // Template of a block and the best places that one warp has found.
@@ -78,6 +78,7 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     const int first_column = first_place(column, kTemplateColumns);
     const int beyond = column + kTemplateColumns;
     const int own = places_from(column) + kLanePlaces * lane;
+    const int read = min(own, beyond - kLanePlaces);  // lanes beyond the last place stay inside
     const int stride = view.stride / int(sizeof(uint32_t));
     const auto words = [&](int y, int x) {
         return reinterpret_cast<const uint32_t*>(view.pointer(y - kTemplateWidth, x));
@@ -100,11 +101,11 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     for (int r = 2 * searcher;; r += 2 * searchers) {
         const int y = first_row + r;
         const auto places_of = [&](int y) {
-            return max(0, min(end_of(y + height - 1) - width + 1, beyond) - first_column);
+            return y > row ? 0 : max(0, min(end_of(y + height - 1) - width + 1, beyond) - first_column);
         };
         const uint32_t counts[2] = {uint32_t(places_of(y)), uint32_t(places_of(y + 1))};
         if (counts[0] == 0) break;
-        const uint32_t* const place = words(y, own);
+        const uint32_t* const place = words(y, read);
         const auto row_words = [&](int i) {
             return RowWords{place[i * stride - 1], place[i * stride]};
         };

@@ -84,7 +84,7 @@ MMP_HD constexpr int planes_context(const Unit& above, const Unit& left) {
 // Template matching: width of a template, and extent of the search area above and left of a block,
 // in samples.
 constexpr int kTemplateWidth = 2;
-constexpr int kTemplateRows = 48, kTemplateColumns = 64;
+constexpr int kTemplateRows = 32, kTemplateColumns = 32;
 constexpr int kTemplateSlack = 8;  // tolerated squared error per row plus column of a block
 constexpr int kMostTemplates = 4;
 

@@ -1,6 +1,8 @@
 // Adaptive model of a binary symbol. Source: section "Binary models" of docs/format/format.md.
 #pragma once
 
+#include <stdint.h>
+
 #include "shared/integers.h"
 
 namespace mmp {
@@ -9,17 +11,37 @@ constexpr uint32_t kBitTotal = 1 << 16;
 constexpr int kLeastProbability = 192;
 constexpr int kSlowest = 64;
 
+// Adaptation rate by the number of bits seen: 1 / (seen + 3/2), in 1/65536.
+MMP_HD constexpr int adaptation_rate(int seen) { return (1 << 17) / (2 * seen + 3); }
+struct AdaptationRates {
+    uint16_t of[kSlowest + 1] = {};
+
+    constexpr AdaptationRates() {
+        for (int seen = 0; seen <= kSlowest; ++seen) of[seen] = uint16_t(adaptation_rate(seen));
+    }
+};
+constexpr AdaptationRates kAdaptationRates;  // on the host, divisions take longer than look-ups
+
 // Probability of a 1, in 1/65536. The adaptation rate falls with the number of bits seen.
 struct BitModel {
     uint16_t one = 1 << 15;
     uint8_t seen = 0;
 
-    MMP_HD void count(int bit) {
-        const int target = bit ? int(kBitTotal) : 0;
-        const int reach = (1 << 17) / (2 * seen + 3);  // rate 1 / (seen + 3/2), in 1/65536
-        const int next = one + int(((target - one) * int64_t{reach}) >> 16);
-        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
-        if (seen < kSlowest) ++seen;
+    MMP_HD_INLINE void count(int bit) {
+#ifdef __CUDA_ARCH__
+        const uint32_t rate = adaptation_rate(seen);
+#else
+        const uint32_t rate = kAdaptationRates.of[seen];
+#endif
+        constexpr uint32_t kLeast = kLeastProbability, kMost = kBitTotal - kLeastProbability;
+        if (bit) {
+            const uint32_t next = one + ((kBitTotal - one) * rate >> 16);
+            one = uint16_t(next < kMost ? next : kMost);
+        } else {
+            const uint32_t next = one - ((one * rate + 65535) >> 16);
+            one = uint16_t(next > kLeast ? next : kLeast);
+        }
+        seen = uint8_t(seen + (seen < kSlowest));
     }
 
     // Sets the initial state: a probability in 1/256 and the number of bits that it counts as.

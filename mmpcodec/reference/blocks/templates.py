@@ -13,7 +13,7 @@ from mmpcodec.reference.blocks.partition import BlockPlace
 
 WIDTH = 2
 """Number of rows, and of columns, in a template."""
-ROWS, COLUMNS = 48, 64
+ROWS, COLUMNS = 32, 32
 """Largest distance of a place from the block: rows above, columns to either side."""
 SLACK = 8
 """Squared error that is added to twice the least error, for each row and column of the block."""
@@ -66,7 +66,7 @@ def average_of_places(
     """
     height, width = place.height, place.width
     first_row, first_column = _first_place(place)
-    rows = np.arange(first_row, len(samples) - height + 1)
+    rows = np.arange(first_row, place.row + 1)
     rows = rows[first_column + width <= decoded[rows + height - 1]]
     last = min(place.column + COLUMNS - 1, samples.shape[1] - width)
     columns = np.arange(first_column, last + 1)

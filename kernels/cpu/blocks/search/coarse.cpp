@@ -25,7 +25,8 @@ void quantise_coarsely(const Sample* source, int32_t step, Depth<Sample> depth, 
         levels[i] = int16_t(coefficients[i] < 0 ? -level : level);
     }
     dequantise(levels, kArea, step, coefficients);
-    transform_inverse(coefficients, kSideLog2, kSideLog2, {}, flat, depth, out);
+    transform_inverse(coefficients, extent_of(coefficients, kSideLog2, kSideLog2), kSideLog2,
+                      kSideLog2, {}, flat, depth, out, kSide);
 }
 
 }  // namespace

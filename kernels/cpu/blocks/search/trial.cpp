@@ -84,15 +84,16 @@ void Trial<Sample>::try_residual(const BlockPlace& block, const Sample* source,
     if (sine_allowed(a, b) && type != kTrained)
         total += costs.bit[type_model(a, b, family)][type];
     if (total >= cost) return;
+    int16_t found[kMaxCoded];
+    dequantise(tried, a, b, tools, found);
     if (tools.quantisation_matrix) {
-        int16_t found[kMaxCoded];
-        dequantise(tried, a, b, tools, found);
         const int64_t error = rest + squared_error(coefficients, found, scan_of(a, b).count);
         total += costs.of_coefficients(error);
         if (total >= cost) return;
     }
     Sample rebuilt[kMaxBlockArea];
-    rebuild(block, mode, type, tried, tools, prediction, depth, rebuilt);
+    rebuild(block, mode, type, found, extent_of(found, a, b), tools, prediction, depth, rebuilt,
+            block.width());
     if (!tools.quantisation_matrix) {
         total += costs.of_squares(squared_difference(source, rebuilt, area, depth));
         if (total >= cost) return;
