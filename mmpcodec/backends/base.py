@@ -40,6 +40,7 @@ from mmpcodec.errors import BackendUnavailable, ParameterError
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.steps import FragmentMap
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
@@ -102,7 +103,8 @@ class Backend(ABC):
     fixed_filters = FixedFilters()
     post_filter = PostFilter()
     cross_component_filter = CrossComponentFilter()
-    """The three filters, on the host. ``encode`` and ``decode`` do not apply them."""
+    border_filter = BorderFilter()
+    """The filters, on the host. ``encode`` and ``decode`` do not apply them."""
 
     @abstractmethod
     def unavailable(self) -> str | None:

@@ -12,6 +12,7 @@ from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
 from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.codec.tiles.borders import Fixed, filter_borders, joined_area, read_area
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
@@ -174,14 +175,15 @@ def inspect(
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
+    read = read_area(header, area) if decode else area
     padded = 0
     # Headers take little memory, unless many tiles of a short file are reported as bad ones.
     if decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
-        padded = check_area(what, area, header.planes, spans_touching(area, *grid), limits)
+        padded = check_area(what, area, header.planes, spans_touching(read, *grid), limits)
     else:
-        _check_described(spans_touching(area, *grid))
-    tiles = list(tiles_touching(area, *grid))
+        _check_described(spans_touching(read, *grid))
+    tiles = list(tiles_touching(read, *grid))
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     moved = _moved(header, view) if allow_partial else 0
@@ -199,11 +201,13 @@ def inspect(
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
     check_memory(streams, header.planes, padded, threads, limits)
     check_seconds(streams, header, len(view), limits)
+    joined = joined_area(header, area)
     samples = np.zeros(
-        (area.height, area.width, header.planes)[: 2 + (header.planes > 1)],
+        (joined.height, joined.width, header.planes)[: 2 + (header.planes > 1)],
         sample_type(header.depth),
     )
     coded: list[LayerCoding] = []
+    good: list[tuple[Tile, Fixed]] = []
     chosen = backends.get(backend, decodes=True)
     for tile, parts in zip(
         (tile for tile, _ in streams),
@@ -213,11 +217,14 @@ def inspect(
         if isinstance(parts, FormatError):
             bad.append(_bad(header, tile, parts, allow_partial))
             continue
-        own, its_layers = parts
-        common = tile.common(area)
+        common = tile.common(joined)
         assert common is not None
-        samples[common.within(area).slices] = own[common.within(tile).slices]
-        coded += its_layers
+        samples[common.within(joined).slices] = parts.samples[common.within(tile).slices]
+        good.append((tile, parts.fixed))
+        if tile.common(area) is not None:
+            coded += parts.layers
+    filter_borders(samples, joined, header, good, chosen)
+    samples = np.ascontiguousarray(samples[area.within(joined).slices])
     bad.sort(key=lambda one: one.tile.number)
     if not coded:
         raise _hopeless(header, bad, faults, len(view))

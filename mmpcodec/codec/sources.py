@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec import backends
 from mmpcodec.checks import Bound, check_int
 from mmpcodec.codec.candidates import candidates_at, fitted
 from mmpcodec.codec.devices import Devices, host_copy
@@ -14,13 +15,14 @@ from mmpcodec.codec.encoding import Encoding
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, with_tool_sets
+from mmpcodec.codec.tiles.borders import filter_borders, fixed_of
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.codec.weighting.maps import with_roi
 from mmpcodec.depth import BYTE, MAX_DEPTH, most
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import container
 from mmpcodec.format.container import Header
-from mmpcodec.format.tiles import size_in_file
+from mmpcodec.format.tiles import Area, size_in_file
 from mmpcodec.metadata import Calibration, Metadata
 from mmpcodec.params import DEEP, EncodeParams, check_tile_size
 from mmpcodec.samples import Form, Samples, SamplesLike, check_picture
@@ -311,6 +313,10 @@ class Source:
             levels = np.empty_like(self.on_host)
             for place, tile in zip(header.tiles, tiles, strict=True):
                 levels[place.slices] = tile.samples
+            fixed = [fixed_of(tile.stream, tile.drawn) for tile in tiles]
+            whole = Area(0, 0, header.width, header.height)
+            own = zip(header.tiles, fixed, strict=True)
+            filter_borders(levels, whole, header.of_levels, own, backends.get("auto", decodes=True))
         layers = tuple(
             replace(layer, tile=number)
             for number, tile in enumerate(tiles)

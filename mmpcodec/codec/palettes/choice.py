@@ -156,7 +156,14 @@ def with_palette(
     data = layers.write(
         header, stream.layout, stream.layers, stream.samples_crc, stream.rotation, palette
     )
-    return replace(found, data=data, samples=samples, layers=tuple(codings), stream=stream)
+    return replace(
+        found,
+        data=data,
+        samples=samples,
+        layers=tuple(codings),
+        stream=stream,
+        drawn=trial.samples.drawn,
+    )
 
 
 def _alpha(

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette
 from mmpcodec.codec.tile_coding import LayerCoding
+from mmpcodec.codec.tiles.borders import Fixed, fixed_of
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header
@@ -36,7 +37,23 @@ def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
     ]
 
 
-Decoded = tuple[np.ndarray, list[LayerCoding]]
+class DecodedTile(NamedTuple):
+    """A decoded tile.
+
+    Parameters
+    ----------
+    samples : (H, W) or (H, W, C) array of uint8 or uint16
+        Without the border filter.
+    layers : list of LayerCoding
+    fixed : Fixed
+        Pixels that the border filter leaves.
+    """
+
+    samples: np.ndarray
+    layers: list[LayerCoding]
+    fixed: Fixed
+
+
 _DecodedLayer = tuple[np.ndarray, LayerCoding]
 _DecodedPalette = tuple[PaletteSamples, LayerCoding]
 
@@ -47,14 +64,15 @@ def decode_tiles(
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
-) -> list[Decoded | FormatError]:
+) -> list[DecodedTile | FormatError]:
     """Return the samples and layers of each tile, or its error."""
     found = _decoded_levels(streams, header.of_levels, backend, threads, progress)
     if not header.level_bits:
         return found
     levels = Levels.of(header)
     return [
-        one if isinstance(one, FormatError) else (levels.samples(one[0]), one[1]) for one in found
+        one if isinstance(one, FormatError) else one._replace(samples=levels.samples(one.samples))
+        for one in found
     ]
 
 
@@ -64,7 +82,7 @@ def _decoded_levels(
     backend: Backend,
     threads: int | None,
     progress: Progress | None,
-) -> list[Decoded | FormatError]:
+) -> list[DecodedTile | FormatError]:
     """Return what ``decode_tiles`` does, with coded levels for samples."""
     rounds = _rounds([stream for _, stream in streams])
     found: list[list[_DecodedLayer | FormatError]] = [[] for _ in streams]
@@ -208,7 +226,7 @@ def _joined(
     palette: _DecodedPalette | FormatError | None,
     parts: Sequence[_DecodedLayer | FormatError],
     threads: int | None,
-) -> Decoded | FormatError:
+) -> DecodedTile | FormatError:
     """Return the samples of a tile, compared with their checksum, or the first error."""
     if isinstance(palette, FormatError):
         return palette
@@ -218,10 +236,11 @@ def _joined(
             return part
         good.append(part)
     samples = _of_layers(header, stream, [plane for plane, _ in good], threads)
-    coded = [layer for _, layer in good]
+    coded, drawn = [layer for _, layer in good], None
     if palette is not None:
         found, coding = palette
         samples = drawn_over(samples, found, coding.transparent, header.depth)
+        drawn = found.drawn
         coded = [coding, *coded]
     assert samples is not None
     stored = header.samples_crc(stream.samples_crc)
@@ -232,7 +251,7 @@ def _joined(
             f"samples CRC is {stored.hex()}, the samples have {computed.hex()}",
             header.tile_offsets[tile.number] + header.crc_bytes[0],
         )
-    return samples, coded
+    return DecodedTile(samples, coded, fixed_of(stream, drawn))
 
 
 def _of_layers(
