@@ -225,6 +225,8 @@ def inspect(
             coded += parts.layers
     filter_borders(samples, joined, header, good, chosen)
     samples = np.ascontiguousarray(samples[area.within(joined).slices])
+    # Other tiles are read for their borders only.
+    bad = [one for one in bad if one.tile.common(area) is not None]
     bad.sort(key=lambda one: one.tile.number)
     if not coded:
         raise _hopeless(header, bad, faults, len(view))

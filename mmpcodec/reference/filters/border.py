@@ -50,10 +50,8 @@ class Strength:
     @classmethod
     def of(cls, step: int, depth: int) -> "Strength":
         """Return the strength of a border step for samples of a depth."""
-        return cls(
-            tuple((number * step << depth) >> 18 for number in ACTIVITIES),
-            (3 * step << depth) >> 12,
-        )
+        activities = tuple((number * step << depth) >> 18 for number in ACTIVITIES)
+        return cls(activities, (3 * step << depth) >> 12)
 
 
 def nearest_to_zero(*values: np.ndarray) -> np.ndarray:
@@ -124,7 +122,7 @@ class BorderFilter:
         pixels = samples if samples.ndim == 3 else samples[..., None]
         colours = pixels.shape[2] - (pixels.shape[2] + 1) % 2
         if colours < pixels.shape[2]:
-            hidden = pixels[..., colours] == first
+            hidden = pixels[..., colours] == 0
             if hidden.any():
                 fixed = hidden if fixed is None else fixed | hidden
         columns = borders(place[0], pixels.shape[1], size)
