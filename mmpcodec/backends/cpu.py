@@ -11,6 +11,7 @@ from mmpcodec.depth import BYTE
 from mmpcodec.reference.blocks.steps import PlaneSteps
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FixedFilters
@@ -150,6 +151,23 @@ class NativeCrossComponentFilter(_OnThreads, CrossComponentFilter):
         return gram
 
 
+class NativeBorderFilter(BorderFilter):
+    """The border filter in C++."""
+
+    def _filter(
+        self,
+        pixels: np.ndarray,
+        colours: int,
+        step: int,
+        depth: int,
+        size: int,
+        starts: tuple[int, int],
+        fixed: np.ndarray | None,
+        first: int,
+    ) -> None:
+        _cpu.border_filter(pixels, colours, step, depth, size, starts, fixed, first)
+
+
 class CpuBackend(Backend):
     """C++ on the processor.
 
@@ -167,6 +185,7 @@ class CpuBackend(Backend):
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
     cross_component_filter = NativeCrossComponentFilter()
+    border_filter = NativeBorderFilter()
 
     def __init__(
         self, simd: str | None = None, *, efforts: Mapping[int, BlockEffort] | None = None

@@ -11,7 +11,12 @@ import numpy as np
 from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
-from mmpcodec.backends.cpu import NativeCrossComponentFilter, NativeFixedFilters, NativePostFilter
+from mmpcodec.backends.cpu import (
+    NativeBorderFilter,
+    NativeCrossComponentFilter,
+    NativeFixedFilters,
+    NativePostFilter,
+)
 from mmpcodec.backends.cuda import blocks
 from mmpcodec.backends.cuda.blocks import BlockGroup
 from mmpcodec.backends.cuda.blocks_state import CODED_TOOLS
@@ -51,6 +56,7 @@ class CudaBackend(Backend):
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
     cross_component_filter = NativeCrossComponentFilter()
+    border_filter = NativeBorderFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile

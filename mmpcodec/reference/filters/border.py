@@ -104,8 +104,8 @@ class BorderFilter:
         Parameters
         ----------
         samples : (H, W) or (H, W, C) array of uint8 or uint16, C order
-            Samples of the area. A border that is nearer than 8 samples to a side of the area, and
-            whose tiles are both in it, needs this side to be one of the picture.
+            Samples of the area. A side of the area that is nearer than 8 samples to a border within
+            the area must be a side of the picture.
         step : int
             Border step, 1 to 65535, in 1/16 of a gray level of 8 bits.
         depth : int
@@ -120,44 +120,43 @@ class BorderFilter:
             Sample that the coded level 0 stands for.
         """
         pixels = samples if samples.ndim == 3 else samples[..., None]
-        colours = pixels.shape[2] - (pixels.shape[2] + 1) % 2
-        if colours < pixels.shape[2]:
+        height, width, planes = pixels.shape
+        colours = planes - (planes + 1) % 2
+        starts = size - place[0] % size, size - place[1] % size
+        if starts[0] >= width and starts[1] >= height:
+            return
+        if colours < planes and not pixels[..., colours].all():
             hidden = pixels[..., colours] == 0
-            if hidden.any():
-                fixed = hidden if fixed is None else fixed | hidden
-        columns = borders(place[0], pixels.shape[1], size)
-        rows = borders(place[1], pixels.shape[0], size)
-        strength = Strength.of(step, depth)
-        self._filter(pixels, colours, strength, columns, rows, fixed, (first, first + most(depth)))
+            fixed = hidden if fixed is None else fixed | hidden
+        self._filter(pixels, colours, step, depth, size, starts, fixed, first)
 
     def _filter(
         self,
         pixels: np.ndarray,
         colours: int,
-        strength: Strength,
-        columns: range,
-        rows: range,
+        step: int,
+        depth: int,
+        size: int,
+        starts: tuple[int, int],
         fixed: NDArray[np.bool_] | None,
-        limits: tuple[int, int],
+        first: int,
     ) -> None:
-        """Filter first across the borders between columns, then across those between rows."""
+        """Filter across the borders between columns, then across those between rows.
+
+        Parameters
+        ----------
+        pixels : (H, W, C) array
+            The first ``colours`` planes are filtered.
+        starts : (int, int)
+            First column and first row before which there is a border.
+        """
+        strength, limits = Strength.of(step, depth), (first, first + most(depth))
         own = pixels[..., :colours]
-        for column in columns:
+        for column in range(starts[0], own.shape[1], size):
             _filter_across(own, strength, column, fixed, limits)
-        turned = own.swapaxes(0, 1)
-        for row in rows:
-            _filter_across(turned, strength, row, None if fixed is None else fixed.T, limits)
-
-
-def borders(first: int, length: int, size: int) -> range:
-    """Return the places of the borders between tiles within a span, counted from its start.
-
-    Examples
-    --------
-    >>> list(borders(100, 200, 64)), list(borders(64, 64, 64))
-    ([28, 92, 156], [])
-    """
-    return range(size - first % size, length, size)
+        turned, fixed = own.swapaxes(0, 1), None if fixed is None else fixed.T
+        for row in range(starts[1], own.shape[0], size):
+            _filter_across(turned, strength, row, fixed, limits)
 
 
 def _filter_across(
