@@ -135,8 +135,6 @@ class TileEncoding:
         Numbers of the candidates that code a layer of the tile.
     stream : TileStream
         The coded form of the tile.
-    drawn : (H, W) bool array or None
-        Pixels that a palette with transparent pixels draws.
     """
 
     data: bytes
@@ -145,7 +143,12 @@ class TileEncoding:
     costs: tuple[float, ...]
     used: frozenset[int]
     stream: TileStream
-    drawn: np.ndarray | None = None
+
+    @property
+    def drawn(self) -> np.ndarray | None:
+        """Pixels that the palette of the tile draws, an (H, W) bool array; None without one."""
+        trace = self.layers[0].trace
+        return None if trace is None else trace.drawn
 
 
 SEEN_GAIN = 4.0

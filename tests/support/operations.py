@@ -16,6 +16,7 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
+    NativeBorderFilter,
     NativeCrossComponentFilter,
     NativeFixedFilters,
     NativePostFilter,
@@ -27,6 +28,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
@@ -248,6 +250,25 @@ def filtered_by_bank(bank: FixedFilters, source, samples, value, step, depth=8) 
     return shown, str(shown.dtype), sums, bank.choose(source, samples, step, depth)
 
 
+def pixels(content: str, planes: int, depth: int) -> tuple:
+    """Pixels of an area, border step, depth, tile size, place and fixed pixels."""
+    rng = np.random.default_rng(planes)
+    samples = np.stack(
+        [deepened(rng, CONTENT[content](rng, 140, 150), depth) for _ in range(planes)], axis=-1
+    )
+    if planes % 2 == 0:
+        samples[..., -1] = np.where(rng.random((140, 150)) < 0.01, 0, samples[..., -1])
+    fixed = rng.random((140, 150)) < 0.01 if planes > 1 else None
+    return samples if planes > 1 else samples[..., 0], 400, depth, 64, (30, 50), fixed
+
+
+def without_borders(own: BorderFilter, samples, *given) -> np.ndarray:
+    """What the border filter makes of samples."""
+    shown = samples.copy()
+    own.apply(shown, *given)
+    return shown
+
+
 def planes_apart(content: str, count: int, depth: int) -> tuple:
     """A source, its coded samples, earlier planes, coefficients and depth; 150 columns."""
     rng = np.random.default_rng(count)
@@ -425,6 +446,16 @@ OPERATIONS: dict[str, Operation] = {
             )
             for content, count, depth in LOSSLESS
             for form in LOSSLESS_INPUTS
+        },
+    ),
+    "border filter": Operation(
+        partial(without_borders, BorderFilter()),
+        {"cpu": partial(without_borders, NativeBorderFilter())},
+        {
+            f"{content}, {planes} planes, {depth} bits": partial(pixels, content, planes, depth)
+            for content in ("noise", "natural", "flat")
+            for planes in (1, 2, 3, 4)
+            for depth in (8, 12, 16)
         },
     ),
     "cross-component filter": Operation(

@@ -156,14 +156,7 @@ def with_palette(
     data = layers.write(
         header, stream.layout, stream.layers, stream.samples_crc, stream.rotation, palette
     )
-    return replace(
-        found,
-        data=data,
-        samples=samples,
-        layers=tuple(codings),
-        stream=stream,
-        drawn=trial.samples.drawn,
-    )
+    return replace(found, data=data, samples=samples, layers=tuple(codings), stream=stream)
 
 
 def _alpha(

@@ -176,7 +176,7 @@ def test_limits(data, limits):
 
 
 def test_more_tiles_than_bytes_are_refused_at_once():
-    head = MAGIC + b"\3\0\x08" + 2 * number(1 << 24) + b"\x40\0\0" + bytes(20)
+    head = MAGIC + b"\3\0\x08" + 2 * number(1 << 24) + b"\x40\0\0\0" + bytes(20)
     with pytest.raises(TruncatedStream, match="only 20 bytes for the sizes of 68719476736 tiles"):
         mmpcodec.decode(head)
 
