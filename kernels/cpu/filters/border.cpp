@@ -14,7 +14,7 @@ constexpr int kActivities[kClasses - 1] = {5, 16, 40, 128, 384};
 // Part of the step between the tiles that is added to a sample, in 1/64, by its distance from the
 // border.
 constexpr int kWeights[kClasses][kBorderReach] = {
-    {29, 23, 18, 14, 11, 8, 6, 4}, {27, 18, 11, 6, 3, 1}, {26, 13, 5, 1}, {23, 6}, {20}, {12}};
+    {29, 23, 18, 14, 11, 8, 6, 4}, {27, 18, 11, 6, 3, 1}, {26, 13, 5, 1}, {22, 6}, {18}, {10}};
 constexpr int kFractionBits = 9;
 
 struct Strength {
