@@ -251,7 +251,8 @@ def decode(
         See ``inspect``.
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
-        touches are read, so other tiles may be damaged or missing. None is the whole picture.
+        touches are read, and those within 8 pixels of it if the file has a border filter. Other
+        tiles may be damaged or missing. None is the whole picture.
     limits : DecodeLimits or None
         Largest picture or region to decode, and most memory and work, checked before samples are
         decoded; None takes ``DecodeLimits()``.
