@@ -73,18 +73,20 @@ def filter_borders(
     """
     if not header.border_step:
         return
-    fixed = np.ones(samples.shape[:2], np.bool_)
-    for tile, own in tiles:
-        common = tile.common(area)
-        if common is not None:
-            cut = own if isinstance(own, bool) else own[common.within(tile).slices]
-            fixed[common.within(area).slices] = cut
+    parts = [(tile, tile.common(area), own) for tile, own in tiles]
+    fixed = None
+    if sum(common.pixels for _, common, own in parts if common and own is False) < area.pixels:
+        fixed = np.ones(samples.shape[:2], np.bool_)
+        for tile, common, own in parts:
+            if common is not None:
+                cut = own if isinstance(own, bool) else own[common.within(tile).slices]
+                fixed[common.within(area).slices] = cut
     backend.border_filter.apply(
         samples,
         header.border_step,
         header.level_depth,
         header.tile_size,
         (area.x, area.y),
-        fixed if fixed.any() else None,
+        fixed,
         header.first,
     )

@@ -68,8 +68,7 @@ def without_filter(data: bytes) -> bytes:
 def both(path: Path, lam: float, tile: int, effort: int, tune: str) -> tuple[bool, list[Measured]]:
     """Return whether a picture has colours, and what is measured without and with the filter."""
     source = pictures.read(path).without_alpha().samples
-    options = {"preset": "photo", "effort": effort, "tune": tune}
-    data = mmpcodec.encode(source, lam, tile_size=tile, **options)
+    data = mmpcodec.encode(source, lam, tile_size=tile, preset="photo", effort=effort, tune=tune)
     files = without_filter(data), data
     return source.ndim == 3, [Measured.of(source, mmpcodec.decode(each), tile) for each in files]
 
