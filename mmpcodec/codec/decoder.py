@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec.borders import Fixed, filter_borders, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
 from mmpcodec.codec.tile_coding import LayerCoding
-from mmpcodec.codec.tiles.borders import Fixed, filter_borders, joined_area, read_area
 from mmpcodec.codec.tiles.decoding import decode_tiles, described
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (

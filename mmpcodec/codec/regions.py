@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec.borders import Fixed, filter_borders, joined_area, read_area
 from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
 from mmpcodec.codec.opening import Source, read_header
-from mmpcodec.codec.tiles.borders import Fixed, filter_borders, joined_area, read_area
 from mmpcodec.codec.tiles.decoding import decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError

@@ -9,13 +9,13 @@ import numpy as np
 
 from mmpcodec import backends
 from mmpcodec.checks import Bound, check_int
+from mmpcodec.codec.borders import filter_borders, fixed_of
 from mmpcodec.codec.candidates import candidates_at, fitted
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.encoding import Encoding
 from mmpcodec.codec.levels import Levels, coded_levels, is_lossy, scales, used_range
 from mmpcodec.codec.rate_control.quality import PartsOf, at_quality, seen_areas
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, with_tool_sets
-from mmpcodec.codec.tiles.borders import filter_borders, fixed_of
 from mmpcodec.codec.weighting.areas import areas_in
 from mmpcodec.codec.weighting.maps import with_roi
 from mmpcodec.depth import BYTE, MAX_DEPTH, most

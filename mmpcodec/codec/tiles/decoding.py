@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from mmpcodec.backends.base import Backend
+from mmpcodec.codec.borders import Fixed, fixed_of
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette
 from mmpcodec.codec.tile_coding import LayerCoding
-from mmpcodec.codec.tiles.borders import Fixed, fixed_of
 from mmpcodec.errors import CorruptStream, FormatError
 from mmpcodec.format import layers
 from mmpcodec.format.container import Header

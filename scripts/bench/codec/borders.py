@@ -52,8 +52,9 @@ class Measured:
                 near = [slice(None), slice(None)]
                 near[axis] = slice(border - REACH, border + REACH)
                 beside[tuple(near)] = True
-        means = [float(np.concatenate(own).mean()) for own in steps]
-        return cls(*means, float((error**2).mean()), float((error[beside] ** 2).mean()))
+        across, elsewhere, middle = (float(np.concatenate(own).mean()) for own in steps)
+        errors = float((error**2).mean()), float((error[beside] ** 2).mean())
+        return cls(across, elsewhere, middle, *errors)
 
 
 def without_filter(data: bytes) -> bytes:
