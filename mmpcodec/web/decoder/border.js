@@ -136,7 +136,7 @@ export function filterBorders(samples, area, header, tiles) {
       const [luma, co, cg] = corrections.map((own) => own[k]);
       const added = ofPlanes === GRAY ? [luma] : [luma - cg + co, luma + cg, luma - cg - co];
       for (let channel = 0; channel < added.length; ++channel) {
-        const { [channel]: more } = added;
+        const more = added[channel];
         if (border - 1 - k >= 0) change(places[REACH - 1 - k] * planes + channel, more);
         if (border + k < length) change(places[REACH + k] * planes + channel, -more);
       }
