@@ -42,6 +42,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.presets import presets_where
 from mmpcodec.reference.blocks.search.seen_errors import seen_errors
 from mmpcodec.reference.blocks.steps import FragmentMap
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import PostFilter
@@ -106,7 +107,8 @@ class Backend(ABC):
     fixed_filters = FixedFilters()
     post_filter = PostFilter()
     cross_component_filter = CrossComponentFilter()
-    """The three filters, on the host. ``encode`` and ``decode`` do not apply them."""
+    border_filter = BorderFilter()
+    """The filters, on the host. ``encode`` and ``decode`` do not apply them."""
 
     @abstractmethod
     def unavailable(self) -> str | None:

@@ -18,6 +18,7 @@ from mmpcodec.reference.blocks.steps import PlaneSteps
 from mmpcodec.reference.blocks.transform import basis
 from mmpcodec.reference.entropy.syntax import LOSSLESS_SYNTAX, SYNTAX, TREE_SYNTAX, block_syntax
 from mmpcodec.reference.filters.base import InBands
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import TAPS as PLANE_TAPS
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import ACTIVITIES, SCALES, FixedFilters
@@ -159,6 +160,23 @@ class NativeCrossComponentFilter(_OnThreads, CrossComponentFilter):
         return gram
 
 
+class NativeBorderFilter(BorderFilter):
+    """The border filter in C++."""
+
+    def _filter(
+        self,
+        pixels: np.ndarray,
+        colours: int,
+        step: int,
+        depth: int,
+        size: int,
+        starts: tuple[int, int],
+        fixed: np.ndarray | None,
+        first: int,
+    ) -> None:
+        _cpu.border_filter(pixels, colours, step, depth, size, starts, fixed, first)
+
+
 class NativeSeenErrors(Backend):
     """A backend whose errors that are seen come from C++."""
 
@@ -201,6 +219,7 @@ class CpuBackend(NativeSeenErrors):
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
     cross_component_filter = NativeCrossComponentFilter()
+    border_filter = NativeBorderFilter()
 
     def __init__(
         self, simd: str | None = None, *, efforts: Mapping[int, BlockEffort] | None = None
@@ -276,7 +295,7 @@ class CpuBackend(NativeSeenErrors):
         found = _cpu.decode_tiles(
             (form.colours, form.has_alpha, *levels),
             [tile.stream for tile in tiles],
-            [(*tile.first, tile.samples) for tile in tiles],
+            [(*tile.first, tile.samples, tile.drawn) for tile in tiles],
             [tile.size for tile in tiles],
             (1 << 8 * header.crc_bytes[1]) - 1,
             task.traced,

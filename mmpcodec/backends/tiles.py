@@ -25,12 +25,15 @@ class TileTask:
         pixel lie side by side. The other samples of the tile are dropped.
     first : (int, int)
         Row and column of the first pixel of this part in the tile.
+    drawn : (H, W) bool array or None
+        Receives which pixels of the whole tile its palette draws.
     """
 
     stream: TileStream
     size: tuple[int, int]
     samples: np.ndarray
     first: tuple[int, int] = (0, 0)
+    drawn: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
 from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
@@ -195,14 +196,15 @@ def _inspected(
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
+    read = read_area(header, area) if decode else area
     padded = 0
     # Headers take little memory, unless many tiles of a short file are reported as bad ones.
     if decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
-        padded = check_area(what, area, header.planes, spans_touching(area, *grid), limits)
+        padded = check_area(what, area, header.planes, spans_touching(read, *grid), limits)
     else:
-        _check_described(spans_touching(area, *grid))
-    tiles = list(tiles_touching(area, *grid))
+        _check_described(spans_touching(read, *grid))
+    tiles = list(tiles_touching(read, *grid))
     streams: list[tuple[Tile, TileStream]] = []
     bad: list[BadTile] = []
     moved = _moved(header, view) if allow_partial else 0
@@ -221,22 +223,33 @@ def _inspected(
     check_memory(streams, header.planes, padded, threads, limits)
     check_seconds(streams, header, len(view), limits)
     samples = _place(header, area, out)
+    joined = joined_area(header, area)
+    shown = samples
+    if joined != area or not samples.flags.c_contiguous:
+        shown = np.zeros(header.shape_of(joined), samples.dtype)
+    for one in bad:  # tiles that were not read; decode_tiles clears those that it finds bad
+        common = one.tile.common(joined)
+        assert common is not None
+        shown[common.within(joined).slices] = 0
     chosen = backends.get(backend, decodes=True)
     coded: list[LayerCoding] = []
-    places = [TilePlace.within(samples, area, tile, stream) for tile, stream in streams]
+    good: list[tuple[Tile, Fixed]] = []
+    places = [TilePlace.within(shown, joined, tile, stream, header) for tile, stream in streams]
     decoded = decode_tiles(places, header, chosen, threads, progress, traced=traced)
-    if out is not None:
-        for one in bad:  # tiles that were not read; decode_tiles clears those that it finds bad
-            common = one.tile.common(area)
-            assert common is not None
-            samples[common.within(area).slices] = 0
-    for (tile, _), found_in in zip(streams, decoded, strict=True):
+    for place, found_in in zip(places, decoded, strict=True):
         if isinstance(found_in, FormatError):
-            bad.append(_bad(header, tile, found_in, allow_partial))
-        else:
+            bad.append(_bad(header, place.tile, found_in, allow_partial))
+            continue
+        good.append((place.tile, fixed_of(place.stream, place.drawn)))
+        if place.tile.common(area) is not None:
             coded += found_in
+    filter_borders(shown, joined, header, good, chosen)
+    if shown is not samples:
+        samples[...] = shown[area.within(joined).slices]
+    # Other tiles are read for their borders only.
+    bad = [one for one in bad if one.tile.common(area) is not None]
     bad.sort(key=lambda one: one.tile.number)
-    if len(bad) == len(tiles):
+    if len(bad) == sum(tile.common(area) is not None for tile in tiles):
         raise _hopeless(header, bad, faults, len(view))
     return Inspection(header, len(view), tuple(coded), samples, area, tuple(bad), faults)
 
@@ -260,7 +273,8 @@ def decode(
         See ``inspect``.
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
-        touches are read, so other tiles may be damaged or missing. None is the whole picture.
+        touches are read, and those within 8 pixels of it if the file has a border filter. Other
+        tiles may be damaged or missing. None is the whole picture.
     limits : DecodeLimits or None
         Largest picture or region to decode, and most memory and work, checked before samples are
         decoded; None takes ``DecodeLimits()``.

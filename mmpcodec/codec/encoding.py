@@ -53,7 +53,8 @@ class Statistics(NamedTuple):
     Parameters
     ----------
     distortion : float
-        Squared error; see ``distortion.distortion``.
+        Squared error; see ``distortion.distortion``. Of tiles that are coded one after the other,
+        it is that before the border filter, which needs all of them.
     max_error : int
         Largest difference of a sample.
     totals : Totals

@@ -4,10 +4,19 @@ import threading
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
 from mmpcodec import backends
+from mmpcodec.codec.borders import (
+    Fixed,
+    drawn_mask,
+    filter_borders,
+    fixed_of,
+    joined_area,
+    read_area,
+)
 from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
 from mmpcodec.codec.opening import Source, read_header
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
@@ -71,9 +80,10 @@ class RegionDecoder:
         self._kept = KeptTiles(CACHE_BYTES if cache_bytes is None else cache_bytes)
 
     def tiles_of(self, area: Area) -> list[Tile]:
-        """Return the tiles that an area touches."""
-        header = self.header
-        return list(tiles_touching(area, header.height, header.width, header.tile_size))
+        """Return the tiles that an area depends on: those it touches, and those whose border with
+        one of them is filtered within the area."""
+        header, read = self.header, read_area(self.header, area)
+        return list(tiles_touching(read, header.height, header.width, header.tile_size))
 
     def fault(self, area: Area) -> FormatError | None:
         """Return the error of an area that is beyond the limits, or None."""
@@ -102,13 +112,16 @@ class RegionDecoder:
         padded = self._check(area, tiles)
         kept = {tile: self._kept.get(tile.number) for tile in tiles}
         parts = self._decoded([tile for tile, own in kept.items() if own is None], padded)
-        samples = np.empty(header.shape_of(area), sample_type(header.depth))
-        for tile, own in kept.items():
-            common = tile.common(area)
+        joined = joined_area(header, area)
+        samples = np.empty(header.shape_of(joined), sample_type(header.depth))
+        found = {tile: parts[tile] if own is None else own for tile, own in kept.items()}
+        for tile, (own, _) in found.items():
+            common = tile.common(joined)
             assert common is not None
-            found = parts[tile] if own is None else own
-            samples[common.within(area).slices] = found[common.within(tile).slices]
-        return samples
+            samples[common.within(joined).slices] = own[common.within(tile).slices]
+        fixed = ((tile, own) for tile, (_, own) in found.items())
+        filter_borders(samples, joined, header, fixed, self._backend)
+        return np.ascontiguousarray(samples[area.within(joined).slices])
 
     def _check(self, area: Area, tiles: Sequence[Tile]) -> int:
         """Compare an area with the limits, and return the samples of its tiles.
@@ -117,13 +130,14 @@ class RegionDecoder:
         earlier regions.
         """
         header = self.header
-        spans = spans_touching(area, header.height, header.width, header.tile_size)
+        read = read_area(header, area)
+        spans = spans_touching(read, header.height, header.width, header.tile_size)
         what = "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans, self._limits)
         return padded
 
-    def _decoded(self, tiles: Sequence[Tile], padded: int) -> dict[Tile, Samples]:
-        """Decode tiles and keep their samples."""
+    def _decoded(self, tiles: Sequence[Tile], padded: int) -> "dict[Tile, KeptTile]":
+        """Decode tiles and keep them."""
         header = self.header
         streams: list[tuple[Tile, TileStream]] = []
         for tile, data in self._read(tiles):
@@ -133,14 +147,21 @@ class RegionDecoder:
                 raise named(header, tile, error) from None
         check_memory(streams, header.planes, padded, self._threads, self._limits)
         check_seconds(streams, header, len(self._source), self._limits)
-        found: dict[Tile, Samples] = {
-            tile: np.empty(header.shape_of(tile), sample_type(header.depth)) for tile in tiles
-        }
-        places = [TilePlace(tile, stream, found[tile]) for tile, stream in streams]
+        places = [
+            TilePlace(
+                tile,
+                stream,
+                np.empty(header.shape_of(tile), sample_type(header.depth)),
+                drawn=drawn_mask(header, tile, stream),
+            )
+            for tile, stream in streams
+        ]
+        found: dict[Tile, KeptTile] = {}
         decoded = decode_tiles(places, header, self._backend, self._threads, None)
-        for tile, part in zip(tiles, decoded, strict=True):
+        for (tile, stream, samples, _, drawn), part in zip(places, decoded, strict=True):
             if isinstance(part, FormatError):
                 raise named(header, tile, part)
+            found[tile] = KeptTile(samples, fixed_of(stream, drawn))
             self._kept.add(tile.number, found[tile])
         self.decoded += len(found)
         return found
@@ -160,6 +181,18 @@ class RegionDecoder:
                 yield tile, data[first - start : end - start]
 
 
+class KeptTile(NamedTuple):
+    """Samples of a tile before the border filter, and the pixels that this filter leaves."""
+
+    samples: Samples
+    fixed: Fixed
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of both arrays."""
+        return self.samples.nbytes + (0 if isinstance(self.fixed, bool) else self.fixed.nbytes)
+
+
 class KeptTiles:
     """The tiles that were used last, in a bounded number of bytes; for several threads.
 
@@ -172,23 +205,23 @@ class KeptTiles:
     def __init__(self, most: int):
         self._most = most
         self._size = 0
-        self._tiles: OrderedDict[int, Samples] = OrderedDict()
+        self._tiles: OrderedDict[int, KeptTile] = OrderedDict()
         self._lock = threading.Lock()
 
-    def get(self, number: int) -> Samples | None:
-        """Return the samples of the tile of this number, or None."""
+    def get(self, number: int) -> KeptTile | None:
+        """Return the tile of this number, or None."""
         with self._lock:
             if number in self._tiles:
                 self._tiles.move_to_end(number)
             return self._tiles.get(number)
 
-    def add(self, number: int, samples: Samples) -> None:
-        """Keep the samples of a tile instead of the tiles that were not used for longest."""
+    def add(self, number: int, tile: KeptTile) -> None:
+        """Keep a tile instead of the tiles that were not used for longest."""
         with self._lock:
             if not self._most or number in self._tiles:
                 return
-            self._tiles[number] = samples
-            self._size += samples.nbytes
+            self._tiles[number] = tile
+            self._size += tile.nbytes
             while self._size > self._most and len(self._tiles) > 1:
                 _, oldest = self._tiles.popitem(last=False)
                 self._size -= oldest.nbytes

@@ -7,7 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from mmpcodec import backends
 from mmpcodec.checks import Bound, check_int
+from mmpcodec.codec.borders import filter_borders, fixed_of
 from mmpcodec.codec.candidates import candidates_at, fitted
 from mmpcodec.codec.devices import Devices, host_copy
 from mmpcodec.codec.encoding import Encoding
@@ -338,6 +340,10 @@ class Source:
             levels = np.empty_like(self.on_host)
             for place, tile in zip(header.tiles, tiles, strict=True):
                 levels[place.slices] = tile.samples
+            fixed = [fixed_of(tile.stream, tile.drawn) for tile in tiles]
+            whole = Area(0, 0, header.width, header.height)
+            own = zip(header.tiles, fixed, strict=True)
+            filter_borders(levels, whole, header.of_levels, own, backends.get("auto", decodes=True))
         layers = tuple(
             replace(layer, tile=number)
             for number, tile in enumerate(tiles)

@@ -9,10 +9,11 @@ import numpy as np
 
 from mmpcodec.codec.colour import can_be_fine, layout_of_form
 from mmpcodec.depth import BYTE
-from mmpcodec.format.container import Header
+from mmpcodec.format.container import MOST_BORDER_STEP, Header
 from mmpcodec.format.layers import Layer, TileStream
 from mmpcodec.format.layouts import Layout, planes_before, weight_of
 from mmpcodec.params import EYE, EncodeParams
+from mmpcodec.quality import derived_step
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import ACTIVITIES, value_of
 from mmpcodec.reference.filters.post import OFF
@@ -125,7 +126,7 @@ class TileEncoding:
     data : bytes
         Bytes of the tile in the file.
     samples : (H, W) or (H, W, C) array of uint8 or uint16
-        The samples that a decoder returns.
+        Decoded samples, without the border filter.
     layers : tuple of LayerCoding
     costs : tuple of float
         Rate-distortion cost D + lambda R of the tile coded by each candidate alone; infinite if a
@@ -142,6 +143,12 @@ class TileEncoding:
     costs: tuple[float, ...]
     used: frozenset[int]
     stream: TileStream
+
+    @property
+    def drawn(self) -> np.ndarray | None:
+        """Pixels that the palette of the tile draws, an (H, W) bool array; None without one."""
+        trace = self.layers[0].trace
+        return None if trace is None else trace.drawn
 
 
 SEEN_GAIN = 4.0
@@ -187,17 +194,30 @@ def params_of_layer(
 
 
 def with_tool_sets(header: Header, candidates: Sequence[EncodeParams]) -> Header:
-    """Return a header with the tool sets of an encoder.
+    """Return a header with the tool sets and the border step of an encoder.
 
     The sets are the tools of the first candidate with predicted blocks, by layer. They depend on
     nothing in the picture, so that tiles can be written before others are coded. A picture of one
-    tile has none.
+    tile has none. The border step is the quantisation step of the first layer in this candidate,
+    or that of its lambda if only trees are lossy.
     """
+    if not header.tile_size:
+        return replace(header, tool_sets=(), border_step=0)
     predicting = [one for one in candidates if isinstance(one.tools, BlockTools)]
     sets: tuple[BlockTools, ...] = ()
-    if predicting and header.tile_size:
+    if predicting:
         sets = _tool_sets(predicting[0], header.form, header.depth)
-    return replace(header, tool_sets=sets)
+    lossy = predicting or [one for one in candidates if not one.tools.lossless]
+    step = _border_step(lossy[0], header.form) if lossy and lossy[0].lam else 0
+    return replace(header, tool_sets=sets, border_step=step)
+
+
+def _border_step(candidate: EncodeParams, form: Form) -> int:
+    """Return the quantisation step of the first layer of a lossy candidate."""
+    layout = layout_of_form(form, candidate.lam)
+    params = params_of_layer(candidate, form, layout, 0)
+    step = params.coded_tools.step or derived_step(params.lambda_fixed, dependent=True)
+    return min(step, MOST_BORDER_STEP)
 
 
 @lru_cache

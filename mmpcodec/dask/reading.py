@@ -28,7 +28,8 @@ def from_mmp(
 ) -> "Array":
     """Return a Dask array whose chunks are decoded from an mmp file when they are needed.
 
-    Only the header is read now. A chunk decodes its own tiles, in one thread; it opens the file by
+    Only the header is read now. A chunk decodes its own tiles, and of lossy files those beside it
+    that are not kept any more, in one thread; it opens the file by
     its absolute path or URL, which all workers must reach.
 
     Parameters
@@ -75,9 +76,10 @@ def from_mmp(
         from dask.base import tokenize
     except ImportError as error:
         raise MissingExtra(f"from_mmp needs Dask; {install('cluster')}") from error
-    reader = MmpReader(
-        source, limits=limits, backend=backend, threads=1, cache_bytes=0, keep_open=False
-    )
+    options: Any = {"limits": limits, "backend": backend, "threads": 1, "keep_open": False}
+    reader = MmpReader(source, cache_bytes=0, **options)
+    if reader.header.border_step:
+        reader = MmpReader(source, **options)  # chunks side by side need each other's tiles
     cut = usual_chunks(reader) if chunks is None else _asked_chunks(chunks, reader)
     meta = np.empty((0,) * reader.ndim, reader.dtype)
     name = f"mmp-{tokenize(reader, cut)}"

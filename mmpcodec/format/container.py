@@ -24,7 +24,7 @@ from mmpcodec.format.tool_fields import read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
 from mmpcodec.samples import MAX_DIMENSION, Form
-from mmpcodec.tools import BlockTools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
 VERSION = 3
@@ -44,6 +44,7 @@ TRAILER_SIZE_BYTES = 5
 TRAILER_END_BYTES = TRAILER_SIZE_BYTES + CRC_BYTES + len(TRAILER_MAGIC)
 """Bytes at the end of a file by which a decoder finds the trailer: its size, CRC and magic."""
 MOST_TOOL_SETS = 16
+MOST_BORDER_STEP = BLOCK_TOOLS["step"].high
 LEVELS = 16
 """Is added to the depth of a picture whose coded levels are not its samples."""
 
@@ -72,6 +73,9 @@ class Header:
         Bits of a coded level, fewer than ``depth``; 0 if levels are the samples themselves.
     first : int
         Sample that the coded level 0 stands for; 0 if levels are the samples themselves.
+    border_step : int
+        Quantisation step by which the border filter smooths between tiles, in 1/16 of a gray level
+        of 8 bits; 0 if it is off, as in files of one tile.
     trailer : bytes
         What the file has after its last tile: the header again, without metadata. Empty in files of
         one tile, and in headers that were not read from a file.
@@ -88,6 +92,7 @@ class Header:
     tool_sets: tuple[BlockTools, ...] = ()
     level_bits: int = 0
     first: int = 0
+    border_step: int = 0
     trailer: bytes = field(default=b"", repr=False, compare=False)
 
     @property
@@ -187,7 +192,8 @@ def _first_fields(header: Header) -> bytes:
     """Return the fields from the version up to the metadata."""
     levels = LEVELS + header.depth, header.level_bits, header.first
     depth = levels if header.level_bits else (header.depth,)
-    fields = header.form, *depth, header.width, header.height, header.tile_size
+    tiles = (header.tile_size, header.border_step) if header.tile_size else (0,)
+    fields = header.form, *depth, header.width, header.height, *tiles
     sets = number(len(header.tool_sets)), *map(write_tools, header.tool_sets)
     return b"".join([bytes([VERSION]), *map(number, fields), *sets])
 
@@ -355,6 +361,7 @@ def _read_first_fields(fields: Fields) -> Header:
             f"tile size is {tile_size}, allowed is 0 or {MIN_TILE_SIZE} to {MAX_TILE_SIZE}",
             at,
         )
+    border_step = fields.number("border step", 0, MOST_BORDER_STEP) if tile_size else 0
     tool_sets = _read_tool_sets(fields)
     return Header(
         width,
@@ -365,6 +372,7 @@ def _read_first_fields(fields: Fields) -> Header:
         tool_sets=tool_sets,
         level_bits=level_bits,
         first=first,
+        border_step=border_step,
     )
 
 

@@ -51,6 +51,13 @@ class Area:
         height = min(self.y + self.height, other.y + other.height) - y
         return Area(x, y, width, height) if width > 0 and height > 0 else None
 
+    def grown(self, reach: int, limits: "Area") -> "Area":
+        """Return the rectangle with ``reach`` more pixels on each side, as far as ``limits``."""
+        sides = self.width + 2 * reach, self.height + 2 * reach
+        common = Area(self.x - reach, self.y - reach, *sides).common(limits)
+        assert common is not None
+        return common
+
     def within(self, other: "Area") -> "Area":
         """Return the rectangle in coordinates that begin at the first pixel of another one."""
         return Area(self.x - other.x, self.y - other.y, self.width, self.height)

@@ -23,6 +23,8 @@ from mmpcodec.samples import Samples
 
 BLOCK_PIXELS = 1 << 22
 """Most pixels that are decoded at once, if tiles are not larger."""
+FILTERED_FACTOR = 4
+"""How much more they are with a border filter, because a block then decodes the tiles around it."""
 ZARR, TIFF = "zarr", "tif"
 KINDS: dict[str, type[TiffParts] | type[ZarrParts]] = {TIFF: TiffParts, ZARR: ZarrParts}
 """Files that are written part by part, by the extension of their names."""
@@ -202,12 +204,13 @@ def blocks_to_copy(header: Header, area: Area, side: int) -> Iterator[Area]:
     They consist of whole stored tiles of ``side`` pixels, and of whole tiles of the mmp file where
     both begin at the same pixels.
     """
+    pixels = BLOCK_PIXELS * (FILTERED_FACTOR if header.border_step else 1)
     coded = header.tile_size or max(area.width, area.height)
     unit = math.lcm(coded, side)
-    if unit**2 > BLOCK_PIXELS:
+    if unit**2 > pixels:
         unit = -(-max(coded, side) // side) * side
     whole = Area(0, 0, area.width, area.height)
-    for tiles in blocks_of(whole, area.height, area.width, unit, BLOCK_PIXELS):
+    for tiles in blocks_of(whole, area.height, area.width, unit, pixels):
         yield bounds_of(tiles)
 
 

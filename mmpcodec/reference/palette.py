@@ -26,6 +26,11 @@ class PaletteSamples(NamedTuple):
     colours: NDArray[np.uint16]
     numbers: NDArray[np.uint16]
 
+    @property
+    def drawn(self) -> NDArray[np.bool_]:
+        """Pixels that the palette draws, an (H, W) array."""
+        return self.numbers < len(self.colours)
+
 
 def drawn_over(
     samples: Samples | None, found: PaletteSamples, transparent: bool, depth: int
@@ -55,7 +60,7 @@ def drawn_over(
             return np.dstack([planes, samples])
         return planes[..., 0] if count == 1 else planes
     assert samples is not None
-    drawn = found.numbers < len(colours)
+    drawn = found.drawn
     samples = samples.copy()
     own = samples if samples.ndim == 3 else samples[..., None]
     own[..., :count][drawn] = colours[found.numbers[drawn]]

@@ -282,6 +282,12 @@ def of_tiles() -> Iterator[Case]:
     yield "tiles-of-other-tools", both, either, {"tile_size": 64}
     row = np.arange(200, dtype=np.uint8)[None, :]
     yield "tiles-one-row", row, parameters(8, preset="plain"), {"tile_size": 64}
+    coat = shipped("camera.pgm")[:70, 60:130]
+    alpha = np.where(np.add.outer(range(70), range(70)) % 45 < 10, 0, 200).astype(np.uint8)
+    coarse = parameters(400, preset="photo", effort=1)
+    coloured = np.dstack([coat, coat[::-1], coat[:, ::-1], alpha])
+    yield "tiles-alpha", coloured, coarse, {"tile_size": 64}
+    yield "tiles-deep", 16 * coat.astype(np.uint16), coarse, {"depth": 12, "tile_size": 64}
     exact = parameters(0, preset="lossless")
     yield "tiles-lossless-12", deep[:65, :66] >> 4, exact, {"depth": 12, "tile_size": 64}
 

@@ -103,6 +103,7 @@ def damaged_header(streams: Streams) -> Iterator[tuple[str, bytes]]:
     yield "tile-crc", camera[:-1] + bytes([camera[-1] ^ 1])
     yield "samples-crc", with_byte(camera, found["samples CRC"], 0)
     tiles = streams("tiles-photo")
+    yield "border-step-65536", with_number(tiles, "border step", 65536)
     yield "trailer", tiles[:-9] + bytes([tiles[-9] ^ 1]) + tiles[-8:]
     yield "trailer-cut", tiles[:-1]
 

@@ -7,6 +7,7 @@ and of the formulas of the text. Here are Container, Tiles, Metadata, Layers, Co
 
 import numpy as np
 from independent.blocks import blocks
+from independent.border_filter import border_filter
 from independent.file import (
     BLOCKS,
     FINE_LUMA,
@@ -43,6 +44,7 @@ def decode(data):
     checked("height", height, range(1, 2**24 + 1))
     if file.tile_size:
         checked("tile size", file.tile_size, range(64, 2**24 + 1))
+        checked("border step", file.border_step, range(65536))
     checked("number of tool sets", len(file.sets), range(17))
     sets = [tools_of(BLOCKS, numbers) for numbers in file.sets]
     facts = {"form": form, "depth": depth, "width": width, "height": height}
@@ -53,10 +55,13 @@ def decode(data):
     side = file.tile_size or max(width, height)
     corners = [(y, x) for y in range(0, height, side) for x in range(0, width, side)]
     samples = np.zeros((height, width, CHANNELS[form]), np.uint8 if depth <= 8 else np.uint16)
+    fixed = np.zeros((height, width), bool)
     for (y, x), own in zip(corners, file.tiles, strict=True):
-        part = samples[y : y + side, x : x + side]
-        part[...] = tile(own, part.shape[:2], form, level_bits, file.crcs, sets)
-        part += part.dtype.type(first)
+        here = np.s_[y : y + side, x : x + side]
+        shape = samples[here].shape[:2]
+        samples[here], fixed[here] = tile(own, shape, form, level_bits, file.crcs, sets)
+    border_filter(samples, fixed, file.border_step, file.tile_size, level_bits)
+    samples += samples.dtype.type(first)
     return (samples[:, :, 0] if form == 0 else samples), facts
 
 
@@ -113,7 +118,7 @@ def metadata(chunks, depth):
 
 
 def tile(own, shape, form, depth, crcs, sets):
-    """The samples of a tile, an array (height, width, channels)."""
+    """The samples of a tile, an array (height, width, channels), and its fixed pixels."""
     layout = own.layout
     if form > 0:
         checked("layout", layout, range(2 if form == 1 else 4 if depth <= 14 else 3))
@@ -141,12 +146,15 @@ def tile(own, shape, form, depth, crcs, sets):
         )
     if bits > depth:
         samples = (samples * (2**depth - 1) + 127) // 255
+    colour = own.layers[:-1] if form in (1, 3) and layout > 0 else own.layers
+    fixed = np.full(shape, all(each.coding == LOSSLESS for each in colour))
     if palette is not None:
-        samples = palette.draw(samples, depth)
+        samples, drawn = palette.draw(samples, depth)
+        fixed |= drawn
     found = crc_of(samples.astype(">u2" if depth > 8 else "u1").tobytes())
     if own.samples_crc != found[-crcs[1] :]:
         raise ValueError("samples CRC is wrong")
-    return samples
+    return samples, fixed
 
 
 def colours(luma, co, cg, depth):

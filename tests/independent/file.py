@@ -138,6 +138,7 @@ class File:
     tiles: tuple[Tile, ...] = ()
     sets: tuple[tuple[int, ...], ...] = ()
     levels: tuple[int, ...] = ()
+    border_step: int = 0
     bits: int | None = None
     version: int = VERSION
 
@@ -180,7 +181,8 @@ def header(reader: Reader) -> tuple[File, list[int]]:
     names = ("level bits", "first sample") if depth > 16 else ()
     levels = tuple(reader.number(name) for name in names)
     width, height, size = (reader.number(name) for name in ("width", "height", "tile size"))
-    file = File(form, depth, width, height, size, levels=levels)
+    step = reader.number("border step") if size else 0
+    file = File(form, depth, width, height, size, levels=levels, border_step=step)
     sets = tuple(tools(reader, BLOCKS) for _ in range(reader.number("tool sets")))
     chunks = []
     for _ in range(reader.number("chunks")):
@@ -304,8 +306,9 @@ def built(file: File) -> bytes:
     """The bytes of a file, with right sizes and checksums."""
     tiles = [built_tile(each, file) for each in file.tiles]
     sides = file.width, file.height, file.tile_size
+    steps = (file.border_step,) if file.tile_size else ()
     sets = [len(file.sets), *(value for tools in file.sets for value in tools)]
-    fields = map(number, (file.form, file.depth, *file.levels, *sides, *sets))
+    fields = map(number, (file.form, file.depth, *file.levels, *sides, *steps, *sets))
     first = b"".join([bytes([file.version]), *fields])
     chunks = [number(kind) + number(len(data)) + data for kind, data in file.chunks]
     table = built_sizes(file, [len(each) for each in tiles])

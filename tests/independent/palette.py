@@ -21,7 +21,8 @@ class Palette:
         self.numbers = payload.rest()
 
     def draw(self, samples, depth):
-        """The samples (height, width, channels) of a tile with the palette drawn over them."""
+        """The samples (height, width, channels) of a tile with the palette drawn over them, and
+        which pixels it draws."""
         height, width, _ = samples.shape
         planes = lossless_samples(self.colours, 1, self.n, depth, self.channels, form_of(0))
         most = self.n - 1 + self.transparent
@@ -33,4 +34,4 @@ class Palette:
         for channel, plane in enumerate(planes):
             colour = np.append(plane[0], 0)[k]
             samples[:, :, channel] = np.where(k < self.n, colour, samples[:, :, channel])
-        return samples
+        return samples, k < self.n

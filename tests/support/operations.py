@@ -16,6 +16,7 @@ from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS
 from mmpcodec.backends.cpu import (
     CpuBackend,
+    NativeBorderFilter,
     NativeCrossComponentFilter,
     NativeFixedFilters,
     NativePostFilter,
@@ -27,6 +28,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.blocks.steps import one_step
 from mmpcodec.reference.entropy.rangecoder import RangeDecoder, RangeEncoder
 from mmpcodec.reference.entropy.rates import LOG2
+from mmpcodec.reference.filters.border import BorderFilter
 from mmpcodec.reference.filters.cross_component import CrossComponentFilter
 from mmpcodec.reference.filters.fixed import FixedFilters
 from mmpcodec.reference.filters.post import CLASSES, TAPS, PostFilter
@@ -248,6 +250,20 @@ def filtered_by_bank(bank: FixedFilters, source, samples, value, step, depth=8) 
     return shown, str(shown.dtype), sums, bank.choose(source, samples, step, depth)
 
 
+def pixels(depth: int) -> tuple:
+    """Pixels of four planes, border step, depth, tile size, place and fixed pixels."""
+    rng = np.random.default_rng(depth)
+    planes = [deepened(rng, CONTENT["natural"](rng, 140, 150), depth) for _ in range(4)]
+    return np.dstack(planes), 400, depth, 64, (30, 50), rng.random((140, 150)) < 0.01
+
+
+def without_borders(own: BorderFilter, samples, *given) -> np.ndarray:
+    """What the border filter makes of samples."""
+    shown = samples.copy()
+    own.apply(shown, *given)
+    return shown
+
+
 def planes_apart(content: str, count: int, depth: int) -> tuple:
     """A source, its coded samples, earlier planes, coefficients and depth; 150 columns."""
     rng = np.random.default_rng(count)
@@ -426,6 +442,11 @@ OPERATIONS: dict[str, Operation] = {
             for content, count, depth in LOSSLESS
             for form in LOSSLESS_INPUTS
         },
+    ),
+    "border filter": Operation(
+        partial(without_borders, BorderFilter()),
+        {"cpu": partial(without_borders, NativeBorderFilter())},
+        {f"{depth} bits": partial(pixels, depth) for depth in (8, 16)},
     ),
     "cross-component filter": Operation(
         partial(filtered_by_planes, CrossComponentFilter()),

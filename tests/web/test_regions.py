@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.strategies import natural, text_like
 from support.tiled import damaged, repeated, samples_of, tiled
 from support.web.range_server import RangeServer
 
@@ -38,6 +39,35 @@ def test_regions_are_crops(node, planes, depth):
     for part, own in zip(parts, found["regions"], strict=True):
         assert (own["width"], own["height"]) == part[2:]
         assert own["sha"] == sha(crop(samples, *part))
+
+
+@pytest.mark.parametrize("workers", [0, 3])
+@pytest.mark.parametrize(("planes", "depth"), [(1, 8), (2, 8), (3, 8), (4, 8), (1, 12), (3, 5)])
+def test_regions_of_lossy_files_are_crops(node, planes, depth, workers):
+    """Regions that share tiles, one after the other; borders between tiles are filtered."""
+    rng = np.random.default_rng(planes)
+    samples = np.dstack([natural(rng, 130, 200) for _ in range(planes)])
+    if planes % 2 == 0:
+        samples[..., -1] = np.where(np.add.outer(range(130), range(200)) % 90 < 30, 0, 200)
+    samples = samples.astype(np.uint16) << 4 if depth == 12 else samples >> 8 - depth
+    samples = samples[..., 0] if planes == 1 else samples
+    options = {"preset": "photo", "effort": 1, "tile_size": 64, "depth": depth}
+    data = mmpcodec.encode(samples, 200, **options)
+    whole = mmpcodec.decode(data)
+    parts = [(63, 63, 2, 2), (64, 64, 64, 64), (0, 0, 200, 130), (75, 75, 40, 40), (9, 99, 150, 7)]
+    found = node.ask(data, open=parts, workers=workers)
+    for part, own in zip(parts, found["regions"], strict=True):
+        assert own["sha"] == sha(crop(whole, *part))
+
+
+def test_pixels_of_palettes_beside_borders(node):
+    text = np.where(text_like(np.random.default_rng(0), 128, 384) < 100, 0, 255)
+    samples = np.dstack([text, text, np.where(text > 0, 255, 120)]).astype(np.uint8)
+    samples[85:, :192] = natural(np.random.default_rng(1), 43, 192)[..., None]
+    data = mmpcodec.encode(samples, 200, preset="auto", effort=1, tile_size=128)
+    found = mmpcodec.inspect(data, decode=True)
+    assert [part.transparent for part in found.layers if part.entries] == [True, True, False]
+    assert node.ask(data)["sha"] == sha(found.samples)
 
 
 @pytest.mark.parametrize("region", [(-1, 0, 2, 2), (0, 0, 0, 1), (199, 0, 2, 1), (0, 0, 1.5, 1)])

@@ -1,18 +1,21 @@
-// The fixed filters, the post filter and the cross-component filter in the Python module
-// mmpcodec._cpu.
+// The fixed filters, the post filter, the cross-component filter and the border filter in the Python
+// module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <algorithm>
 #include <array>
+#include <optional>
 #include <tuple>
 #include <vector>
 
 #include "cpu/bindings/bindings.h"
 #include "cpu/bindings/gil.h"
+#include "cpu/filters/border.h"
 #include "cpu/filters/cross_component.h"
 #include "cpu/filters/fixed.h"
 #include "cpu/filters/post.h"
@@ -124,6 +127,24 @@ void planes_gram(const Plane<const Sample>& source, const Plane<const Sample>& s
 }
 
 template <class Sample>
+using Pixels = nb::ndarray<Sample, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+
+template <class Sample>
+void borders(const Pixels<Sample>& pixels, int colours, int step, int depth, int64_t size,
+             const std::tuple<int64_t, int64_t>& starts,
+             const std::optional<Plane<const bool>>& fixed, int first) {
+    const BorderPicture<Sample> picture{
+        pixels.data(),
+        static_cast<int64_t>(pixels.shape(0)),
+        static_cast<int64_t>(pixels.shape(1)),
+        static_cast<int>(pixels.shape(2)),
+        colours,
+        fixed ? reinterpret_cast<const uint8_t*>(fixed->data()) : nullptr};
+    WithoutGil released;
+    border_filter(picture, {size, std::get<0>(starts), std::get<1>(starts)}, step, depth, first);
+}
+
+template <class Sample>
 void register_for(nb::module_& module) {
     module.def("post_filter", &filter<Sample>, "samples"_a, "depth"_a, "table"_a, "rows"_a,
                "out"_a);
@@ -139,6 +160,8 @@ void register_for(nb::module_& module) {
                "weights"_a, "rows"_a, "out"_a);
     module.def("add_planes_gram", &planes_gram<Sample>, "source"_a, "samples"_a, "depth"_a,
                "planes"_a, "rows"_a, "gram"_a);
+    module.def("border_filter", &borders<Sample>, "pixels"_a, "colours"_a, "step"_a, "depth"_a,
+               "size"_a, "starts"_a, "fixed"_a.none(), "first"_a);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 // Decoding of tiles in the Python module mmpcodec._cpu.
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
+#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <tuple>
@@ -28,8 +30,10 @@ constexpr double kPauseWithoutOne = 0.1;   // and between two looks for Ctrl-C
 
 // Colours, alpha, depth, bits of a level, first sample: see PictureForm.
 using Form = std::tuple<int, bool, int, int, int>;
-// First row and column of the part of a tile, and its samples: (H, W) or (H, W, C).
-using Part = std::tuple<int, int, nb::ndarray<nb::device::cpu>>;
+// First row and column of the part of a tile, its samples, (H, W) or (H, W, C), and an array or
+// None for the pixels of the tile that a palette draws.
+using Drawn = nb::ndarray<bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Part = std::tuple<int, int, nb::ndarray<nb::device::cpu>, std::optional<Drawn>>;
 
 // A buffer of Python that stays where it is.
 class Held {
@@ -117,15 +121,17 @@ CodedTile tile_from(nb::handle source, int height, int width, uint32_t crc_mask,
     return tile;
 }
 
-TilePlace place_of(const Part& part, const PictureForm& form) {
-    const auto& [row, column, samples] = part;
+TilePlace place_of(const Part& part, const PictureForm& form, size_t height, size_t width) {
+    const auto& [row, column, samples, drawn] = part;
     const size_t dimensions = form.planes() > 1 ? 3 : 2;
     const auto wanted = form.depth <= 8 ? nb::dtype<uint8_t>() : nb::dtype<uint16_t>();
     if (samples.ndim() != dimensions || samples.dtype() != wanted ||
         (dimensions == 3 && (int(samples.shape(2)) != form.planes() || samples.stride(2) != 1)))
         throw std::invalid_argument("samples of another shape or type than the picture");
+    if (drawn && (drawn->shape(0) != height || drawn->shape(1) != width))
+        throw std::invalid_argument("drawn has another shape than the tile");
     return {samples.data(), samples.stride(0), samples.stride(1), row, column,
-            int(samples.shape(0)), int(samples.shape(1))};
+            int(samples.shape(0)), int(samples.shape(1)), drawn ? drawn->data() : nullptr};
 }
 
 template <class T>
@@ -173,7 +179,7 @@ nb::list decode(const Form& given, const nb::list& streams, const std::vector<Pa
     for (size_t number = 0; number < parts.size(); ++number) {
         const auto [height, width] = sizes[number];
         jobs.push_back({tile_from(streams[number], height, width, crc_mask, buffers),
-                        place_of(parts[number], form)});
+                        place_of(parts[number], form, height, width)});
     }
     const Progress report = progress_from(progress);
     const bool announced = !progress.is_none();

@@ -157,6 +157,9 @@ private:
         uint32_t crc = 0;
         for (int row = 0; row < tile_.height; ++row)
             if (sizes[row]) crc = joined_crc(crc, of_rows[row], sizes[row] * row_bytes);
+        if (place.drawn && tile_.palette)
+            std::transform(palette_.numbers.begin(), palette_.numbers.end(), place.drawn,
+                           [&](int number) { return number < tile_.palette->entries; });
         if ((crc & tile_.crc_mask) == (tile_.crc & tile_.crc_mask)) return std::nullopt;
         return TileFault{false, TilePart::kChecksum, 0, "", "", crc};
     }

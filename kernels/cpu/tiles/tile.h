@@ -103,6 +103,7 @@ struct TilePlace {
     void* samples;
     int64_t row_stride, pixel_stride;  // in samples
     int row, column, height, width;    // the part, within the tile
+    bool* drawn = nullptr;  // if not null, receives which pixels of the whole tile a palette draws
 };
 
 // What coding leaves behind of a layer or a palette, for statistics and drawings; see Trace in

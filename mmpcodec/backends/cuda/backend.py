@@ -12,6 +12,7 @@ from mmpcodec.backends import block_efforts
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.backends.block_efforts import PLAIN_EFFORTS, BlockEffort
 from mmpcodec.backends.cpu import (
+    NativeBorderFilter,
     NativeCrossComponentFilter,
     NativeFixedFilters,
     NativePostFilter,
@@ -56,6 +57,7 @@ class CudaBackend(NativeSeenErrors):
     fixed_filters = NativeFixedFilters()
     post_filter = NativePostFilter()
     cross_component_filter = NativeCrossComponentFilter()
+    border_filter = NativeBorderFilter()
 
     def __init__(self, profile: int | None = None, *, plain: bool = False):
         self.profile = profile

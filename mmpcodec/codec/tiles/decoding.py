@@ -7,6 +7,7 @@ import numpy as np
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.backends.tiles import TileFault, TilesTask, TileTask
+from mmpcodec.codec.borders import drawn_mask
 from mmpcodec.codec.colour import joined
 from mmpcodec.codec.levels import Levels
 from mmpcodec.codec.palettes.layer import coding_of, decode_palette, error_of, trace_of
@@ -37,20 +38,26 @@ class TilePlace(NamedTuple):
         Receives the samples of a part of the tile, or zeros if the tile is damaged.
     first : (int, int)
         Row and column of the first pixel of this part in the tile.
+    drawn : (H, W) bool array or None
+        Receives which pixels of the whole tile its palette draws.
     """
 
     tile: Tile
     stream: TileStream
     samples: np.ndarray
     first: tuple[int, int] = (0, 0)
+    drawn: np.ndarray | None = None
 
     @classmethod
-    def within(cls, samples: np.ndarray, area: Area, tile: Tile, stream: TileStream) -> "TilePlace":
+    def within(
+        cls, samples: np.ndarray, area: Area, tile: Tile, stream: TileStream, header: Header
+    ) -> "TilePlace":
         """Return the place of a tile in the samples of an area that it touches."""
         common = tile.common(area)
         assert common is not None
         first = common.within(tile)
-        return cls(tile, stream, samples[common.within(area).slices], (first.y, first.x))
+        part, drawn = samples[common.within(area).slices], drawn_mask(header, tile, stream)
+        return cls(tile, stream, part, (first.y, first.x), drawn)
 
 
 def described(tile: Tile, stream: TileStream, depth: int) -> list[LayerCoding]:
@@ -98,8 +105,8 @@ def decode_tiles(
     """
     if backend.decodes_tiles:
         tasks = [
-            TileTask(stream, (tile.height, tile.width), samples, first)
-            for tile, stream, samples, first in places
+            TileTask(stream, (tile.height, tile.width), samples, first, drawn)
+            for tile, stream, samples, first, drawn in places
         ]
         decoded = backend.decode_tiles(
             TilesTask(header, tasks, traced), threads=threads, progress=progress
@@ -194,6 +201,8 @@ def _decode_tile(
     if drawn is not None:
         assert stream.palette is not None
         shown = drawn_over(shown, drawn, stream.palette.transparent, levels.depth)
+        if place.drawn is not None:
+            place.drawn[...] = drawn.drawn
     assert shown is not None
     computed = layers.samples_crc(shown)
     if header.samples_crc(computed) != header.samples_crc(stream.samples_crc):

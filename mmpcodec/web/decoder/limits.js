@@ -78,13 +78,14 @@ function check(limits, name, value, unit, what) {
  * Compares the area to decode with the limits, and returns the samples in its fragments.
  * @param {import("./format/container.js").Header} header
  * @param {import("./format/tiles.js").Area} area
+ * @param {import("./format/tiles.js").Area} read the area whose tiles are decoded
  * @param {boolean} whole
  * @param {Limits} limits
  */
-export function checkArea(header, area, whole, limits) {
+export function checkArea(header, area, read, whole, limits) {
   const name = whole ? "picture" : "region with the tiles that it touches";
   const what = `${name} is ${area.width}x${area.height}: `;
-  const samples = paddedSamples(area, header) * header.planes;
+  const samples = paddedSamples(read, header) * header.planes;
   const longest = Math.max(area.width, area.height);
   check(limits, "maxDimension", longest, "pixels in a row or column", what);
   check(limits, "maxSamples", samples, "samples in whole 16x16 fragments", what);

@@ -1,4 +1,5 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
+import { filterBorders, joinedArea, readArea } from "./border.js";
 import { newSamples } from "./colour.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
 import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
@@ -6,6 +7,7 @@ import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
+import { TileStore } from "./tile_store.js";
 
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/container.js").Header} Header */
@@ -59,6 +61,7 @@ export class Picture {
     this.source = source;
     this.pool = pool;
     this.limits = checkedLimits(options.limits);
+    this.store = new TileStore();
   }
 
   get width() {
@@ -137,21 +140,42 @@ export class Picture {
     signal?.throwIfAborted();
     const { header, limits } = this;
     const { planes, depth, form, metadata } = header;
-    const padded = checkArea(header, area, whole, limits);
-    const wanted = tilesTouching(area, header);
-    const parts = await this.#fetched(wanted, signal);
+    const read = readArea(area, header);
+    const padded = checkArea(header, area, read, whole, limits);
+    const wanted = tilesTouching(read, header);
+    const missing = wanted.filter(({ number }) => !this.store.has(number));
+    const parts = await this.#fetched(missing, signal);
     const pool = await this.pool();
     const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
     checkSeconds(parts, planes, limits);
     const { crcBytes, toolSets } = header;
     const context = { planes, depth: header.levelDepth, crcBytes, toolSets };
-    const samples = newSamples(depth, area.width * area.height * planes);
-    await eachOf(parts, atOnce, async ({ tile, data, offset }) => {
-      const { maxMemory } = limits;
-      const task = { context, tile, data: data.slice(), offset, maxMemory };
-      const own = await this.#named(tile, () => pool.run(task, signal));
-      copyTile(samples, area, own, tile, planes);
+    const joined = joinedArea(area, header);
+    let samples = newSamples(depth, joined.width * joined.height * planes);
+    /** @type {Map<number, typeof parts[0]>} */
+    const byNumber = new Map(parts.map((part) => [part.tile.number, part]));
+    /** @type {{ tile: import("./format/tiles.js").Tile, fixed: import("./border.js").Fixed }[]} */
+    const found = [];
+    await eachOf(wanted, atOnce, async (tile) => {
+      const run = async (/** @type {AbortSignal | undefined} */ own) => {
+        const part = byNumber.get(tile.number) ?? (await this.#fetched([tile], own))[0];
+        const { maxMemory } = limits;
+        const { data, offset } = part;
+        const task = { context, tile, data: data.slice(), offset, maxMemory };
+        return this.#named(tile, () => pool.run(task, own));
+      };
+      const decoded = await (header.borderStep
+        ? this.store.tile(tile.number, run, signal)
+        : run(signal));
+      copyTile(samples, joined, decoded.samples, tile, planes);
+      found.push({ tile, fixed: decoded.fixed });
     });
+    filterBorders(samples, joined, header, found);
+    if (joined.width > area.width || joined.height > area.height) {
+      const part = newSamples(depth, area.width * area.height * planes);
+      copyTile(part, area, samples, { ...joined, number: 0 }, planes);
+      samples = part;
+    }
     if (header.first) samples.forEach((level, at) => (samples[at] = level + header.first));
     const { width, height } = area;
     return { width, height, form, planes, depth, samples, metadata };

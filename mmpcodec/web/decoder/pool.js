@@ -3,7 +3,7 @@ import { DecoderFault, unpackedError } from "./errors.js";
 import { TileDecoder } from "./tile_decoder.js";
 
 /** @typedef {import("./tile_decoder.js").TileTask} TileTask */
-/** @typedef {import("./colour.js").Plane} Plane */
+/** @typedef {import("./tile_decoder.js").DecodedTile} DecodedTile */
 /**
  * A worker of browsers or of Node, with what the pool needs of it.
  * @typedef {object} Thread
@@ -15,7 +15,7 @@ import { TileDecoder } from "./tile_decoder.js";
 /**
  * @typedef {object} Job
  * @property {TileTask} task
- * @property {(samples: Plane) => void} resolve
+ * @property {(decoded: DecodedTile) => void} resolve
  * @property {(error: unknown) => void} reject
  */
 
@@ -91,7 +91,7 @@ export class Pool {
    * Decodes a tile. An abort ends its worker, because a decoder does not look up from its work.
    * @param {TileTask} task
    * @param {AbortSignal} [signal]
-   * @returns {Promise<Plane>}
+   * @returns {Promise<DecodedTile>}
    */
   async run(task, signal) {
     signal?.throwIfAborted();
@@ -108,7 +108,7 @@ export class Pool {
     signal?.addEventListener("abort", stop);
     this.#next();
     try {
-      return /** @type {Plane} */ (await done);
+      return /** @type {DecodedTile} */ (await done);
     } finally {
       signal?.removeEventListener("abort", stop);
     }
@@ -163,14 +163,14 @@ export class Pool {
     /** @type {Thread} */
     let thread;
     const jobOf = () => [...this.running].find(([, own]) => own === thread)?.[0];
-    const onAnswer = (/** @type {any} */ { samples, error }) => {
+    const onAnswer = (/** @type {any} */ { decoded, error }) => {
       const job = jobOf();
       if (!job) return;
       this.running.delete(job);
       thread.hold(false);
       this.idle.push(thread);
       if (error) job.reject(unpackedError(error));
-      else job.resolve(samples);
+      else job.resolve(decoded);
       this.#next();
     };
     const onFault = (/** @type {string} */ reason) => {

@@ -18,6 +18,11 @@ import { Instance } from "./wasm.js";
  * @property {number} offset of the tile in the file
  * @property {number} maxMemory bytes
  */
+/**
+ * @typedef {object} DecodedTile
+ * @property {Plane} samples the samples of a pixel together
+ * @property {import("./border.js").Fixed} fixed
+ */
 
 const BANK_ACTIVITIES = 7;
 const WHOLE_PLANE = 1 << 30;
@@ -40,18 +45,18 @@ export class TileDecoder {
   }
 
   /**
-   * Returns the samples of a tile, the samples of a pixel together.
+   * Returns a tile.
    * @param {TileTask} task
-   * @returns {Plane}
+   * @returns {DecodedTile}
    */
   decode(task) {
     if (this.instance && this.instance.maxMemory > task.maxMemory) this.instance = null;
     const instance = this.instance ?? new Instance(this.module, task.maxMemory);
     this.instance = null; // an error leaves it so
-    const samples = decodeTile(instance, task);
+    const tile = decodeTile(instance, task);
     instance.release();
     if (instance.size <= MOST_KEPT) this.instance = instance;
-    return samples;
+    return tile;
   }
 }
 
@@ -110,7 +115,18 @@ function decodeTile(instance, { context, tile, data, offset }) {
     const says = `samples CRC is ${stored}, the samples have ${computed}`;
     throw new CorruptStream(LAYERS, says, offset + context.crcBytes[0]);
   }
-  return samples;
+  return { samples, fixed: fixedPixels(stream, numbers) };
+}
+
+/**
+ * Returns the pixels whose error has a bound: the border filter leaves them.
+ * @param {import("./format/layers.js").TileStream} stream
+ * @param {Uint16Array} numbers of its palette
+ * @returns {import("./border.js").Fixed}
+ */
+function fixedPixels({ layers, palette }, numbers) {
+  if (layers.every(({ coding, name }) => coding === LOSSLESS || name === "alpha")) return true;
+  return palette ? Uint8Array.from(numbers, (own) => Number(own < palette.entries)) : false;
 }
 
 /**

@@ -6,15 +6,15 @@ import { TileDecoder } from "./tile_decoder.js";
 let decoder = null;
 
 /**
- * Answers a message with the samples of a tile, or with its error.
+ * Answers a message with a decoded tile, or with its error.
  * @param {{ module?: WebAssembly.Module, task: import("./tile_decoder.js").TileTask }} message
  * @param {(answer: object, transfer: ArrayBuffer[]) => void} answer
  */
 function serve({ module, task }, answer) {
   try {
     if (module) decoder = new TileDecoder(module);
-    const samples = /** @type {TileDecoder} */ (decoder).decode(task);
-    answer({ samples }, [/** @type {ArrayBuffer} */ (samples.buffer)]);
+    const decoded = /** @type {TileDecoder} */ (decoder).decode(task);
+    answer({ decoded }, [/** @type {ArrayBuffer} */ (decoded.samples.buffer)]);
   } catch (error) {
     answer({ error: packedError(error) }, []);
   }

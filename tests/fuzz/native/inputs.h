@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "cpu/blocks/planes.h"
+#include "cpu/filters/border.h"
 #include "cpu/filters/fixed.h"
 #include "cpu/lossless/codec.h"
 #include "cpu/filters/post.h"
@@ -140,6 +141,20 @@ void filter_in_bands(const std::vector<Sample>& samples, Plane plane, Depth<Samp
     if (whole != banded) fail("the bands of a filter differ from the whole");
 }
 
+// Filters the borders of a picture of tiles of 64x64 whose samples are those of a plane.
+template <class Sample>
+void filter_borders(Bytes bytes, std::vector<Sample> samples, Plane plane, Depth<Sample> depth) {
+    const int planes = bytes.number(1, 4);
+    std::vector<uint8_t> fixed(samples.size());
+    if (bytes.number(0, 1)) fixed[fixed.size() / 2] = 1;
+    const BorderPicture<Sample> picture{samples.data(), plane.height, plane.width / planes,
+                                        planes, planes > 2 ? 3 : 1, fixed.data()};
+    const BorderGrid grid{64, bytes.number(1, 64), bytes.number(1, 64)};
+    border_filter(picture, grid, bytes.number(1, 65535), depth.bits(), 0);
+    for (const Sample sample : samples)
+        if (sample > depth.most()) fail("a sample beside a border is beyond the depth");
+}
+
 // Filters a plane with coefficients and scales from the input.
 template <class Sample>
 void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<Sample> depth,
@@ -159,6 +174,7 @@ void filter(Bytes bytes, const std::vector<Sample>& samples, Plane plane, Depth<
     filter_in_bands(samples, plane, depth, threads, [&](RowRange rows, Sample* out) {
         fixed_filters(picture, steps, scales, rows, out);
     });
+    filter_borders(bytes, samples, plane, depth);
 }
 
 // Runs one input. An exception that it does not catch is a finding, and so is fail().

@@ -3,6 +3,7 @@
 import itertools
 import tracemalloc
 import zlib
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -18,7 +19,7 @@ from mmpcodec import (
     ParameterError,
     TruncatedStream,
 )
-from mmpcodec.format import chunks
+from mmpcodec.format import chunks, container
 from mmpcodec.format.container import MAGIC
 from mmpcodec.format.numbers import Fields
 from mmpcodec.format.numbers import number as coded_number
@@ -176,7 +177,7 @@ def test_limits(data, limits):
 
 
 def test_more_tiles_than_bytes_are_refused_at_once():
-    head = MAGIC + b"\3\0\x08" + 2 * number(1 << 24) + b"\x40\0\0" + bytes(20)
+    head = MAGIC + b"\3\0\x08" + 2 * number(1 << 24) + b"\x40\0\0\0" + bytes(20)
     with pytest.raises(TruncatedStream, match="only 20 bytes for the sizes of 68719476736 tiles"):
         mmpcodec.decode(head)
 
@@ -214,3 +215,25 @@ def test_format_errors_survive_pickling():
     error = CorruptStream("Container", "width is 0", 10)
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.offset) == (str(error), 10)
+
+
+def test_the_border_step_is_checked():
+    tiled = mmpcodec.encode(np.zeros((70, 70), np.uint8), 0, preset="lossless", tile_size=64)
+    for step in (0, 1, 65535):
+        header = mmpcodec.inspect(with_number(tiled, "border step", step)).header
+        assert header.border_step == step
+    with pytest.raises(CorruptStream, match="border step is 65536, allowed is 0 to 65535"):
+        mmpcodec.decode(with_number(tiled, "border step", 65536))
+
+
+def test_a_border_step_of_one_tile_does_nothing():
+    samples = np.arange(40, dtype=np.uint8).reshape(5, 8)
+    data = mmpcodec.encode(samples, 0, preset="lossless")
+    found = mmpcodec.inspect(data).header
+    header = replace(found, tile_size=64, border_step=400)
+    tile = data[found.size :]
+    rest = header.samples_crc(int.from_bytes(tile[4:8], "big")) + tile[8:]
+    part = header.stream_crc(zlib.crc32(rest)) + rest
+    file = container.write(replace(header, tile_bytes=(len(part),)), [part])
+    np.testing.assert_array_equal(mmpcodec.decode(file), samples)
+    np.testing.assert_array_equal(mmpcodec.decode(file, region=(2, 1, 3, 2)), samples[1:3, 2:5])

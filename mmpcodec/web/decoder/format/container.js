@@ -12,6 +12,7 @@ const TRAILER_MAGIC = Uint8Array.of(0x4d, 0x4d, 0x50, 0x1a);
 const TRAILER_END_BYTES = 13;
 const MOST_DIMENSION = 1 << 24;
 const MOST_TOOL_SETS = 16;
+const MOST_BORDER_STEP = 65535;
 /** Is added to the depth of a picture whose coded levels are not its samples. */
 const LEVELS = 16;
 export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
@@ -27,7 +28,7 @@ export const FORMS = ["gray", "gray with alpha", "RGB", "RGB with alpha"];
 /**
  * @typedef {Context & {
  *   version: number, form: string, width: number, height: number, tileSize: number,
- *   levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
+ *   borderStep: number, levelDepth: number, first: number, metadata: ReturnType<typeof readMetadata>,
  *   tileCount: number, tileOffsets: Float64Array, size: number, trailer: Uint8Array
  * }} Header `tileOffsets` ends with the end of the last tile, `size` is that of the header in
  * bytes,
@@ -117,6 +118,7 @@ export function readHeader(data, total = data.length) {
     const says = `tile size is ${tileSize}, allowed is 0 or 64 to ${MOST_DIMENSION}`;
     throw new CorruptStream(CONTAINER, says, at);
   }
+  const borderStep = tileSize ? fields.number("border step", 0, MOST_BORDER_STEP) : 0;
   const toolSets = readToolSets(fields);
   const firstFields = data.subarray(MAGIC.length, fields.place);
   const metadata = readMetadata(fields, depth);
@@ -154,6 +156,7 @@ export function readHeader(data, total = data.length) {
     width,
     height,
     tileSize,
+    borderStep,
     crcBytes,
     toolSets,
     metadata,
