@@ -20,22 +20,25 @@ struct Factors {
     double weights[kSide][kSide];
 };
 
+using Lanes = Vector<double, kSide>::Type;
+
 // All numbers are integers below 2^53, which doubles hold exactly.
 MMP_INLINE double error_of(const double (*difference)[kSide], const Factors& factors) {
     double half[kSide][kSide];
     for (int row = 0; row < kSide; ++row) {
-        double sums[kSide] = {};
+        Lanes sums = {};
         for (int i = 0; i < kSide; ++i)
-            for (int k = 0; k < kSide; ++k) sums[k] += difference[row][i] * factors.across[i][k];
-        std::copy_n(sums, kSide, half[row]);
+            sums += difference[row][i] * loaded<Lanes>(factors.across[i]);
+        store(half[row], sums);
     }
     double errors[kSide] = {};
     for (int row = 0; row < kSide; ++row) {
-        double sums[kSide] = {};
-        for (int i = 0; i < kSide; ++i)
-            for (int k = 0; k < kSide; ++k) sums[k] += factors.down[row][i] * half[i][k];
+        Lanes sums = {};
+        for (int i = 0; i < kSide; ++i) sums += factors.down[row][i] * loaded<Lanes>(half[i]);
+        double found[kSide];
+        store(found, sums);
         for (int k = 0; k < kSide; ++k) {
-            const double seen = floor(floor(sums[k] * kShift) * kPlain / factors.weights[row][k]);
+            const double seen = floor(floor(found[k] * kShift) * kPlain / factors.weights[row][k]);
             errors[k] += seen * seen;
         }
     }
