@@ -26,16 +26,18 @@ struct LayerSetting {
     const Progress& progress;
 };
 
-// Calls work(rows) for bands of rows that cover a plane, in all threads that are ready.
+// Calls work(rows) for bands of rows that cover a plane, in all threads that are ready. Bands begin
+// where blocks of 16 rows do.
 template <class Work>
 void in_bands(int64_t height, Helpers& helpers, const Work& work) {
-    constexpr int64_t kLeastRows = 32;
-    const int64_t most = (height + kLeastRows - 1) / kLeastRows;
-    const int64_t bands = std::clamp<int64_t>(helpers.ready(), 1, std::max<int64_t>(most, 1));
+    constexpr int64_t kLeastRows = 32, kBlockRows = 16;
+    const int64_t most = std::max<int64_t>(height / kLeastRows, 1);
+    const int64_t bands = std::clamp<int64_t>(helpers.ready(), 1, most);
     if (bands == 1) return work(RowRange{0, height});
-    helpers.run(int(bands), [&](int band) {
-        work(RowRange{height * band / bands, height * (band + 1) / bands});
-    });
+    const auto start = [&](int64_t band) {
+        return band == bands ? height : height * band / bands / kBlockRows * kBlockRows;
+    };
+    helpers.run(int(bands), [&](int band) { work(RowRange{start(band), start(band + 1)}); });
 }
 
 // Decodes and filters a layer. Throws TruncatedPayload or CorruptPayload. `earlier` are the planes
