@@ -75,8 +75,7 @@ struct Squares {
 };
 
 // Compares the kLanes places that begin at `place`. Returns false if no sum is below the limit.
-MMP_SIMD_LEVELS bool compare(const Template& t, const uint8_t* place, int32_t limit,
-                             int32_t* sums) {
+MMP_INLINE bool compare(const Template& t, const uint8_t* place, int32_t limit, int32_t* sums) {
     Squares squares;
     const int across = t.width + kTemplateWidth;
     for (int i = kTemplateWidth; i-- > 0;) {
@@ -109,8 +108,8 @@ struct Best {
         const int32_t beyond = 2 * sums[0] + slack + 1;
         return count < most ? beyond : std::min(beyond, sums[count - 1]);
     }
+    // The sum is below the limit.
     void take(int32_t sum, ptrdiff_t place) {
-        if (sum >= limit()) return;
         count = std::min(count + 1, most);
         int at = count - 1;
         for (; at > 0 && sums[at - 1] > sum; --at)
@@ -121,6 +120,21 @@ struct Best {
         while (sums[count - 1] > 2 * sums[0] + slack) --count;
     }
 };
+
+// Compares `count` adjacent places that begin at `first`; `place` is the offset of the first one.
+MMP_SIMD_LEVELS void search_row(const Template& t, const uint8_t* first, int count,
+                                ptrdiff_t place, Best& best) {
+    int32_t limit = best.limit();
+    for (int j = 0; j < count; j += kLanes) {
+        int32_t sums[kLanes];
+        if (!compare(t, first + j, limit, sums)) continue;
+        for (int k = 0; k < std::min(kLanes, count - j); ++k) {
+            if (sums[k] >= limit) continue;
+            best.take(sums[k], place + j + k);
+            limit = best.limit();
+        }
+    }
+}
 
 template <class Sample>
 MMP_SIMD_LEVELS void average(const Best& best, const Sample* block, ptrdiff_t stride, int height,
@@ -203,12 +217,8 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
-        for (int j = 0; j < count; j += kLanes) {
-            int32_t sums[kLanes];
-            if (!compare(wanted, bytes.at(row, first + j), best.limit(), sums)) continue;
-            for (int k = 0; k < std::min(kLanes, count - j); ++k)
-                best.take(sums[k], (row - block.row) * picture.stride() + first + j + k - block.column);
-        }
+        search_row(wanted, bytes.at(row, first), count,
+                   (row - block.row) * picture.stride() + first - block.column, best);
     }
     best.drop_far();
     average(best, picture.at(block.row, block.column), picture.stride(), height, width, out);
