@@ -1,5 +1,7 @@
 """Borders between tiles: filtered where samples are lossy, and the same in regions."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -8,12 +10,14 @@ from support.pairs import every_pair
 from support.strategies import natural, text_like
 
 import mmpcodec
-from mmpcodec import EncodeParams
+from mmpcodec import EncodeParams, pictures
 from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.codec.regions import RegionDecoder
 from mmpcodec.format.tiles import Area
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.reference.filters.border import REACH, BorderFilter
+
+CAMERA = Path(__file__).parents[3] / "images" / "camera.pgm"
 
 
 def picture(planes, depth=8, height=150, width=210):
@@ -168,3 +172,27 @@ def test_a_target_counts_the_filtered_picture():
     encoding = mmpcodec.encode_picture(picture(1), params, target=target, tile_size=64)
     error = mmpcodec.decode(encoding.data).astype(float) - encoding.source
     assert 33 <= 10 * np.log10(255**2 / (error**2).mean()) < 33.6
+
+
+def steps(source, decoded, tile):
+    """Mean step of the error across borders, divided by that elsewhere."""
+    error = decoded.astype(int) - source
+    borders, others = [], []
+    for axis in (0, 1):
+        step = abs(np.diff(error, axis=axis))
+        behind = np.arange(1, step.shape[axis] + 1)
+        distance = np.minimum(behind % tile, -behind % tile)
+        borders.append(np.compress(distance == 0, step, axis=axis).ravel())
+        others.append(np.compress(distance >= REACH, step, axis=axis).ravel())
+    return np.concatenate(borders).mean() / np.concatenate(others).mean()
+
+
+@pytest.mark.parametrize("lam", [32, 144, 432])
+def test_the_error_of_a_photograph_has_no_steps_at_borders(monkeypatch, lam):
+    samples = pictures.read(CAMERA).samples
+    encoding = encoded(samples, lam)
+    before = unfiltered(monkeypatch, encoding.data)
+    assert steps(samples, before, 64) > 1.15
+    assert steps(samples, encoding.samples, 64) <= 1.05
+    errors = [((own.astype(int) - samples) ** 2).sum() for own in (before, encoding.samples)]
+    assert errors[1] < errors[0]
