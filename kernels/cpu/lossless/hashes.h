@@ -18,6 +18,15 @@ struct HashFactors {
 };
 inline constexpr HashFactors kHashFactors;
 
+// The sum of terms times the powers.
+template <class... Terms>
+MMP_INLINE uint32_t hashed(Terms... terms) {
+    uint32_t sum = 0;
+    int i = 0;
+    ((sum += uint32_t(terms) * kHashFactors.of[i++]), ...);
+    return sum;
+}
+
 // The hash of a sum.
 MMP_INLINE uint32_t mixed_hash(uint32_t sum) { return (sum ^ sum >> 15) * 2654435761u; }
 

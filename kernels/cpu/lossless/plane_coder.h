@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "cpu/lossless/hashes.h"
 #include "cpu/lossless/plane.h"
 #include "cpu/lossless/predictors.h"
+#include "cpu/lossless/runs.h"
 #include "cpu/lossless/context.h"
 #include "cpu/runtime/errors.h"
 
@@ -36,6 +36,7 @@ public:
           lengths_(bit_length((plane_.most + tools.max_error) / step_)),
           long_length_(kLongLength - (kLongGroup - near_groups()) * kLineDecisions),
           has_runs_(tools.predictors == 1),
+          runs_(planes),
           predictors_(predictors_of(planes, tools.predictors)),
           blend_(tools.predictors, plane_.width()),
           mixed_(decisions_of(), contexts_of(), rows_of(tools.weight_sets), tools.last_stage),
@@ -47,16 +48,16 @@ public:
         predictors_->begin_row(row);
         blend_.begin_row(row);
         find_lines(row, 0);
-        breaks_above_ = breaks_, breaks_ = 0, after_ = 0;
+        runs_.begin_row();
         for (int column = 0; column < plane_.width();) {
-            const int run = has_runs_ ? run_at(row, column) : 0;
+            const int run = has_runs_ ? runs_.length(row, column) : 0;
             const int equal = run ? code_run(row, column, run) : 0;
             for (const int end = column + equal; column < end; ++column) end_sample(row, column);
             if (equal) find_lines(row, column);
             if (equal < run || !run) {
                 code_sample(row, column, run > 0);
                 end_sample(row, column++);
-                after_ = column;
+                runs_.after = column;
             }
         }
         coder_.end_cell(row, plane_.width() - 1);
@@ -64,7 +65,6 @@ public:
     }
 
 private:
-    static constexpr int kLeastRun = 8, kMostRun = 32;
     static constexpr int kTables = 4;
     static constexpr int kNeighbours[kTables] = {3, 6, 10, 22};
 
@@ -147,81 +147,24 @@ private:
         return v;
     }
 
-    // Returns the length of the run that may begin here, a power of two, or 0. In a run, all
-    // neighbours of each sample are equal.
-    MMP_INLINE int run_at(int row, int column) const {
-        const int32_t* here = plane_.sample(row, column);
-        const int stride = plane_.stride();
-        const int32_t w = here[-1];
-        if (here[-stride] != w || here[-stride - 1] != w || here[-stride + 1] != w ||
-            here[-2] != w || here[-3] != w)
-            return 0;
-        const auto off = [&](int right) __attribute__((always_inline)) {
-            const int32_t* at = here + right - stride;
-            return (loaded<Ints4>(at) ^ w) | (loaded<Ints4>(at - stride) ^ w) |
-                   (loaded<Ints4>(at - 2 * stride) ^ w);
-        };
-        const auto any = [](Ints4 v) __attribute__((always_inline)) {
-            return (v[0] | v[1] | v[2] | v[3]) != 0;
-        };
-        if (any(off(-3) | off(-1))) return 0;
-        const int most = std::min(kMostRun, plane_.width() - column);
-        int length = 0;
-        for (; length + 4 <= most; length += 4) {
-            Ints4 differs = off(length + 3);
-            for (int k = 0; k < q_; ++k) {
-                const int32_t* there = planes_.before[k]->sample(row, column);
-                differs |= loaded<Ints4>(there + length) ^ there[-1];
-            }
-            if (any(differs)) break;
-        }
-        return length < kLeastRun ? 0 : int(std::bit_floor(uint32_t(length)));
-    }
-
     // Codes whether a run is whole, and where it breaks; returns how many samples are equal.
     MMP_INLINE int code_run(int row, int column, int run) {
         int32_t* here = plane_.sample(row, column);
         const int32_t w = here[-1];
-        const int bits = bit_length(run) - 1;
-        select_run(row, column, bits - 3, w);
+        const Runs::Contexts contexts = runs_.contexts(row, column, run);
+        mixed_.select(in_order(contexts.of_models), contexts.rows);
         int equal = 0;
         if (coder_.writes)
             while (equal < run && std::abs(here[equal] - w) <= step_ / 2) ++equal;
         if (code_bit(kRun, equal < run)) {
-            equal = int(coder_.plain(equal, bits));
-            ++breaks_;
+            equal = int(coder_.plain(equal, bit_length(run) - 1));
+            ++runs_.breaks;
         } else {
             equal = run;
         }
         std::fill_n(here, equal, w);
         std::fill_n(plane_.error(row, column), equal, 0);
         return equal;
-    }
-
-    // Chooses the contexts and the rows of weights of a run of 2^(length + 3) samples.
-    MMP_INLINE void select_run(int row, int column, int length, int w) {
-        int beside[2] = {}, others[2] = {};
-        for (int k = 0; k < q_; ++k) {
-            beside[k] = *planes_.before[k]->sample(row, column);
-            others[k] = *planes_.before[k]->error(row, column);
-        }
-        const int active = activity_class(
-            activity_at(plane_.error(row, column), plane_.stride(), others, q_));
-        const int after = column - after_, gap = activity_class(after);
-        const int own = std::min(breaks_, 3), above = std::min(breaks_above_, 3);
-        const int both = above * 4 + own;
-        std::array<uint32_t, 16> contexts;
-        contexts.fill(length);
-        contexts[0] = hashed(w, beside[0], beside[1]);
-        contexts[1] = std::min(after, 1023) * 4 + length;
-        contexts[2] = (gap * 4 + own) * 4 + length;
-        contexts[3] = both * 4 + length;
-        contexts[4] = length * 32 + active;
-        contexts[5] = std::min(plane_.width() - column, 1023) * 4 + length;
-        contexts[6] = std::min(breaks_, 31) * 32 + std::min(breaks_above_, 31);
-        contexts[7] = both * 32 + gap;
-        mixed_.select(in_order(contexts),
-                      {active, length * 3 + std::min(own, 2), gap * 4 + length, both});
     }
 
     // Returns the contexts of the models in use.
@@ -292,14 +235,6 @@ private:
         corrector_.learn(error);
         *plane_.error(row, column) = (error + (1 << (kFractionBits - 1))) >> kFractionBits;
         blend_.learn(row, column, predictions, *here);
-    }
-
-    template <class... Terms>
-    static MMP_INLINE uint32_t hashed(Terms... terms) {
-        uint32_t sum = 0;
-        int i = 0;
-        ((sum += uint32_t(terms) * kHashFactors.of[i++]), ...);
-        return sum;
     }
 
     // Chooses the contexts of the models and the rows of weights.
@@ -434,6 +369,7 @@ private:
     const int step_, bits_, lengths_;
     const int long_length_;  // the decision on length 5
     const bool has_runs_;
+    Runs runs_;
     const std::unique_ptr<Predictors> predictors_;
     Blend blend_;
     LogisticMixing<Models> mixed_;
@@ -441,9 +377,6 @@ private:
     std::vector<SeenTable> seen_;
     uint32_t sums_[kTables];  // of the next sample without the neighbour left of it
     Seen* lines_[kTables];
-    // Column after the last sample of the row outside of runs, and broken runs of this row and of
-    // the row above.
-    int after_ = 0, breaks_ = 0, breaks_above_ = 0;
     Coder& coder_;
 };
 

@@ -81,23 +81,22 @@ class PlaneCoder:
         self.order = NOISY_ORDER[len(self.before) > 0] if noisy else tuple(range(16))
         hashed = [k for k, model in enumerate(self.order[: form.models]) if model in HASHED]
         self.mixed = LogisticMixing(form.models, form.weight_sets, form.last_stage, hashed)
-        self.runs = Runs(self.plane, self.before) if form.predictors == 1 else None
+        self.runs = Runs(self.plane, self.before)
+        self.has_runs = form.predictors == 1
 
     def code_row(self, row: int, given: np.ndarray | None) -> None:
         """Code the samples of a row; ``given`` are those to encode, or None to decode."""
         column = 0
-        if self.runs:
-            self.runs.begin_row()
+        self.runs.begin_row()
         while column < self.plane.width:
-            run = self.runs.length(row, column) if self.runs else 0
+            run = self.runs.length(row, column) if self.has_runs else 0
             equal = self._code_run(row, column, run, given) if run else 0
             column += equal
             if equal == run > 0:
                 continue
             self.code_sample(row, column, None if given is None else int(given[column]), run > 0)
             column += 1
-            if self.runs:
-                self.runs.after = column
+            self.runs.after = column
 
     def _code_run(self, row: int, column: int, run: int, given: np.ndarray | None) -> int:
         """Code how many samples of a run are equal to the one before it, and return it."""
