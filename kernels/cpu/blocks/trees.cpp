@@ -1,11 +1,16 @@
 #include "cpu/blocks/trees.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace mmp {
 
 BlockTrees::BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team)
-    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {}
+    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {
+    if (Copies::allowed(tools))
+        picture.copies =
+            std::make_unique<Copies>(picture.padded_height, picture.padded_width, tools);
+}
 
 void BlockTrees::encode(RangeEncoder& coder, const BlockPlace& block,
                         const std::vector<Node>& nodes) {
@@ -26,11 +31,11 @@ void BlockTrees::build(const BlockPlace& block, const std::vector<Node>& nodes,
     const int left = block.column - area_start(block.column);
     for (const Node& node : nodes) {
         if (node.flag != kLeaf) continue;
-        const uint8_t* element = picture.dictionaries[node.scale]->element(node.index);
+        const auto [samples, stride] = picture.leaf_samples(node);
         const int height = scale_height(node.scale), width = scale_width(node.scale);
         uint8_t* first = out + (node.top() - top) * block.width() + node.left() - left;
         for (int i = 0; i < height; ++i)
-            std::copy_n(element + i * width, width, first + i * block.width());
+            std::copy_n(samples + i * stride, width, first + i * block.width());
     }
 }
 
@@ -57,6 +62,19 @@ void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded
                 });
             });
             nodes.clear();
+            if (!picture.copies) continue;
+            static const int T = getenv("BT") ? atoi(getenv("BT")) : -1, M = getenv("BM") ? atoi(getenv("BM")) : 0;
+            if (T >= 0) {
+                int lo = 255, hi = 0;
+                for (int y = std::max(0, area.row - M); y < std::min(area.row + 16, decoded.height); ++y)
+                    for (int x = std::max(0, area.column - M); x < std::min(area.column + 16, decoded.width); ++x) {
+                        const int v = decoded.at(y, x)[0];
+                        lo = std::min(lo, v), hi = std::max(hi, v);
+                    }
+                if (hi - lo <= T) continue;
+            }
+            picture.copies->add_area(area.row, area.column);
+            if (search) search->learn_copies();
         }
 }
 

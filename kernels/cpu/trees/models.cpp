@@ -61,31 +61,35 @@ int Models::decode_flag(RangeDecoder& coder, int scale, int context) {
     return flag;
 }
 
-void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index) {
-    const int scale = dictionary.scale(), chosen = dictionary.element_class(index);
+void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index,
+                          const Copies* copies) {
+    const int scale = dictionary.scale();
+    const int chosen = is_copy(index) ? kDisplacedClass : dictionary.element_class(index);
     if (classes_) {
         uint32_t cumulative = 0, total = 0;
         for (int c = 0; c < kClasses; ++c) {
             if (c == chosen) cumulative = total;
-            if (dictionary.occupied(c)) total += class_frequency_[scale][c];
+            if (possible(dictionary, c, copies)) total += class_frequency_[scale][c];
         }
         if (total != class_frequency_[scale][chosen]) {
             coder.encode(cumulative, class_frequency_[scale][chosen], total);
             count_class(scale, chosen, total);
         }
     }
+    if (is_copy(index)) return encode_copy(coder, scale, index, *copies);
     const uint32_t total = dictionary.class_total(chosen), frequency = dictionary.count(index);
     coder.encode(dictionary.cumulative(chosen, index), frequency, total);
     tally.add(kElementSyntax, frequency, total);
 }
 
-uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary) {
+uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary,
+                              const Copies* copies) {
     const int scale = dictionary.scale();
     int chosen = 0;
     if (classes_) {
         uint32_t total = 0, occupied = 0;
         for (int c = 0; c < kClasses; ++c)
-            if (dictionary.occupied(c)) {
+            if (possible(dictionary, c, copies)) {
                 total += class_frequency_[scale][c];
                 occupied += 1;
                 chosen = c;
@@ -94,7 +98,7 @@ uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictiona
             const uint32_t target = coder.target(total);
             uint32_t cumulative = 0;
             for (chosen = 0;; ++chosen) {
-                if (!dictionary.occupied(chosen)) continue;
+                if (!possible(dictionary, chosen, copies)) continue;
                 if (cumulative + class_frequency_[scale][chosen] > target) break;
                 cumulative += class_frequency_[scale][chosen];
             }
@@ -102,11 +106,29 @@ uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictiona
             count_class(scale, chosen, total);
         }
     }
+    if (copies && chosen == kDisplacedClass) return decode_copy(coder, scale, *copies);
     const uint32_t total = dictionary.class_total(chosen);
     const auto [index, start] = dictionary.find(chosen, coder.target(total));
     coder.consume(start, dictionary.count(index));
     tally.add(kElementSyntax, dictionary.count(index), total);
     return index;
+}
+
+void Models::encode_copy(RangeEncoder& coder, int scale, uint32_t index, const Copies& copies) {
+    coder.encode(copies.area(index), 1, copies.areas());
+    coder.encode(Copies::place(index), 1, copies.places(scale));
+    tally.add(kElementSyntax, 1, copies.areas());
+    tally.add(kElementSyntax, 1, copies.places(scale));
+}
+
+uint32_t Models::decode_copy(RangeDecoder& coder, int scale, const Copies& copies) {
+    const uint32_t area = coder.target(copies.areas());
+    coder.consume(area, 1);
+    const uint32_t place = coder.target(copies.places(scale));
+    coder.consume(place, 1);
+    tally.add(kElementSyntax, 1, copies.areas());
+    tally.add(kElementSyntax, 1, copies.places(scale));
+    return copies.index(area, place);
 }
 
 }  // namespace mmp

@@ -8,6 +8,7 @@
 
 #include "cpu/entropy/rangecoder.h"
 #include "cpu/entropy/rates.h"
+#include "cpu/trees/copies.h"
 #include "cpu/trees/element_counts.h"
 
 namespace mmp {
@@ -26,9 +27,17 @@ public:
     void encode_flag(RangeEncoder& coder, int scale, int context, int flag);
     int decode_flag(RangeDecoder& coder, int scale, int context);
 
-    // Code the index of an element. The caller counts the use of the element afterwards.
-    void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index);
-    uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary);
+    // Whether a leaf can have an element of class c, or be a copy, which has the class of displaced
+    // blocks. `copies` is null for trees without copies.
+    static bool possible(const ElementCounts& dictionary, int c, const Copies* copies) {
+        return dictionary.occupied(c) ||
+               (c == kDisplacedClass && copies && copies->possible(dictionary.scale()));
+    }
+    // Code the index of an element or copy. The caller counts the use of the element afterwards.
+    void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index,
+                      const Copies* copies = nullptr);
+    uint32_t decode_index(RangeDecoder& coder, const ElementCounts& dictionary,
+                          const Copies* copies = nullptr);
 
     Tally tally;
 
@@ -36,6 +45,8 @@ private:
     void count_flag(int scale, int context, int flag, uint32_t total);
     void count_class(int scale, int c, uint32_t total);
     uint32_t flag_total(int scale, int context) const;
+    void encode_copy(RangeEncoder& coder, int scale, uint32_t index, const Copies& copies);
+    uint32_t decode_copy(RangeDecoder& coder, int scale, const Copies& copies);
 
     int partition_;
     bool classes_;
