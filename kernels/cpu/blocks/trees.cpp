@@ -1,7 +1,6 @@
 #include "cpu/blocks/trees.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace mmp {
 
@@ -63,17 +62,7 @@ void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded
             });
             nodes.clear();
             if (!picture.copies) continue;
-            static const int T = getenv("BT") ? atoi(getenv("BT")) : -1, M = getenv("BM") ? atoi(getenv("BM")) : 0;
-            if (T >= 0) {
-                int lo = 255, hi = 0;
-                for (int y = std::max(0, area.row - M); y < std::min(area.row + 16, decoded.height); ++y)
-                    for (int x = std::max(0, area.column - M); x < std::min(area.column + 16, decoded.width); ++x) {
-                        const int v = decoded.at(y, x)[0];
-                        lo = std::min(lo, v), hi = std::max(hi, v);
-                    }
-                if (hi - lo <= T) continue;
-            }
-            picture.copies->add_area(area.row, area.column);
+            if (!picture.add_copies(area)) continue;
             if (search) search->learn_copies();
         }
 }

@@ -1,10 +1,11 @@
-// Copies: leaves of trees among predicted blocks that repeat a displaced block of the decoded
-// picture. Source: section "Copies" of docs/format/format.md.
+// Copies: leaves of trees among predicted blocks that repeat a block of the decoded picture. Source:
+// section "Copies" of docs/format/format.md.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
-#include <algorithm>
+#include <array>
 #include <utility>
 #include <vector>
 
@@ -29,8 +30,7 @@ public:
     }
 
     // Height and width of the padded picture.
-    Copies(int height, int width, const Tools& tools)
-        : height_(height), width_(width), displaced_blocks_(tools.displaced_blocks) {}
+    Copies(int height, int width, const Tools& tools);
 
     // Whether a leaf of this scale can be a copy.
     bool possible(int scale) const { return !areas_.empty() && takes(scale); }
@@ -40,45 +40,48 @@ public:
     }
     // Number of areas that copies reach.
     uint32_t areas() const { return static_cast<uint32_t>(areas_.size()); }
-    // Number of places in an area.
-    uint32_t places(int scale) const {
-        return static_cast<uint32_t>(kFragmentSize / down(scale)) * across(scale);
-    }
 
-    // Makes the 16x16 area at (row, column) available.
-    void add_area(int row, int column) {
-        newest_ = (newest_ + 1) % kAreaNumbers;
-        if (areas_.size() < kMostAreas) areas_.emplace_back();
-        areas_[newest_ % kMostAreas] = {row, column};
-    }
-    // Index of the copy at a place of an area; areas are counted back from the newest.
+    // Finds the edges of the 16x16 area at (row, column), whose samples are `width` apart in
+    // `samples`. Returns whether it has any: then copies can end in it.
+    bool add_area(int row, int column, const uint8_t* samples);
+
+    // Number of the area in which a copy ends, counted back from the newest.
+    uint32_t area(uint32_t index) const { return (newest_ - number(index)) % kAreaNumbers; }
+
+    // The places of a scale in an area that have edges, in order.
+    class Places {
+    public:
+        uint32_t count() const { return count_; }
+        uint32_t operator[](uint32_t i) const { return places_[i]; }
+        uint32_t rank(uint32_t place) const;
+
+    private:
+        friend Copies;
+        uint32_t count_ = 0;
+        std::array<uint8_t, kMostPlaces> places_;
+    };
+    Places places(int scale, uint32_t area) const;
+
     uint32_t index(uint32_t area, uint32_t place) const {
         return kCopy | (newest_ - area) % kAreaNumbers * kMostPlaces | place;
     }
-    uint32_t area(uint32_t index) const { return (newest_ - number(index)) % kAreaNumbers; }
     static uint32_t place(uint32_t index) { return index % kMostPlaces; }
 
     // Returns row and column of the first sample of a copy.
-    std::pair<int, int> first_sample(int scale, uint32_t index) const {
-        const auto [row, column] = areas_[number(index) % kMostAreas];
-        const int i = static_cast<int>(place(index) / across(scale));
-        const int j = static_cast<int>(place(index) % across(scale));
-        const int height = scale_height(scale), width = scale_width(scale);
-        return {std::clamp(row + (i + 1) * down(scale) - height, 0, height_ - height),
-                std::clamp(column + (j + 1) * right(scale) - width, 0, width_ - width)};
-    }
+    std::pair<int, int> first_sample(int scale, uint32_t index) const;
 
 private:
     static uint32_t number(uint32_t index) { return (index & ~kCopy) / kMostPlaces; }
-    int down(int scale) const { return displaced_step(scale_height(scale), displaced_blocks_); }
-    int right(int scale) const { return displaced_step(scale_width(scale), displaced_blocks_); }
-    uint32_t across(int scale) const {
-        return static_cast<uint32_t>(kFragmentSize / right(scale));
-    }
+    // Row or column of the first sample of place i along a side, from that of the area.
+    int first(int start, int i, int side, int length) const;
 
-    int height_, width_, displaced_blocks_;
+    const int height_, width_, displaced_blocks_, radius_;
     uint32_t newest_ = kAreaNumbers - 1;      // number of the newest area
     std::vector<std::pair<int, int>> areas_;  // first row and column of each area; a ring
+    // One bit for each sample, set at edges; 16 samples of a row are a word. A row of words begins
+    // with a zero.
+    size_t words_;
+    std::vector<uint16_t> edges_;
 };
 
 }  // namespace mmp

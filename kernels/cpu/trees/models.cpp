@@ -115,20 +115,25 @@ uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictiona
 }
 
 void Models::encode_copy(RangeEncoder& coder, int scale, uint32_t index, const Copies& copies) {
+    const Copies::Places places = copies.places(scale, copies.area(index));
     coder.encode(copies.area(index), 1, copies.areas());
-    coder.encode(Copies::place(index), 1, copies.places(scale));
-    tally.add(kElementSyntax, 1, copies.areas());
-    tally.add(kElementSyntax, 1, copies.places(scale));
+    coder.encode(places.rank(Copies::place(index)), 1, places.count());
+    count_copy(copies.areas(), places.count());
 }
 
 uint32_t Models::decode_copy(RangeDecoder& coder, int scale, const Copies& copies) {
     const uint32_t area = coder.target(copies.areas());
     coder.consume(area, 1);
-    const uint32_t place = coder.target(copies.places(scale));
-    coder.consume(place, 1);
-    tally.add(kElementSyntax, 1, copies.areas());
-    tally.add(kElementSyntax, 1, copies.places(scale));
-    return copies.index(area, place);
+    const Copies::Places places = copies.places(scale, area);
+    const uint32_t rank = coder.target(places.count());
+    coder.consume(rank, 1);
+    count_copy(copies.areas(), places.count());
+    return copies.index(area, places[rank]);
+}
+
+void Models::count_copy(uint32_t areas, uint32_t places) {
+    tally.add(kElementSyntax, 1, areas);
+    tally.add(kElementSyntax, 1, places);
 }
 
 }  // namespace mmp

@@ -47,6 +47,7 @@ private:
     uint32_t flag_total(int scale, int context) const;
     void encode_copy(RangeEncoder& coder, int scale, uint32_t index, const Copies& copies);
     uint32_t decode_copy(RangeDecoder& coder, int scale, const Copies& copies);
+    void count_copy(uint32_t areas, uint32_t places);
 
     int partition_;
     bool classes_;

@@ -119,6 +119,11 @@ public:
     // Marks a rectangle as not covered by leaves.
     void mark_no_leaf(int row, int column, int height, int width);
 
+    // Lets copies end in the 16x16 area of a fragment, if it has edges; returns whether it has.
+    bool add_copies(const Fragment& fragment) {
+        return copies->add_area(fragment.row, fragment.column, samples_.get());
+    }
+
     // Copies the samples of a fragment from a picture with the same padded width, for learn().
     void take(const Fragment& fragment, const uint8_t* samples);
 

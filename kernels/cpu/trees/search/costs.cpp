@@ -27,8 +27,7 @@ void Costs::refresh_classes(int scale) {
     const Copies* copies = picture_.copies.get();
     const bool copied = copies && copies->possible(scale);
     ClassCosts &costs = class_costs_[scale], &copy_costs = copy_costs_[scale];
-    const int64_t copy_rate =
-        copied ? int64_t{rates_[copies->areas()]} + rates_[copies->places(scale)] : 0;
+    const int32_t copy_rate = copied ? rates_[copies->areas()] : 0;
     costs.uniform = options_.log2_rates || !picture_.tools.index_classes;
     if (options_.log2_rates) {
         costs.class_cost[0] = costs.smallest = cost_of(rates_[dictionary.size()]);

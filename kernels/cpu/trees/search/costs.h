@@ -34,8 +34,10 @@ public:
 
     // Part of an index's cost that depends on the element's count; its class costs extra.
     int32_t own(int scale, uint32_t element) const;
+    // Part of a copy's cost that depends on the number of places in its area.
+    int32_t place(uint32_t places) const { return cost_of(rates_[places]); }
     const ClassCosts& by_class(int scale) const { return class_costs_[scale]; }
-    // Costs of copies of this scale, if copies are possible.
+    // Cost of the class and the area of a copy of this scale, if copies are possible.
     const ClassCosts& of_copies(int scale) const { return copy_costs_[scale]; }
     int32_t index(int scale, uint32_t element) const {
         const ClassCosts& costs = class_costs_[scale];

@@ -13,7 +13,7 @@ TreeSearch::TreeSearch(const Picture& picture, const Costs& costs,
     for (Segment& segment : segments_) segment.budget = -1;
     if (!picture.copies) return;
     for (int scale = 0; scale < kScales; ++scale) {
-        copies_.push_back({nullptr, 0, SearchIndex(scale, kernel.layout), {}});
+        copies_.push_back({nullptr, 0, SearchIndex(scale, kernel.layout), {}, {}});
         if (!picture.dictionaries[scale] || !picture.copies->takes(scale)) continue;
         copies_[scale].known =
             std::make_unique<Dictionary>(scale, picture.tools, SIZE_MAX, arena_);
@@ -28,29 +28,40 @@ void TreeSearch::learn_copies() {
 }
 
 void TreeSearch::learn_copies(int scale) {
-    auto& [known, constants, index, copies] = copies_[scale];
+    FoundCopies& found = copies_[scale];
+    const Copies& copies = *picture_.copies;
     const int height = scale_height(scale), width = scale_width(scale);
-    const uint32_t places = picture_.copies->places(scale);
+    const Copies::Places places = copies.places(scale, 0);
     Candidates candidates;
-    for (uint32_t place = 0; place < places; ++place) {
-        const auto [first, stride] =
-            picture_.copy_samples(scale, picture_.copies->index(0, place));
+    for (uint32_t i = 0; i < places.count(); ++i) {
+        const auto [first, stride] = picture_.copy_samples(scale, copies.index(0, places[i]));
         uint8_t* const samples = candidates.samples + candidates.count * height * width;
         for (int row = 0; row < height; ++row)
             std::copy_n(first + row * stride, width, samples + row * width);
         candidates.origin[candidates.count++] = kDisplacedClass;
-        if (candidates.count < Candidates::kMost && place + 1 < places) continue;
-        const uint32_t first_place = place + 1 - candidates.count;
-        const int count = candidates.count;
-        known->insert(candidates);
-        for (int i = 0; i < count; ++i) {
-            if (candidates.index[i] == kNoIndex) continue;
-            const uint32_t element = candidates.index[i] - constants;
-            if (element == copies.size()) copies.emplace_back();
-            copies[element] = picture_.copies->index(0, first_place + i);
-            index.put(element, known->element(candidates.index[i]), 0, 0);
+        if (candidates.count < Candidates::kMost && i + 1 < places.count()) continue;
+        const uint32_t start = i + 1 - candidates.count;
+        found.known->insert(candidates);
+        for (uint32_t k = start; k <= i; ++k) {
+            const uint32_t number = candidates.index[k - start];
+            if (number == kNoIndex) continue;
+            const uint32_t element = number - found.constants;
+            if (element == found.copies.size()) {
+                found.copies.emplace_back();
+                found.places.emplace_back();
+            }
+            found.copies[element] = copies.index(0, places[k]);
+            found.places[element] = places.count();
+            found.index.put(element, found.known->element(number), 0, costs_.place(places.count()));
         }
     }
+}
+
+void TreeSearch::weigh() {
+    for (const int scale : costs_.scales()) used(scale, 0, true);
+    for (FoundCopies& found : copies_)
+        for (uint32_t i = 0; i < found.places.size(); ++i)
+            found.index.update(i, 0, costs_.place(found.places[i]));
 }
 
 void TreeSearch::added(int scale, uint32_t element) {

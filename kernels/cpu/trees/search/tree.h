@@ -33,6 +33,8 @@ public:
     // Updates the cost of an element after its use; `all_changed` is the result of
     // ElementCounts::use().
     void used(int scale, uint32_t element, bool all_changed);
+    // Updates all costs after lambda changed.
+    void weigh();
 
     // Finds the tree of least cost for 16x16 samples; nodes in coding order.
     void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
@@ -77,7 +79,8 @@ private:
         std::unique_ptr<Dictionary> known;  // refuses copies that are redundant
         uint32_t constants;  // number of elements of a new dictionary, which are no copies
         SearchIndex index;  // of the elements after these
-        std::vector<uint32_t> copies;  // index of the copy, by element after these
+        // By element after these: index of the copy, number of places in its area.
+        std::vector<uint32_t> copies, places;
     };
 
     std::vector<SearchIndex> indexes_;  // by scale
