@@ -1,13 +1,13 @@
 #include "cpu/trees/copies.h"
 
 #include <algorithm>
-#include <cstdlib>
 
 namespace mmp {
 
 namespace {
 
-const int kT = getenv("BT") ? atoi(getenv("BT")) : 4;
+// Factor of the squared difference of two samples at an edge, which exceeds the radius.
+constexpr int kEdge = 4;
 
 }  // namespace
 
@@ -20,7 +20,7 @@ Copies::Copies(int height, int width, const Tools& tools)
       edges_(words_ * height) {}
 
 bool Copies::add_area(int row, int column, const uint8_t* samples) {
-    const auto edge = [&](int a, int b) { return kT * (a - b) * (a - b) > radius_; };
+    const auto edge = [&](int a, int b) { return kEdge * (a - b) * (a - b) > radius_; };
     bool any = false;
     for (int y = row; y < std::min(row + kFragmentSize, height_); ++y) {
         const uint8_t* line = samples + size_t(y) * width_;
