@@ -111,6 +111,8 @@ class BlockTrees:
             area = row, column = fragment.row + down, fragment.column + right
             nodes = [node for place, tree in trees if place.area == area for node in tree]
             coded = samples[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
+            if not coded.size:  # the area lies outside of the picture
+                continue
             learn(self.dictionaries, nodes, coded, self.tools)
             if self.copies:
                 self._learn_copies(nodes, coded)

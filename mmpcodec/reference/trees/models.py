@@ -48,9 +48,7 @@ class Models:
         allowed[list(allowed_flags(scale, self.tools.partition))] = True
         return np.where(allowed, self.flag_frequency[context, scale.number], 0)
 
-    def class_frequencies(
-        self, dictionary: Dictionary, copies: Copies | None = None
-    ) -> np.ndarray:
+    def class_frequencies(self, dictionary: Dictionary, copies: Copies | None = None) -> np.ndarray:
         """Return the frequencies of the classes that a leaf can have.
 
         Parameters

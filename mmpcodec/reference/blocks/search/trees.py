@@ -22,7 +22,6 @@ from mmpcodec.reference.trees.costs import (
     segments_of,
 )
 from mmpcodec.reference.trees.dictionary import DISPLACED_CLASS, Dictionary
-from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, Scale
 from mmpcodec.reference.trees.segments import Node
 from mmpcodec.reference.trees.tree import OptimalTrees
@@ -87,9 +86,7 @@ class CopySearch:
                 continue
             rate = LOG2[found.copies.area_count]
             if rate_model != "log2":
-                frequencies = self.models.class_frequencies(
-                    trees.dictionaries[scale], found.copies
-                )
+                frequencies = self.models.class_frequencies(trees.dictionaries[scale], found.copies)
                 rate += LOG2[frequencies.sum()] - LOG2[frequencies[DISPLACED_CLASS]]
             own = lagrangian(rate, lambda_fixed) + lagrangian(
                 LOG2[np.array(found.places)], lambda_fixed
