@@ -1,6 +1,9 @@
 #include "cpu/trees/copies.h"
 
 #include <algorithm>
+#include <cstring>
+
+#include "cpu/runtime/simd.h"
 
 namespace mmp {
 
@@ -9,28 +12,43 @@ namespace {
 // Factor of the squared difference of two samples at an edge, which exceeds the radius.
 constexpr int kEdge = 4;
 
+uint8_t smooth(int radius) {
+    int gap = 0;
+    while (gap < 255 && kEdge * (gap + 1) * (gap + 1) <= radius) ++gap;
+    return static_cast<uint8_t>(gap);
+}
+
+MMP_INLINE Bytes16 gap(Bytes16 a, Bytes16 b) { return (a > b ? a : b) - (a > b ? b : a); }
+
 }  // namespace
 
 Copies::Copies(int height, int width, const Tools& tools)
     : height_(height),
       width_(width),
       displaced_blocks_(tools.displaced_blocks),
-      radius_(tools.redundancy_radius),
+      smooth_(smooth(tools.redundancy_radius)),
       words_(1 + size_t(width + kFragmentSize - 1) / kFragmentSize),
       edges_(words_ * height) {}
 
 bool Copies::add_area(int row, int column, const uint8_t* samples) {
-    const auto edge = [&](int a, int b) { return kEdge * (a - b) * (a - b) > radius_; };
-    bool any = false;
+    const int columns = std::min(kFragmentSize, width_ - column);
+    const size_t before = column > 0;
+    uint32_t any = 0;
     for (int y = row; y < std::min(row + kFragmentSize, height_); ++y) {
-        const uint8_t* line = samples + size_t(y) * width_;
-        const uint8_t* above = y ? line - width_ : line;
-        uint32_t bits = 0;
-        for (int x = column; x < std::min(column + kFragmentSize, width_); ++x)
-            bits |= uint32_t{edge(line[x], above[x]) || edge(line[x], line[x ? x - 1 : 0])}
-                    << (x - column);
+        const uint8_t* const line = samples + size_t(y) * width_ + column;
+        uint8_t own[kFragmentSize + 1] = {}, above[kFragmentSize] = {};
+        std::memcpy(own + 1, line, columns);
+        std::memcpy(above, y ? line - width_ : line, columns);
+        own[0] = *(line - before);
+        Bytes16 here, left, up;
+        std::memcpy(&left, own, sizeof left);
+        std::memcpy(&here, own + 1, sizeof here);
+        std::memcpy(&up, above, sizeof up);
+        const Bytes16 down = gap(here, up), right = gap(here, left);
+        const uint32_t bits =
+            lane_bits((down > right ? down : right) > smooth_) & ((1u << columns) - 1);
         edges_[y * words_ + 1 + column / kFragmentSize] = static_cast<uint16_t>(bits);
-        any |= bits != 0;
+        any |= bits;
     }
     if (!any) return false;
     newest_ = (newest_ + 1) % kAreaNumbers;

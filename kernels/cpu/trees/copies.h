@@ -75,7 +75,8 @@ private:
     // Row or column of the first sample of place i along a side, from that of the area.
     int first(int start, int i, int side, int length) const;
 
-    const int height_, width_, displaced_blocks_, radius_;
+    const int height_, width_, displaced_blocks_;
+    const uint8_t smooth_;  // largest difference of two samples that is no edge
     uint32_t newest_ = kAreaNumbers - 1;      // number of the newest area
     std::vector<std::pair<int, int>> areas_;  // first row and column of each area; a ring
     // One bit for each sample, set at edges; 16 samples of a row are a word. A row of words begins

@@ -66,13 +66,10 @@ void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, 
     const int scale = dictionary.scale();
     const int chosen = is_copy(index) ? kDisplacedClass : dictionary.element_class(index);
     if (classes_) {
-        uint32_t cumulative = 0, total = 0;
-        for (int c = 0; c < kClasses; ++c) {
-            if (c == chosen) cumulative = total;
-            if (possible(dictionary, c, copies)) total += class_frequency_[scale][c];
-        }
-        if (total != class_frequency_[scale][chosen]) {
-            coder.encode(cumulative, class_frequency_[scale][chosen], total);
+        const auto [frequency, total] = classes(dictionary, copies);
+        if (total != frequency[chosen]) {
+            const auto first = frequency.begin();
+            coder.encode(std::accumulate(first, first + chosen, 0u), frequency[chosen], total);
             count_class(scale, chosen, total);
         }
     }
@@ -87,22 +84,14 @@ uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictiona
     const int scale = dictionary.scale();
     int chosen = 0;
     if (classes_) {
-        uint32_t total = 0, occupied = 0;
-        for (int c = 0; c < kClasses; ++c)
-            if (possible(dictionary, c, copies)) {
-                total += class_frequency_[scale][c];
-                occupied += 1;
-                chosen = c;
-            }
-        if (occupied > 1) {
+        const auto [frequency, total] = classes(dictionary, copies);
+        while (!frequency[chosen]) ++chosen;
+        if (frequency[chosen] != total) {
             const uint32_t target = coder.target(total);
             uint32_t cumulative = 0;
-            for (chosen = 0;; ++chosen) {
-                if (!possible(dictionary, chosen, copies)) continue;
-                if (cumulative + class_frequency_[scale][chosen] > target) break;
-                cumulative += class_frequency_[scale][chosen];
-            }
-            coder.consume(cumulative, class_frequency_[scale][chosen]);
+            for (chosen = 0; cumulative + frequency[chosen] <= target; ++chosen)
+                cumulative += frequency[chosen];
+            coder.consume(cumulative, frequency[chosen]);
             count_class(scale, chosen, total);
         }
     }

@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <array>
+#include <numeric>
 
 #include "cpu/entropy/rangecoder.h"
 #include "cpu/entropy/rates.h"
@@ -27,11 +28,21 @@ public:
     void encode_flag(RangeEncoder& coder, int scale, int context, int flag);
     int decode_flag(RangeDecoder& coder, int scale, int context);
 
-    // Whether a leaf can have an element of class c, or be a copy, which has the class of displaced
-    // blocks. `copies` is null for trees without copies.
-    static bool possible(const ElementCounts& dictionary, int c, const Copies* copies) {
-        return dictionary.occupied(c) ||
-               (c == kDisplacedClass && copies && copies->possible(dictionary.scale()));
+    // The frequencies of the classes that a leaf can have, 0 for others. Copies have the class of
+    // displaced blocks; `copies` is null for trees without copies.
+    struct Classes {
+        std::array<uint32_t, kClasses> frequency;
+        uint32_t total;
+    };
+    Classes classes(const ElementCounts& dictionary, const Copies* copies) const {
+        const int scale = dictionary.scale();
+        Classes result;
+        for (int c = 0; c < kClasses; ++c)
+            result.frequency[c] = dictionary.occupied(c) ? class_frequency_[scale][c] : 0;
+        if (copies && copies->possible(scale))
+            result.frequency[kDisplacedClass] = class_frequency_[scale][kDisplacedClass];
+        result.total = std::accumulate(result.frequency.begin(), result.frequency.end(), 0u);
+        return result;
     }
     // Code the index of an element or copy. The caller counts the use of the element afterwards.
     void encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index,

@@ -36,10 +36,8 @@ void Costs::refresh_classes(int scale) {
         return;
     }
     const int classes = costs.uniform ? 1 : kClasses;
-    uint32_t total = 0;
-    for (int c = 0; c < classes; ++c)
-        if (Models::possible(dictionary, c, copies))
-            total += picture_.models.class_frequency(scale, c);
+    const uint32_t total = costs.uniform ? picture_.models.class_frequency(scale, 0)
+                                         : picture_.models.classes(dictionary, copies).total;
     costs.smallest = kEmptyLaneCost;
     if (copied) {
         const int32_t class_rate =
