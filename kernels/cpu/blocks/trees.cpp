@@ -61,9 +61,7 @@ void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded
                 });
             });
             nodes.clear();
-            if (!picture.copies) continue;
-            if (!picture.add_copies(area)) continue;
-            if (search) search->learn_copies();
+            if (picture.copies && picture.add_copies(area) && search) search->learn_copies();
         }
 }
 

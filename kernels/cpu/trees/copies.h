@@ -1,5 +1,5 @@
-// Copies: leaves of trees among predicted blocks that repeat a block of the decoded picture. Source:
-// section "Copies" of docs/format/format.md.
+// Copies: leaves of trees among predicted blocks that repeat a block of the decoded picture.
+// Source: section "Copies" of docs/format/format.md.
 #pragma once
 
 #include <stddef.h>
