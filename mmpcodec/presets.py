@@ -53,7 +53,9 @@ _TEXT = TreeTools(
 _PRESETS: dict[str, Tools] = {
     "photo": _PHOTO,
     "text": _TEXT,
-    "mixed": replace(_PHOTO, fragment_size=32, trees=replace(_TEXT, post_filter=False)),
+    "mixed": replace(
+        _PHOTO, fragment_size=32, trees=replace(_TEXT, copy_radius=1, post_filter=False)
+    ),
     "lossless": LosslessTools(),
     "plain": TreeTools(),
     "classic": TreeTools(

@@ -9,7 +9,7 @@ from independent.arithmetic import limited, padded, trunc
 from independent.modes import factor
 from independent.rangecoder import BinaryModels
 from independent.transforms import trained_transform, transform, weighted
-from independent.trees import Trees
+from independent.trees import Copies, Trees
 
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
@@ -49,6 +49,8 @@ class Blocks:
         if tools["initial states"]:
             self.models.models, self.mode_frequencies = initial_states(tools, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
+        if self.trees and tools["displaced blocks"] and tools["index classes"]:
+            self.trees.copies = Copies(self.picture, tools)
 
     def fragment(self, y0, x0):
         size = self.tools["fragment size"]
@@ -62,12 +64,13 @@ class Blocks:
         self.block(y0, x0, bits, bits)
         if not self.trees:
             return
-        nodes = self.trees.split_nodes
+        nodes, copied = self.trees.split_nodes, self.trees.copied
         for y in range(y0, min(y0 + size, self.height), 16):
             for x in range(x0, min(x0 + size, self.width), 16):
-                self.trees.split_nodes = [
-                    node for node in nodes if node[0] // 16 == y // 16 and node[1] // 16 == x // 16
-                ]
+                self.trees.split_nodes, self.trees.copied = (
+                    [node for node in all_ if node[0] // 16 == y // 16 and node[1] // 16 == x // 16]
+                    for all_ in (nodes, copied)
+                )
                 self.trees.learn(y, x)
 
     def step_change(self, i, j):

@@ -1,4 +1,4 @@
-"""Sections Fragments to Displaced blocks of the text, less Blocks."""
+"""Sections Fragments to Displaced blocks, and Copies."""
 
 import numpy as np
 from independent.arithmetic import padded
@@ -24,6 +24,8 @@ class Trees:
         self.tools = tools
         self.leaf = np.full((*picture.shape, 2), -1)  # (n, m) of the leaf over each sample
         self.split_nodes = []  # (y, x, n, m) in the order of decoding, till they are learned from
+        self.copies = None  # of trees among blocks
+        self.copied = []  # (y, x, n, m) of the leaves that are copies, till they are learned from
         self.flag_frequencies = {}
         self.dictionaries = {
             (n, m): Dictionary(n, m, tools) for n in range(5) for m in range(5) if self.occurs(n, m)
@@ -38,7 +40,10 @@ class Trees:
         flag = self.flag(y, x, n, m, y0, x0)
         if flag == 0:
             # Residual: e + 128 - 128 is from 0 to 255 without a limit
-            self.picture[y : y + h, x : x + w] = self.dictionaries[n, m].index(self.coder)
+            block = self.dictionaries[n, m].index(self.coder, self.copies)
+            self.picture[y : y + h, x : x + w] = block
+            if self.dictionaries[n, m].copied:
+                self.copied.append((y, x, n, m))
             self.leaf[y : y + h, x : x + w] = n, m
             return
         self.split_nodes.append((y, x, n, m))
@@ -84,7 +89,13 @@ class Trees:
                     element = scale_transform(block, 16 >> n1, 16 >> m1)
                     dictionary.insert(element, m + 5 * n)
         self.split_nodes = []
-        if self.tools["displaced blocks"]:
+        if self.copies:
+            for y, x, n, m in self.copied:
+                block = self.picture[y : y + (16 >> n), x : x + (16 >> m)]
+                self.dictionaries[n, m].insert(block.copy(), 52)
+            self.copied = []
+            self.copies.area(y0, x0)
+        elif self.tools["displaced blocks"]:
             self.displaced_blocks(y0, x0)
 
     def displaced_blocks(self, y0, x0):
@@ -102,6 +113,45 @@ class Trees:
                         dictionary.insert(self.picture[y : y + h, x : x + w].copy(), 51)
 
 
+class Copies:
+    def __init__(self, picture, tools):
+        self.picture = picture
+        self.tools = tools
+        self.edges = np.zeros(picture.shape, bool)
+        self.areas = []  # first row and column of those with edges
+
+    def area(self, y0, x0):
+        h, w = self.picture.shape
+        for y in range(y0, min(y0 + 16, h)):
+            for x in range(x0, min(x0 + 16, w)):
+                for above in ((y - 1, x), (y, x - 1)):
+                    if min(above) >= 0:
+                        difference = self.picture[y, x] - self.picture[above]
+                        self.edges[y, x] |= 4 * difference**2 > self.tools["redundancy radius"]
+        if self.edges[y0 : y0 + 16, x0 : x0 + 16].any():
+            self.areas.append((y0, x0))
+
+    def exist(self, n, m):
+        h, w = 16 >> n, 16 >> m
+        fits = h <= self.picture.shape[0] and w <= self.picture.shape[1]
+        return h >= 4 and w >= 4 and h * w <= 128 and fits and len(self.areas) > 0
+
+    def block(self, coder, n, m):
+        h, w = 16 >> n, 16 >> m
+        v = self.tools["displaced blocks"]
+        newest = self.areas[-65536:]
+        y0, x0 = newest[-1 - coder.symbol([1] * len(newest))]
+        places = []
+        for bottom in range(max(1, h >> v), 17, max(1, h >> v)):
+            for right in range(max(1, w >> v), 17, max(1, w >> v)):
+                y = min(max(y0 + bottom - h, 0), self.picture.shape[0] - h)
+                x = min(max(x0 + right - w, 0), self.picture.shape[1] - w)
+                if self.edges[y : y + h, x : x + w].any():
+                    places.append((y, x))
+        y, x = places[coder.symbol([1] * len(places))]
+        return self.picture[y : y + h, x : x + w]
+
+
 class Dictionary:
     def __init__(self, n, m, tools):
         self.n, self.m = n, m
@@ -113,6 +163,7 @@ class Dictionary:
         self.cells = {}  # by their names, lists of indices
         self.class_frequencies = [1] * 53
         self.first = 0
+        self.copied = False  # whether the latest index was that of a copy
         for i in range(256):
             element = np.full((16 >> n, 16 >> m), i, np.int64)
             if i == 128 or not self.redundant(element):
@@ -173,9 +224,12 @@ class Dictionary:
     def members(self, c):
         return [index for index, k in enumerate(self.classes) if k == c]
 
-    def index(self, coder):
-        """Decodes the index of an element and gives the element."""
-        classes = sorted(set(self.classes))
+    def index(self, coder, copies):
+        """Decodes the index of an element or copy and gives its samples."""
+        classes = set(self.classes)
+        if copies and copies.exist(self.n, self.m):
+            classes.add(51)
+        classes = sorted(classes)
         c = classes[0]
         if len(classes) > 1:
             frequencies = [self.class_frequencies[k] for k in classes]
@@ -183,6 +237,9 @@ class Dictionary:
             self.class_frequencies[c] += 1
             if sum(frequencies) + 1 > LIMIT:
                 self.class_frequencies = [(g + 1) >> 1 for g in self.class_frequencies]
+        self.copied = copies is not None and c == 51
+        if self.copied:
+            return copies.block(coder, self.n, self.m)
         members = self.members(c)
         index = members[coder.symbol([self.counts[k] for k in members])]
         # Use

@@ -5,7 +5,11 @@
 namespace mmp {
 
 BlockTrees::BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team)
-    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {}
+    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {
+    if (Copies::allowed(tools))
+        picture.copies =
+            std::make_unique<Copies>(picture.padded_height, picture.padded_width, tools);
+}
 
 void BlockTrees::encode(RangeEncoder& coder, const BlockPlace& block,
                         const std::vector<Node>& nodes) {
@@ -26,11 +30,11 @@ void BlockTrees::build(const BlockPlace& block, const std::vector<Node>& nodes,
     const int left = block.column - area_start(block.column);
     for (const Node& node : nodes) {
         if (node.flag != kLeaf) continue;
-        const uint8_t* element = picture.dictionaries[node.scale]->element(node.index);
+        const auto [samples, stride] = picture.leaf_samples(node);
         const int height = scale_height(node.scale), width = scale_width(node.scale);
         uint8_t* first = out + (node.top() - top) * block.width() + node.left() - left;
         for (int i = 0; i < height; ++i)
-            std::copy_n(element + i * width, width, first + i * block.width());
+            std::copy_n(samples + i * stride, width, first + i * block.width());
     }
 }
 
@@ -57,6 +61,7 @@ void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded
                 });
             });
             nodes.clear();
+            if (picture.copies && picture.add_copies(area) && search) search->learn_copies();
         }
 }
 

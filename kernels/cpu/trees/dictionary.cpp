@@ -109,6 +109,7 @@ void Dictionary::put(uint32_t index, const uint8_t* samples, const Look& look, i
         restart(index, c);
     table_.add(index, look.hash);
     if (radius_) cells_.add(index, look.parts);
+    if (index == cell_of_.size()) cell_of_.emplace_back();
     cell_of_[index] = look.parts.cell;
 }
 
@@ -155,9 +156,8 @@ Dictionary::Dictionary(int scale, const Tools& tools, size_t capacity, Arena& ar
       radius_(scale == kPixelScale ? 0 : tools.redundancy_radius),
       arena_(arena),
       chunk_log2_(kChunkBytesLog2 - area_log2(scale)),
-      table_(std::min<size_t>(capacity, tools.dictionary_limit), arena),
-      cells_(reach_of(radius_, scale), arena),
-      cell_of_(arena.zeros<uint8_t>(std::min<size_t>(capacity, tools.dictionary_limit))) {
+      table_(arena),
+      cells_(reach_of(radius_, scale), arena) {
     Candidates constants;
     for (int level = 0; level < kGreyLevels; ++level) {
         std::fill_n(constants.samples + constants.count * area_, area_, static_cast<uint8_t>(level));

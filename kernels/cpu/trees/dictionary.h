@@ -59,7 +59,7 @@ private:
     std::vector<uint8_t*> chunks_;  // samples of the elements; chunks never move
     ElementTable table_;
     Cells cells_;
-    uint8_t* cell_of_;  // cell number by index
+    std::vector<uint8_t> cell_of_;  // cell number by index
 };
 
 }  // namespace mmp

@@ -26,12 +26,8 @@ ElementCounts::ElementCounts(int scale, const Tools& tools, size_t capacity, Are
       increment_(tools.index_classes ? 2 : 1),
       limit_(tools.dictionary_limit) {
     capacity = std::min<size_t>(capacity, limit_);
-    const size_t blocks = (capacity + kBlock - 1) / kBlock;
     groups_ = static_cast<uint32_t>((capacity + kGroup - 1) / kGroup);
-    class_ = arena.zeros<uint8_t>(blocks * kBlock);
-    count_ = arena.zeros<uint32_t>(blocks * kBlock);
     group_total_ = arena.zeros<uint32_t>(size_t{classes_} * groups_);
-    block_total_ = arena.zeros<uint32_t>(blocks * classes_);
 }
 
 // Moves an element with its count to class c.
@@ -72,7 +68,7 @@ MMP_SIMD_LEVELS uint32_t ElementCounts::cumulative(int c, uint32_t index) const 
         sum += *group++;
     for (; i + kBlock <= index; i += kBlock) sum += block_total_[i / kBlock * classes_ + c];
     for (; i + kPiece <= index; i += kPiece)
-        sum += sum_of_class<kPiece>(class_ + i, count_ + i, c);
+        sum += sum_of_class<kPiece>(&class_[i], &count_[i], c);
     for (; i < index; ++i) sum += class_[i] == c ? count_[i] : 0;
     return sum;
 }
@@ -86,7 +82,7 @@ MMP_SIMD_LEVELS std::pair<uint32_t, uint32_t> ElementCounts::find(int c, uint32_
          start + *block <= target; block += classes_, index += kBlock)
         start += *block;
     for (;; index += kPiece) {
-        const uint32_t piece = sum_of_class<kPiece>(class_ + index, count_ + index, c);
+        const uint32_t piece = sum_of_class<kPiece>(&class_[index], &count_[index], c);
         if (start + piece > target) break;
         start += piece;
     }

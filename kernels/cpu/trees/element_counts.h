@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <utility>
+#include <vector>
 
 #include "cpu/runtime/arena.h"
 #include "cpu/runtime/simd.h"
@@ -38,7 +39,10 @@ public:
     uint32_t largest_count(int c) const { return largest_count_[c]; }
 
     // Adds an element of class c that was never used.
-    void add(int c) { begin(size_++, c); }
+    void add(int c) {
+        if (size_ == count_.size()) add_block();
+        begin(size_++, c);
+    }
 
     // Makes all present elements permanent: replacement skips them.
     void keep_all() { start_ = hand_ = size(); }
@@ -102,6 +106,11 @@ private:
         add_to_totals(index, 1);
         largest_count_[c] = std::max(largest_count_[c], 1u);
     }
+    void add_block() {
+        class_.resize(count_.size() + kBlock);
+        count_.resize(class_.size());
+        block_total_.resize(block_total_.size() + classes_);
+    }
     void add_count(uint32_t index, int64_t amount);
     void move(uint32_t index, int c);
     void halve(int c);
@@ -112,10 +121,10 @@ private:
     uint32_t increment_, limit_, groups_;
     uint32_t size_ = 0;
     uint32_t start_ = 0, hand_ = 0;  // permanent elements; next element replacement tests
-    uint8_t* class_;
-    uint32_t* count_;
+    std::vector<uint8_t> class_;  // by element; classes and counts are those of whole blocks
+    std::vector<uint32_t> count_;
+    std::vector<uint32_t> block_total_;  // sums of counts by block of elements, then by class
     uint32_t* group_total_;  // sums of counts by class, then by group of elements
-    uint32_t* block_total_;  // sums of counts by block of elements, then by class
     std::array<uint32_t, kClasses> class_size_{}, class_total_{}, largest_count_{};
 };
 

@@ -1,30 +1,21 @@
 #include "cpu/trees/element_table.h"
 
-#include <algorithm>
-#include <bit>
-
 namespace mmp {
 
 namespace {
 
-// Number of buckets of a new table: small enough to save memory, large enough to double at most
-// twice before its dictionary is full.
-size_t first_buckets(size_t capacity, size_t lanes) {
-    return std::bit_ceil(std::max<size_t>(2 * capacity / lanes / 4, 16));
-}
+// Number of buckets of a new table, and by how much a full one grows.
+constexpr size_t kFirstBuckets = 64, kGrowth = 4;
 
 }  // namespace
 
-ElementTable::ElementTable(size_t capacity, Arena& arena)
-    : arena_(arena),
-      mask_(first_buckets(capacity, kLanes) - 1),
-      buckets_(arena.zeros<Bucket>(mask_ + 1)),
-      hashes_(arena.zeros<uint32_t>(capacity)) {}
+ElementTable::ElementTable(Arena& arena)
+    : arena_(arena), mask_(kFirstBuckets - 1), buckets_(arena.zeros<Bucket>(kFirstBuckets)) {}
 
 void ElementTable::grow() {
-    mask_ = 2 * mask_ + 1;
+    mask_ = kGrowth * (mask_ + 1) - 1;
     buckets_ = arena_.zeros<Bucket>(mask_ + 1);
-    for (uint32_t index = 0; index + 1 < size_; ++index) put(index, hashes_[index]);
+    for (uint32_t index = 0; index + 1 < hashes_.size(); ++index) put(index, hashes_[index]);
 }
 
 void ElementTable::fill(size_t gap, int lane) {

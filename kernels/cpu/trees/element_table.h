@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <vector>
+
 #include "cpu/runtime/arena.h"
 #include "cpu/runtime/simd.h"
 
@@ -12,7 +14,7 @@ namespace mmp {
 
 class ElementTable {
 public:
-    ElementTable(size_t capacity, Arena& arena);
+    explicit ElementTable(Arena& arena);
 
     MMP_INLINE void prefetch(uint32_t hash) const { __builtin_prefetch(&buckets_[home(hash)]); }
 
@@ -38,9 +40,9 @@ public:
 
     // Adds an element with index below 2^16: the next index, or one that was removed.
     MMP_INLINE void add(uint32_t index, uint32_t hash) {
+        if (index == hashes_.size()) hashes_.emplace_back();
         hashes_[index] = hash;
-        size_ += index == size_;
-        if (2 * size_ > kLanes * (mask_ + 1)) grow();
+        if (2 * hashes_.size() > kLanes * (mask_ + 1)) grow();
         put(index, hash);
     }
     MMP_INLINE void remove(uint32_t index) {
@@ -91,14 +93,13 @@ private:
     // After a removal, moves an element from a following bucket to the free lane if it belongs
     // there.
     void fill(size_t bucket, int lane);
-    // Doubles the number of buckets and inserts all elements again except the last one.
+    // Makes the table larger and inserts all elements again except the last one.
     void grow();
 
     Arena& arena_;
     size_t mask_;  // number of buckets, a power of 2, - 1
     Bucket* buckets_;
-    size_t size_ = 0;
-    uint32_t* hashes_;  // hashes by index
+    std::vector<uint32_t> hashes_;  // by index
 };
 
 }  // namespace mmp

@@ -40,9 +40,10 @@ void Picture::learn_width(const Fragment& fragment, int m, const std::vector<Nod
                           const Listener* listener) {
     Candidates waiting[kLevels];  // by height number n
     learn_splits(m, nodes, waiting, listener);
+    if (copies) learn_copies(m, nodes, waiting, listener);
     for (int n = 0; n < kLevels; ++n) {
         const int scale = scale_number(n, m);
-        if (tools.displaced_blocks && dictionaries[scale] && takes_displaced(scale))
+        if (!copies && tools.displaced_blocks && dictionaries[scale] && takes_displaced(scale))
             learn_displaced(fragment, scale, waiting[n], listener);
         if (waiting[n].count) insert(scale, waiting[n], listener);
     }
@@ -64,6 +65,19 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, Candidates* wa
             waiting[n].origin[waiting[n].count++] = static_cast<uint8_t>(node.scale);
         }
         rescale(&coded_[node.top() * kFragmentSize + node.left()], node.scale, m, targets);
+    }
+}
+
+void Picture::learn_copies(int m, const std::vector<Node>& nodes, Candidates* waiting,
+                           const Listener* listener) {
+    for (const Node& node : nodes) {
+        if (node.flag != kLeaf || !is_copy(node.index) || scale_m(node.scale) != m) continue;
+        Candidates& copied = waiting[scale_n(node.scale)];
+        if (copied.count == Candidates::kMost) insert(node.scale, copied, listener);
+        copy_rows(&coded_[node.top() * kFragmentSize + node.left()], kFragmentSize,
+                  scale_height(node.scale), scale_width(node.scale),
+                  copied.samples + copied.count * scale_area(node.scale));
+        copied.origin[copied.count++] = used_class(kDisplacedClass);
     }
 }
 

@@ -61,52 +61,68 @@ int Models::decode_flag(RangeDecoder& coder, int scale, int context) {
     return flag;
 }
 
-void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index) {
-    const int scale = dictionary.scale(), chosen = dictionary.element_class(index);
+void Models::encode_index(RangeEncoder& coder, const ElementCounts& dictionary, uint32_t index,
+                          const Copies* copies) {
+    const int scale = dictionary.scale();
+    const int chosen = is_copy(index) ? kDisplacedClass : dictionary.element_class(index);
     if (classes_) {
-        uint32_t cumulative = 0, total = 0;
-        for (int c = 0; c < kClasses; ++c) {
-            if (c == chosen) cumulative = total;
-            if (dictionary.occupied(c)) total += class_frequency_[scale][c];
-        }
-        if (total != class_frequency_[scale][chosen]) {
-            coder.encode(cumulative, class_frequency_[scale][chosen], total);
+        const auto [frequency, total] = classes(dictionary, copies);
+        if (total != frequency[chosen]) {
+            const auto first = frequency.begin();
+            coder.encode(std::accumulate(first, first + chosen, 0u), frequency[chosen], total);
             count_class(scale, chosen, total);
         }
     }
+    if (is_copy(index)) return encode_copy(coder, scale, index, *copies);
     const uint32_t total = dictionary.class_total(chosen), frequency = dictionary.count(index);
     coder.encode(dictionary.cumulative(chosen, index), frequency, total);
     tally.add(kElementSyntax, frequency, total);
 }
 
-uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary) {
+uint32_t Models::decode_index(RangeDecoder& coder, const ElementCounts& dictionary,
+                              const Copies* copies) {
     const int scale = dictionary.scale();
     int chosen = 0;
     if (classes_) {
-        uint32_t total = 0, occupied = 0;
-        for (int c = 0; c < kClasses; ++c)
-            if (dictionary.occupied(c)) {
-                total += class_frequency_[scale][c];
-                occupied += 1;
-                chosen = c;
-            }
-        if (occupied > 1) {
+        const auto [frequency, total] = classes(dictionary, copies);
+        while (!frequency[chosen]) ++chosen;
+        if (frequency[chosen] != total) {
             const uint32_t target = coder.target(total);
             uint32_t cumulative = 0;
-            for (chosen = 0;; ++chosen) {
-                if (!dictionary.occupied(chosen)) continue;
-                if (cumulative + class_frequency_[scale][chosen] > target) break;
-                cumulative += class_frequency_[scale][chosen];
-            }
-            coder.consume(cumulative, class_frequency_[scale][chosen]);
+            for (chosen = 0; cumulative + frequency[chosen] <= target; ++chosen)
+                cumulative += frequency[chosen];
+            coder.consume(cumulative, frequency[chosen]);
             count_class(scale, chosen, total);
         }
     }
+    if (copies && chosen == kDisplacedClass) return decode_copy(coder, scale, *copies);
     const uint32_t total = dictionary.class_total(chosen);
     const auto [index, start] = dictionary.find(chosen, coder.target(total));
     coder.consume(start, dictionary.count(index));
     tally.add(kElementSyntax, dictionary.count(index), total);
     return index;
+}
+
+void Models::encode_copy(RangeEncoder& coder, int scale, uint32_t index, const Copies& copies) {
+    const Copies::Places places = copies.places(scale, copies.area(index));
+    coder.encode(copies.area(index), 1, copies.areas());
+    coder.encode(places.rank(Copies::place(index)), 1, places.count());
+    count_copy(copies.areas(), places.count());
+}
+
+uint32_t Models::decode_copy(RangeDecoder& coder, int scale, const Copies& copies) {
+    const uint32_t area = coder.target(copies.areas());
+    coder.consume(area, 1);
+    const Copies::Places places = copies.places(scale, area);
+    const uint32_t rank = coder.target(places.count());
+    coder.consume(rank, 1);
+    count_copy(copies.areas(), places.count());
+    return copies.index(area, places[rank]);
+}
+
+void Models::count_copy(uint32_t areas, uint32_t places) {
+    tally.add(kElementSyntax, 1, areas);
+    tally.add(kElementSyntax, 1, places);
 }
 
 }  // namespace mmp

@@ -52,8 +52,8 @@ void Picture::decode_tree(RangeDecoder& coder, const Fragment& fragment, int sca
     nodes.push_back({scale, k, l, flag, kNoIndex});
     if (flag == kLeaf) {
         Dictionary& dictionary = *dictionaries[scale];
-        nodes.back().index = models.decode_index(coder, dictionary);
-        dictionary.use(nodes.back().index);
+        nodes.back().index = models.decode_index(coder, dictionary, copies.get());
+        if (!is_copy(nodes.back().index)) dictionary.use(nodes.back().index);
         return;
     }
     for (int half = 0; half < 2; ++half) {
@@ -65,11 +65,11 @@ void Picture::decode_tree(RangeDecoder& coder, const Fragment& fragment, int sca
 void Picture::rebuild(const Fragment& fragment, const std::vector<Node>& nodes) {
     for (const Node& node : nodes) {
         if (node.flag != kLeaf) continue;
-        const uint8_t* element = dictionaries[node.scale]->element(node.index);
+        const auto [first, stride] = leaf_samples(node);
         const int height = scale_height(node.scale), width = scale_width(node.scale);
         for (int i = 0; i < height; ++i) {
             const int row = node.top() + i;
-            std::copy_n(element + i * width, width, &coded_[row * kFragmentSize + node.left()]);
+            std::copy_n(first + i * stride, width, &coded_[row * kFragmentSize + node.left()]);
         }
     }
     mark_leaves(fragment, nodes);

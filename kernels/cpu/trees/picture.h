@@ -56,6 +56,7 @@ public:
     CellRates cells;  // one cell per fragment
     Arena arena;  // memory of the dictionaries
     std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale; null if unreachable
+    std::unique_ptr<Copies> copies;  // null for trees without copies
 
     // Calls work(fragment) for each fragment in coding order, and `progress` once per row.
     template <class Work>
@@ -82,8 +83,8 @@ public:
             models.encode_flag(coder, node.scale, around, node.flag);
             if (node.flag != kLeaf) continue;
             Dictionary& dictionary = *dictionaries[node.scale];
-            models.encode_index(coder, dictionary, node.index);
-            used(node.scale, node.index, dictionary.use(node.index));
+            models.encode_index(coder, dictionary, node.index, copies.get());
+            if (!is_copy(node.index)) used(node.scale, node.index, dictionary.use(node.index));
         }
     }
     // Decodes the tree of a segment and appends its nodes.
@@ -96,6 +97,19 @@ public:
                       kFragmentSize);
     }
 
+    // Samples of a leaf, row by row; `stride` samples lie from one row to the next.
+    struct LeafSamples {
+        const uint8_t* first;
+        size_t stride;
+    };
+    LeafSamples leaf_samples(const Node& leaf) const {
+        if (is_copy(leaf.index)) return copy_samples(leaf.scale, leaf.index);
+        return {dictionaries[leaf.scale]->element(leaf.index), size_t(scale_width(leaf.scale))};
+    }
+    LeafSamples copy_samples(int scale, uint32_t index) const {
+        const auto [row, column] = copies->first_sample(scale, index);
+        return {&samples_[place(row, column)], size_t(padded_width)};
+    }
     // Reconstructs the samples of a coded tree and writes the scales of its leaves to
     // leaf_scales().
     void rebuild(const Fragment& fragment, const std::vector<Node>& nodes);
@@ -104,6 +118,11 @@ public:
     void mark_leaves(const Fragment& fragment, const std::vector<Node>& nodes);
     // Marks a rectangle as not covered by leaves.
     void mark_no_leaf(int row, int column, int height, int width);
+
+    // Lets copies end in the 16x16 area of a fragment, if it has edges; returns whether it has.
+    bool add_copies(const Fragment& fragment) {
+        return copies->add_area(fragment.row, fragment.column, samples_.get());
+    }
 
     // Copies the samples of a fragment from a picture with the same padded width, for learn().
     void take(const Fragment& fragment, const uint8_t* samples);
@@ -141,6 +160,8 @@ private:
                       const Listener* listener);
     void learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
                          const Listener* listener);
+    void learn_copies(int m, const std::vector<Node>& nodes, Candidates* waiting,
+                      const Listener* listener);
     void insert(int scale, Candidates& candidates, const Listener* listener);
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from mmpcodec.reference.blocks.partition import CONSTANT, MAX_TREE_LOG2, Block, BlockPlace
 from mmpcodec.reference.entropy.rates import SymbolCoder
+from mmpcodec.reference.trees.copies import Copies, are_copies
 from mmpcodec.reference.trees.dictionary import learn, make_dictionaries
 from mmpcodec.reference.trees.displaced import learn_displaced
 from mmpcodec.reference.trees.fragments import fragment_origins
@@ -40,6 +41,8 @@ class BlockTrees:
     ----------
     models : Models
     dictionaries : dict of Scale to Dictionary
+    copies : Copies or None
+        What leaves can be copies of; None if the tools allow no copies.
     leaf_scales : (H, W) int8 array
         Scale number of the leaf at each sample; ``OUTSIDE`` at samples that no tree covers.
     """
@@ -48,6 +51,7 @@ class BlockTrees:
         self.tools, self.fragment_size = tools, fragment_size
         self.models = Models(tools)
         self.dictionaries = make_dictionaries(tools)
+        self.copies = Copies(shape, tools) if are_copies(tools) else None
         self.leaf_scales = np.full(shape, OUTSIDE, np.int8)
 
     def may_be(self, place: BlockPlace) -> bool:
@@ -79,12 +83,12 @@ class BlockTrees:
         """
         neighbours = self.neighbours(place.area)
         return code_tree(
-            coder, self.models, self.dictionaries, neighbours, nodes, root=place.segment
+            coder, self.models, self.dictionaries, neighbours, nodes, place.segment, self.copies
         )
 
     def samples(self, place: BlockPlace, nodes: list[Node]) -> np.ndarray:
         """Return the samples of a block that is a tree, a (h, w) uint8 array."""
-        return rebuild(nodes, self.dictionaries)[place.segment.slices]
+        return rebuild(nodes, self.dictionaries, self.copies)[place.segment.slices]
 
     def mark(self, place: BlockPlace, nodes: list[Node]) -> None:
         """Record the leaves of a decoded block in ``leaf_scales``."""
@@ -93,7 +97,7 @@ class BlockTrees:
     def learn(
         self, fragment: BlockPlace, trees: list[tuple[BlockPlace, list[Node]]], samples: np.ndarray
     ) -> None:
-        """Insert the split segments and displaced blocks of a fragment into the dictionaries.
+        """Insert the split segments and copies of a fragment into the dictionaries.
 
         Parameters
         ----------
@@ -107,5 +111,17 @@ class BlockTrees:
             area = row, column = fragment.row + down, fragment.column + right
             nodes = [node for place, tree in trees if place.area == area for node in tree]
             coded = samples[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
+            if not coded.size:  # the area lies outside of the picture
+                continue
             learn(self.dictionaries, nodes, coded, self.tools)
-            learn_displaced(self.dictionaries, samples, row, column, self.tools)
+            if self.copies:
+                self._learn_copies(nodes, coded)
+                self.copies.add_area(row, column, samples)
+            else:
+                learn_displaced(self.dictionaries, samples, row, column, self.tools)
+
+    def _learn_copies(self, nodes: list[Node], coded: np.ndarray) -> None:
+        for node in nodes:
+            if node.index is not None and node.index < 0:
+                block = coded[node.segment.slices]
+                self.dictionaries[node.segment.scale].insert(block.ravel(), None, used=True)

@@ -12,6 +12,7 @@ import numpy as np
 
 from mmpcodec.quality import LAMBDA_FRACTION_BITS
 from mmpcodec.reference.entropy.rates import LOG2, RATE_FRACTION_BITS
+from mmpcodec.reference.trees.copies import Copies
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, LEVELS, Scale
@@ -59,7 +60,11 @@ def flag_costs(models: Models, lambda_fixed: int, scale: Scale, context: int) ->
 
 
 def index_costs(
-    models: Models, dictionary: Dictionary, lambda_fixed: int, rate_model: str
+    models: Models,
+    dictionary: Dictionary,
+    lambda_fixed: int,
+    rate_model: str,
+    copies: Copies | None = None,
 ) -> np.ndarray:
     """Compute lambda * R of each index of a dictionary.
 
@@ -71,6 +76,8 @@ def index_costs(
         lambda in 1/65536 squared error per bit.
     rate_model : {"adaptive", "log2"}
         "adaptive" takes the rates of the models, "log2" the rate log2(N) for every index.
+    copies : Copies or None
+        What leaves can be copies of.
 
     Returns
     -------
@@ -81,7 +88,7 @@ def index_costs(
     """
     if rate_model == "log2":
         return np.full(len(dictionary), lagrangian(LOG2[len(dictionary)], lambda_fixed))
-    frequencies = models.class_frequencies(dictionary)
+    frequencies = models.class_frequencies(dictionary, copies)
     totals = np.bincount(
         dictionary.element_class, weights=dictionary.count, minlength=len(frequencies)
     ).astype(np.int64)

@@ -102,7 +102,7 @@ class Dictionary:
         """Return the samples of an element as a (height, width) uint8 array."""
         return self._samples[index].reshape(self.scale.height, self.scale.width)
 
-    def insert(self, samples: np.ndarray, origin: Scale | None) -> bool:
+    def insert(self, samples: np.ndarray, origin: Scale | None, used: bool = False) -> int | None:
         """Insert an element, unless it is redundant or the dictionary has no room.
 
         Parameters
@@ -110,24 +110,28 @@ class Dictionary:
         samples : (height * width,) uint8 array
         origin : Scale or None
             Scale of the segment that the element was made from; None for a displaced block.
+        used : bool
+            Whether the element begins with the class that it has after its first use.
 
         Returns
         -------
-        bool
-            True if the element was inserted.
+        int or None
+            Index of the element; None if it was not inserted.
         """
         if self._redundant(samples):
-            return False
+            return None
         index = self._size if self._size < self.limit else self._replaced()
         if index is None:
-            return False
+            return None
         if index < self._size:
             old = self._samples[index]
             self._known.remove(old.tobytes())
             if self.radius and index in (cell := self.cells[self._cell(old)]):
                 cell.remove(index)
         self._put(index, samples, origin)
-        return True
+        if used:
+            self._element_class[index] = used_class(self._element_class[index])
+        return index
 
     def use(self, index: int) -> None:
         """Raise the count of an element and change its class, after its index was coded."""

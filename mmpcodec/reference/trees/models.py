@@ -8,7 +8,8 @@ Source: sections "Models", "Flags" and "Index" of ``docs/format/format.md``.
 import numpy as np
 
 from mmpcodec.reference.entropy.rates import MAX_TOTAL, SymbolCoder
-from mmpcodec.reference.trees.dictionary import CLASS_COUNT, Dictionary
+from mmpcodec.reference.trees.copies import Copies
+from mmpcodec.reference.trees.dictionary import CLASS_COUNT, DISPLACED_CLASS, Dictionary
 from mmpcodec.reference.trees.scales import OUTSIDE, SCALES, Scale, allowed_flags
 from mmpcodec.tools import TreeTools
 
@@ -47,15 +48,23 @@ class Models:
         allowed[list(allowed_flags(scale, self.tools.partition))] = True
         return np.where(allowed, self.flag_frequency[context, scale.number], 0)
 
-    def class_frequencies(self, dictionary: Dictionary) -> np.ndarray:
-        """Return the frequencies of the classes in a dictionary.
+    def class_frequencies(self, dictionary: Dictionary, copies: Copies | None = None) -> np.ndarray:
+        """Return the frequencies of the classes that a leaf can have.
+
+        Parameters
+        ----------
+        dictionary : Dictionary
+        copies : Copies or None
+            The copies, which have the class of displaced blocks; None if there are none.
 
         Returns
         -------
         (53,) int64 array
-            0 for a class without elements in this dictionary.
+            0 for a class without elements in this dictionary and without copies.
         """
         occupied = np.bincount(dictionary.element_class, minlength=CLASS_COUNT) > 0
+        if copies and copies.possible(dictionary.scale):
+            occupied[DISPLACED_CLASS] = True
         return np.where(occupied, self.class_frequency[dictionary.scale.number], 0)
 
     def code_flag(self, coder: SymbolCoder, scale: Scale, context: int, flag: int | None) -> int:
@@ -83,8 +92,14 @@ class Models:
         _count(self.flag_frequency[context, scale.number], frequencies, flag)
         return flag
 
-    def code_index(self, coder: SymbolCoder, dictionary: Dictionary, index: int | None) -> int:
-        """Code the index of a leaf's element: first its class, then the element in the class.
+    def code_index(
+        self,
+        coder: SymbolCoder,
+        dictionary: Dictionary,
+        index: int | None,
+        copies: Copies | None = None,
+    ) -> int:
+        """Code the index of a leaf: first its class, then the element in the class, or the copy.
 
         Parameters
         ----------
@@ -93,19 +108,24 @@ class Models:
             Its counts and classes adapt.
         index : int or None
             The index to encode; None decodes.
+        copies : Copies or None
 
         Returns
         -------
         int
-            The index.
+            The index; that of a copy is negative.
         """
-        element_class = None if index is None else int(dictionary.element_class[index])
-        frequencies = self.class_frequencies(dictionary)
+        element_class = None
+        if index is not None:
+            element_class = DISPLACED_CLASS if index < 0 else int(dictionary.element_class[index])
+        frequencies = self.class_frequencies(dictionary, copies)
         if np.count_nonzero(frequencies) == 1:
             element_class = int(np.flatnonzero(frequencies)[0])
         else:
             element_class = coder.code("class", frequencies, element_class)
             _count(self.class_frequency[dictionary.scale.number], frequencies, element_class)
+        if copies and element_class == DISPLACED_CLASS:
+            return copies.code(coder, dictionary.scale, index)
         members = dictionary.element_class == element_class
         index = coder.code("element", np.where(members, dictionary.count, 0), index)
         dictionary.use(index)

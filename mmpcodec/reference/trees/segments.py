@@ -55,7 +55,7 @@ class Node:
     flag : int
         ``LEAF``, ``COLUMNS`` or ``ROWS``.
     index : int or None
-        Index of a leaf's element; None if the node is split.
+        Index of a leaf's element, negative for a copy; None if the node is split.
     """
 
     segment: Segment

@@ -9,6 +9,7 @@ from functools import cache
 import numpy as np
 
 from mmpcodec.reference.entropy.rates import SymbolCoder
+from mmpcodec.reference.trees.copies import Copies
 from mmpcodec.reference.trees.costs import flag_costs
 from mmpcodec.reference.trees.dictionary import Dictionary
 from mmpcodec.reference.trees.models import Models, flag_context
@@ -134,6 +135,7 @@ def code_tree(
     neighbours: Neighbours,
     nodes: list[Node] | None,
     root: Segment = ROOT,
+    copies: Copies | None = None,
 ) -> list[Node]:
     """Code the flags and indices of a tree, depth first.
 
@@ -147,6 +149,8 @@ def code_tree(
         The tree to encode, in coding order; None decodes.
     root : Segment
         Segment that the tree covers.
+    copies : Copies or None
+        What leaves can be copies of.
 
     Returns
     -------
@@ -162,7 +166,8 @@ def code_tree(
         flag = models.code_flag(coder, segment.scale, context, node.flag if node else None)
         if flag == LEAF:
             dictionary = dictionaries[segment.scale]
-            index = models.code_index(coder, dictionary, node.index if node else None)
+            given_index = node.index if node else None
+            index = models.code_index(coder, dictionary, given_index, copies)
             coded.append(Node(segment, LEAF, index))
             return
         coded.append(Node(segment, flag))
@@ -173,8 +178,10 @@ def code_tree(
     return coded
 
 
-def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndarray:
-    """Return the samples of the leaves' elements.
+def rebuild(
+    nodes: list[Node], dictionaries: dict[Scale, Dictionary], copies: Copies | None = None
+) -> np.ndarray:
+    """Return the samples of the leaves' elements and copies.
 
     Returns
     -------
@@ -183,8 +190,13 @@ def rebuild(nodes: list[Node], dictionaries: dict[Scale, Dictionary]) -> np.ndar
     """
     coded = np.zeros((FRAGMENT_SIZE, FRAGMENT_SIZE), np.uint8)
     for node in nodes:
-        if node.index is not None:
-            coded[node.segment.slices] = dictionaries[node.segment.scale].block(node.index)
+        if node.index is None:
+            continue
+        scale = node.segment.scale
+        if copies and node.index < 0:
+            coded[node.segment.slices] = copies.block(scale, node.index)
+        else:
+            coded[node.segment.slices] = dictionaries[scale].block(node.index)
     return coded
 
 

@@ -152,11 +152,32 @@ def test_trees_teach_every_fragment_that_comes_later():
     rng = np.random.default_rng(3)
     picture = CONTENT["text"](rng, 45, 40)
     picture[20:35, 25:] = CONTENT["natural"](rng, 15, 15)
-    options = {"dictionary_limit": 300, "fragment_size": 32, "effort": 1, "templates": 0, **BASIC}
+    options = {"dictionary_limit": 300, "copy_radius": 4, "fragment_size": 32, "effort": 1}
+    options |= {"templates": 0, **BASIC}
     params = EncodeParams.from_options(40, preset="mixed", **options)
     check(picture, params)
     sizes = CPU.encode(PlaneTask(picture, params)).trace.dictionary_sizes
     assert max(sizes) == 300
+
+
+@pytest.mark.parametrize(
+    ("fragment_size", "displaced_blocks", "shape"),
+    [(16, 2, (50, 37)), (32, 1, (36, 44)), (64, 4, (22, 96))],
+)
+def test_trees_copy_letters_off_the_grid(fragment_size, displaced_blocks, shape):
+    rng = np.random.default_rng(fragment_size)
+    letter = rng.integers(0, 2, (11, 9)) * 180
+    picture = np.full(shape, 230, np.uint8)
+    for row in range(1, shape[0] - 11, 13):
+        for column in range(row % 5, shape[1] - 9, 10):
+            picture[row : row + 11, column : column + 9] -= letter.astype(np.uint8)
+    options = {"fragment_size": fragment_size, "effort": 1, "templates": 0, **BASIC}
+    sizes = []
+    for step in (0, displaced_blocks):
+        params = EncodeParams.from_options(8, preset="mixed", displaced_blocks=step, **options)
+        check(picture, params, [2])
+        sizes.append(len(CPU.encode(PlaneTask(picture, params)).payload))
+    assert sizes[1] < sizes[0]
 
 
 def random_blocks(rng, shape, tools):

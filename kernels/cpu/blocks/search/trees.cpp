@@ -17,8 +17,7 @@ BlockTreeSearch::BlockTreeSearch(const uint8_t* source, int height, int width,
 }
 
 void BlockTreeSearch::start(int64_t lambda_fixed) {
-    if (costs_.weigh(lambda_fixed))
-        for (const int scale : costs_.scales()) search_.used(scale, 0, true);
+    if (costs_.weigh(lambda_fixed)) search_.weigh();
     costs_.refresh();
 }
 

@@ -24,17 +24,27 @@ int32_t Costs::own(int scale, uint32_t element) const {
 
 void Costs::refresh_classes(int scale) {
     const Dictionary& dictionary = *picture_.dictionaries[scale];
-    ClassCosts& costs = class_costs_[scale];
+    const Copies* copies = picture_.copies.get();
+    const bool copied = copies && copies->possible(scale);
+    ClassCosts &costs = class_costs_[scale], &copy_costs = copy_costs_[scale];
+    const int32_t copy_rate = copied ? rates_[copies->areas()] : 0;
     costs.uniform = options_.log2_rates || !picture_.tools.index_classes;
     if (options_.log2_rates) {
         costs.class_cost[0] = costs.smallest = cost_of(rates_[dictionary.size()]);
+        copy_costs.class_cost[0] = copy_costs.smallest = cost_of(copy_rate);
+        if (copied) costs.smallest = std::min(costs.smallest, copy_costs.smallest);
         return;
     }
     const int classes = costs.uniform ? 1 : kClasses;
-    uint32_t total = 0;
-    for (int c = 0; c < classes; ++c)
-        if (dictionary.occupied(c)) total += picture_.models.class_frequency(scale, c);
+    const uint32_t total = costs.uniform ? picture_.models.class_frequency(scale, 0)
+                                         : picture_.models.classes(dictionary, copies).total;
     costs.smallest = kEmptyLaneCost;
+    if (copied) {
+        const int32_t class_rate =
+            rates_[total] - rates_[picture_.models.class_frequency(scale, kDisplacedClass)];
+        copy_costs.class_cost[0] = copy_costs.smallest = cost_of(class_rate + copy_rate);
+        costs.smallest = copy_costs.smallest;
+    }
     for (int c = 0; c < classes; ++c) {
         if (!dictionary.occupied(c)) continue;
         const int32_t class_rate =

@@ -34,7 +34,11 @@ public:
 
     // Part of an index's cost that depends on the element's count; its class costs extra.
     int32_t own(int scale, uint32_t element) const;
+    // Part of a copy's cost that depends on the number of places in its area.
+    int32_t place(uint32_t places) const { return cost_of(rates_[places]); }
     const ClassCosts& by_class(int scale) const { return class_costs_[scale]; }
+    // Cost of the class and the area of a copy of this scale, if copies are possible.
+    const ClassCosts& of_copies(int scale) const { return copy_costs_[scale]; }
     int32_t index(int scale, uint32_t element) const {
         const ClassCosts& costs = class_costs_[scale];
         const int c = costs.uniform ? 0 : picture_.dictionaries[scale]->element_class(element);
@@ -59,7 +63,7 @@ private:
     RateOptions options_;
     const RateTable& rates_ = RateTable::get();
     std::vector<int> scales_;
-    std::array<ClassCosts, kScales> class_costs_;
+    std::array<ClassCosts, kScales> class_costs_, copy_costs_;
     std::array<std::array<std::array<int64_t, kFlags>, kScales>, kFlagContexts> flag_cost_;
     std::array<int64_t, kScales> least_tree_;
 };

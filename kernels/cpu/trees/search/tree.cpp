@@ -11,6 +11,57 @@ TreeSearch::TreeSearch(const Picture& picture, const Costs& costs,
     for (const int scale : costs.scales())
         for (uint32_t i = 0; i < picture.dictionaries[scale]->size(); ++i) added(scale, i);
     for (Segment& segment : segments_) segment.budget = -1;
+    if (!picture.copies) return;
+    for (int scale = 0; scale < kScales; ++scale) {
+        copies_.push_back({nullptr, 0, SearchIndex(scale, kernel.layout), {}, {}});
+        if (!picture.dictionaries[scale] || !picture.copies->takes(scale)) continue;
+        copies_[scale].known =
+            std::make_unique<Dictionary>(scale, picture.tools, SIZE_MAX, arena_);
+        copies_[scale].constants = copies_[scale].known->size();
+    }
+}
+
+void TreeSearch::learn_copies() {
+    team_.run(kScales, [&](uint32_t scale) {
+        if (copies_[scale].known) learn_copies(static_cast<int>(scale));
+    });
+}
+
+void TreeSearch::learn_copies(int scale) {
+    FoundCopies& found = copies_[scale];
+    const Copies& copies = *picture_.copies;
+    const int height = scale_height(scale), width = scale_width(scale);
+    const Copies::Places places = copies.places(scale, 0);
+    Candidates candidates;
+    for (uint32_t i = 0; i < places.count(); ++i) {
+        const auto [first, stride] = picture_.copy_samples(scale, copies.index(0, places[i]));
+        uint8_t* const samples = candidates.samples + candidates.count * height * width;
+        for (int row = 0; row < height; ++row)
+            std::copy_n(first + row * stride, width, samples + row * width);
+        candidates.origin[candidates.count++] = kDisplacedClass;
+        if (candidates.count < Candidates::kMost && i + 1 < places.count()) continue;
+        const uint32_t start = i + 1 - candidates.count;
+        found.known->insert(candidates);
+        for (uint32_t k = start; k <= i; ++k) {
+            const uint32_t number = candidates.index[k - start];
+            if (number == kNoIndex) continue;
+            const uint32_t element = number - found.constants;
+            if (element == found.copies.size()) {
+                found.copies.emplace_back();
+                found.places.emplace_back();
+            }
+            found.copies[element] = copies.index(0, places[k]);
+            found.places[element] = places.count();
+            found.index.put(element, found.known->element(number), 0, costs_.place(places.count()));
+        }
+    }
+}
+
+void TreeSearch::weigh() {
+    for (const int scale : costs_.scales()) used(scale, 0, true);
+    for (FoundCopies& found : copies_)
+        for (uint32_t i = 0; i < found.places.size(); ++i)
+            found.index.update(i, 0, costs_.place(found.places[i]));
 }
 
 void TreeSearch::added(int scale, uint32_t element) {
@@ -49,9 +100,24 @@ void TreeSearch::search_leaf(const uint8_t* source, const Fragment& fragment, Pl
     indexes_[scale].prepare(source + top * kFragmentSize + left, kFragmentSize, query);
     query.start(segment.budget - flag_cost - 1);
     kernel_.search(indexes_[scale], costs_.by_class(scale), query);
-    if (query.index == kNoElement) return;
-    segment.cost = query.cost() + flag_cost;
     segment.index = query.index;
+    if (picture_.copies && picture_.copies->possible(scale)) search_copy(scale, query, segment);
+    if (segment.index == kNoElement) return;
+    segment.cost = query.cost() + flag_cost;
+}
+
+// Searches a copy that costs less than the best element.
+void TreeSearch::search_copy(int scale, Query& query, Segment& segment) {
+    if (query.cost() <= costs_.of_copies(scale).smallest) return;
+    const int32_t bound = query.bound--;
+    query.index = kNoElement;
+    kernel_.search(copies_[scale].index, costs_.of_copies(scale), query);
+    const uint32_t copy =
+        query.index == kNoElement ? kNoIndex : copies_[scale].copies[query.index];
+    if (copy == kNoIndex || picture_.copies->area(copy) >= picture_.copies->areas())
+        query.bound = bound;
+    else
+        segment.index = copy;
 }
 
 void TreeSearch::plan_splits(const Fragment& fragment, Place place) {

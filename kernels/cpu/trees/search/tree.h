@@ -27,9 +27,14 @@ public:
     // Must be called when the dictionary of the scale gets a new element or replaces one.
     void added(int scale, uint32_t element);
 
+    // Must be called when an area of copies was added.
+    void learn_copies();
+
     // Updates the cost of an element after its use; `all_changed` is the result of
     // ElementCounts::use().
     void used(int scale, uint32_t element, bool all_changed);
+    // Updates all costs after lambda changed.
+    void weigh();
 
     // Finds the tree of least cost for 16x16 samples; nodes in coding order.
     void find_tree(const uint8_t* source, const Fragment& fragment, std::vector<Node>& nodes);
@@ -58,6 +63,8 @@ private:
 
     static constexpr int64_t kNoCost = INT64_MAX / 8;
 
+    void learn_copies(int scale);
+    void search_copy(int scale, Query& query, Segment& segment);
     void search_leaf(const uint8_t* source, const Fragment& fragment, Place place);
     void plan_splits(const Fragment& fragment, Place place);
     void choose(const Fragment& fragment, Place place);
@@ -67,7 +74,18 @@ private:
     const Costs& costs_;
     const SearchKernel& kernel_;
     ThreadTeam& team_;
+    // The distinct copies of one scale.
+    struct FoundCopies {
+        std::unique_ptr<Dictionary> known;  // refuses copies that are redundant
+        uint32_t constants;  // number of elements of a new dictionary, which are no copies
+        SearchIndex index;  // of the elements after these
+        // By element after these: index of the copy, number of places in its area.
+        std::vector<uint32_t> copies, places;
+    };
+
     std::vector<SearchIndex> indexes_;  // by scale
+    Arena arena_;
+    std::vector<FoundCopies> copies_;  // by scale; without dictionaries if it takes no copies
     std::array<Segment, kSegments> segments_;
     std::array<std::vector<Place>, 2 * kFragmentLog2 + 1> needed_;  // segments to search, by depth
 };

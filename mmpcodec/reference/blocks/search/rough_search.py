@@ -36,7 +36,7 @@ from mmpcodec.reference.blocks.prediction import (
 )
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, Effort
-from mmpcodec.reference.blocks.search.trees import FoundTree, find_trees
+from mmpcodec.reference.blocks.search.trees import CopySearch, FoundTree, find_trees
 from mmpcodec.reference.blocks.search.trial import hadamard_difference, rough_cost
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import dequantised, forward, inverse
@@ -108,6 +108,7 @@ class RoughSearch:
         self.effort = effort
         self.rate_model = rate_model
         self.trees: dict[BlockPlace, FoundTree] = {}
+        self.copies = CopySearch(picture.trees) if picture.trees else None
         self.coarse = source.astype(np.int64)
         for fragment in fragment_places(source.shape, picture.tools.fragment_size):
             step = independent_step(picture.tools_of(fragment))
@@ -154,7 +155,10 @@ class RoughSearch:
             if forced_flag(place, self.source.shape) is None and trees.may_be(place)
         }
         lambda_fixed = costs.lambda_fixed
-        self.trees = find_trees(self.source, trees, bounds, lambda_fixed, self.rate_model)
+        assert self.copies is not None
+        self.trees = find_trees(
+            self.source, trees, self.copies, bounds, lambda_fixed, self.rate_model
+        )
         # The parts of a block precede it in this order, so their estimates are updated first.
         for place, seen in self.seen.items():
             if place in self.trees:
