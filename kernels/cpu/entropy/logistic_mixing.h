@@ -118,8 +118,10 @@ MMP_INLINE int LogisticMixing<Models>::predict(int decision) {
                                            -kMostMixed, kMostMixed);
     } else {
         const Ints4 sums =
-            sums_of_each(products(weights(0, decision)), products(weights(1, decision)),
-                         products(weights(2, decision)), products(weights(3, decision))) >> 14;
+            sums_of_neighbours(sums_of_neighbours(products(weights(0, decision)),
+                                                  products(weights(1, decision))),
+                               sums_of_neighbours(products(weights(2, decision)),
+                                                  products(weights(3, decision)))) >> 14;
         const Ints4 mixed = limited(sums, -kMostMixed, kMostMixed);
         store(mixed_, mixed);
         const Ints4 parts =
