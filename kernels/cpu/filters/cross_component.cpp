@@ -28,9 +28,9 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
     const int64_t width = picture.width, held = held_blocks((width + kFilterBlock - 1) / kFilterBlock);
     const int most = picture.depth.most();
     auto rows = rows_of<Value>(picture, planes, range.first);
-    Form forms[kMostPlanes];
-    std::vector<const Form*> of_blocks[kMostPlanes];
-    std::vector<int32_t> sums[kMostPlanes];
+    Form forms[kMostPlanesRead];
+    std::vector<const Form*> of_blocks[kMostPlanesRead];
+    std::vector<int32_t> sums[kMostPlanesRead];
     const std::vector<int32_t> none(planes.count > 1 ? 0 : width);
     for (int i = 0; i < planes.count; ++i) {
         std::copy_n(weights + i * kPlaneTaps, kPlaneTaps, forms[i].weights);
