@@ -48,14 +48,16 @@ _PHOTO = BlockTools(
     }
 )
 _TEXT = TreeTools(
-    dictionary_limit=65536, displaced_blocks=2, redundancy_radius=None, replacement=True
+    copy_radius=1,
+    dictionary_limit=65536,
+    displaced_blocks=2,
+    redundancy_radius=None,
+    replacement=True,
 )
 _PRESETS: dict[str, Tools] = {
     "photo": _PHOTO,
     "text": _TEXT,
-    "mixed": replace(
-        _PHOTO, fragment_size=32, trees=replace(_TEXT, copy_radius=1, post_filter=False)
-    ),
+    "mixed": replace(_PHOTO, fragment_size=32, trees=replace(_TEXT, post_filter=False)),
     "lossless": LosslessTools(),
     "plain": TreeTools(),
     "classic": TreeTools(
