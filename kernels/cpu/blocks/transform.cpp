@@ -128,7 +128,7 @@ Extent extent_of(const int16_t* coefficients, int a, int b) {
 namespace {
 
 // Adds residuals, of which each row begins `step` after the one before, to a prediction in vectors
-// of Count samples.
+// of Count samples. With a step of 0, all residuals are equal.
 template <int Count, class Sample, class Residual>
 MMP_INLINE void add_by(const Sample* prediction, const Residual* residual, int step, int height,
                        int width, Depth<Sample> depth, Sample* out, ptrdiff_t stride) {
@@ -139,8 +139,8 @@ MMP_INLINE void add_by(const Sample* prediction, const Residual* residual, int s
     for (int i = 0; i < height; ++i, prediction += width, residual += step, out += stride)
         for (int j = 0; j < width; j += Count) {
             const auto given = __builtin_convertvector(loaded<Samples>(prediction + j), Lanes);
-            const Lanes value =
-                given + __builtin_convertvector(loaded<Residuals>(residual + (step ? j : 0)), Lanes);
+            const auto added = loaded<Residuals>(residual + (step ? j : 0));
+            const Lanes value = given + __builtin_convertvector(added, Lanes);
             const Lanes low = value < 0 ? Lanes{} : value;
             store(out + j, __builtin_convertvector(low < most ? low : most, Samples));
         }
@@ -198,7 +198,8 @@ void transform_inverse(const int16_t* coefficients, Extent extent, int a, int b,
         return add_residual(prediction, residual, 0, height, width, depth, out, stride);
     }
     int16_t half[kMaxSide * kCodedSide], residual[kMaxBlockArea];
-    kernel.to_words(down, {coefficients, columns}, height, fours(used), rows, kBasisBits, half, columns);
+    kernel.to_words(down, {coefficients, columns}, height, fours(used), rows, kBasisBits, half,
+                    columns);
     kernel.to_words({half, columns}, across, height, width, used, shift, residual, width);
     add_residual(prediction, residual, width, height, width, depth, out, stride);
 }

@@ -101,7 +101,8 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
     for (int r = 2 * searcher;; r += 2 * searchers) {
         const int y = first_row + r;
         const auto places_of = [&](int y) {
-            return y > row ? 0 : max(0, min(end_of(y + height - 1) - width + 1, beyond) - first_column);
+            const int end = min(end_of(y + height - 1) - width + 1, beyond);
+            return y > row ? 0 : max(0, end - first_column);
         };
         const uint32_t counts[2] = {uint32_t(places_of(y)), uint32_t(places_of(y + 1))};
         if (counts[0] == 0) break;

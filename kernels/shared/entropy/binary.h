@@ -13,6 +13,8 @@ constexpr int kSlowest = 64;
 
 // Adaptation rate by the number of bits seen: 1 / (seen + 3/2), in 1/65536.
 MMP_HD constexpr int adaptation_rate(int seen) { return (1 << 17) / (2 * seen + 3); }
+#ifndef __CUDACC__
+// On the host, a division takes longer than a look-up.
 struct AdaptationRates {
     uint16_t of[kSlowest + 1] = {};
 
@@ -20,7 +22,8 @@ struct AdaptationRates {
         for (int seen = 0; seen <= kSlowest; ++seen) of[seen] = uint16_t(adaptation_rate(seen));
     }
 };
-constexpr AdaptationRates kAdaptationRates;  // on the host, divisions take longer than look-ups
+constexpr AdaptationRates kAdaptationRates;
+#endif
 
 // Probability of a 1, in 1/65536. The adaptation rate falls with the number of bits seen.
 struct BitModel {
@@ -28,12 +31,13 @@ struct BitModel {
     uint8_t seen = 0;
 
     MMP_HD_INLINE void count(int bit) {
-#ifdef __CUDA_ARCH__
+#ifdef __CUDACC__
         const uint32_t rate = adaptation_rate(seen);
 #else
         const uint32_t rate = kAdaptationRates.of[seen];
 #endif
-        constexpr uint32_t kLeast = kLeastProbability, kMost = kBitTotal - kLeastProbability;
+        constexpr uint32_t kLeast = kLeastProbability;
+        constexpr uint32_t kMost = kBitTotal - kLeastProbability;
         if (bit) {
             const uint32_t next = one + ((kBitTotal - one) * rate >> 16);
             one = uint16_t(next < kMost ? next : kMost);

@@ -24,8 +24,8 @@ def by_the_text(samples, decoded, place, count):
     y, x, h, w = place.row, place.column, place.height, place.width
     around = [(i, j) for i in range(-2, h) for j in range(-2, w) if i < 0 or j < 0]
     places = []
-    for row in range(max(2, y - 48), len(samples) - h + 1):
-        for column in range(max(2, x - 64), x + 64):
+    for row in range(max(2, y - 32), y + 1):
+        for column in range(max(2, x - 32), x + 32):
             needed = [(row + i, column + j) for i in range(-2, h) for j in range(-2, w)]
             if y >= 2 and x >= 2 and all(j < decoded[i] for i, j in needed):
                 error = sum(
