@@ -92,7 +92,7 @@ private:
 
     MMP_INLINE void sum_across(int direction) {
         constexpr int kColumnWeights = 28;  // their sum
-        constexpr Shorts8 kBefore = {0, 1, 2, 3, 0, 1, 2, 3}, kOwn = {4, 4, 4, 4, 4, 4, 4, 4},
+        constexpr Shorts8 kBefore = {0, 1, 2, 3, 0, 1, 2, 3}, kInside = {4, 4, 4, 4, 4, 4, 4, 4},
                           kAfter = {3, 2, 1, 0, 3, 2, 1, 0};
         const int16_t* y =
             &weighted_[direction * lines_.stride() + StackedRows<Value, Sample>::kMargin];
@@ -101,7 +101,7 @@ private:
             Ints4 pairs[2];
             for (Ints4& own : pairs) {
                 own = products_of_pairs(loaded<Shorts8>(y - 4), kBefore) +
-                      products_of_pairs(loaded<Shorts8>(y), kOwn) +
+                      products_of_pairs(loaded<Shorts8>(y), kInside) +
                       products_of_pairs(loaded<Shorts8>(y + 4), kAfter);
                 y += 8;
             }

@@ -11,7 +11,7 @@ from mmpcodec.backends.base import Backend, PlaneTask
 from mmpcodec.codec import classification
 from mmpcodec.codec.colour import can_be_fine, layout_of, split
 from mmpcodec.codec.distortion import seen_pixels
-from mmpcodec.codec.rotation import chosen_rotation
+from mmpcodec.codec.layers.rotation import chosen_rotation
 from mmpcodec.codec.tile_coding import (
     TileSource,
     header_of_tile,

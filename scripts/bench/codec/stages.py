@@ -102,11 +102,11 @@ def lines_of(module: str, offsets: list[int]) -> list[Place]:
         first, address, _ = next(p for p in parts if p[0] <= place < p[0] + p[2])
         addresses.append(hex(place - first + address))
     asked = ["addr2line", "-aifC", "-e", module]
-    told = subprocess.run(
+    lines_found = subprocess.run(
         asked, input="\n".join(addresses), capture_output=True, text=True, check=True
     )
     found: list[Place] = []
-    for chain in re.split(r"^0x\w+\n", told.stdout, flags=re.MULTILINE)[1:]:
+    for chain in re.split(r"^0x\w+\n", lines_found.stdout, flags=re.MULTILINE)[1:]:
         lines = chain.splitlines()
         places = [
             Place(_stage(file), _short(name))

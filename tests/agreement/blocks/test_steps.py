@@ -99,7 +99,7 @@ def test_damaged_payloads_have_one_message():
 def test_fixed_filters_take_the_step_of_each_fragment(depth):
     rng = np.random.default_rng(depth)
     source = deepened(rng, natural(rng, 60, 75), depth)
-    noise = rng.integers(-9, 10, source.shape) << (depth - 8)
+    noise = rng.integers(-4, 5, source.shape) << (depth - 8)
     samples = np.clip(source.astype(int) + noise, 0, (1 << depth) - 1).astype(source.dtype)
     tools = EncodeParams.from_options(
         90, preset="photo", fragment_size=16, delta_step=True

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from support.strategies import natural
 
 from mmpcodec.codec import rotation as rotations
-from mmpcodec.codec.rotation import chosen_rotation
+from mmpcodec.codec.layers.rotation import chosen_rotation
 from mmpcodec.reference.colour import (
     AXES,
     BITS,

@@ -17,7 +17,7 @@ from mmpcodec.format.tiles import Area
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.reference.filters.border import REACH, BorderFilter
 
-CAMERA = Path(__file__).parents[3] / "images" / "camera.pgm"
+CAMERA = Path(__file__).parents[4] / "images" / "camera.pgm"
 
 
 def picture(planes, depth=8, height=150, width=210):
