@@ -55,7 +55,7 @@ def test_unsupported_pictures_are_refused(array, says):
 def test_options_are_written_out(function):
     parameters = signature(function).parameters
     assert not any(one.kind is one.VAR_KEYWORD for one in parameters.values())
-    defaults = {"backend": "auto", "tile_size": 0}
+    defaults = {"backend": "auto", "tile_size": None}
     if "params" not in parameters:
         defaults = {"preset": "auto", "effort": 2, "rate_model": "adaptive", "templates": None}
     assert {name: parameters[name].default for name in defaults} == defaults

@@ -42,8 +42,6 @@ kept."""
 COMPARED, WIDELY_COMPARED = 1 << 18, 1 << 20
 """About how many pixels in strips are coded to compare numbers of colours: below that effort, and
 from it on."""
-LEAST_SHARE = 20
-"""No palette is tried if the cells with few colours cost less than 1 / LEAST_SHARE of the tile."""
 LEAST_FORM = 2
 """The least effort whose form of lossless samples codes numbers."""
 
@@ -169,7 +167,7 @@ class PaletteSearch:
         shape = self.samples.shape[:2]
         tools = form_of_effort(effort)
         few = few_colours(self.histogram.places.reshape(shape))
-        if LEAST_SHARE * int(self.below[few].sum()) < int(self.below.sum()) or not few.any():
+        if not few.any():
             return None
         digits = self.costs.lambda_fixed.bit_length()
         place = min(max(0, USUAL_SIZE - (digits - AT_BITS) // 2), len(SIZES) - 1)

@@ -187,13 +187,13 @@ def test_unknown_backend_is_wrong_use(mmp, encoded):
 )
 def test_threads_are_one_where_files_share_the_machine(mmp, encoded, monkeypatch, options, threads):
     reported = []
-    decode = CpuBackend.decode
+    decode_tiles = CpuBackend.decode_tiles
 
     def note(self, *arguments, **named):
         reported.append(named["threads"])
-        return decode(self, *arguments, **named)
+        return decode_tiles(self, *arguments, **named)
 
-    monkeypatch.setattr(CpuBackend, "decode", note)
+    monkeypatch.setattr(CpuBackend, "decode_tiles", note)
     assert mmp("decode", encoded, "--backend", "cpu", *options).exit_code == 0
     assert reported == [threads]
 

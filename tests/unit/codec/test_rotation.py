@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.strategies import natural
 
-from mmpcodec.codec import rotation as rotations
+from mmpcodec.codec.layers import rotation as rotations
 from mmpcodec.codec.layers.rotation import chosen_rotation
 from mmpcodec.reference.colour import (
     AXES,
