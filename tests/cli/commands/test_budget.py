@@ -236,7 +236,7 @@ def test_weights_decide(mmp, three):
 
 def test_worst_picture(mmp, three):
     least, most = bounds(mmp, three)
-    total = (least + most) // 2
+    total = (2 * least + most) // 3
     worst = budget(mmp, *three, "-n", "--total", total, "--objective", "worst")
     even = budget(mmp, *three, "-n", "--total", total)
     assert worst["plans"]["exact"]["worst_psnr"] > even["plans"]["exact"]["worst_psnr"]
