@@ -1,8 +1,6 @@
 // Adaptive model of a binary symbol. Source: section "Binary models" of docs/format/format.md.
 #pragma once
 
-#include <stdint.h>
-
 #include "shared/integers.h"
 
 namespace mmp {
