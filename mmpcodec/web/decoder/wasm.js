@@ -30,8 +30,10 @@ export class Instance {
     this.memory = new WebAssembly.Memory({ initial: FIRST_PAGES, maximum: most });
     this.maxMemory = most * PAGE;
     const none = () => NOT_SUPPORTED;
-    // The C library reads a number against overflows of the stack, which this build has no use for.
-    const system = { fd_close: none, fd_seek: none, fd_write: none, random_get: () => 0 };
+    // The C library reads a number against overflows of the stack, which this build has no use for;
+    // nothing waits, so nothing asks for the time.
+    const files = { fd_close: none, fd_seek: none, fd_write: none };
+    const system = { ...files, clock_time_get: none, random_get: () => 0 };
     const instance = new WebAssembly.Instance(module, {
       env: { memory: this.memory },
       wasi_snapshot_preview1: system,
