@@ -9,14 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from mmpcodec import backends
-from mmpcodec.codec.borders import (
-    Fixed,
-    drawn_mask,
-    filter_borders,
-    fixed_of,
-    joined_area,
-    read_area,
-)
+from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
 from mmpcodec.codec.opening import Source, read_header
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
@@ -147,13 +140,9 @@ class RegionDecoder:
                 raise named(header, tile, error) from None
         check_memory(streams, header.planes, padded, self._threads, self._limits)
         check_seconds(streams, header, len(self._source), self._limits)
+        kind = sample_type(header.depth)
         places = [
-            TilePlace(
-                tile,
-                stream,
-                np.empty(header.shape_of(tile), sample_type(header.depth)),
-                drawn=drawn_mask(header, tile, stream),
-            )
+            TilePlace.within(np.empty(header.shape_of(tile), kind), tile, tile, stream, header)
             for tile, stream in streams
         ]
         found: dict[Tile, KeptTile] = {}
