@@ -11,10 +11,12 @@ from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import EncodeOptions, given_of, written_out
+from mmpcodec.params import check_threads
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.side.profiles import colours_of, fits
 from mmpcodec.runtime.files import written_whole
+from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import SamplesLike, check_picture
 
 
@@ -81,6 +83,8 @@ def to_bytes(
     *,
     quality: int | None = None,
     png_level: int | None = None,
+    threads: int | None = None,
+    progress: Progress | None = None,
 ) -> bytes:
     """Encode a picture as the bytes of a picture file.
 
@@ -100,6 +104,12 @@ def to_bytes(
     png_level : int or None
         Level of compression of "png": 0 stores, 1 is fast, 9 takes longest; None for 1. Level 6
         takes 10 % fewer bytes and four times as long.
+    threads : int or None
+        Number of threads that compress "png"; None takes all processors. The bytes do not depend
+        on it. Other formats are written by one thread.
+    progress : callable or None
+        ``progress(done, total)`` gets numbers of rows of "png", and may return False to cancel.
+        Other formats do not report.
 
     Returns
     -------
@@ -110,6 +120,8 @@ def to_bytes(
     ParameterError
         If the format is unknown or cannot hold the picture, or the quality or the level is out of
         range or the format takes none.
+    Cancelled
+        If the progress callback returns False.
     MissingExtra
         If TIFF needs tifffile, which is not installed, or WebP a Pillow that writes it.
     """
@@ -127,12 +139,14 @@ def to_bytes(
         png_level = row.level
     elif row.level is None:
         raise ParameterError(f"png_level = {png_level!r}: only 'png' takes one, not {format!r}")
-    given = []
-    if quality is not None:
-        given.append(check_int("quality", quality, 1, 100))
+    check_threads(threads)
+    held, write_as = _holdable(picture, row), row.load().to_bytes
     if png_level is not None:
-        given.append(check_int("png_level", png_level, 0, 9))
-    return row.load().to_bytes(_holdable(picture, row), format, *given)
+        level = check_int("png_level", png_level, 0, 9)
+        return write_as(held, format, level, threads=threads, progress=progress)
+    if quality is not None:
+        return write_as(held, format, check_int("quality", quality, 1, 100))
+    return write_as(held, format)
 
 
 def _holdable(picture: Picture, row: registry.Format) -> Picture:

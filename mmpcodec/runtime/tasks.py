@@ -1,6 +1,7 @@
 """Tasks that run in parallel threads, with one progress."""
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -105,6 +106,29 @@ def side_by_side(
 
     with ThreadPoolExecutor(threads or processors()) as pool:
         return list(pool.map(function, items))
+
+
+def in_order(
+    function: Callable[[Any], Any], items: Iterable[Any], threads: int | None
+) -> Iterator[Any]:
+    """Yield a function's results for items that are taken as needed; it should release the GIL.
+
+    Few items wait for their turn, so not all need to be in memory.
+    """
+    threads = threads or processors()
+    if threads == 1:
+        yield from map(function, items)
+        return
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(threads) as pool:
+        waiting: deque[Future] = deque()
+        for item in items:
+            if len(waiting) > threads:
+                yield result_of(waiting.popleft())
+            waiting.append(pool.submit(function, item))
+        while waiting:
+            yield result_of(waiting.popleft())
 
 
 def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | None) -> list[Any]:

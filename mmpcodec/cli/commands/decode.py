@@ -145,6 +145,7 @@ def decode(
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
+    writing: Any = {"quality": quality, "png_level": png_level, "threads": threads}
     parameters = repr((chosen_format, quality, png_level, area, allow_partial, strip))
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
@@ -169,10 +170,10 @@ def decode(
         metadata = stripped(header.metadata, *(strip or ()))
         picture = pictures.Picture(samples, header.depth, metadata)
         progress.say(f"writing {chosen_format}")
-        coded = pictures.to_bytes(picture, chosen_format, quality=quality, png_level=png_level)
+        coded = pictures.to_bytes(picture, chosen_format, progress=progress, **writing)
         output.write(job.target, coded, force=job.overwrite)
-        if names := pictures.lost(picture, chosen_format):
-            progress.note(f"{job.name}: {chosen_format} cannot hold all of: {', '.join(names)}")
+        if gone := ", ".join(pictures.lost(picture, chosen_format)):
+            progress.note(f"{job.name}: {chosen_format} cannot hold all of: {gone}")
         return Decoded(
             input=job.source,
             output=job.target,

@@ -1,4 +1,4 @@
-"""Decode and encode PNG samples of 16 bits in several planes, of which Pillow gives 8 bits.
+"""Decode and filter PNG samples of 16 bits in several planes, of which Pillow gives 8 bits.
 
 Pillow undoes the filters of any bytes, but converts these samples to 8 bits. If it is given the
 wrong order of the bytes of a sample, it takes the lower ones instead of the upper ones. Gray with
@@ -6,7 +6,6 @@ alpha has as many bytes a pixel as RGB with alpha of 8 bits.
 """
 
 import io
-import zlib
 from typing import Any
 
 import numpy as np
@@ -47,22 +46,22 @@ def _read(data: bytes, mode: str, stored: str) -> np.ndarray:
         return np.array(image)
 
 
-def encoded(samples: np.ndarray, level: int) -> bytes:
-    """Filter samples, (H, W, C) uint16, and compress them by zlib, as in the chunk IDAT.
+def filtered(rows: np.ndarray, first: bool) -> bytes:
+    """Filter rows of samples, (H, W, C) uint16; each filtered row begins with its filter's number.
 
     Each row has the filter of the least sum of absolute differences, as the PNG specification
-    recommends (section 12.7).
+    recommends (section 12.7). The first row is only read, unless it is the ``first`` of a picture.
     """
-    height, width, planes = samples.shape
-    packer = zlib.compressobj(level)
+    height, width, planes = rows.shape
     above = np.zeros((1, 2 * width * planes), np.uint8)
-    rows = max(1, _BAND // (width * planes))
+    step = max(1, _BAND // (width * planes))
     parts = []
-    for top in range(0, height, rows):
-        band = samples[top : top + rows].astype(">u2").view(np.uint8).reshape(-1, above.shape[1])
-        parts.append(packer.compress(_filtered(band, above, 2 * planes).tobytes()))
+    for top in range(0, height, step):
+        band = rows[top : top + step].astype(">u2").view(np.uint8).reshape(-1, above.shape[1])
+        parts.append(_filtered(band, above, 2 * planes).tobytes())
         above = band[-1:]
-    return b"".join([*parts, packer.flush()])
+    found = b"".join(parts)
+    return found if first else found[len(found) // height :]
 
 
 def _filtered(rows: np.ndarray, above: np.ndarray, pixel: int) -> np.ndarray:

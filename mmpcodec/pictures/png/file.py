@@ -12,7 +12,7 @@ import io
 import struct
 
 import numpy as np
-from PIL import Image, PngImagePlugin
+from PIL import PngImagePlugin
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
@@ -32,6 +32,8 @@ from mmpcodec.pictures.png.chunks import (
     metadata_of,
     parted,
 )
+from mmpcodec.pictures.png.compression import compressed
+from mmpcodec.runtime.progress import Progress
 
 GRAY, COLOUR, PALETTE, GRAY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
 _TYPES = {1: GRAY, 2: GRAY_ALPHA, 3: COLOUR, 4: COLOUR_ALPHA}
@@ -191,32 +193,26 @@ def holds(picture: Picture, kind: str) -> bool:
     return kind != "text" or all(holds_text(keyword, said) for keyword, said in metadata.text)
 
 
-def to_bytes(picture: Picture, format: str, level: int) -> bytes:
-    """Encode a PNG file, at zlib's ``level``, with all metadata that PNG can hold."""
+def to_bytes(
+    picture: Picture,
+    format: str,
+    level: int,
+    *,
+    threads: int | None = None,
+    progress: Progress | None = None,
+) -> bytes:
+    """Encode a PNG file, at zlib's ``level``, with all metadata that PNG can hold.
+
+    The progress callback gets numbers of rows.
+    """
     depth, planes = picture.depth, picture.planes
     wider = min(bits for bits in _NATIVE[planes] if bits >= depth)
     samples = picture.samples if wider == depth else stretched(picture.samples, depth, wider)
     height, width = samples.shape[:2]
     head = struct.pack(">IIBBBBB", width, height, wider, _TYPES[planes], 0, 0, 0)
-    body = [
-        (b"IDAT", contents) for kind, contents in _encoded(samples, wider, level) if kind == b"IDAT"
-    ]
     chunks = [(b"IHDR", head)]
     if wider != depth:
         chunks.append((b"sBIT", bytes([depth]) * planes))
-    return joined([*chunks, *metadata_chunks(picture.metadata), *body, (b"IEND", b"")])
-
-
-def _encoded(samples: np.ndarray, depth: int, level: int) -> list[Chunk]:
-    """Return the chunks of a file with these samples, of which the caller takes IDAT."""
-    samples = np.ascontiguousarray(samples)
-    if depth == 16 and samples.ndim == 3:
-        return [(b"IDAT", deep.encoded(samples, level))]
-    image = Image.fromarray(samples)
-    given = {"compress_level": level}
-    if depth < 8:
-        # Pillow packs only palette indexes below 8 bits, and IDAT of packed gray is identical.
-        image.putpalette(bytes(range(1 << depth)) * 3)
-        given["bits"] = depth
-    # Unlike Image.save, this does not import Pillow's modules of other formats.
-    return [(kind, contents) for kind, contents, _ in PngImagePlugin.getchunks(image, **given)]
+    chunks += metadata_chunks(picture.metadata)
+    chunks += [(b"IDAT", part) for part in compressed(samples, wider, level, threads, progress)]
+    return joined([*chunks, (b"IEND", b"")])

@@ -5,6 +5,7 @@ import io
 import subprocess
 import sys
 import warnings
+import zlib
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,7 @@ from PIL import Image
 from support.picture_files import COLOUR, DEEP, EXIF, FILES, GRAY, file_of
 
 from mmpcodec import (
+    Cancelled,
     DecodeLimits,
     MissingExtra,
     ParameterError,
@@ -26,6 +28,8 @@ from mmpcodec import (
 from mmpcodec.depth import sample_type
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import Picture, registry
+from mmpcodec.pictures.png import compression
+from mmpcodec.pictures.png.chunks import parted
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 
@@ -398,6 +402,29 @@ def test_levels_of_png_change_bytes_and_no_samples(tmp_path, depth):
         assert (pictures.read(target).samples == picture.samples).all()
     assert sizes[0] > picture.samples.size * depth // 8 > sizes[1] > sizes[9]
     assert len(pictures.to_bytes(picture, "png")) == sizes[1]
+
+
+@pytest.mark.parametrize(("depth", "planes"), [(1, 1), (4, 1), (8, 1), (8, 3), (16, 1), (16, 4)])
+def test_png_is_compressed_in_strips_side_by_side(monkeypatch, depth, planes):
+    rows, columns, colours = np.indices((70, 33, planes))
+    samples = ((rows * 7 ^ columns * 5) + colours) % (1 << depth)
+    samples = samples.astype(np.uint16 if depth == 16 else np.uint8)
+    picture = pictures.Picture(samples if planes > 1 else samples[..., 0], depth)
+    whole = pictures.to_bytes(picture, "png")
+    monkeypatch.setattr(compression, "STRIP", picture.samples[:12].nbytes)
+    calls = []
+    threaded = pictures.to_bytes(picture, "png", threads=3, progress=lambda *now: calls.append(now))
+    assert calls == [(min(12 * (strip + 1), 70), 70) for strip in range(6)]
+    assert threaded == pictures.to_bytes(picture, "png", threads=1)
+    contents = [
+        b"".join(body for kind, body in parted(data, "picture") if kind == b"IDAT")
+        for data in (whole, threaded)
+    ]
+    assert zlib.decompress(contents[0]) == zlib.decompress(contents[1])
+    assert len(contents[0]) < len(contents[1]) < len(contents[0]) + 300
+    assert (pictures.from_bytes(threaded).samples == picture.samples).all()
+    with pytest.raises(Cancelled):
+        pictures.to_bytes(picture, "png", progress=lambda done, total: False)
 
 
 def test_only_png_takes_a_level():
