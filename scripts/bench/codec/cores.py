@@ -2,10 +2,11 @@
 
     python scripts/bench/codec/cores.py PICTURE [--megapixels 12] [--threads 1 2 4 16] [--out ROWS]
 
-The picture is mirrored and stacked until it has the megapixels. Every codec codes it at its usual
+The RGB picture is mirrored and stacked until it has the megapixels. Every codec codes it at its usual
 speed, at the point of its ladder whose PSNR is nearest to that of mmpcodec at lambda 48. A process
 for each number of threads is bound to as many processor cores. Wall times are the smallest of
-several runs, from array to bytes and back. JPEG and WebP have one thread.
+several runs, from array to bytes and back. JPEG and WebP have one thread. ROWS gets lines for
+`docs/benchmarks/data`.
 """
 
 import argparse
@@ -14,6 +15,8 @@ import json
 import math
 import multiprocessing
 import os
+import shlex
+import subprocess
 import time
 from collections.abc import Callable
 from datetime import date
@@ -23,6 +26,7 @@ from typing import Any, NamedTuple
 
 import imagecodecs
 import numpy as np
+import PIL
 from PIL import AvifImagePlugin, Image
 
 import mmpcodec
@@ -154,16 +158,34 @@ def measured(path: Path, megapixels: float, threads: int) -> list[Row]:
             {
                 "run": "cores",
                 "codec": peer.name,
-                "threads": threads,
-                "width": samples.shape[1],
-                "height": samples.shape[0],
                 "bytes": len(files[point]),
                 "psnr_db": round(found[point], 2),
-                "encode_s": round(encode_seconds, 3),
-                "decode_s": round(decode_seconds, 4),
+                f"encode_{threads}_s": round(encode_seconds, 3),
+                f"decode_{threads}_s": round(decode_seconds, 4),
             }
         )
     return rows
+
+
+def description(args: argparse.Namespace) -> Row:
+    """Return what the rows are: title, columns, command, date, hardware, software."""
+    columns = {"codec": "codec", "bytes": "bytes", "psnr_db": "PSNR, dB"}
+    for what in ("encode", "decode"):
+        columns |= {f"{what}_{n}_s": f"{what}, {n}" for n in args.threads}
+    command = ["python", "scripts/bench/codec/cores.py", args.picture.name]
+    command += ["--megapixels", f"{args.megapixels:g}", "--threads", *map(str, args.threads)]
+    commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True)
+    height, width = stacked(args.picture, args.megapixels).shape[:2]
+    return {
+        "run": "cores",
+        "what": f"Wall time of {width}x{height} pixels in seconds, by number of threads",
+        "columns": columns,
+        "command": shlex.join(command),
+        "date": str(date.today()),
+        "commit": commit.stdout.strip(),
+        "hardware": machine(),
+        "software": f"pillow {PIL.__version__}, imagecodecs {imagecodecs.__version__}",
+    }
 
 
 def main() -> None:
@@ -174,29 +196,18 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="append the rows to this file of JSON lines")
     args = parser.parse_args()
     context = multiprocessing.get_context("spawn")
-    rows: list[Row] = []
+    rows: dict[str, Row] = {}
     for threads in args.threads:
         with context.Pool(1) as pool:
-            rows += pool.apply(measured, (args.picture, args.megapixels, threads))
+            for row in pool.apply(measured, (args.picture, args.megapixels, threads)):
+                rows.setdefault(row["codec"], row).update(row)
+    about = description(args)
     if args.out:
         with args.out.open("a") as file:
-            file.writelines(json.dumps(row) + "\n" for row in rows)
-    names = list(dict.fromkeys(row["codec"] for row in rows))
-    of = {(row["codec"], row["threads"]): row for row in rows}
-    head = ["codec", "bytes", "PSNR, dB"]
-    head += [f"{what}, {n} threads" for what in ("encode", "decode") for n in args.threads]
-    first = args.threads[0]
-    body = [
-        [
-            name,
-            f"{of[name, first]['bytes']:,}",
-            f"{of[name, first]['psnr_db']:.2f}",
-            *(f"{of[name, n]['encode_s']:.2f}" for n in args.threads),
-            *(f"{of[name, n]['decode_s']:.3f}" for n in args.threads),
-        ]
-        for name in names
-    ]
-    print(f"{machine()}, {date.today()}\n\n{table(head, body)}")
+            file.writelines(json.dumps(row) + "\n" for row in (about, *rows.values()))
+    head = list(about["columns"].values())
+    body = [[str(row[key]) for key in about["columns"]] for row in rows.values()]
+    print(f"{about['what']}. {machine()}, {date.today()}\n\n{table(head, body)}")
 
 
 if __name__ == "__main__":
