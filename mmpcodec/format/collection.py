@@ -1,0 +1,321 @@
+"""Files of several pictures: records, and an index at the end.
+
+A record of a picture holds a whole file of one picture, so pictures decode alone and in any order.
+Source: section "Collections" of ``docs/format/format.md``.
+"""
+
+import zlib
+from dataclasses import dataclass, field, replace
+from enum import IntEnum
+
+from mmpcodec.errors import CorruptStream, LimitExceeded, TruncatedStream
+from mmpcodec.format.container import MAGIC, VERSION
+from mmpcodec.format.numbers import CRC_BYTES, Fields, number
+from mmpcodec.samples import MAX_DIMENSION, Form
+
+SECTION = "Collections"
+FORM = len(Form)
+"""Stands where a file of one picture has its form."""
+HEAD = MAGIC + bytes([VERSION, FORM])
+END_MAGIC = b"MMC\x1a"
+SIZE_BYTES = 5
+END_BYTES = SIZE_BYTES + CRC_BYTES + len(END_MAGIC)
+"""Bytes at the end of a file by which a decoder finds the index: its size, CRC and magic."""
+MOST_HEAD = 1 << 12
+"""Most bytes of a record before its body."""
+MOST_SHARED = 16
+"""Most metadata records that a picture names."""
+
+
+class Kind(IntEnum):
+    """Kind of a record. Records of other kinds are skipped."""
+
+    PICTURE = 1
+    METADATA = 2
+    INDEX = 3
+
+
+class Role(IntEnum):
+    """What a picture is in its collection."""
+
+    PAGE = 0
+    FRAME = 1
+    SLICE = 2
+    LEVEL = 3
+    THUMBNAIL = 4
+
+
+FACTS = {
+    Role.PAGE: (),
+    Role.FRAME: ("duration", "parts of a second"),
+    Role.SLICE: ("position",),
+    Role.LEVEL: ("number of the picture",),
+    Role.THUMBNAIL: ("number of the picture",),
+}
+"""Names of the numbers that follow the role of a picture."""
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A picture of a collection.
+
+    Parameters
+    ----------
+    role : Role
+    facts : tuple of int
+        The numbers of ``FACTS``: the duration of a frame, which is this many parts of a second, and
+        how many parts a second has; the position of a slice along the series in nanometres; the
+        number of the picture, from 0, of which a level or a thumbnail is a smaller rendition.
+    width, height : int
+        Size in pixels.
+    form : Form
+    depth : int
+        Bits of a sample.
+    shared : tuple of int
+        Numbers of the metadata records, from 0, whose chunks the picture has besides its own.
+    size : int
+        Bytes of the file of the picture.
+    place : int
+        Byte offset of the file of the picture in the collection.
+    """
+
+    role: Role
+    facts: tuple[int, ...]
+    width: int
+    height: int
+    form: Form
+    depth: int
+    shared: tuple[int, ...] = ()
+    size: int = 0
+    place: int = 0
+
+
+@dataclass(frozen=True)
+class Part:
+    """The place of the body of a record: byte offset and number of bytes."""
+
+    place: int
+    size: int
+
+
+@dataclass
+class Contents:
+    """What a collection holds, in the order of the file.
+
+    Parameters
+    ----------
+    entries : list of Entry
+    metadata : list of Part
+    """
+
+    entries: list[Entry] = field(default_factory=list)
+    metadata: list[Part] = field(default_factory=list)
+
+
+def write_record(kind: Kind, body_size: int, fields: bytes = b"") -> bytes:
+    """Serialise what a record has before its body: kind, size of the body, fields, CRC."""
+    head = number(kind) + number(body_size) + number(len(fields)) + fields
+    return head + zlib.crc32(head).to_bytes(CRC_BYTES, "big")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a record has before its body, and where the body is.
+
+    Parameters
+    ----------
+    kind : int
+    fields : memoryview
+    fields_place : int
+        Byte offset of the fields in the file.
+    body : Part
+    """
+
+    kind: int
+    fields: memoryview
+    fields_place: int
+    body: Part
+
+
+def read_record(data: memoryview, place: int, total: int) -> Record:
+    """Read what a record at byte ``place`` has before its body.
+
+    Parameters
+    ----------
+    data : memoryview
+        Bytes of the file from ``place`` on, at least ``MOST_HEAD`` or up to the end of the file.
+    place : int
+    total : int
+        Number of bytes of the file.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    head = Fields(data, SECTION, place)
+    kind = head.number("kind of a record")
+    size = head.number("bytes of a record")
+    count = head.number("bytes of its fields", 0, MOST_HEAD // 2)
+    fields_place = head.offset
+    fields = head.bytes("fields of a record", count)
+    computed, at = zlib.crc32(data[: head.place]), head.offset
+    stored = head.fixed("CRC of a record", CRC_BYTES)
+    if stored != computed:
+        text = f"CRC of a record is {stored:08x}, its head has {computed:08x}"
+        raise CorruptStream(SECTION, text, at)
+    if size > total - head.offset:
+        raise TruncatedStream(
+            SECTION, f"only {total - head.offset} of {size} bytes of a record", total
+        )
+    return Record(kind, fields, fields_place, Part(head.offset, size))
+
+
+def write_entry(entry: Entry) -> bytes:
+    """Serialise the fields of a picture, without its size and place."""
+    signed = (_folded(value) for value in entry.facts)
+    facts = signed if entry.role == Role.SLICE else entry.facts
+    form = entry.form, entry.depth, entry.width, entry.height
+    parts = (entry.role, *facts, *form, len(entry.shared), *entry.shared)
+    return b"".join(map(number, parts))
+
+
+def _folded(value: int) -> int:
+    """Map an integer to one from 0: 0, -1, 1, -2, 2, ..."""
+    return 2 * value if value >= 0 else -2 * value - 1
+
+
+def _unfolded(value: int) -> int:
+    return value // 2 if value % 2 == 0 else -(value + 1) // 2
+
+
+def read_entry(fields: Fields, number_of: int, metadata: int) -> Entry:
+    """Read the fields of a picture, of number ``number_of``, after ``metadata`` metadata records.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    role = Role(fields.number("role", 0, len(Role) - 1))
+    facts = []
+    for name in FACTS[role]:
+        low = 1 if name == "parts of a second" else 0
+        if role in (Role.LEVEL, Role.THUMBNAIL):
+            if number_of == 0:
+                text = f"the first picture has role {role.name.lower()}, which needs one before it"
+                raise CorruptStream(fields.section, text, fields.offset)
+            facts.append(fields.number(name, 0, number_of - 1))
+        else:
+            facts.append(fields.number(name, low))
+    if role == Role.SLICE:
+        facts = [_unfolded(value) for value in facts]
+    form = Form(fields.number("form", 0, len(Form) - 1))
+    depth = fields.number("depth", 1, 16)
+    width, height = (fields.number(name, 1, MAX_DIMENSION) for name in ("width", "height"))
+    count = fields.number("metadata records", 0, min(metadata, MOST_SHARED))
+    shared = tuple(
+        fields.number("number of a metadata record", 0, metadata - 1) for _ in range(count)
+    )
+    return Entry(role, tuple(facts), width, height, form, depth, shared)
+
+
+def write_index(contents: Contents) -> bytes:
+    """Serialise the index, the record that ends a file. Places count from the end before them."""
+    parts = [number(len(contents.metadata))]
+    end = 0
+    for part in contents.metadata:
+        parts += [number(part.place - end), number(part.size)]
+        end = part.place + part.size
+    parts.append(number(len(contents.entries)))
+    end = 0
+    for entry in contents.entries:
+        parts += [number(entry.place - end), number(entry.size), write_entry(entry)]
+        end = entry.place + entry.size
+    fields = b"".join(parts)
+    head = write_record(Kind.INDEX, len(fields) + END_BYTES)
+    checked = fields + (len(head) + len(fields) + END_BYTES).to_bytes(SIZE_BYTES, "big")
+    return head + checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big") + END_MAGIC
+
+
+def index_bytes(end: memoryview, total: int) -> int:
+    """Return the size of the index of a file of ``total`` bytes, from the file's last bytes.
+
+    Raises
+    ------
+    CorruptStream
+        If no index ends there.
+    """
+    magic = bytes(end[-len(END_MAGIC) :])
+    if magic != END_MAGIC or len(end) < END_BYTES:
+        text = f"the file ends with {magic.hex(' ')}, an index with {END_MAGIC.hex(' ')}"
+        raise CorruptStream(SECTION, text, total - len(magic))
+    size = int.from_bytes(end[-END_BYTES:][:SIZE_BYTES], "big")
+    if not END_BYTES < size <= total - len(HEAD):
+        text = f"index has {size} bytes, allowed is {END_BYTES + 1} to {total - len(HEAD)}"
+        raise CorruptStream(SECTION, text, total - END_BYTES)
+    return size
+
+
+def read_index(data: memoryview, total: int, most: int) -> Contents:
+    """Read the index of a file of ``total`` bytes.
+
+    Parameters
+    ----------
+    data : memoryview
+        The index, of the size that ``index_bytes`` returned.
+    total : int
+    most : int
+        Most pictures that are accepted.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream, LimitExceeded
+    """
+    start = total - len(data)
+    record = read_record(data, start, total)
+    if record.kind != Kind.INDEX or record.body.place + record.body.size != total:
+        raise CorruptStream(SECTION, "the size of the index leads to no index", start)
+    body = data[record.body.place - start :]
+    at = len(body) - len(END_MAGIC) - CRC_BYTES
+    stored, computed = int.from_bytes(body[at : at + CRC_BYTES], "big"), zlib.crc32(body[:at])
+    if stored != computed:
+        text = f"CRC of the index is {stored:08x}, the index has {computed:08x}"
+        raise CorruptStream(SECTION, text, total - len(END_MAGIC) - CRC_BYTES)
+    fields = Fields(body[: at - SIZE_BYTES], SECTION, record.body.place)
+    contents = Contents()
+    end = 0
+    left = len(fields.data)
+    for _ in range(fields.number("metadata records", 0, left)):
+        contents.metadata.append(_read_part(fields, end, start))
+        end = contents.metadata[-1].place + contents.metadata[-1].size
+    end = 0
+    count = fields.number("pictures", 0, left)
+    check_count(count, most)
+    for index in range(count):
+        part = _read_part(fields, end, start)
+        entry = read_entry(fields, index, len(contents.metadata))
+        contents.entries.append(replace(entry, place=part.place, size=part.size))
+        end = part.place + part.size
+    if fields.place < len(fields.data):
+        text = f"{len(fields.data) - fields.place} bytes follow the last picture of the index"
+        raise CorruptStream(SECTION, text, fields.offset)
+    return contents
+
+
+def _read_part(fields: Fields, end: int, last: int) -> Part:
+    """Read the place and size of a body that begins after ``end`` and ends before ``last``."""
+    place = end + fields.number("place", 0, max(last - end, 0))
+    return Part(place, fields.number("bytes", 0, max(last - place, 0)))
+
+
+def check_count(count: int, most: int) -> None:
+    """Check a number of pictures against a limit.
+
+    Raises
+    ------
+    LimitExceeded
+    """
+    if count > most:
+        raise LimitExceeded(
+            SECTION,
+            f"{count} pictures, the limit is {most}; max_pictures (--max-pictures) raises it",
+        )
