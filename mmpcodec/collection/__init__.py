@@ -1,0 +1,1 @@
+"""Files of several pictures: ``contents`` finds them, ``reading`` opens, ``writing`` adds."""

@@ -1,0 +1,156 @@
+"""Find the pictures of a collection: by its index, or record by record where that is damaged."""
+
+from dataclasses import replace
+
+from mmpcodec.codec.opening import Source
+from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded
+from mmpcodec.format import chunks, collection, container
+from mmpcodec.format.collection import Contents, Entry, Kind, Part, Record
+from mmpcodec.format.numbers import Fields, number
+from mmpcodec.metadata import Metadata
+from mmpcodec.runtime.files import LazyBytes
+
+MOST_PICTURES = 1 << 16
+"""Most pictures of a collection, where no other limit is given."""
+_LAST_READ = 1 << 16
+"""Bytes that are read of the end at first; the index of a thousand pages fits."""
+
+
+class Window(LazyBytes):
+    """Some bytes of a source, read when they are asked for.
+
+    Parameters
+    ----------
+    source : Source
+    part : Part
+        Its place and number of bytes.
+    """
+
+    def __init__(self, source: Source, part: Part):
+        self._source, self._part = source, part
+
+    def __len__(self) -> int:
+        return self._part.size
+
+    def __getitem__(self, part: slice) -> memoryview:
+        start, stop, _ = part.indices(self._part.size)
+        place = self._part.place
+        return self._source[place + start : place + max(start, stop)]
+
+
+def is_collection(source: Source) -> bool:
+    """Return whether a file holds several pictures, or may hold them."""
+    return bytes(source[: len(collection.HEAD)]) == collection.HEAD
+
+
+def read_contents(
+    source: Source, most: int = MOST_PICTURES, faults: list[FormatError] | None = None
+) -> Contents:
+    """Find the pictures of a collection.
+
+    Parameters
+    ----------
+    source : Source
+        A collection.
+    most : int
+        Most pictures that are accepted.
+    faults : list of FormatError or None
+        Gets the damage of the index; the records then tell where the pictures are. None raises it.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream, LimitExceeded
+    """
+    try:
+        return _by_index(source, most)
+    except LimitExceeded:
+        raise
+    except FormatError as error:
+        if faults is None:
+            raise
+        faults.append(error)
+    return scanned(source, most, faults)
+
+
+def _by_index(source: Source, most: int) -> Contents:
+    total = len(source)
+    end = source[max(0, total - _LAST_READ) :]
+    size = collection.index_bytes(end, total)
+    index = end[-size:] if size <= len(end) else source[total - size :]
+    return collection.read_index(index, total, most)
+
+
+def scanned(source: Source, most: int, faults: list[FormatError]) -> Contents:
+    """Find the pictures of a collection by its records, up to one that is damaged.
+
+    Parameters
+    ----------
+    source, most
+        See ``read_contents``.
+    faults : list of FormatError
+        Gets the damage at which the search ends.
+    """
+    contents = Contents()
+    place, total = len(collection.HEAD), len(source)
+    while place < total:
+        try:
+            record = collection.read_record(
+                source[place : place + collection.MOST_HEAD], place, total
+            )
+            _take(contents, record)
+        except FormatError as error:
+            faults.append(error)
+            break
+        collection.check_count(len(contents.entries), most)
+        place = record.body.place + record.body.size
+    return contents
+
+
+def _take(contents: Contents, record: Record) -> None:
+    """Add what a record holds."""
+    if record.kind == Kind.METADATA:
+        contents.metadata.append(record.body)
+    elif record.kind == Kind.PICTURE:
+        fields = Fields(record.fields, collection.SECTION, record.fields_place)
+        entry = collection.read_entry(fields, len(contents.entries), len(contents.metadata))
+        contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
+
+
+def file_of(source: Source, entry: Entry) -> Window:
+    """Return the bytes of the file of a picture."""
+    return Window(source, Part(entry.place, entry.size))
+
+
+def check_header(entry: Entry, header: container.Header) -> None:
+    """Compare the size and form of a picture with those that the collection gives.
+
+    Raises
+    ------
+    CorruptStream
+        If they differ.
+    """
+    found = (header.width, header.height, header.form, header.depth)
+    if found != (entry.width, entry.height, entry.form, entry.depth):
+        text = (
+            f"the index has {entry.width}x{entry.height} pixels of {entry.form.title} of "
+            f"{entry.depth} bits, the picture {header.width}x{header.height} of "
+            f"{header.form.title} of {header.depth} bits"
+        )
+        raise CorruptStream(collection.SECTION, text, entry.place)
+
+
+def metadata_of(source: Source, contents: Contents, entry: Entry, own: Metadata) -> Metadata:
+    """Return the metadata of a picture: its own, and those that it shares.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    bodies = [bytes(Window(source, contents.metadata[place])[:]) for place in entry.shared]
+    count, parts = 0, []
+    for body in (chunks.write(own), *bodies):
+        fields = Fields(memoryview(body), chunks.SECTION)
+        count += fields.number("chunks", 0, chunks.MAX_CHUNKS)
+        parts.append(body[fields.place :])
+    joined = memoryview(number(count) + b"".join(parts))
+    return chunks.read(Fields(joined, chunks.SECTION), entry.depth)
