@@ -2,9 +2,9 @@
 
     python scripts/bench/codec/cores.py PICTURE [--megapixels 12] [--threads 1 2 4 16] [--out ROWS]
 
-The RGB picture is mirrored and stacked until it has the megapixels. Every codec codes it at its usual
-speed, at the point of its ladder whose PSNR is nearest to that of mmpcodec at lambda 48. A process
-for each number of threads is bound to as many processor cores. Wall times are the smallest of
+The RGB picture is mirrored and stacked until it has the megapixels. Every codec codes it at its
+usual speed, at the point of its ladder whose PSNR is nearest to that of mmpcodec at lambda 48. A
+process for each number of threads is bound to as many processor cores. Wall times are the least of
 several runs, from array to bytes and back. JPEG and WebP have one thread. ROWS gets lines for
 `docs/benchmarks/data`.
 """
