@@ -5,7 +5,7 @@ from dataclasses import replace
 from mmpcodec.codec.opening import Source
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded
 from mmpcodec.format import chunks, collection, container
-from mmpcodec.format.collection import Contents, Entry, Kind, Part, Record
+from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata
 from mmpcodec.runtime.files import LazyBytes
@@ -22,11 +22,11 @@ class Window(LazyBytes):
     Parameters
     ----------
     source : Source
-    part : Part
+    part : Extent
         Its place and number of bytes.
     """
 
-    def __init__(self, source: Source, part: Part):
+    def __init__(self, source: Source, part: Extent):
         self._source, self._part = source, part
 
     def __len__(self) -> int:
@@ -106,22 +106,22 @@ def scanned(source: Source, most: int, faults: list[FormatError]) -> Contents:
     return contents
 
 
-def _take(contents: Contents, record: Record) -> None:
+def _take(contents: Contents, record: RecordHead) -> None:
     """Add what a record holds."""
-    if record.kind == Kind.METADATA:
+    if record.kind == RecordKind.METADATA:
         contents.metadata.append(record.body)
-    elif record.kind == Kind.PICTURE:
+    elif record.kind == RecordKind.PICTURE:
         fields = Fields(record.fields, collection.SECTION, record.fields_place)
         entry = collection.read_entry(fields, len(contents.entries), len(contents.metadata))
         contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
 
 
-def file_of(source: Source, entry: Entry) -> Window:
+def file_of(source: Source, entry: PictureEntry) -> Window:
     """Return the bytes of the file of a picture."""
-    return Window(source, Part(entry.place, entry.size))
+    return Window(source, Extent(entry.place, entry.size))
 
 
-def check_header(entry: Entry, header: container.Header) -> None:
+def check_header(entry: PictureEntry, header: container.Header) -> None:
     """Compare the size and form of a picture with those that the collection gives.
 
     Raises
@@ -139,7 +139,7 @@ def check_header(entry: Entry, header: container.Header) -> None:
         raise CorruptStream(collection.SECTION, text, entry.place)
 
 
-def metadata_of(source: Source, contents: Contents, entry: Entry, own: Metadata) -> Metadata:
+def metadata_of(source: Source, contents: Contents, entry: PictureEntry, own: Metadata) -> Metadata:
     """Return the metadata of a picture: its own, and those that it shares.
 
     Raises

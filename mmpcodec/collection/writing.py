@@ -6,7 +6,7 @@ from typing import BinaryIO
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import chunks, collection, container
-from mmpcodec.format.collection import Contents, Entry, Kind, Part, Role
+from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordKind, Role
 from mmpcodec.metadata import Metadata
 
 LEAST_SHARED = 64
@@ -45,7 +45,7 @@ class CollectionWriter:
         """Take the metadata records that the file holds already, in their order."""
         self._numbers |= {body: place for place, body in enumerate(bodies)}
 
-    def add(self, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()) -> Entry:
+    def add(self, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()) -> PictureEntry:
         """Add a picture.
 
         Parameters
@@ -74,7 +74,7 @@ class CollectionWriter:
         bare = replace(header, metadata=own)
         tiles = memoryview(data)[header.size : header.tile_offsets[-1]]
         file = b"".join([container.write_header(bare), tiles, header.trailer])
-        entry = Entry(
+        entry = PictureEntry(
             role,
             tuple(facts),
             header.width,
@@ -84,7 +84,9 @@ class CollectionWriter:
             numbers,
             len(file),
         )
-        self._write(collection.write_record(Kind.PICTURE, len(file), collection.write_entry(entry)))
+        self._write(
+            collection.write_record(RecordKind.PICTURE, len(file), collection.write_entry(entry))
+        )
         entry = replace(entry, place=self._place)
         self._write(file)
         self._contents.entries.append(entry)
@@ -98,8 +100,8 @@ class CollectionWriter:
         """Return the number of a metadata record; write it, if it is new."""
         if body not in self._numbers:
             self._numbers[body] = len(self._contents.metadata)
-            self._write(collection.write_record(Kind.METADATA, len(body)))
-            self._contents.metadata.append(Part(self._place, len(body)))
+            self._write(collection.write_record(RecordKind.METADATA, len(body)))
+            self._contents.metadata.append(Extent(self._place, len(body)))
             self._write(body)
         return self._numbers[body]
 
@@ -109,7 +111,7 @@ class CollectionWriter:
 
 
 def _parted(metadata: Metadata) -> tuple[Metadata, list[bytes]]:
-    """Part metadata into those of a picture alone, and the chunks that pictures may share."""
+    """Extent metadata into those of a picture alone, and the chunks that pictures may share."""
     shared = []
     for kind in ("icc", "exif", "xmp"):
         if len(getattr(metadata, kind)) >= LEAST_SHARED:

@@ -27,8 +27,8 @@ MOST_SHARED = 16
 """Most metadata records that a picture names."""
 
 
-class Kind(IntEnum):
-    """Kind of a record. Records of other kinds are skipped."""
+class RecordKind(IntEnum):
+    """RecordKind of a record. Records of other kinds are skipped."""
 
     PICTURE = 1
     METADATA = 2
@@ -56,7 +56,7 @@ FACTS = {
 
 
 @dataclass(frozen=True)
-class Entry:
+class PictureEntry:
     """A picture of a collection.
 
     Parameters
@@ -91,7 +91,7 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Part:
+class Extent:
     """The place of the body of a record: byte offset and number of bytes."""
 
     place: int
@@ -104,22 +104,22 @@ class Contents:
 
     Parameters
     ----------
-    entries : list of Entry
-    metadata : list of Part
+    entries : list of PictureEntry
+    metadata : list of Extent
     """
 
-    entries: list[Entry] = field(default_factory=list)
-    metadata: list[Part] = field(default_factory=list)
+    entries: list[PictureEntry] = field(default_factory=list)
+    metadata: list[Extent] = field(default_factory=list)
 
 
-def write_record(kind: Kind, body_size: int, fields: bytes = b"") -> bytes:
+def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:
     """Serialise what a record has before its body: kind, size of the body, fields, CRC."""
     head = number(kind) + number(body_size) + number(len(fields)) + fields
     return head + zlib.crc32(head).to_bytes(CRC_BYTES, "big")
 
 
 @dataclass(frozen=True)
-class Record:
+class RecordHead:
     """What a record has before its body, and where the body is.
 
     Parameters
@@ -128,16 +128,16 @@ class Record:
     fields : memoryview
     fields_place : int
         Byte offset of the fields in the file.
-    body : Part
+    body : Extent
     """
 
     kind: int
     fields: memoryview
     fields_place: int
-    body: Part
+    body: Extent
 
 
-def read_record(data: memoryview, place: int, total: int) -> Record:
+def read_record(data: memoryview, place: int, total: int) -> RecordHead:
     """Read what a record at byte ``place`` has before its body.
 
     Parameters
@@ -167,10 +167,10 @@ def read_record(data: memoryview, place: int, total: int) -> Record:
         raise TruncatedStream(
             SECTION, f"only {total - head.offset} of {size} bytes of a record", total
         )
-    return Record(kind, fields, fields_place, Part(head.offset, size))
+    return RecordHead(kind, fields, fields_place, Extent(head.offset, size))
 
 
-def write_entry(entry: Entry) -> bytes:
+def write_entry(entry: PictureEntry) -> bytes:
     """Serialise the fields of a picture, without its size and place."""
     signed = (_folded(value) for value in entry.facts)
     facts = signed if entry.role == Role.SLICE else entry.facts
@@ -188,7 +188,7 @@ def _unfolded(value: int) -> int:
     return value // 2 if value % 2 == 0 else -(value + 1) // 2
 
 
-def read_entry(fields: Fields, number_of: int, metadata: int) -> Entry:
+def read_entry(fields: Fields, number_of: int, metadata: int) -> PictureEntry:
     """Read the fields of a picture, of number ``number_of``, after ``metadata`` metadata records.
 
     Raises
@@ -215,7 +215,7 @@ def read_entry(fields: Fields, number_of: int, metadata: int) -> Entry:
     shared = tuple(
         fields.number("number of a metadata record", 0, metadata - 1) for _ in range(count)
     )
-    return Entry(role, tuple(facts), width, height, form, depth, shared)
+    return PictureEntry(role, tuple(facts), width, height, form, depth, shared)
 
 
 def write_index(contents: Contents) -> bytes:
@@ -231,7 +231,7 @@ def write_index(contents: Contents) -> bytes:
         parts += [number(entry.place - end), number(entry.size), write_entry(entry)]
         end = entry.place + entry.size
     fields = b"".join(parts)
-    head = write_record(Kind.INDEX, len(fields) + END_BYTES)
+    head = write_record(RecordKind.INDEX, len(fields) + END_BYTES)
     checked = fields + (len(head) + len(fields) + END_BYTES).to_bytes(SIZE_BYTES, "big")
     return head + checked + zlib.crc32(checked).to_bytes(CRC_BYTES, "big") + END_MAGIC
 
@@ -272,7 +272,7 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
     """
     start = total - len(data)
     record = read_record(data, start, total)
-    if record.kind != Kind.INDEX or record.body.place + record.body.size != total:
+    if record.kind != RecordKind.INDEX or record.body.place + record.body.size != total:
         raise CorruptStream(SECTION, "the size of the index leads to no index", start)
     body = data[record.body.place - start :]
     at = len(body) - len(END_MAGIC) - CRC_BYTES
@@ -301,10 +301,10 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
     return contents
 
 
-def _read_part(fields: Fields, end: int, last: int) -> Part:
+def _read_part(fields: Fields, end: int, last: int) -> Extent:
     """Read the place and size of a body that begins after ``end`` and ends before ``last``."""
     place = end + fields.number("place", 0, max(last - end, 0))
-    return Part(place, fields.number("bytes", 0, max(last - place, 0)))
+    return Extent(place, fields.number("bytes", 0, max(last - place, 0)))
 
 
 def check_count(count: int, most: int) -> None:

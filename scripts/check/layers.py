@@ -38,6 +38,7 @@ FLOORS = (
     ("picture",),
     ("reference",),
     ("format",),
+    ("collection",),
     ("trace",),
     ("backends",),
     ("codec",),
