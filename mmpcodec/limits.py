@@ -19,6 +19,8 @@ class DecodeLimits:
     max_memory : int or None
         Most bytes of memory that decoding an mmp file may take, by an upper estimate from its
         headers. None for no limit of its own.
+    max_pictures : int
+        Most pictures of a file.
     max_seconds : float or None
         Most seconds that decoding an mmp file may take on one thread, by an upper estimate from the
         codings, sizes and bytes of its tiles. None for the default: 1 s, and 10 ms for each byte of
@@ -34,6 +36,7 @@ class DecodeLimits:
     max_dimension: int = 1 << 24
     max_memory: int | None = None
     max_seconds: float | None = None
+    max_pictures: int = 1 << 16
 
     def __post_init__(self):
         if self.max_seconds is not None:
@@ -67,5 +70,5 @@ class DecodeLimits:
         return along or self.fault("max_samples", samples, unit)
 
 
-UNLIMITED = DecodeLimits(1 << 62, 1 << 62, max_seconds=1 << 62)
+UNLIMITED = DecodeLimits(1 << 62, 1 << 62, max_seconds=1 << 62, max_pictures=1 << 62)
 """For pictures whose parts have limits of their own, and files that this process has made."""

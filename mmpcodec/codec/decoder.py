@@ -11,9 +11,10 @@ from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
-from mmpcodec.codec.opening import Source, check_end, read_any_header, read_header
+from mmpcodec.codec.opening import check_end, read_any_header, read_header
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
+from mmpcodec.collection.contents import picture_of
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FormatError,
@@ -28,7 +29,7 @@ from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touchin
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.runtime.files import LazyBytes
+from mmpcodec.runtime.files import LazyBytes, Source
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
@@ -117,6 +118,7 @@ def inspect(
     /,
     *,
     decode: bool = False,
+    page: int | None = None,
     region: Sequence[int] | None = None,
     allow_partial: bool = False,
     limits: DecodeLimits | None = None,
@@ -135,7 +137,7 @@ def inspect(
     decode : bool
         Whether to decode samples and traces (bits by syntax element, leaf scales, dictionary
         sizes). Without it, only headers and checksums are read, of at most 65536 tiles.
-    region : sequence of 4 int or None
+    page, region
         See ``decode``.
     allow_partial : bool
         Whether to return bad and missing tiles in ``bad_tiles`` rather than raise their error. A
@@ -166,12 +168,13 @@ def inspect(
     """
     if out is not None and not decode:
         raise ParameterError("out = an array: must be None without decode=True")
-    how = region, allow_partial, limits, backend, threads, progress, out
+    how = page, region, allow_partial, limits, backend, threads, progress, out
     return _inspected(data, *how, decode=decode, traced=True)
 
 
 def _inspected(
     data: Any,
+    page: int | None,
     region: Sequence[int] | None,
     allow_partial: bool,
     limits: DecodeLimits | None,
@@ -189,7 +192,7 @@ def _inspected(
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DecodeLimits()
-    view = _viewed(data)
+    view = picture_of(_viewed(data), page, limits.max_pictures)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     if region is None and not allow_partial:
         check_end(header, view)
@@ -258,6 +261,7 @@ def decode(
     data: Any,
     /,
     *,
+    page: int | None = None,
     region: Sequence[int] | None = None,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
@@ -265,12 +269,14 @@ def decode(
     progress: Progress | None = None,
     out: Samples | None = None,
 ) -> Samples:
-    """Decode a file.
+    """Decode a picture of a file.
 
     Parameters
     ----------
     data : bytes-like or LazyBytes
         See ``inspect``.
+    page : int or None
+        Number of the picture in a file of several, from 1; None takes the only one.
     region : (x, y, width, height) or None
         Column and row of the first pixel, and size in pixels. Only the tiles that the region
         touches are read, and those within 8 pixels of it if the file has a border filter. Other
@@ -302,7 +308,8 @@ def decode(
         ``TruncatedStream``, ``CorruptStream`` or ``LimitExceeded``. ``inspect(data, decode=True,
         allow_partial=True)`` decodes the other tiles of a damaged file.
     ParameterError
-        When the region does not lie within the picture, or ``out`` does not fit.
+        When the file has no such page, or several and none is given, when the region does not lie
+        within the picture, or ``out`` does not fit.
     BackendUnavailable
         When the named backend cannot run here, or does not decode.
     Cancelled
@@ -318,7 +325,7 @@ def decode(
     >>> mmpcodec.decode(data, out=stack[1])[2].tolist()
     [8, 9, 10, 11]
     """
-    how = region, False, limits, backend, threads, progress, out
+    how = page, region, False, limits, backend, threads, progress, out
     found = _inspected(data, *how, decode=True, traced=False)
     assert found.samples is not None
     return found.samples

@@ -5,10 +5,7 @@ import contextlib
 from mmpcodec.errors import FormatError, TruncatedStream
 from mmpcodec.format import chunks, container
 from mmpcodec.format.container import Header
-from mmpcodec.runtime.files import LazyBytes
-
-Source = memoryview | LazyBytes
-"""The bytes of a file: their number, and slices of them."""
+from mmpcodec.runtime.files import Source
 
 _FIRST_READ = 1 << 16
 """Bytes that are read of a file at first; its header is rarely larger."""

@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from mmpcodec.codec.opening import Source
-from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded
+from mmpcodec.checks import check_int
+from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
 from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata
-from mmpcodec.runtime.files import LazyBytes
+from mmpcodec.runtime.files import LazyBytes, Source
 
 MOST_PICTURES = 1 << 16
 """Most pictures of a collection, where no other limit is given."""
@@ -119,6 +119,35 @@ def _take(contents: Contents, record: RecordHead) -> None:
 def file_of(source: Source, entry: PictureEntry) -> Window:
     """Return the bytes of the file of a picture."""
     return Window(source, Extent(entry.place, entry.size))
+
+
+def picture_of(source: Source, page: int | None, most: int) -> Source:
+    """Return the bytes of the file of one picture.
+
+    Parameters
+    ----------
+    source : Source
+        A file of one picture, or a collection.
+    page : int or None
+        Number of the picture, from 1; None takes the only one.
+    most : int
+        See ``read_contents``.
+
+    Raises
+    ------
+    ParameterError
+        If there is no such picture, or there are several and no page is given.
+    FormatError
+        If the file is damaged, or beyond the limit.
+    """
+    page = None if page is None else check_int("page", page)
+    entries = read_contents(source, most).entries if is_collection(source) else None
+    count = 1 if entries is None else len(entries)
+    if page is None and count > 1:
+        raise ParameterError(f"holds {count} pictures; page=N (--page N) reads one, 1 to {count}")
+    if page is not None and not 1 <= page <= count:
+        raise ParameterError(f"page = {page}: must be 1 to {count}, the pictures of the file")
+    return source if entries is None else file_of(source, entries[(page or 1) - 1])
 
 
 def check_header(entry: PictureEntry, header: container.Header) -> None:

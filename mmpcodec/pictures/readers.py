@@ -107,8 +107,7 @@ def _of_url(url: str, limits: DecodeLimits, page: int | None, *, strict: bool) -
     if row is not None and row.is_mmp:
         from mmpcodec.pictures.mmp import MmpReader
 
-        chosen(1, page, url)
-        return MmpReader(url, limits=limits)
+        return MmpReader(url, page=page, limits=limits)
     data = stores.read(url, limits.max_memory)
     found = reading.from_bytes(data, url, limits=limits, page=page, strict=strict)
     return WholeReader(found, url, measured=registry.is_measured(data))

@@ -170,7 +170,7 @@ FORMATS = (
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
         parts=True, measured=True,
     ),
-    Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True),
+    Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
     Format(
         "DICOM", f"{_HERE}.dicom.file", (".dcm", ".dicom"), (b"DICM",), 128, pages=True,
         extra="dicom", measured=True, also=is_bare_dicom,

@@ -53,6 +53,10 @@ class LazyBytes:
         raise NotImplementedError
 
 
+Source = memoryview | LazyBytes
+"""The bytes of a file: their number, and slices of them."""
+
+
 class StreamBytes(LazyBytes):
     """The bytes of a stream whose position can be set; the stream stays the caller's.
 

@@ -8,18 +8,18 @@ RESCUE = "mmp decode --allow-partial"
 """Reads files that readers of pictures refuse."""
 
 
-def read(data: bytes, name: str, limits: DecodeLimits) -> Picture:
-    """Read a whole file.
+def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
+    """Read a whole picture.
 
     Raises
     ------
     PictureError
-        If the file is damaged or beyond the limits.
+        If the file is damaged or beyond the limits, or has no such page.
     """
     from mmpcodec.codec.decoder import inspect  # other formats do not need the codec
 
     try:
-        found = inspect(data, decode=True, limits=limits)
+        found = inspect(data, decode=True, page=page, limits=limits)
     except FormatError as error:
         raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
     except MmpError as error:
