@@ -17,6 +17,10 @@ class ParameterError(MmpError, ValueError):
     """An argument is outside its allowed range, or its type is not supported."""
 
 
+class NoSuchPage(ParameterError):
+    """A file has no picture of this number, or several and no number is given."""
+
+
 class FormatError(MmpError, ValueError):
     """Bytes cannot be decoded to a picture.
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from mmpcodec.checks import check_int
-from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
+from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, NoSuchPage
 from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind
 from mmpcodec.format.numbers import Fields, number
@@ -135,7 +135,7 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
 
     Raises
     ------
-    ParameterError
+    NoSuchPage
         If there is no such picture, or there are several and no page is given.
     FormatError
         If the file is damaged, or beyond the limit.
@@ -144,9 +144,9 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
     entries = read_contents(source, most).entries if is_collection(source) else None
     count = 1 if entries is None else len(entries)
     if page is None and count > 1:
-        raise ParameterError(f"holds {count} pictures; page=N (--page N) reads one, 1 to {count}")
+        raise NoSuchPage(f"holds {count} pictures; page=N (--page N) reads one, 1 to {count}")
     if page is not None and not 1 <= page <= count:
-        raise ParameterError(f"page = {page}: must be 1 to {count}, the pictures of the file")
+        raise NoSuchPage(f"page = {page}: must be 1 to {count}, the pictures of the file")
     return source if entries is None else file_of(source, entries[(page or 1) - 1])
 
 

@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmpcodec.checks import check_int
+from mmpcodec.collection.contents import picture_of
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FileError,
     FormatError,
     LimitExceeded,
+    NoSuchPage,
     ParameterError,
     PictureError,
 )
 from mmpcodec.format.tiles import Area
 from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.pictures.limits import check_part
+from mmpcodec.pictures.limits import check_part, page_number
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of
 from mmpcodec.runtime import stores
@@ -33,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class MmpReader:
-    """Reads parts of an mmp file; see ``Reader``.
+    """Reads parts of a picture of an mmp file; see ``Reader``.
 
     The header is read once, and a part decodes only the tiles that it touches; other tiles may be
     damaged or missing. Any number of threads may read at once. A pickled reader holds the absolute
@@ -43,6 +45,8 @@ class MmpReader:
     ----------
     source : path or str
         Path, or URL such as ``s3://bucket/name``, which fsspec opens.
+    page : int or None
+        Number of the picture in a file of several, from 1; None takes the only one.
     limits : DecodeLimits or None
         Limits of each part, whose tiles count whole; None for the default limits. The picture may
         be larger.
@@ -59,8 +63,8 @@ class MmpReader:
     Raises
     ------
     PictureError
-        If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, or its
-        header is damaged.
+        If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, if its
+        header is damaged, or if it has no such page.
     ParameterError, BackendUnavailable
         As ``mmpcodec.decode`` raises them.
     MissingExtra
@@ -83,6 +87,7 @@ class MmpReader:
         self,
         source: str | os.PathLike[str],
         *,
+        page: int | None = None,
         limits: DecodeLimits | None = None,
         backend: str = "auto",
         threads: int | None = None,
@@ -98,6 +103,7 @@ class MmpReader:
         name = stores.without_file(os.fsdecode(source))
         self.name = name
         self._place = name if stores.is_url(name) else os.path.abspath(name)
+        self._page = page_number(page)
         self._limits = limits or DecodeLimits()
         self._backend = backend
         self._threads = threads
@@ -124,7 +130,8 @@ class MmpReader:
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return what tells this file from others and from its earlier contents."""
-        return type(self).__name__, self._place, self.state, self._limits, self._backend
+        own = self._place, self._page, self.state, self._limits, self._backend
+        return type(self).__name__, *own
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r})"
@@ -240,7 +247,7 @@ class MmpReader:
                 self._bytes = PathBytes(self._place, self._state, keep_open=self._keep_open)
             self._state = self._bytes.state
             return RegionDecoder(
-                self._bytes,
+                picture_of(self._bytes, self._page, self._limits.max_pictures),
                 self._limits,
                 backend=self._backend,
                 threads=self._threads,
@@ -251,6 +258,8 @@ class MmpReader:
                 self._bytes.close()
             if isinstance(error, FormatError | OSError):
                 raise self._named(error) from error
+            if isinstance(error, NoSuchPage):
+                raise PictureError(f"{self.name}: {error}") from error
             raise
 
     def _is_closed(self) -> PictureError:
@@ -270,12 +279,14 @@ class MmpReader:
         return PictureError.from_os(self.name, error)
 
 
-def open_parts(path: Path, head: bytes, size: int, name: str, limits: DecodeLimits) -> MmpReader:
-    """Return a reader of parts of a file.
+def open_parts(
+    path: Path, head: bytes, size: int, name: str, limits: DecodeLimits, page: int | None
+) -> MmpReader:
+    """Return a reader of parts of a picture.
 
     Raises
     ------
     PictureError
-        If the header is damaged.
+        If the header is damaged, or there is no such page.
     """
-    return MmpReader(path, limits=limits)
+    return MmpReader(path, page=page, limits=limits)
