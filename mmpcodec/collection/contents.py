@@ -1,5 +1,6 @@
 """Find the pictures of a collection: by its index, or record by record where that is damaged."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from mmpcodec.checks import check_int
@@ -141,7 +142,7 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         If the file is damaged, or beyond the limit.
     """
     page = None if page is None else check_int("page", page)
-    entries = read_contents(source, most).entries if is_collection(source) else None
+    entries = read_contents(source, most).pictures if is_collection(source) else None
     count = 1 if entries is None else len(entries)
     if page is None and count > 1:
         raise NoSuchPage(f"holds {count} pictures; page=N (--page N) reads one, 1 to {count}")
@@ -168,18 +169,31 @@ def check_header(entry: PictureEntry, header: container.Header) -> None:
         raise CorruptStream(collection.SECTION, text, entry.place)
 
 
-def metadata_of(source: Source, contents: Contents, entry: PictureEntry, own: Metadata) -> Metadata:
-    """Return the metadata of a picture: its own, and those that it shares.
+def metadata_of(
+    source: Source, shared: Sequence[Extent], own: Metadata, depth: int
+) -> Metadata:
+    """Return the metadata of a picture.
+
+    Parameters
+    ----------
+    source : Source
+        The collection.
+    shared : sequence of Extent
+        The metadata records that the picture names.
+    own : Metadata
+        Those in its file.
+    depth : int
+        Bits of a sample.
 
     Raises
     ------
     TruncatedStream, CorruptStream
     """
-    bodies = [bytes(Window(source, contents.metadata[place])[:]) for place in entry.shared]
+    bodies = [bytes(Window(source, part)[:]) for part in shared]
     count, parts = 0, []
     for body in (chunks.write(own), *bodies):
         fields = Fields(memoryview(body), chunks.SECTION)
         count += fields.number("chunks", 0, chunks.MAX_CHUNKS)
         parts.append(body[fields.place :])
     joined = memoryview(number(count) + b"".join(parts))
-    return chunks.read(Fields(joined, chunks.SECTION), entry.depth)
+    return chunks.read(Fields(joined, chunks.SECTION), depth)

@@ -89,6 +89,11 @@ class PictureEntry:
     size: int = 0
     place: int = 0
 
+    @property
+    def of(self) -> int | None:
+        """Number of the entry, from 0, of which this one is a smaller rendition."""
+        return self.facts[0] if self.role in (Role.LEVEL, Role.THUMBNAIL) else None
+
 
 @dataclass(frozen=True)
 class Extent:
@@ -110,6 +115,15 @@ class Contents:
 
     entries: list[PictureEntry] = field(default_factory=list)
     metadata: list[Extent] = field(default_factory=list)
+
+    @property
+    def pictures(self) -> list[PictureEntry]:
+        """The pictures that are no renditions of others: page 1, 2 and so on."""
+        return [entry for entry in self.entries if entry.of is None]
+
+    def renditions(self, number: int) -> list[PictureEntry]:
+        """Return the levels and thumbnails of the entry of this number, from 0."""
+        return [entry for entry in self.entries if entry.of == number]
 
 
 def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:

@@ -26,7 +26,7 @@ from mmpcodec.pictures.limits import check_part, page_number
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import PathBytes, changed
+from mmpcodec.runtime.files import PathBytes, Source, changed
 from mmpcodec.samples import Samples
 
 if TYPE_CHECKING:
@@ -83,6 +83,8 @@ class MmpReader:
     ((128, 192), 16, 64)
     """
 
+    opens_at_once = True
+
     def __init__(
         self,
         source: str | os.PathLike[str],
@@ -111,7 +113,8 @@ class MmpReader:
         self._keep_open = keep_open
         self._state: str | None = None
         self._prepare()
-        self._open()
+        if self.opens_at_once:
+            self._open()
 
     def _prepare(self) -> None:
         self._lock = threading.Lock()
@@ -247,7 +250,7 @@ class MmpReader:
                 self._bytes = PathBytes(self._place, self._state, keep_open=self._keep_open)
             self._state = self._bytes.state
             return RegionDecoder(
-                picture_of(self._bytes, self._page, self._limits.max_pictures),
+                self._picture(self._bytes),
                 self._limits,
                 backend=self._backend,
                 threads=self._threads,
@@ -261,6 +264,10 @@ class MmpReader:
             if isinstance(error, NoSuchPage):
                 raise PictureError(f"{self.name}: {error}") from error
             raise
+
+    def _picture(self, source: Source) -> Source:
+        """Return the bytes of the picture in those of the file."""
+        return picture_of(source, self._page, self._limits.max_pictures)
 
     def _is_closed(self) -> PictureError:
         return PictureError(f"{self.name}: is closed; open it again")
