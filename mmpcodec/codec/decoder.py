@@ -11,10 +11,8 @@ from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.limits.memory import memory_to_decode
 from mmpcodec.codec.limits.seconds import seconds_within
-from mmpcodec.codec.opening import check_end, read_any_header, read_header
 from mmpcodec.codec.tile_coding import LayerCoding
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles, described
-from mmpcodec.collection.contents import picture_of
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FormatError,
@@ -27,6 +25,8 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.opening.contents import picture_of
+from mmpcodec.opening.header import check_end, read_any_header, read_header
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
 from mmpcodec.runtime.files import LazyBytes, Source

@@ -11,13 +11,13 @@ import numpy as np
 from mmpcodec import backends
 from mmpcodec.codec.borders import Fixed, filter_borders, fixed_of, joined_area, read_area
 from mmpcodec.codec.decoder import check_area, check_memory, check_seconds, named, tile_of
-from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.opening.header import read_header
 from mmpcodec.params import check_threads
 from mmpcodec.runtime.files import Source
 from mmpcodec.samples import Samples

@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mmpcodec.codec.decoder import BadTile, inspect
-from mmpcodec.codec.opening import read_any_header, read_header
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.header import read_any_header, read_header
 from mmpcodec.pictures.ome_zarr import ZarrParts
 from mmpcodec.pictures.tiff import tags
 from mmpcodec.pictures.tiff.parts import TiffParts

@@ -9,7 +9,6 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec.checks import check_int
-from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.rate_control.targets import request_of
 from mmpcodec.depth import BYTE, MAX_DEPTH, most, sample_type
 from mmpcodec.errors import CorruptStream, ParameterError
@@ -17,6 +16,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.header import read_header
 from mmpcodec.options import RATES, CodecOptions, given_of, written_out
 from mmpcodec.quality import MAX_QUALITY
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in

@@ -22,9 +22,9 @@ from mmpcodec.analysis.drawings.file import outlined
 from mmpcodec.analysis.regions import Region, find_regions
 from mmpcodec.analysis.turning import turned, turned_place, turns
 from mmpcodec.codec.decoder import Inspection
-from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import Cancelled, FormatError, LimitExceeded, MmpError
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.opening.header import read_header
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.mmp.file import RESCUE

@@ -38,7 +38,7 @@ FLOORS = (
     ("picture",),
     ("reference",),
     ("format",),
-    ("collection",),
+    ("opening",),
     ("trace",),
     ("backends",),
     ("codec",),

@@ -42,7 +42,7 @@ def _is_mmp(job: Job) -> bool:
     PictureError
         If it has no valid header: a page would show the error only.
     """
-    from mmpcodec.codec.opening import read_header
+    from mmpcodec.opening.header import read_header
     from mmpcodec.pictures import registry
     from mmpcodec.web.server import ServedFile
 

@@ -139,8 +139,8 @@ class DecodeByTiles:
         MmpError
             If reading, decoding or writing fails, or the cluster is lost. No output is left behind.
         """
-        from mmpcodec.codec.opening import check_end
         from mmpcodec.format import container
+        from mmpcodec.opening.header import check_end
         from mmpcodec.pictures import parts
         from mmpcodec.pictures.side.facts import stripped
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from mmpcodec.checks import check_int
-from mmpcodec.collection.contents import picture_of
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FileError,
@@ -22,6 +21,7 @@ from mmpcodec.errors import (
 from mmpcodec.format.tiles import Area
 from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import picture_of
 from mmpcodec.pictures.limits import check_part, page_number
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of
@@ -59,6 +59,8 @@ class MmpReader:
     keep_open : bool
         Whether a local file stays open. If not, it is opened for each part, and thousands of
         readers can exist at once.
+    opens : bool
+        Whether the file is opened now, not when it is first used.
 
     Raises
     ------
@@ -83,8 +85,6 @@ class MmpReader:
     ((128, 192), 16, 64)
     """
 
-    opens_at_once = True
-
     def __init__(
         self,
         source: str | os.PathLike[str],
@@ -95,6 +95,7 @@ class MmpReader:
         threads: int | None = None,
         cache_bytes: int | None = None,
         keep_open: bool = True,
+        opens: bool = True,
     ):
         if not isinstance(source, str | os.PathLike):
             raise ParameterError(f"source of type {type(source).__name__}: must be a path or a URL")
@@ -113,7 +114,7 @@ class MmpReader:
         self._keep_open = keep_open
         self._state: str | None = None
         self._prepare()
-        if self.opens_at_once:
+        if opens:
             self._open()
 
     def _prepare(self) -> None:

@@ -12,11 +12,11 @@ from support.strategies import natural
 
 import mmpcodec
 from mmpcodec.codec.decoder import read_tile
-from mmpcodec.codec.opening import read_header
 from mmpcodec.errors import FormatError
 from mmpcodec.format import container, layers
 from mmpcodec.format.layouts import Layout
 from mmpcodec.format.tiles import Tile, tiles_of
+from mmpcodec.opening.header import read_header
 
 OPTIONS = [
     {"preset": "photo", "effort": 1, "tune": None},

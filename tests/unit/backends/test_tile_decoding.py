@@ -10,11 +10,11 @@ from support.strategies import natural
 import mmpcodec
 from mmpcodec import _cpu, backends
 from mmpcodec.codec.decoder import read_tile
-from mmpcodec.codec.opening import read_header
 from mmpcodec.codec.tiles import decoding
 from mmpcodec.codec.tiles.decoding import TilePlace, decode_tiles
 from mmpcodec.errors import Cancelled
 from mmpcodec.format.tiles import tiles_of
+from mmpcodec.opening.header import read_header
 
 CPU = backends.get("cpu")
 BYTES = np.random.default_rng(1).integers(0, 256, 1 << 12, np.uint8).tobytes()

@@ -9,9 +9,9 @@ import pytest
 from support.tiled import samples_of
 
 import mmpcodec
-from mmpcodec.codec.opening import read_any_header
 from mmpcodec.format import container
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.header import read_any_header
 from mmpcodec.runtime.files import LazyBytes
 
 PICTURE = samples_of((150, 210), 3, 8)

@@ -6,9 +6,10 @@ from dataclasses import replace
 from mmpcodec.checks import check_int
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, NoSuchPage
 from mmpcodec.format import chunks, collection, container
-from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind
+from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind, Role
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.header import read_header
 from mmpcodec.runtime.files import LazyBytes, Source
 
 MOST_PICTURES = 1 << 16
@@ -79,6 +80,21 @@ def _by_index(source: Source, most: int) -> Contents:
     size = collection.index_bytes(end, total)
     index = end[-size:] if size <= len(end) else source[total - size :]
     return collection.read_index(index, total, most)
+
+
+def contents_of(source: Source, most: int = MOST_PICTURES) -> Contents:
+    """Find the pictures of a file: of a collection, or the only one.
+
+    Raises
+    ------
+    FormatError
+        See ``read_contents``.
+    """
+    if is_collection(source):
+        return read_contents(source, most)
+    header = read_header(source)
+    form = header.width, header.height, header.form, header.depth
+    return Contents([PictureEntry(Role.PAGE, (), *form, size=len(source))])
 
 
 def scanned(source: Source, most: int, faults: list[FormatError]) -> Contents:
@@ -169,9 +185,7 @@ def check_header(entry: PictureEntry, header: container.Header) -> None:
         raise CorruptStream(collection.SECTION, text, entry.place)
 
 
-def metadata_of(
-    source: Source, shared: Sequence[Extent], own: Metadata, depth: int
-) -> Metadata:
+def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: int) -> Metadata:
     """Return the metadata of a picture.
 
     Parameters

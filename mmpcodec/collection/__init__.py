@@ -1,1 +1,0 @@
-"""Files of several pictures: ``contents`` finds them, ``reading`` opens, ``writing`` adds."""

@@ -1,0 +1,1 @@
+"""Opening of files: ``header`` of one picture, ``contents`` of a file of several."""
