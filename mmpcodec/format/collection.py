@@ -151,6 +151,27 @@ class RecordHead:
     body: Extent
 
 
+def write_metadata(body: bytes) -> bytes:
+    """Return the body of a metadata record with chunks, as ``chunks.write`` writes them."""
+    return body + zlib.crc32(body).to_bytes(CRC_BYTES, "big")
+
+
+def read_metadata(body: memoryview, place: int) -> memoryview:
+    """Return the chunks in the body of a metadata record, which is at byte ``place``.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    fields = Fields(body, SECTION, place)
+    checked = fields.bytes("metadata", max(len(body) - CRC_BYTES, 0))
+    stored, computed = fields.fixed("metadata CRC", CRC_BYTES), zlib.crc32(checked)
+    if stored != computed:
+        text = f"metadata CRC is {stored:08x}, metadata has {computed:08x}"
+        raise CorruptStream(SECTION, text, place + len(checked))
+    return checked
+
+
 def read_record(data: memoryview, place: int, total: int) -> RecordHead:
     """Read what a record at byte ``place`` has before its body.
 
@@ -202,8 +223,8 @@ def _unfolded(value: int) -> int:
     return value // 2 if value % 2 == 0 else -(value + 1) // 2
 
 
-def read_entry(fields: Fields, number_of: int, metadata: int) -> PictureEntry:
-    """Read the fields of a picture, of number ``number_of``, after ``metadata`` metadata records.
+def read_entry(fields: Fields, before: Contents) -> PictureEntry:
+    """Read the fields of a picture that follows what ``before`` holds.
 
     Raises
     ------
@@ -213,21 +234,23 @@ def read_entry(fields: Fields, number_of: int, metadata: int) -> PictureEntry:
     facts = []
     for name in FACTS[role]:
         low = 1 if name == "parts of a second" else 0
-        if role in (Role.LEVEL, Role.THUMBNAIL):
-            if number_of == 0:
-                text = f"the first picture has role {role.name.lower()}, which needs one before it"
-                raise CorruptStream(fields.section, text, fields.offset)
-            facts.append(fields.number(name, 0, number_of - 1))
-        else:
-            facts.append(fields.number(name, low))
+        at = fields.offset
+        value = fields.number(name, low)
+        if role in (Role.LEVEL, Role.THUMBNAIL) and (
+            value >= len(before.entries) or before.entries[value].of is not None
+        ):
+            text = f"{name} is {value}, allowed is that of an earlier page, frame or slice"
+            raise CorruptStream(fields.section, text, at)
+        facts.append(value)
     if role == Role.SLICE:
         facts = [_unfolded(value) for value in facts]
     form = Form(fields.number("form", 0, len(Form) - 1))
     depth = fields.number("depth", 1, 16)
     width, height = (fields.number(name, 1, MAX_DIMENSION) for name in ("width", "height"))
-    count = fields.number("metadata records", 0, min(metadata, MOST_SHARED))
+    records = len(before.metadata)
+    count = fields.number("metadata records", 0, min(records, MOST_SHARED))
     shared = tuple(
-        fields.number("number of a metadata record", 0, metadata - 1) for _ in range(count)
+        fields.number("number of a metadata record", 0, records - 1) for _ in range(count)
     )
     return PictureEntry(role, tuple(facts), width, height, form, depth, shared)
 
@@ -304,9 +327,9 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
     end = 0
     count = fields.number("pictures", 0, left)
     check_count(count, most)
-    for index in range(count):
+    for _ in range(count):
         part = _read_part(fields, end, start)
-        entry = read_entry(fields, index, len(contents.metadata))
+        entry = read_entry(fields, contents)
         contents.entries.append(replace(entry, place=part.place, size=part.size))
         end = part.place + part.size
     if fields.place < len(fields.data):

@@ -100,9 +100,10 @@ class CollectionWriter:
         """Return the number of a metadata record; write it, if it is new."""
         if body not in self._numbers:
             self._numbers[body] = len(self._contents.metadata)
-            self._write(collection.write_record(RecordKind.METADATA, len(body)))
-            self._contents.metadata.append(Extent(self._place, len(body)))
-            self._write(body)
+            whole = collection.write_metadata(body)
+            self._write(collection.write_record(RecordKind.METADATA, len(whole)))
+            self._contents.metadata.append(Extent(self._place, len(whole)))
+            self._write(whole)
         return self._numbers[body]
 
     def _write(self, data: bytes) -> None:

@@ -129,7 +129,7 @@ def _take(contents: Contents, record: RecordHead) -> None:
         contents.metadata.append(record.body)
     elif record.kind == RecordKind.PICTURE:
         fields = Fields(record.fields, collection.SECTION, record.fields_place)
-        entry = collection.read_entry(fields, len(contents.entries), len(contents.metadata))
+        entry = collection.read_entry(fields, contents)
         contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
 
 
@@ -203,11 +203,11 @@ def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: 
     ------
     TruncatedStream, CorruptStream
     """
-    bodies = [bytes(Window(source, part)[:]) for part in shared]
+    bodies = [collection.read_metadata(Window(source, part)[:], part.place) for part in shared]
     count, parts = 0, []
     for body in (chunks.write(own), *bodies):
         fields = Fields(memoryview(body), chunks.SECTION)
         count += fields.number("chunks", 0, chunks.MAX_CHUNKS)
-        parts.append(body[fields.place :])
+        parts.append(bytes(body[fields.place :]))
     joined = memoryview(number(count) + b"".join(parts))
     return chunks.read(Fields(joined, chunks.SECTION), depth)
