@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         LimitExceeded,
         MissingExtra,
         MmpError,
+        NoSuchPage,
         ParameterError,
         PictureError,
         PictureWarning,
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from mmpcodec.limits import DecodeLimits
     from mmpcodec.options import EncodeOptions
     from mmpcodec.params import EncodeParams
+    from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
+    from mmpcodec.pictures.mmp.series import open as open
     from mmpcodec.pictures.reading import imread
     from mmpcodec.pictures.writing import imwrite
     from mmpcodec.presets import PRESETS
@@ -64,11 +67,14 @@ __all__ = [
     "LosslessTools",
     "MissingExtra",
     "MmpError",
+    "NoSuchPage",
     "ParameterError",
     "Partition",
     "Pass",
     "PictureError",
     "PictureWarning",
+    "Pictures",
+    "SeriesPicture",
     "Target",
     "Tools",
     "TreeTools",
@@ -83,6 +89,7 @@ __all__ = [
     "imread",
     "imwrite",
     "inspect",
+    "open",
 ]
 
 __getattr__, __dir__ = lazy.names(
@@ -108,6 +115,7 @@ __getattr__, __dir__ = lazy.names(
             "LimitExceeded",
             "MissingExtra",
             "MmpError",
+            "NoSuchPage",
             "ParameterError",
             "PictureError",
             "PictureWarning",
@@ -117,6 +125,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.limits": ("DecodeLimits",),
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
+        "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
         "mmpcodec.pictures.reading": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.presets": ("PRESETS",),

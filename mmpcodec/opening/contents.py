@@ -205,8 +205,8 @@ def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: 
     """
     bodies = [collection.read_metadata(Window(source, part)[:], part.place) for part in shared]
     count, parts = 0, []
-    for body in (chunks.write(own), *bodies):
-        fields = Fields(memoryview(body), chunks.SECTION)
+    for body in (memoryview(chunks.write(own)), *bodies):
+        fields = Fields(body, chunks.SECTION)
         count += fields.number("chunks", 0, chunks.MAX_CHUNKS)
         parts.append(bytes(body[fields.place :]))
     joined = memoryview(number(count) + b"".join(parts))

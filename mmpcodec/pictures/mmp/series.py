@@ -177,3 +177,36 @@ class Pictures(Sequence[SeriesPicture]):
             vars(part).update(vars(self) | {"_numbers": self._numbers[index]})
             return part
         return SeriesPicture(self.name, self._contents, self._numbers[index], **self._how)
+
+
+def open(
+    source: str | os.PathLike[str],
+    *,
+    limits: DecodeLimits | None = None,
+    backend: str = "auto",
+    threads: int | None = None,
+) -> Pictures:
+    """Open an mmp file as a sequence of its pictures.
+
+    Parameters
+    ----------
+    source, limits, backend, threads
+        See ``Pictures``.
+
+    Returns
+    -------
+    Pictures
+
+    Raises
+    ------
+    PictureError
+        If the file cannot be opened, or is damaged.
+
+    Examples
+    --------
+    >>> import mmpcodec
+    >>> book = mmpcodec.open("book.mmp")                # doctest: +SKIP
+    >>> len(book), book[6].shape, book[6].metadata.xmp  # doctest: +SKIP
+    >>> page = book[6][100:200, 300:400]                # doctest: +SKIP
+    """
+    return Pictures(source, limits=limits, backend=backend, threads=threads)

@@ -1,0 +1,159 @@
+"""Collections: what is written is found again, by the index and without it; damage is named."""
+
+import contextlib
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import mmpcodec
+from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
+from mmpcodec.format import collection
+from mmpcodec.format.collection import Role
+from mmpcodec.format.collection_writer import CollectionWriter
+from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import contents_of, file_of, read_contents, scanned
+
+ICC = bytes(range(256))
+PICTURES = [
+    (np.arange(6 * 7).reshape(6, 7) * (number + 1) % 251).astype(np.uint8) for number in range(5)
+]
+FILES = [mmpcodec.encode(picture, 0, metadata=Metadata(icc=ICC)) for picture in PICTURES]
+ROLES = (
+    (Role.PAGE, ()),
+    (Role.FRAME, (40, 1000)),
+    (Role.SLICE, (-2_500_000,)),
+    (Role.LEVEL, (1,)),
+    (Role.THUMBNAIL, (0,)),
+)
+
+
+def written(*roles, files=FILES) -> bytes:
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    for file, (role, facts) in zip(files, roles, strict=False):
+        writer.add(file, role, facts)
+    writer.close()
+    return stream.getvalue()
+
+
+BOOK = written(*ROLES)
+
+
+def test_what_is_written_is_found():
+    view = memoryview(BOOK)
+    contents = read_contents(view)
+    assert [(entry.role, entry.facts) for entry in contents.entries] == list(ROLES)
+    assert [entry.of for entry in contents.entries] == [None, None, None, 1, 0]
+    assert len(contents.pictures) == 3
+    for entry, picture in zip(contents.entries, PICTURES, strict=True):
+        np.testing.assert_array_equal(mmpcodec.decode(file_of(view, entry)), picture)
+    for page in (1, 2, 3):
+        np.testing.assert_array_equal(mmpcodec.decode(BOOK, page=page), PICTURES[page - 1])
+
+
+def test_equal_metadata_are_held_once():
+    assert BOOK.count(ICC) == 1
+    assert len(BOOK) < sum(map(len, FILES)) - 4 * len(ICC) + 5 * 40
+
+
+def test_a_file_of_one_picture_has_no_more_bytes():
+    assert contents_of(memoryview(FILES[0])).entries[0].size == len(FILES[0])
+
+
+def test_the_page_must_be_there():
+    for page in (0, 4):
+        with pytest.raises(ParameterError, match=rf"page = {page}: must be 1 to 3"):
+            mmpcodec.decode(BOOK, page=page)
+    with pytest.raises(ParameterError, match=r"holds 3 pictures; page=N \(--page N\)"):
+        mmpcodec.decode(BOOK)
+    with pytest.raises(ParameterError, match="page = 2: must be 1 to 1"):
+        mmpcodec.decode(FILES[0], page=2)
+
+
+def test_the_records_are_found_without_the_index():
+    view = memoryview(BOOK)
+    faults: list[FormatError] = []
+    assert scanned(view, 9, faults) == read_contents(view)
+    assert not faults
+    index = collection.index_bytes(view, len(view))
+    for end in (len(BOOK) - 1, len(BOOK) - index, len(BOOK) - index + 5):
+        with pytest.raises(FormatError):
+            read_contents(view[:end])
+        faults = []
+        assert read_contents(view[:end], faults=faults) == read_contents(view)
+        assert faults[0].section == "Collections"
+
+
+def test_pictures_are_appended():
+    """The old index stays and is skipped."""
+    stream = io.BytesIO(written(*ROLES[:2]))
+    contents = read_contents(memoryview(stream.getvalue()))
+    place = stream.seek(0, io.SEEK_END)
+    writer = CollectionWriter(stream, contents, place)
+    writer.add(FILES[2])
+    writer.close()
+    view = memoryview(stream.getvalue())
+    assert len(read_contents(view).pictures) == 3
+    assert scanned(view, 9, []) == read_contents(view)
+    np.testing.assert_array_equal(mmpcodec.decode(view, page=3), PICTURES[2])
+
+
+def test_the_number_of_pictures_is_limited():
+    with pytest.raises(LimitExceeded, match="5 pictures, the limit is 4; max_pictures"):
+        mmpcodec.decode(BOOK, page=1, limits=mmpcodec.DecodeLimits(max_pictures=4))
+    with pytest.raises(LimitExceeded, match="5 pictures"):
+        scanned(memoryview(BOOK), 4, [])
+
+
+def test_facts_are_those_of_the_role():
+    writer = CollectionWriter(io.BytesIO())
+    with pytest.raises(ParameterError, match=r"facts = \(1,\): of role page are none"):
+        writer.add(FILES[0], Role.PAGE, (1,))
+    with pytest.raises(ParameterError, match="of role frame are duration, parts of a second"):
+        writer.add(FILES[0], Role.FRAME)
+
+
+def test_a_rendition_is_of_an_earlier_page():
+    for roles in (((Role.LEVEL, (0,)),), (ROLES[0], (Role.LEVEL, (0,)), (Role.LEVEL, (1,)))):
+        with pytest.raises(CorruptStream, match="allowed is that of an earlier page"):
+            read_contents(memoryview(written(*roles)))
+
+
+def test_the_index_agrees_with_the_pictures(tmp_path):
+    contents = read_contents(memoryview(BOOK))
+    entries = [replace(contents.entries[0], width=9), *contents.entries[1:]]
+    index = collection.write_index(replace(contents, entries=entries))
+    (tmp_path / "book.mmp").write_bytes(BOOK[: -collection.index_bytes(BOOK, len(BOOK))] + index)
+    with pytest.raises(mmpcodec.PictureError, match="the index has 9x6 pixels"):
+        np.asarray(mmpcodec.open(tmp_path / "book.mmp")[0])
+
+
+@settings(deadline=None, max_examples=300)
+@given(st.integers(0, len(BOOK) - 1), st.integers(1, 255))
+def test_damage_is_an_error_or_changes_nothing(place, change):
+    damaged = bytearray(BOOK)
+    damaged[place] ^= change
+    try:
+        contents = read_contents(memoryview(damaged))
+        for entry, picture in zip(contents.entries, PICTURES, strict=True):
+            try:
+                found = mmpcodec.decode(file_of(memoryview(damaged), entry))
+            except FormatError:
+                continue
+            np.testing.assert_array_equal(found, picture)
+    except FormatError:
+        found = scanned(memoryview(damaged), 9, faults := [])
+        assert faults or found == read_contents(memoryview(BOOK))
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.integers(0, len(BOOK)), st.binary(max_size=300))
+def test_any_bytes_after_the_head_are_an_error_or_a_collection(size, tail):
+    data = memoryview(BOOK[:size] + tail)
+    for read in (contents_of, lambda view: scanned(view, 100, [])):
+        with contextlib.suppress(FormatError):
+            read(data)
