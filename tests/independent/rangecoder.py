@@ -1,7 +1,5 @@
 """Sections Range coder and Binary models of the text."""
 
-from independent.arithmetic import limited
-
 
 class RangeCoder:
     def __init__(self, payload):
@@ -43,11 +41,11 @@ class RangeCoder:
 
     def bit(self, p):
         """A bit that is 1 with the probability p / 65536."""
-        if self.place(65536) < 65536 - p:
-            self.take(0, 65536 - p)
-            return 0
-        self.take(65536 - p, p)
-        return 1
+        if self.place(65536) < p:
+            self.take(0, p)
+            return 1
+        self.take(p, 65536 - p)
+        return 0
 
     def plain(self, bits):
         number = self.place(2**bits)
@@ -82,5 +80,5 @@ class BinaryModels:
 
     def learn(self, name, start, bit):
         p, n = self.models.get(name, start)
-        p += ((bit * 65536 - p) * (131072 // (2 * n + 3))) >> 16
-        self.models[name] = (limited(p, 192, 65344), min(64, n + 1))
+        p += (((65408 if bit else 128) - p) * (131072 // (2 * n + 3))) >> 16
+        self.models[name] = (p, min(64, n + 1))

@@ -88,13 +88,13 @@ public:
         renormalise();
     }
 
-    // Decodes a binary symbol: 0 below the cumulative frequency `zero`, else 1.
-    MMP_INLINE int bit(uint32_t total, uint32_t zero) {
+    // Decodes a binary symbol: 1 below the cumulative frequency `one`, else 0.
+    MMP_INLINE int bit(uint32_t total, uint32_t one) {
         unit_ = range_ / total;
-        const uint64_t bound = unit_ * zero;
-        const int bit = offset_ >= bound;
-        offset_ -= bit ? bound : 0;
-        range_ = bit ? unit_ * total - bound : bound;
+        const uint64_t bound = unit_ * one;
+        const int bit = offset_ < bound;
+        offset_ -= bit ? 0 : bound;
+        range_ = bit ? bound : unit_ * total - bound;
         renormalise();
         return bit;
     }
