@@ -328,7 +328,7 @@ def _place(header: Header, area: Area, out: Any) -> Samples:
     """Return ``out``, if it can take the samples of an area, or a new array if it is None."""
     shape, kind = header.shape_of(area), np.dtype(sample_type(header.depth))
     if out is None:
-        return np.zeros(shape, kind)
+        return np.empty(shape, kind)
     if not isinstance(out, np.ndarray):
         raise ParameterError(f"out of type {type(out).__name__}: must be a NumPy array or None")
     if out.shape != shape:

@@ -115,6 +115,12 @@ class Fields:
         CorruptStream
             If the number is out of range, or has more bytes than it needs.
         """
+        # Most numbers have one byte, and most of the fields of a file are numbers.
+        if self.place < len(self.data):
+            value = self.data[self.place]
+            if value < 0x80 and low <= value <= high:
+                self.place += 1
+                return value
         first = self.offset
         value = 0
         for index in range(LONGEST):

@@ -3,11 +3,12 @@
 Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 """
 
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, TABLES, BlockTools, Tool, Tools, TreeTools
+from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, KINDS, TABLES, BlockTools, Tool, Tools, TreeTools
 
 Kind = TypeVar("Kind", bound=Tools)
 
@@ -59,7 +60,13 @@ def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
             values[tool.name] = read_tool(fields, tool) if tool.in_header else False
     if values.pop("dictionary", False):
         values["trees"] = read_tools(fields, TreeTools)
-    return kind(**values)
+    return _tools_of(kind.coding, tuple(values.items()))
+
+
+@lru_cache(maxsize=64)
+def _tools_of(coding: str, values: tuple[tuple[str, Any], ...]) -> Any:
+    """Make tools; layers and files share them, and checking them takes long beside a small tile."""
+    return KINDS[coding](**dict(values))
 
 
 def _read_switches(fields: Fields) -> dict[str, Any]:

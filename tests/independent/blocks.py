@@ -511,7 +511,7 @@ def initial_states(tools, small):
             continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)
-            models[name, *index] = limited(256 * q + 128, 192, 65344), min(n, 64)
+            models[name, *index] = 256 * q + 128, min(n, 64)
     return models, frequencies
 
 

@@ -43,9 +43,9 @@ struct StreamCoder {
     MMP_INLINE int code(uint32_t one, int given) {
         int bit = given;
         if (writes)
-            encoder.encode(bit ? kBitTotal - one : 0, bit ? one : kBitTotal - one, kBitTotal);
+            encoder.encode(bit ? 0 : one, bit ? one : kBitTotal - one, kBitTotal);
         else
-            bit = decoder.bit(kBitTotal, kBitTotal - one);
+            bit = decoder.bit(kBitTotal, one);
         rate_ += kBitRates.of[(bit ? one : kBitTotal - one) >> (16 - BitRates::kBits)];
         return bit;
     }
