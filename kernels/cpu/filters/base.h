@@ -10,7 +10,7 @@
 
 #include "cpu/runtime/depth.h"
 #include "cpu/runtime/simd.h"
-#include "shared/filters/base.h"
+#include "shared/filters/blocks.h"
 
 namespace mmp {
 
@@ -27,12 +27,15 @@ struct RowRange {
     int64_t first, last;
 };
 
+// The first row of the blocks of the first row of a range.
+constexpr int64_t first_block_row(RowRange range) { return range.first / kFilterBlock * kFilterBlock; }
+
 // Rows of a picture, of which kHeld lie one after the other from each held row on, with kMargin more
 // columns on each side. Beyond the border, samples repeat the nearest ones inside.
 template <class Value, class Sample>
 class StackedRows {
 public:
-    static constexpr int kMargin = 32, kHeld = 16;
+    static constexpr int kMargin = 48, kHeld = 16;
     static_assert((kHeld & (kHeld - 1)) == 0);
 
     StackedRows(const FilterPicture<Sample>& picture, int64_t first)

@@ -148,7 +148,7 @@ private:
         }
         std::vector<uint32_t> of_rows(tile_.height);  // by the last row of a band
         std::vector<int64_t> sizes(tile_.height);
-        in_bands(tile_.height, helpers_, [&](RowRange rows) {
+        in_bands(tile_.height, bands_of(tile_.height, helpers_), helpers_, [&](RowRange rows) {
             of_rows[rows.last - 1] = join_rows(form_, tile_, planes, place, rows);
             sizes[rows.last - 1] = rows.last - rows.first;
         });

@@ -125,7 +125,7 @@ public:
         std::vector<uint8_t> numbers;
         const PlaneSteps steps = steps_of(tools.blocks, coded->changes, numbers);
         if (coded->picture.stride() == plane.width) {
-            samples_ = coded->picture.at(0, 0);
+            samples_ = coded->picture.at(BlockPlace{});
             owner_ = std::move(coded);
         } else {
             Sample* out = taken();
@@ -150,13 +150,15 @@ private:
         return made.get();
     }
 
+    // One band is filtered in place. Several need the samples of each other before the filter.
     template <class Filter>
     void filter(const Filter& apply) {
         const auto before = owner_;
         const FilterPicture<Sample> picture{samples_, setting_.plane.height, setting_.plane.width,
                                             depth_};
-        Sample* const out = taken();
-        in_bands(picture.height, setting_.helpers,
+        const int64_t bands = bands_of(picture.height, setting_.helpers);
+        Sample* const out = bands == 1 ? samples_ : taken();
+        in_bands(picture.height, bands, setting_.helpers,
                  [&](RowRange rows) { apply(picture, rows, out); });
     }
 
@@ -185,7 +187,7 @@ private:
     LayerRecord* const record_;
     std::vector<const Sample*> earlier_;
     std::shared_ptr<const void> owner_;
-    const Sample* samples_ = nullptr;
+    Sample* samples_ = nullptr;
 };
 
 }  // namespace
