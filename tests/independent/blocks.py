@@ -9,7 +9,7 @@ from independent.arithmetic import limited, padded, trunc
 from independent.modes import factor
 from independent.rangecoder import BinaryModels
 from independent.transforms import trained_transform, transform, weighted
-from independent.trees import Copies, Trees
+from independent.trees import Trees
 
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
@@ -49,8 +49,6 @@ class Blocks:
         if tools["initial states"]:
             self.models.models, self.mode_frequencies = initial_states(tools, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
-        if self.trees and tools["displaced blocks"] and tools["index classes"]:
-            self.trees.copies = Copies(self.picture, tools)
 
     def fragment(self, y0, x0):
         size = self.tools["fragment size"]

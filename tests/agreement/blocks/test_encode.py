@@ -154,7 +154,7 @@ def test_trees_teach_every_fragment_that_comes_later():
     picture[20:35, 25:] = CONTENT["natural"](rng, 15, 15)
     options = {"dictionary_limit": 300, "copy_radius": 4, "fragment_size": 32, "effort": 1}
     options |= {"templates": 0, **BASIC}
-    params = EncodeParams.from_options(40, preset="mixed", **options)
+    params = EncodeParams.from_options(4, preset="mixed", **options)
     check(picture, params)
     sizes = CPU.encode(PlaneTask(picture, params)).trace.dictionary_sizes
     assert max(sizes) == 300
