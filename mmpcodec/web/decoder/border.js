@@ -6,7 +6,7 @@ import { tilesTouching } from "./format/tiles.js";
 /** @typedef {import("./format/container.js").Header} Header */
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/tiles.js").Tile} Tile */
-/** @typedef {import("./colour.js").Plane} Plane */
+/** @typedef {import("./samples.js").Samples} Samples */
 /**
  * Which pixels of a tile the filter leaves: none, all, or those that are not 0.
  * @typedef {boolean | Uint8Array} Fixed
@@ -92,7 +92,7 @@ function correct(line, activities, most, out) {
 
 /**
  * Filters the borders of tiles within joined samples.
- * @param {Plane} samples of the area, the samples of a pixel together
+ * @param {Samples} samples of the area, the samples of a pixel together
  * @param {Area} area the whole picture, or a `joinedArea`
  * @param {Header} header
  * @param {{ tile: Tile, fixed: Fixed }[]} tiles
@@ -161,7 +161,7 @@ export function filterBorders(samples, area, header, tiles) {
 
 /**
  * Returns an array that is not 0 at the pixels that keep their samples; null if there are none.
- * @param {Plane} samples
+ * @param {Samples} samples
  * @param {Area} area
  * @param {number} planes
  * @param {{ tile: Tile, fixed: Fixed }[]} tiles

@@ -1,11 +1,11 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
 import { filterBorders, joinedArea, readArea } from "./border.js";
-import { newSamples } from "./colour.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
 import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
+import { newSamples } from "./samples.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
 import { TileStore } from "./tile_store.js";
 
