@@ -144,8 +144,10 @@ export class Picture {
     const padded = checkArea(header, area, read, whole, limits);
     const wanted = tilesTouching(read, header);
     const missing = wanted.filter(({ number }) => !this.store.has(number));
+    const starting = this.pool();
+    starting.then((pool) => pool.prepare(missing.length), () => {}); // while bytes are fetched
     const parts = await this.#fetched(missing, signal);
-    const pool = await this.pool();
+    const pool = await starting;
     const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
     checkSeconds(parts, planes, limits);
     const { crcBytes, toolSets } = header;
