@@ -148,7 +148,7 @@ export class Picture {
     starting.then((pool) => pool.prepare(missing.length), () => {}); // while bytes are fetched
     const parts = await this.#fetched(missing, signal);
     const pool = await starting;
-    const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
+    const atOnce = checkMemory(parts, header.levelDepth, planes, padded, pool.atOnce, limits);
     checkSeconds(parts, planes, limits);
     const { crcBytes, toolSets } = header;
     const context = { planes, depth: header.levelDepth, crcBytes, toolSets };
