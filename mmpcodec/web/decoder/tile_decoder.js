@@ -86,7 +86,8 @@ function decodeTile(instance, { context, tile, data, offset }) {
     const says = `samples CRC is ${stored}, the samples have ${computed}`;
     throw new CorruptStream(LAYERS, says, offset + crcBytes[0]);
   }
-  const fixed = hasBounds(stream) || (drawn > 0 && instance.samples(drawn, pixels, false));
+  const ofPalette = () => /** @type {Uint8Array} */ (instance.samples(drawn, pixels, false));
+  const fixed = hasBounds(stream) || (drawn > 0 && ofPalette());
   return { samples: instance.samples(samples, pixels * planes, isWide), fixed };
 }
 
