@@ -58,7 +58,7 @@ def sources() -> Iterator[Path]:
 
 def level(source: Path) -> str:
     """Return the level of optimisation: for size where time depends little on it."""
-    small = source.parent.name in ("blocks", "filters") or source.stem == "codec"
+    small = False
     return "-Os" if small else "-O2"
 
 

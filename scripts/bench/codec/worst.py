@@ -156,7 +156,7 @@ def estimate(data: bytes) -> tuple[int, float]:
     samples = header.height * header.width * header.planes
     streams = [(tiles[0], stream)]
     seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
-    return memory_to_decode(streams, header.planes, samples, 1), seconds
+    return memory_to_decode(streams, header.level_depth, header.planes, samples, 1), seconds
 
 
 def peak() -> int:
