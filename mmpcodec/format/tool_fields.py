@@ -3,6 +3,7 @@
 Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 """
 
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -23,6 +24,7 @@ SWITCHES = {
     if tool.high < 100
 }
 """Tools of predicted blocks that share one number, the lowest bits first: the bits of each."""
+MOST_SWITCHES = (1 << sum(SWITCHES.values())) - 1
 
 
 def write_tools(tools: Tools) -> bytes:
@@ -54,7 +56,13 @@ def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
     CorruptStream
         If a value is out of range.
     """
-    values = _read_switches(fields) if kind is BlockTools else {}
+    values: dict[str, Any] = {}
+    if kind is BlockTools:
+        at = fields.offset
+        switches, fault = _switches_of(fields.number("switches", 0, MOST_SWITCHES))
+        if fault:
+            raise CorruptStream(fields.section, fault, at)
+        values = dict(switches)
     for tool in TABLES[kind.coding].values():
         if tool.name not in values:
             values[tool.name] = read_tool(fields, tool) if tool.in_header else False
@@ -69,20 +77,18 @@ def _tools_of(coding: str, values: tuple[tuple[str, Any], ...]) -> Any:
     return KINDS[coding](**dict(values))
 
 
-def _read_switches(fields: Fields) -> dict[str, Any]:
-    at = fields.offset
-    left = fields.number("switches", 0, (1 << sum(SWITCHES.values())) - 1)
-    values = {}
+@lru_cache(maxsize=64)
+def _switches_of(left: int) -> tuple[Mapping[str, Any], str | None]:
+    """Return the tools that share a number, and what is wrong with them."""
+    values: dict[str, Any] = {}
     for name, bits in SWITCHES.items():
         tool, value = BLOCK_TOOLS[name], left & ((1 << bits) - 1)
         left >>= bits
         most = len(tool.values) - 1 if tool.values else tool.high
         if value > most:
-            raise CorruptStream(
-                fields.section, f"{tool.title} in switches is {value}, allowed is 0 to {most}", at
-            )
+            return values, f"{tool.title} in switches is {value}, allowed is 0 to {most}"
         values[name] = tool.values[value] if tool.values else value
-    return values
+    return values, None
 
 
 def read_tool(fields: Fields, tool: Tool) -> int:
