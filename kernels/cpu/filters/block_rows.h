@@ -69,8 +69,7 @@ private:
         const ptrdiff_t stride = lines_.stride();
         const Value* x[kFilterBlock];
         for (int k = 0; k < kFilterBlock; ++k)
-            x[k] = kInside ? lines_.around(first, 1) + k * stride
-                           : lines_.around(lines_.inside(first + k), 1);
+            x[k] = kInside ? lines_[first] + k * stride : lines_[lines_.inside(first + k)];
         for (int64_t c = 0; c < width_; c += kLanes) {
             // All before the sums are stored, so that the directions share the samples.
             Words16 all[kDirections], to_upper[kDirections];

@@ -45,8 +45,8 @@ void filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& pl
         hold(rows, row + kFilterBlock - 1 + kPlaneReach);
         PlaneTapRow<Value> taps{{}, planes.count, rows[0].stride(), form};
         for (int i = 0; i < planes.count; ++i)
-            taps.planes[i] = rows[i].around(row, kPlaneReach);
-        kernel.plane(taps, picture.samples + row * width,
+            taps.planes[i] = rows[i][row];
+        kernel.plane(taps, picture.row(row), picture.stride,
                      {out, width, row, range, picture.depth.most()});
     }
 }
@@ -78,7 +78,7 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
     Value values[kMostPlaneTerms][kSummedAtOnce] = {};
     for (int64_t row = range.first; row < range.last; ++row) {
         for (auto& each : rows) each.hold_up_to(row + kPlaneReach);
-        const Sample *wanted = source + row * width, *x = picture.samples + row * width;
+        const Sample *wanted = source + row * width, *x = picture.row(row);
         for (int64_t first = 0; first < width; first += kSummedAtOnce) {
             const int count = int(std::min<int64_t>(kSummedAtOnce, width - first));
             for (int i = 0; i < planes.count; ++i) {

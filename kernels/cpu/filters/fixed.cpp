@@ -93,7 +93,7 @@ public:
 
     MMP_INLINE TapRow<Value, Form> taps() const {
         const auto& lines = blocks_.lines();
-        return {lines.around(blocks_.row(), kBankReach), lines.stride(), forms_.data(),
+        return {lines[blocks_.row()], lines.stride(), forms_.data(),
                 numbers_.data(), blocks_.blocks()};
     }
     MMP_INLINE const Value* samples(int64_t row) const { return blocks_.lines()[row]; }

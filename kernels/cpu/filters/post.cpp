@@ -78,7 +78,7 @@ void filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowR
     for (int64_t row = first_block_row(range); row < range.last; row += kFilterBlock) {
         advance(rows);
         for (int64_t k = 0; k < rows.blocks(); ++k) classes[k] = rows.class_of(k);
-        kernel.post({rows.lines().around(row, kFilterReach), rows.lines().stride(), used,
+        kernel.post({rows.lines()[row], rows.lines().stride(), used,
                      classes.data(), rows.blocks()},
                     {out, picture.width, row, range, picture.depth.most()});
     }

@@ -99,7 +99,7 @@ std::vector<int32_t> results(const TapKernel<Value, Sample>& kernel, const Input
     for (size_t i = 0; i < own.size(); ++i) own[i] = Sample(in.x[i]);
     for (int count = 1; count <= kMostPlanesRead; ++count)
         add([&](const auto& out) {
-            kernel.plane({{in.first(), in.first() + 1}, count, kStride, in.plane}, own.data(), out);
+            kernel.plane({{in.first(), in.first() + 1}, count, kStride, in.plane}, own.data(), kWidth, out);
         });
     const int64_t stride = kFilterBlock * held_blocks(kBlocks);
     std::vector<int32_t> sums(4 * stride);

@@ -86,8 +86,9 @@ struct TapKernel {
     bool (*supported)();
     void (*fixed)(const TapRow<Value, Fixed>& row, const FilteredRows<Sample>& out);
     void (*post)(const TapRow<Value, Post>& row, const FilteredRows<Sample>& out);
-    // `x` has the rows that are filtered, in the places of `out`, and can be `out`.
-    void (*plane)(const PlaneTapRow<Value>& row, const Sample* x, const FilteredRows<Sample>& out);
+    // Filters the samples from `x` on, which can be those of `out`.
+    void (*plane)(const PlaneTapRow<Value>& row, const Sample* x, int64_t x_stride,
+                  const FilteredRows<Sample>& out);
     // Writes the weighted sums of whole vectors of blocks.
     void (*fixed_sums)(const TapRow<Value, Fixed>& row, int32_t* sums, int64_t sums_stride);
 };

@@ -332,15 +332,15 @@ class Planes {
 
 public:
     template <class Sample>
-    static void filter(const PlaneTapRow<Value>& row, const Sample* x,
+    static void filter(const PlaneTapRow<Value>& row, const Sample* x, int64_t x_stride,
                        const FilteredRows<Sample>& out) {
         const auto all = row.count > 1 ? filter_by<2, Sample> : filter_by<1, Sample>;
-        all(row, x, out);
+        all(row, x, x_stride, out);
     }
 
 private:
     template <int kCount, class Sample>
-    static void filter_by(const PlaneTapRow<Value>& row, const Sample* x,
+    static void filter_by(const PlaneTapRow<Value>& row, const Sample* x, int64_t x_stride,
                           const FilteredRows<Sample>& out) {
         const ptrdiff_t stride = row.stride;
         for (int64_t column = 0; column < out.width; column += kColumns) {
@@ -350,7 +350,7 @@ private:
             unrolled<kFilterBlock>([&](auto k) MMP_INLINED {
                 const bool inside = k < out.last;  // others would lie beyond the plane
                 begin<Simd, kFilterFractionBits>(
-                    inside ? own(x + k * out.width + column, out.width - column) : Lanes{},
+                    inside ? own(x + k * x_stride + column, out.width - column) : Lanes{},
                     sums[k]);
                 Simd::add(sums[k], loaded<Lanes>(one + k * stride),
                           loaded<Lanes>(other + k * stride), middle);
