@@ -15,6 +15,8 @@ LOSSLESS_SAMPLE = {1: 40, 2: 50, 3: 60, 4: 450}
 """Nanoseconds for a lossless sample that takes nearly no bits, by form."""
 LOSSLESS_BYTE = {1: 100, 2: 1500, 3: 1800, 4: 1800}
 """Nanoseconds for a byte of lossless samples, by form."""
+MOST_FLAT = 16
+"""Bytes of the largest payload of lossless samples whose planes are taken to be filled at once."""
 TREES_SAMPLE, TREES_LEAF = 90, 2400
 """Nanoseconds for a sample, and for a leaf, where all is trees."""
 BLOCKS_SAMPLE, BLOCKS_BYTE, BLOCK = 1, 130, 360
@@ -37,7 +39,8 @@ def nanoseconds(tools: Tools, size: int, trace: Trace, samples: int) -> int:
     """
     if isinstance(tools, LosslessTools):
         form = tools.lossless_form
-        return LOSSLESS_SAMPLE[form] * samples + LOSSLESS_BYTE[form] * size
+        own = LOSSLESS_SAMPLE[form] * samples if size > MOST_FLAT else 0
+        return own + LOSSLESS_BYTE[form] * size
     leaves = sum(trace.leaves())
     if not isinstance(tools, BlockTools):
         return TREES_SAMPLE * samples + TREES_LEAF * leaves
