@@ -122,7 +122,7 @@ def kinds_for(features: Features, depth: int, lam: float, lambda_fixed: int) -> 
         return lossy | trees | ({"lossless"} if lossless else set())
     wanted = {"lossless"} if near_lossless else set()
     not_photo, mixed = not_photo_score(features, lambda_fixed), mixed_score(features)
-    if not_photo < _score(0.1):
+    if not_photo < _score(0.06):
         wanted.add("photo")
     if not_photo >= _score(0.04):
         if mixed >= _score(-0.03):
