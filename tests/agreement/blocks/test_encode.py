@@ -144,7 +144,7 @@ def test_cross_component(preset, height, width, planes):
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]
     assert (modes == CROSS_COMPONENT).sum() > 10
-    assert (modes == WIDE_CROSS_COMPONENT).sum() > 10 or preset == "mixed"
+    assert (modes == WIDE_CROSS_COMPONENT).sum() > 5 or preset == "mixed"
 
 
 def test_trees_teach_every_fragment_that_comes_later():
