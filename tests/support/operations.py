@@ -1,6 +1,6 @@
 """One table of what each backend computes: operation, reference, backends, inputs.
 
-``tests/agreement/test_table.py`` compares and times each row; other files there compare more inputs.
+``tests/agreement/test_table.py`` compares and times each row; others there compare more.
 """
 
 from collections.abc import Callable, Iterable, Mapping

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from mmpcodec.codec.layers.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.layers.tasks import LayerTask, samples_on_host
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer

@@ -8,12 +8,12 @@ from numpy.typing import NDArray
 
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.classification import strips_of
-from mmpcodec.codec.layers.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.palettes.area import cells_drawn
 from mmpcodec.codec.palettes.cells import cell_sums, few_colours, pixels_of
 from mmpcodec.codec.palettes.colours import Colours, Drawing, Histogram
 from mmpcodec.codec.palettes.layer import encode_palette
 from mmpcodec.codec.palettes.order import WAYS, beside, order_of
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format.palette import Palette
 from mmpcodec.presets import lossless_tools

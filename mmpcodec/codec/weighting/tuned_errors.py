@@ -6,8 +6,8 @@ from numpy.typing import NDArray
 from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
-from mmpcodec.codec.layers.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import masked
 from mmpcodec.depth import extra_bits

@@ -11,7 +11,7 @@ from mmpcodec import PRESETS, EncodeParams
 from mmpcodec.backends import get
 from mmpcodec.backends.base import PlaneTask
 from mmpcodec.codec.layers import decoding_time
-from mmpcodec.codec.layers.decoding_time import nanoseconds, price_of
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.presets import preset_tools
 
 
