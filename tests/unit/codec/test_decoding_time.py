@@ -10,7 +10,7 @@ import mmpcodec
 from mmpcodec import PRESETS, EncodeParams
 from mmpcodec.backends import get
 from mmpcodec.backends.base import PlaneTask
-from mmpcodec.codec.layers import decoding_time
+from mmpcodec.codec.weighting import decoding_time
 from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.presets import preset_tools
 
