@@ -132,7 +132,8 @@ class TreeTools(_Coded):
     dictionary_limit: int = _tool(16384, low=256, high=65536)
     """Most elements in the dictionary of one scale."""
     displaced_blocks: int = _tool(0, high=4)
-    """Insert decoded blocks that lie 2**-displaced_blocks of their size apart; 0 inserts none."""
+    """Let leaves copy decoded blocks that lie 2**-displaced_blocks of their size apart; 0 copies
+    none. Without index classes it changes nothing."""
     redundancy_radius: int | None = _tool(0, high=65535)
     """Leave out a new element if the dictionary holds one within this squared distance. None lets
     an encoder take four times lambda."""

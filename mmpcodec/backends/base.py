@@ -49,8 +49,7 @@ from mmpcodec.reference.filters.post import PostFilter
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime.progress import Progress, in_turn
 from mmpcodec.tools import (
-    BLOCK_TOOLS,
-    BlockTools,
+    TABLES,
     Tools,
     trees_of,
 )
@@ -101,7 +100,7 @@ class Backend(ABC):
     """Coding that the backend searches in its own way, in words. Its files differ from those of
     other backends, and every backend decodes them to equal samples."""
     missing: frozenset[str] = frozenset()
-    """Tools of predicted blocks that the backend lacks: an encoder leaves them out of presets."""
+    """Tools that the backend lacks: an encoder leaves them out of presets."""
     weighs_fragments = True
     """Whether a ``PlaneTask`` may have ``fragments``."""
     fixed_filters = FixedFilters()
@@ -123,11 +122,9 @@ class Backend(ABC):
 
     def able(self, tools: Tools, given: Collection[str] = ()) -> Tools:
         """Return the tools of a preset without ``missing`` ones that are not ``given``."""
-        if not isinstance(tools, BlockTools):
-            return tools
-        left_out: dict[str, Any] = {
-            name: BLOCK_TOOLS[name].default for name in self.missing.difference(given)
-        }
+        rows = TABLES[tools.coding]
+        names = self.missing.difference(given).intersection(rows)
+        left_out: dict[str, Any] = {name: rows[name].default for name in names}
         return replace(tools, **left_out)
 
     def fault(self, tools: Tools, depth: int = BYTE) -> str | None:

@@ -33,7 +33,7 @@ class Row:
         Returns the backend. It imports the backend's module only when it is called.
     fragment_seconds : mapping of str to float
         Seconds that encoding a 16x16 fragment takes, by kind of work: "trees" (tools of preset
-        plain), "text" (dictionary tools of preset text), "blocks" (prediction), "slow blocks"
+        plain), "text" (trees with copies), "blocks" (prediction), "slow blocks"
         (prediction at efforts from ``SLOW_EFFORT`` on).
     first_seconds, start_seconds : float
         Seconds before the first fragment, in the first call of a process and in later calls.
@@ -95,7 +95,7 @@ ROWS: dict[str, Row] = {
     "cpu": Row(_cpu, {"trees": 0.23e-3, "text": 0.43e-3, "blocks": 0.05e-3, "slow blocks": 0.5e-3}),
     "cuda": Row(
         _cuda,
-        {"trees": 20e-6, "text": 0.13e-3, "blocks": 0.05e-3, "slow blocks": 0.3e-3},
+        {"trees": 20e-6, "blocks": 0.05e-3, "slow blocks": 0.3e-3},
         1.5,
         3e-3,
         package="cupy",

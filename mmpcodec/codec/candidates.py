@@ -11,7 +11,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.format.layers import fault_of_depth
 from mmpcodec.params import AUTO, PSNR, EncodeParams
 from mmpcodec.presets import preset_of, presets_where
-from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
+from mmpcodec.tools import BLOCK_TOOLS, TREE_TOOLS, BlockTools, Tools
 
 
 def fitted(params: EncodeParams, backend: str, depth: int) -> EncodeParams:
@@ -44,7 +44,8 @@ def left_out(params: EncodeParams, backend: str, depth: int) -> list[str]:
         for one, other in pairs
         for name, _ in vars(one.tools).items() ^ vars(other.tools).items()
     }
-    return [row.title for row in BLOCK_TOOLS.values() if row.name in changed]
+    rows = TREE_TOOLS | BLOCK_TOOLS
+    return [row.title for row in rows.values() if row.name in changed]
 
 
 def candidates_at(

@@ -223,7 +223,7 @@ def _inspected(
             layer for tile, one in streams for layer in described(tile, one, header.level_depth)
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
-    check_memory(streams, header.planes, padded, threads, limits)
+    check_memory(streams, header, padded, threads, limits)
     check_seconds(streams, header, len(view), limits)
     samples = _place(header, area, out)
     joined = joined_area(header, area)
@@ -335,7 +335,7 @@ def _place(header: Header, area: Area, out: Any) -> Samples:
     """Return ``out``, if it can take the samples of an area, or a new array if it is None."""
     shape, kind = header.shape_of(area), np.dtype(sample_type(header.depth))
     if out is None:
-        return np.zeros(shape, kind)
+        return np.empty(shape, kind)
     if not isinstance(out, np.ndarray):
         raise ParameterError(f"out of type {type(out).__name__}: must be a NumPy array or None")
     if out.shape != shape:
@@ -406,13 +406,14 @@ def check_seconds(
 
 def check_memory(
     streams: Sequence[tuple[Tile, TileStream]],
-    planes: int,
+    header: Header,
     samples: int,
     threads: int | None,
     limits: DecodeLimits,
 ) -> None:
     """Compare the memory that decoding the tiles can take with the limit."""
-    needed = memory_to_decode(streams, planes, samples, threads or processors())
+    depth, planes, at_once = header.level_depth, header.planes, threads or processors()
+    needed = memory_to_decode(streams, depth, planes, samples, at_once)
     if fault := limits.fault("max_memory", needed, "bytes of memory"):
         raise LimitExceeded(container.SECTION, f"decoding can take {fault}")
 

@@ -139,7 +139,7 @@ class RegionDecoder:
                 streams.append((tile, tile_of(data, header, tile, len(self._source))))
             except FormatError as error:
                 raise named(header, tile, error) from None
-        check_memory(streams, header.planes, padded, self._threads, self._limits)
+        check_memory(streams, header, padded, self._threads, self._limits)
         check_seconds(streams, header, len(self._source), self._limits)
         kind = sample_type(header.depth)
         places = [

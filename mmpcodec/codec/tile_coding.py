@@ -129,8 +129,8 @@ class TileEncoding:
         Decoded samples, without the border filter.
     layers : tuple of LayerCoding
     costs : tuple of float
-        Rate-distortion cost D + lambda R of the tile coded by each candidate alone; infinite if a
-        layer was not tried with it.
+        Rate-distortion cost D + lambda R of the tile coded by each candidate alone, with the price
+        of its decoding time; infinite if a layer was not tried with it.
     used : frozenset of int
         Numbers of the candidates that code a layer of the tile.
     stream : TileStream

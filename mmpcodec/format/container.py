@@ -269,10 +269,10 @@ def read_header(
         metadata = chunks.read_good(fields, header.depth, faults)
     at = fields.place
     total = len(data) if total is None else total
-    header = replace(header, metadata=metadata, tile_bytes=_read_tile_bytes(fields, header, total))
+    tile_bytes = _read_tile_bytes(fields, header, total)
     checked = data[: fields.place]
     trailer = b""
-    if len(header.tile_bytes) > 1:
+    if len(tile_bytes) > 1:
         trailer = _trailer_of(first, bytes(checked[at:]))
     at = fields.offset
     stored, computed = fields.fixed("header CRC", CRC_BYTES), zlib.crc32(checked)
@@ -282,7 +282,9 @@ def read_header(
         if faults is None:
             raise error
         faults.append(error)
-    return replace(header, size=fields.place, trailer=trailer)
+    return replace(
+        header, metadata=metadata, tile_bytes=tile_bytes, size=fields.place, trailer=trailer
+    )
 
 
 def trailer_bytes(end: memoryview, total: int) -> int:

@@ -115,10 +115,14 @@ class Fields:
         CorruptStream
             If the number is out of range, or has more bytes than it needs.
         """
-        first = self.offset
+        # Most fields are numbers, so their bytes are read without further calls.
+        data, first = self.data, self.offset
         value = 0
         for index in range(LONGEST):
-            byte = self.bytes(name, 1)[0]
+            if self.place == len(data):
+                self.bytes(name, 1)  # raises the error
+            byte = data[self.place]
+            self.place += 1
             value |= (byte & 0x7F) << 7 * index
             if byte < 0x80:
                 break

@@ -3,11 +3,13 @@
 Source: sections "Layers" and "Tool sets" of ``docs/format/format.md``.
 """
 
+from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from mmpcodec.errors import CorruptStream
 from mmpcodec.format.numbers import Fields, number
-from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, TABLES, BlockTools, Tool, Tools, TreeTools
+from mmpcodec.tools import BLOCK_TOOLS, BLOCKS, KINDS, TABLES, BlockTools, Tool, Tools, TreeTools
 
 Kind = TypeVar("Kind", bound=Tools)
 
@@ -22,6 +24,7 @@ SWITCHES = {
     if tool.high < 100
 }
 """Tools of predicted blocks that share one number, the lowest bits first: the bits of each."""
+MOST_SWITCHES = (1 << sum(SWITCHES.values())) - 1
 
 
 def write_tools(tools: Tools) -> bytes:
@@ -53,29 +56,39 @@ def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
     CorruptStream
         If a value is out of range.
     """
-    values = _read_switches(fields) if kind is BlockTools else {}
+    values: dict[str, Any] = {}
+    if kind is BlockTools:
+        at = fields.offset
+        switches, fault = _switches_of(fields.number("switches", 0, MOST_SWITCHES))
+        if fault:
+            raise CorruptStream(fields.section, fault, at)
+        values = dict(switches)
     for tool in TABLES[kind.coding].values():
         if tool.name not in values:
             values[tool.name] = read_tool(fields, tool) if tool.in_header else False
     if values.pop("dictionary", False):
         values["trees"] = read_tools(fields, TreeTools)
-    return kind(**values)
+    return _tools_of(kind.coding, tuple(values.items()))
 
 
-def _read_switches(fields: Fields) -> dict[str, Any]:
-    at = fields.offset
-    left = fields.number("switches", 0, (1 << sum(SWITCHES.values())) - 1)
-    values = {}
+@lru_cache(maxsize=64)
+def _tools_of(coding: str, values: tuple[tuple[str, Any], ...]) -> Any:
+    """Make tools; layers and files share them, and checking them takes long beside a small tile."""
+    return KINDS[coding](**dict(values))
+
+
+@lru_cache(maxsize=64)
+def _switches_of(left: int) -> tuple[Mapping[str, Any], str | None]:
+    """Return the tools that share a number, and what is wrong with them."""
+    values: dict[str, Any] = {}
     for name, bits in SWITCHES.items():
         tool, value = BLOCK_TOOLS[name], left & ((1 << bits) - 1)
         left >>= bits
         most = len(tool.values) - 1 if tool.values else tool.high
         if value > most:
-            raise CorruptStream(
-                fields.section, f"{tool.title} in switches is {value}, allowed is 0 to {most}", at
-            )
+            return values, f"{tool.title} in switches is {value}, allowed is 0 to {most}"
         values[name] = tool.values[value] if tool.values else value
-    return values
+    return values, None
 
 
 def read_tool(fields: Fields, tool: Tool) -> int:

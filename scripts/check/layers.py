@@ -94,6 +94,7 @@ WITHOUT_KERNEL = {
     "colour": "cpu/tiles/colours makes samples of planes; codec/colour makes planes",
     "palette": "cpu/tiles/colours draws palettes",
     "trees/coder": "cpu/trees/picture holds the state, cpu/trees/encoder and decoder walk through",
+    "trees/copy_search": "cpu/trees/search/tree searches copies and elements",
     "trees/fragments": "cpu/trees/picture pads the plane",
     "trees/segments": "shared/trees/scales.h numbers the segments of a fragment",
 }

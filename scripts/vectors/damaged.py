@@ -207,17 +207,17 @@ def damaged_payload(streams: Streams) -> Iterator[tuple[str, bytes]]:
     """Yield files whose payload is cut or longer, or codes a value that the format forbids."""
     for name, other in (("photo", "photo-unfiltered"), ("mixed", "mixed-preset")):
         yield f"{name}-cut", cut(streams(other), 40)
-        yield f"{name}-longer", repaired(streams(other) + bytes(8))
+        yield f"{name}-longer", repaired(streams(other) + bytes(12))
     yield "deep-cut", cut(streams("pdpc-depth-12"), 30)
     yield "cross-component-cut", repaired(streams("cross-component-2")[:-9])
     data = streams("delta-step-16")
     start = places(data)["payload"]
     # The first step change is 48, or -48.
-    for name, first in (("delta-step", b"\xbf"), ("delta-step-below", b"\xff")):
-        yield name, repaired(data[:start] + first + 7 * b"\xff" + data[start + 8 :])
+    for name, first in (("delta-step", b"\x40"), ("delta-step-below", b"\0")):
+        yield name, repaired(data[:start] + first + bytes(7) + data[start + 8 :])
     noise = streams("lossless-noise")
     start = places(noise)["payload"]
-    yield "no-values", repaired(noise[:start] + b"\x80" + bytes(40) + noise[start + 41 :])
+    yield "no-values", repaired(noise[:start] + b"\x76" + bytes(40) + noise[start + 41 :])
     yield "mode", _refused(streams("photo-templates"), "mode is 37, which is not there")
     yield "level", _refused(streams("photo-odd-size"), "size of a level is")
     yield "last-place", _refused(streams("photo-noise"), "last place is")
@@ -249,7 +249,7 @@ def damaged_lossless_samples(streams: Streams) -> Iterator[tuple[str, bytes]]:
     start = places(gray)["payload"]
     yield "lossless-other-payload", with_byte(gray, start + 30, gray[start + 30] ^ 64)
     yield "lossless-cut", cut(gray, 60)
-    yield "lossless-longer", repaired(gray + bytes(8))
+    yield "lossless-longer", repaired(gray + bytes(12))
     start = places(colours)["payload"]
     for name, size in (
         ("size-of-stream", b"\xff\x7f"),
@@ -278,7 +278,7 @@ def damaged_palettes(streams: Streams) -> Iterator[tuple[str, bytes]]:
     layer = start + size
     yield "palette-twice", repaired(gray[:layer] + b"\3" + gray[layer + 1 :])
     yield "palette-cut", cut(alone, 20)
-    yield "palette-longer", repaired(alone + bytes(8))
+    yield "palette-longer", repaired(alone + bytes(12))
     start = places(alone)["payload"]
     for name, first in (
         ("size-of-colours", b"\xff\x7f"),

@@ -19,7 +19,7 @@ OBJECTS = ROOT / "build" / "web"
 TABLES = OBJECTS / "tables.cpp"
 COMPILER = [sys.executable, "-m", "ziglang", "c++", "-target", "wasm32-wasi"]
 FLAGS = [
-    *("-std=c++20", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
+    *("-std=c++20", "-O2", "-msimd128", "-DNDEBUG", "-Wall", "-Wextra", "-Wno-psabi"),
     *("-Wno-missing-field-initializers", "-Wno-unused-private-field"),
     *("-fno-stack-protector", "-fvisibility=hidden", "-ffunction-sections", "-fdata-sections"),
     "-fexceptions",  # kernels/web/errors.cpp says what a throw does
@@ -56,12 +56,6 @@ def sources() -> Iterator[Path]:
     yield TABLES
 
 
-def level(source: Path) -> str:
-    """Return the level of optimisation: for size where time depends little on it."""
-    small = source.parent.name in ("blocks", "filters") or source.stem == "codec"
-    return "-Os" if small else "-O2"
-
-
 def newest_header() -> float:
     """Return the time of the newest header."""
     return max(path.stat().st_mtime for path in KERNELS.rglob("*.h"))
@@ -79,7 +73,7 @@ def compiled(source: Path, newer_than: float) -> Path:
     made = OBJECTS / "-".join(parts)
     if made.exists() and made.stat().st_mtime > max(newer_than, source.stat().st_mtime):
         return made
-    flags = [*FLAGS, level(source), *(OF_LOSSLESS if source.parent.name == "lossless" else [])]
+    flags = [*FLAGS, *(OF_LOSSLESS if source.parent.name == "lossless" else [])]
     run([*COMPILER, *flags, "-c", str(source), "-o", str(made)])
     return made
 

@@ -9,7 +9,7 @@ from independent.arithmetic import limited, padded, trunc
 from independent.modes import factor
 from independent.rangecoder import BinaryModels
 from independent.transforms import trained_transform, transform, weighted
-from independent.trees import Copies, Trees
+from independent.trees import Trees
 
 ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
@@ -49,8 +49,6 @@ class Blocks:
         if tools["initial states"]:
             self.models.models, self.mode_frequencies = initial_states(tools, self.small)
         self.trees = Trees(coder, self.picture, tools) if tools["dictionary"] else None
-        if self.trees and tools["displaced blocks"] and tools["index classes"]:
-            self.trees.copies = Copies(self.picture, tools)
 
     def fragment(self, y0, x0):
         size = self.tools["fragment size"]
@@ -353,17 +351,18 @@ class Blocks:
         columns = min(x + 31, self.width - w) + 1 - left
         samples = self.picture >> self.extra
         errors = np.zeros((rows, columns), np.int64)
-        template = [(i, j) for i in (-2, -1) for j in range(-2, w)]
-        template += [(i, j) for i in range(h) for j in (-2, -1)]
+        template = [(i, j) for i in (-2, -1) for j in (-2, -1, *range(0, w, max(1, w // 8)))]
+        template += [(i, j) for i in range(0, h, max(1, h // 8)) for j in (-2, -1)]
         for i, j in template:
             others = samples[top + i : top + i + rows, left + j : left + j + columns]
-            errors += (others - samples[y + i, x + j]) ** 2
+            errors += abs(others - samples[y + i, x + j])
         is_place = self.decoded[top + h - 1 : y + h, left + w - 1 : left + w - 1 + columns]
-        places = [
-            (int(errors[i, j]), int(i), int(j)) for i, j in zip(*np.nonzero(is_place), strict=True)
-        ]
-        places = sorted(places)[: self.tools["templates"]]
-        most = 2 * places[0][0] + 8 * (w + h)
+        best = {}
+        for i, j in zip(*np.nonzero(is_place), strict=True):
+            place = int(errors[i, j]), int(i), int(j)
+            best[j] = min(best.get(j, place), place)
+        places = sorted(best.values())[: self.tools["templates"]]
+        most = places[0][0] * 3 // 2 + 2 * (w + h)
         found = [
             self.picture[top + i : top + i + h, left + j : left + j + w]
             for error, i, j in places
@@ -511,7 +510,7 @@ def initial_states(tools, small):
             continue
         for index in itertools.product(*indices):
             q, n = next(table), next(table)
-            models[name, *index] = limited(256 * q + 128, 192, 65344), min(n, 64)
+            models[name, *index] = 256 * q + 128, min(n, 64)
     return models, frequencies
 
 

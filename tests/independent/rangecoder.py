@@ -1,22 +1,21 @@
 """Sections Range coder and Binary models of the text."""
 
-from independent.arithmetic import limited
-
 
 class RangeCoder:
     def __init__(self, payload):
         self.payload = payload
         self.position = 0
-        self.range = 2**56
-        self.offset = 0
-        for _ in range(7):
-            self.offset = self.offset << 8 | self.next_byte()
+        self.range = 2**64 - 1
+        self.offset = self.next_word() * 2**32 + self.next_word()
 
-    def next_byte(self):
-        self.position += 1
-        if self.position > len(self.payload) + 7:
+    def next_word(self):
+        self.position += 4
+        if self.position > len(self.payload) + 8:
             raise ValueError(f"payload ends after {len(self.payload)} bytes, before the picture")
-        return self.payload[self.position - 1] if self.position <= len(self.payload) else 0
+        word = 0
+        for place in range(self.position - 4, self.position):
+            word = 256 * word + (self.payload[place] if place < len(self.payload) else 0)
+        return word
 
     def place(self, total):
         """Where the symbol lies in 0 to total - 1; take() is to follow."""
@@ -26,9 +25,9 @@ class RangeCoder:
     def take(self, cumulative, frequency):
         self.offset -= self.unit * cumulative
         self.range = self.unit * frequency
-        while self.range < 2**48:
-            self.range <<= 8
-            self.offset = (self.offset << 8 | self.next_byte()) % 2**56
+        if self.range < 2**32:
+            self.range *= 2**32
+            self.offset = (self.offset * 2**32 + self.next_word()) % 2**64
 
     def symbol(self, frequencies):
         """The number of a symbol in its alphabet."""
@@ -42,11 +41,11 @@ class RangeCoder:
 
     def bit(self, p):
         """A bit that is 1 with the probability p / 65536."""
-        if self.place(65536) < 65536 - p:
-            self.take(0, 65536 - p)
-            return 0
-        self.take(65536 - p, p)
-        return 1
+        if self.place(65536) < p:
+            self.take(0, p)
+            return 1
+        self.take(p, 65536 - p)
+        return 0
 
     def plain(self, bits):
         number = self.place(2**bits)
@@ -81,5 +80,5 @@ class BinaryModels:
 
     def learn(self, name, start, bit):
         p, n = self.models.get(name, start)
-        p += ((bit * 65536 - p) * (131072 // (2 * n + 3))) >> 16
-        self.models[name] = (limited(p, 192, 65344), min(64, n + 1))
+        p += (((65408 if bit else 128) - p) * (131072 // (2 * n + 3))) >> 16
+        self.models[name] = (p, min(64, n + 1))

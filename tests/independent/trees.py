@@ -1,4 +1,4 @@
-"""Sections Fragments to Displaced blocks, and Copies."""
+"""Sections Fragments to Copies."""
 
 import numpy as np
 from independent.arithmetic import padded
@@ -24,7 +24,8 @@ class Trees:
         self.tools = tools
         self.leaf = np.full((*picture.shape, 2), -1)  # (n, m) of the leaf over each sample
         self.split_nodes = []  # (y, x, n, m) in the order of decoding, till they are learned from
-        self.copies = None  # of trees among blocks
+        copied = tools["displaced blocks"] and tools["index classes"]
+        self.copies = Copies(picture, tools) if copied else None
         self.copied = []  # (y, x, n, m) of the leaves that are copies, till they are learned from
         self.flag_frequencies = {}
         self.dictionaries = {
@@ -81,10 +82,12 @@ class Trees:
         return context
 
     def learn(self, y0, x0):
-        """Learning and Displaced blocks after the area of 16x16 samples at (y0, x0)."""
+        """Learning and Copies after the area of 16x16 samples at (y0, x0)."""
         for y, x, n, m in self.split_nodes:
             block = self.picture[y : y + (16 >> n), x : x + (16 >> m)]
             for (n1, m1), dictionary in self.dictionaries.items():
+                if self.copies and (n1 < n or m1 < m):
+                    continue
                 if abs(n - n1) + abs(m - m1) <= self.tools["copy radius"]:
                     element = scale_transform(block, 16 >> n1, 16 >> m1)
                     dictionary.insert(element, m + 5 * n)
@@ -95,22 +98,6 @@ class Trees:
                 self.dictionaries[n, m].insert(block.copy(), 52)
             self.copied = []
             self.copies.area(y0, x0)
-        elif self.tools["displaced blocks"]:
-            self.displaced_blocks(y0, x0)
-
-    def displaced_blocks(self, y0, x0):
-        v = self.tools["displaced blocks"]
-        bottom = min(y0 + 16, self.picture.shape[0])
-        right = min(x0 + 16, self.picture.shape[1])
-        for (n, m), dictionary in self.dictionaries.items():
-            h, w = 16 >> n, 16 >> m
-            if h < 4 or w < 4 or h * w > 128:
-                continue
-            for y in range(max(0, y0 - h + 1), bottom - h + 1):
-                for x in range(max(0, x0 - w + 1), right - w + 1):
-                    on_grid = y % h == 0 and x % w == 0
-                    if y % max(1, h >> v) == 0 and x % max(1, w >> v) == 0 and not on_grid:
-                        dictionary.insert(self.picture[y : y + h, x : x + w].copy(), 51)
 
 
 class Copies:
@@ -244,8 +231,8 @@ class Dictionary:
         index = members[coder.symbol([self.counts[k] for k in members])]
         # Use
         with_classes = self.tools["index classes"]
-        if with_classes and (c < 25 or c == 51):
-            c = c + 25 if c < 25 else 52
+        if with_classes and c < 25:
+            c += 25
         self.classes[index] = c
         self.counts[index] += 2 if with_classes else 1
         members = self.members(c)

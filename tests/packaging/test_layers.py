@@ -43,6 +43,7 @@ GOOD = {
         "lossless/coder",
         "lossless/planes",
         "trees/coder",
+        "trees/copy_search",
         "trees/fragments",
         "trees/scales",
         "trees/segments",

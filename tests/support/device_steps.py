@@ -299,27 +299,7 @@ class DeviceOperations:
         coded : (16, 16) uint8 array
             The samples that the elements of the leaves build.
         """
-        self._learn(nodes, coded, 0, 0, displaced=False)
-
-    def learn_displaced(self, samples: np.ndarray, row: int, column: int) -> None:
-        """Learn the displaced blocks that end in a fragment, as ``reference.trees.displaced`` does.
-
-        Parameters
-        ----------
-        samples : (H', W') uint8 array
-            The padded picture, decoded up to and with the fragment.
-        row, column : int
-            First sample of the fragment.
-        """
-        self._samples.set(samples)
-        coded = samples[row : row + FRAGMENT_SIZE, column : column + FRAGMENT_SIZE]
-        self._learn([], coded, row, column, displaced=True)
-
-    def _learn(
-        self, nodes: list[Node], coded: np.ndarray, row: int, column: int, displaced: bool
-    ) -> None:
-        place = np.int32(row), np.int32(column), np.int32(displaced)
-        arguments = self._state, *self._nodes(nodes), self._on_device(coded), *place
+        arguments = self._state, *self._nodes(nodes), self._on_device(coded)
         self._kernel("trees/steps/learn", "learn_fragment")((len(SCALES),), arguments)
 
     def rescale(self, block: np.ndarray, scale: Scale) -> dict[Scale, np.ndarray]:

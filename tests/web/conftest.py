@@ -17,12 +17,18 @@ def node():
 
 @pytest.fixture
 def in_browsers(monkeypatch):
-    """Python's estimate with the numbers of the web decoder for lossless samples."""
-    usual = memory._layer_bytes
+    """Python's estimate with what the web decoder takes more for lossless samples."""
+    of_layer, of_palette = memory._layer_bytes, memory._palette_bytes
 
-    def layer_bytes(tools, tile, planes):
-        if tools.lossless:
-            return planes * ((96 << 20) + 1536 * tile.width)
-        return usual(tools, tile, planes)
+    def taken(needed, tile, planes):
+        return (4 << 20) + 2 * needed + 8 * tile.width * tile.height * planes
+
+    def layer_bytes(layer, tile, planes, depth):
+        needed = of_layer(layer, tile, planes, depth)
+        return taken(needed, tile, planes) if layer.tools.lossless else needed
+
+    def palette_bytes(palette, tile, depth, planes):
+        return taken(of_palette(palette, tile, depth, planes), tile, 1)
 
     monkeypatch.setattr(memory, "_layer_bytes", layer_bytes)
+    monkeypatch.setattr(memory, "_palette_bytes", palette_bytes)

@@ -105,8 +105,8 @@ MMP_INSTANTIATE(uint8_t)
 MMP_INSTANTIATE(uint16_t)
 
 void BlockWriter::encode(int model, uint32_t one, int value) {
-    const uint32_t zero = kBitTotal - one, frequency = value ? one : zero;
-    coder_.encode(value ? zero : 0, frequency, kBitTotal);
+    const uint32_t frequency = value ? one : kBitTotal - one;
+    coder_.encode(value ? 0 : one, frequency, kBitTotal);
     tally_.add(syntax_of(model), frequency, kBitTotal);
 }
 

@@ -129,24 +129,42 @@ struct LevelModels {
         models.remainder = fine_remainder_models(frequency, sum);
         return models;
     }
-    // The same, for a scan position.
-    MMP_INLINE LevelModels(const Scan::Step& first, int sum, int quantiser)
-        : zero(model_of_quantiser(first.zero + smaller(sum, kSums - 1), quantiser)),
-          fine_zero(first.fine_zero + quantiser * kDirections * kFrequencies * kSumClasses + sum),
-          one(first.one + quantiser * kFrequencies * kSumClasses + sum),
-          two(one - kFineOneModels + kFineTwoModels),
-          remainder(first.remainder + sum * kRemainders) {}
+    // The same, for a scan position, a sum, and a state of dependent quantisation.
+    MMP_INLINE LevelModels(const Scan::Step& first, int sum, int state);
 };
 
-// Classes of the sums of five magnitudes.
-struct SumClasses {
-    uint8_t of[16] = {};
+// What sums and states add to the numbers of the first models of a scan position; the next states.
+struct ModelOffsets {
+    struct OfSum {
+        uint8_t zero, fine;
+    } sums[16] = {};
+    struct OfState {
+        uint16_t zero, fine_zero, one;
+        uint8_t next[2];  // state after an even and after an odd level
+    } states[kQuantiserStates] = {};
 
-    constexpr SumClasses() {
-        for (int sum = 0; sum < 16; ++sum) of[sum] = uint8_t(sum_class(sum));
+    constexpr ModelOffsets() {
+        for (int sum = 0; sum < 16; ++sum)
+            sums[sum] = {uint8_t(smaller(sum, kSums - 1)), uint8_t(sum_class(sum))};
+        for (int state = 0; state < kQuantiserStates; ++state) {
+            const int quantiser = quantiser_of(state);
+            states[state] = {
+                uint16_t(model_of_quantiser(0, quantiser)),
+                uint16_t(fine_zero_model(quantiser, 0, 0, 0) - fine_zero_model(0, 0, 0, 0)),
+                uint16_t(fine_one_model(quantiser, 0, 0) - fine_one_model(0, 0, 0)),
+                {uint8_t(next_state(state, 0)), uint8_t(next_state(state, 1))}};
+        }
     }
 };
-constexpr SumClasses kSumClassOf;
+constexpr ModelOffsets kModelOffsets;
+
+MMP_INLINE LevelModels::LevelModels(const Scan::Step& first, int sum, int state)
+    : zero(first.zero + kModelOffsets.states[state].zero + kModelOffsets.sums[sum].zero),
+      fine_zero(first.fine_zero + kModelOffsets.states[state].fine_zero +
+                kModelOffsets.sums[sum].fine),
+      one(first.one + kModelOffsets.states[state].one + kModelOffsets.sums[sum].fine),
+      two(one - kFineOneModels + kFineTwoModels),
+      remainder(first.remainder + kModelOffsets.sums[sum].fine * kRemainders) {}
 
 // Codes the levels of a block; see code_levels(). Inlined, so that a reader stays in registers.
 template <bool kFine, bool kDependent, class Coder>
@@ -161,11 +179,12 @@ MMP_INLINE void code_levels_by(Coder& coder, int a, int b, int family, const int
     coder.check(last < scan.count, "Levels", "last place", last, scan.count - 1);
     MagnitudeSums sums(scan);
     int state = 0, size = 0;
-    for (int k = last; k >= 0; --k, state = kDependent ? next_state(state, size) : 0) {
+    const auto next = [&] { return kDependent ? kModelOffsets.states[state].next[size & 1] : 0; };
+    for (int k = last; k >= 0; --k, state = next()) {
         const Scan::Step& step = steps[k];
         const int quantiser = quantiser_of(state), sum = sums.at(step.margin);
         const LevelModels models =
-            kFine ? LevelModels(step, kSumClassOf.of[sum], quantiser)
+            kFine ? LevelModels(step, sum, state)
                   : LevelModels(area, scan.frequency_class[k], sum, quantiser);
         int level = 0;
         if constexpr (Coder::kWrites) level = levels[step.place];

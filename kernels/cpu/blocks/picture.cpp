@@ -13,7 +13,7 @@ BlockPicture<Sample>::BlockPicture(int height, int width, Depth<Sample> depth,
     : BlockUnits(height, width, first_row, first_column, rows, columns),
       depth(depth),
       earlier(earlier),
-      samples_(zeroed<Sample>(size_t(rows) * columns + kReadBeyond)) {}
+      samples_(new Sample[size_t(rows) * columns + kReadBeyond]) {}
 
 template <class Sample>
 void BlockPicture<Sample>::move_to(int first_row, int first_column, const BlockPicture& other) {

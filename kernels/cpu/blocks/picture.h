@@ -5,6 +5,7 @@
 #include <stdint.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "cpu/blocks/planes.h"
@@ -139,7 +140,7 @@ private:
         return size_t(row - first_row_) * columns_ + (column - first_column_);
     }
 
-    Zeroed<Sample> samples_;
+    std::unique_ptr<Sample[]> samples_;  // not cleared: each is written before it is used
 };
 
 }  // namespace mmp

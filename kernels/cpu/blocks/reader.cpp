@@ -38,13 +38,13 @@ public:
     const RangeDecoder& coder() const { return coder_; }
 
     MMP_INLINE int bit(int model, int) {
-        BitModel& of = bits_[model];
+        BitModel& of = bits_[unsigned(model)];
         const int value = decode(model, of.one);
         count(of, model, value);
         return value;
     }
     MMP_INLINE int mean_bit(int model, int other, int) {
-        BitModel &of = bits_[model], &and_of = bits_[other];
+        BitModel &of = bits_[unsigned(model)], &and_of = bits_[unsigned(other)];
         const int value = decode(model, mean_probability(of, and_of));
         count(of, model, value);
         count(and_of, other, value);
@@ -75,9 +75,8 @@ public:
 
 private:
     MMP_INLINE int decode(int model, uint32_t one) {
-        const uint32_t zero = kBitTotal - one;
-        const int value = coder_.bit(kBitTotal, zero);
-        if constexpr (kTraced) trace_->bit(model, value ? one : zero);
+        const int value = coder_.bit(kBitTotal, one);
+        if constexpr (kTraced) trace_->bit(model, value ? one : kBitTotal - one);
         return value;
     }
     MMP_INLINE void count(BitModel& of, int model, int value) {
@@ -97,10 +96,9 @@ private:
 
 int BlockReader::bit(int model, int) {
     BitModel& of = models_.bits[model];
-    const uint32_t zero = kBitTotal - of.one;
-    const int value = coder_.bit(kBitTotal, zero);
+    const int value = coder_.bit(kBitTotal, of.one);
     if (trace_) {
-        trace_->bit(model, value ? of.one : zero);
+        trace_->bit(model, value ? of.one : kBitTotal - of.one);
         trace_->count(model, value);
     }
     of.count(value);

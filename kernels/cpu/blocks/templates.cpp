@@ -8,144 +8,120 @@ namespace mmp {
 
 namespace {
 
-constexpr int kLanes = sizeof(Words16);  // number of adjacent places compared at once
-typedef uint32_t Sums __attribute__((vector_size(sizeof(Words16))));
-typedef int32_t Signed __attribute__((vector_size(sizeof(Words16))));  // signed compares faster
+typedef uint8_t Bytes32 __attribute__((vector_size(32)));
+constexpr int kLanes = sizeof(Bytes32);  // number of adjacent columns searched at once
+constexpr int kPlaceColumns = 2 * kTemplateColumns, kPlaceRows = kTemplateRows + 1;  // of places
+constexpr int16_t kNone = INT16_MAX;  // above every error
 
 static_assert(BlockPicture<uint8_t>::kReadBeyond >= kLanes - 1);
 
 // First row or column of the search area: `reach` before `at`, but inside the picture.
 int first_of(int at, int reach) { return std::max(kTemplateWidth, at - reach); }
 
-// Samples of a template: the rows above the block, then the pairs to its left.
+// Samples of a template: offsets from the block or place, and the values around the block.
 struct Template {
-    int height, width;
-    ptrdiff_t stride;
-    uint16_t above[kTemplateWidth * (kMaxSide + kTemplateWidth)];
-    uint16_t left[kTemplateWidth * kMaxSide];
+    int count = 0;
+    ptrdiff_t offsets[kTemplateSamples];
+    uint8_t values[kTemplateSamples];
 
-    Template(const uint8_t* block, ptrdiff_t stride, int height, int width)
-        : height(height), width(width), stride(stride) {
-        uint16_t* out = above;
-        for (int i = -kTemplateWidth; i < 0; ++i)
-            out = std::copy_n(block + i * stride - kTemplateWidth, width + kTemplateWidth, out);
-        out = left;
-        for (int i = 0; i < height; ++i)
-            out = std::copy_n(block + i * stride - kTemplateWidth, kTemplateWidth, out);
+    Template(const uint8_t* block, ptrdiff_t stride, int height, int width) {
+        const int down = template_step(height), across = template_step(width);
+        for (int i = -kTemplateWidth; i < 0; ++i) {
+            for (int j = -kTemplateWidth; j < 0; ++j) take(block, i * stride + j);
+            for (int k = 0; k < width; k += across) take(block, i * stride + k);
+            for (int k = 0; k < height; k += down) take(block, k * stride + i);
+        }
+    }
+
+private:
+    void take(const uint8_t* block, ptrdiff_t offset) {
+        offsets[count] = offset;
+        values[count++] = block[offset];
     }
 };
 
-// Sums of squared differences. A square fills 16 bits, and two squares share a 32-bit lane. `all`
-// sums the whole lanes and `high` their upper halves, so all - (high << 16) sums the lower halves.
-struct Squares {
-    Sums all[2] = {}, high[2] = {};  // of even and odd places
-
-    MMP_INLINE void add(const uint8_t* samples, const uint16_t* wanted, int count) {
-        for (int k = 0; k < count; ++k) {
-            Words16 pairs;
-            __builtin_memcpy(&pairs, samples + k, sizeof pairs);
-            const Words16 differences[2] = {(pairs & 255) - wanted[k], (pairs >> 8) - wanted[k]};
-            for (int odd = 0; odd < 2; ++odd) {
-                const Words16 squares = differences[odd] * differences[odd];
-                all[odd] += Sums(squares);
-                high[odd] += Sums(squares) >> 16;
-            }
-        }
-    }
-    // Calls visit(which, sums) with the sums of places which, which + 4, which + 8, ...
-    template <class Visit>
-    MMP_INLINE void each(const Visit& visit) const {
-        for (int odd = 0; odd < 2; ++odd) {
-            visit(odd, Signed(all[odd] - (high[odd] << 16)));
-            visit(odd + 2, Signed(high[odd]));
-        }
-    }
-    MMP_INLINE bool any_below(int32_t limit) const {
-        Signed below = {};
-        each([&](int, const Signed& sums) { below |= sums < limit; });
-        uint64_t parts[4];
-        __builtin_memcpy(parts, &below, sizeof parts);
-        return (parts[0] | parts[1] | parts[2] | parts[3]) != 0;
-    }
-    MMP_INLINE void store(int32_t* out) const {
-        each([&](int which, const Signed& sums) {
-            for (int j = 0; j < kLanes / 4; ++j) out[4 * j + which] = sums[j];
-        });
-    }
+// The least error of each column of places, and the number of its row, counted from the first row.
+struct Columns {
+    int16_t errors[2][kPlaceColumns / 2], rows[2][kPlaceColumns / 2];  // of even and odd columns
 };
 
-// Compares the kLanes places that begin at `place`. Returns false if no sum is below the limit.
-MMP_INLINE bool compare(const Template& t, const uint8_t* place, int32_t limit, int32_t* sums) {
-    Squares squares;
-    const int across = t.width + kTemplateWidth;
-    for (int i = kTemplateWidth; i-- > 0;) {
-        squares.add(place + (i - kTemplateWidth) * t.stride - kTemplateWidth,
-                    t.above + i * across, across);
-        if (!squares.any_below(limit)) return false;
+// Finds the best place of each of kLanes columns from `first` on. `place` points to the first place
+// of the search area; row i has counts[i] places.
+MMP_SIMD_LEVELS void search(const Template& t, const uint8_t* place, ptrdiff_t stride,
+                            const int16_t* counts, int first, Columns& columns) {
+    const Shorts16 even = 2 * Shorts16{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    Shorts16 least[2], rows[2] = {};
+    for (Shorts16& errors : least) errors = Shorts16{} + kNone;
+    for (int16_t row = 0; row < kPlaceRows && counts[row] > first; ++row) {
+        const uint8_t* const from = place + row * stride + first;
+        // A lane of `both` sums the differences of an odd column times 256 and of the even one.
+        Shorts16 both = {}, odd = {};
+        for (int k = 0; k < t.count; ++k) {
+            const auto there = loaded<Bytes32>(from + t.offsets[k]);
+            const Bytes32 here = Bytes32{} + t.values[k];
+            const auto pairs = reinterpret_cast<Words16>((there > here ? there : here) -
+                                                         (there < here ? there : here));
+            both += reinterpret_cast<Shorts16>(pairs);
+            odd += reinterpret_cast<Shorts16>(pairs >> 8);
+        }
+        const Shorts16 sums[2] = {both - (odd << 8), odd};
+        for (int which = 0; which < 2; ++which) {
+            const Shorts16 there = even + int16_t(which + first) < Shorts16{} + counts[row];
+            const Shorts16 better = there & (sums[which] < least[which]);
+            least[which] = better ? sums[which] : least[which];
+            rows[which] = better ? Shorts16{} + row : rows[which];
+        }
     }
-    for (int i = 0; i < t.height; ++i)
-        squares.add(place + i * t.stride - kTemplateWidth, t.left + i * kTemplateWidth,
-                    kTemplateWidth);
-    if (!squares.any_below(limit)) return false;
-    squares.store(sums);
-    return true;
+    for (int which = 0; which < 2; ++which) {
+        store(columns.errors[which] + first / 2, least[which]);
+        store(columns.rows[which] + first / 2, rows[which]);
+    }
 }
 
-// The best places so far. Among equal sums, the first place in coding order wins.
-struct Best {
-    const int most;
-    const int32_t slack;
+// The places that are averaged, as offsets relative to the block.
+struct Places {
     int count = 0;
-    int32_t sums[kMostTemplates];
-    ptrdiff_t places[kMostTemplates];  // offsets relative to the block
-
-    Best(int most, const BlockPlace& block)
-        : most(most), slack(kTemplateSlack * (block.height() + block.width())) {}
-
-    // A place whose sum reaches this value cannot become one of the best.
-    int32_t limit() const {
-        if (!count) return INT32_MAX;
-        const int32_t beyond = 2 * sums[0] + slack + 1;
-        return count < most ? beyond : std::min(beyond, sums[count - 1]);
-    }
-    // The sum is below the limit.
-    void take(int32_t sum, ptrdiff_t place) {
-        count = std::min(count + 1, most);
-        int at = count - 1;
-        for (; at > 0 && sums[at - 1] > sum; --at)
-            sums[at] = sums[at - 1], places[at] = places[at - 1];
-        sums[at] = sum, places[at] = place;
-    }
-    void drop_far() {
-        while (sums[count - 1] > 2 * sums[0] + slack) --count;
-    }
+    ptrdiff_t offsets[kMostTemplates];
 };
 
-// Compares `count` adjacent places that begin at `first`; `place` is the offset of the first one.
-MMP_SIMD_LEVELS void search_row(const Template& t, const uint8_t* first, int count,
-                                ptrdiff_t place, Best& best) {
-    int32_t limit = best.limit();
-    for (int j = 0; j < count; j += kLanes) {
-        int32_t sums[kLanes];
-        if (!compare(t, first + j, limit, sums)) continue;
-        for (int k = 0; k < std::min(kLanes, count - j); ++k) {
-            if (sums[k] >= limit) continue;
-            best.take(sums[k], place + j + k);
-            limit = best.limit();
-        }
+// Takes the best of the columns that have a place. Among equal errors, the first in coding order
+// wins. `first` is the offset of the first place of the search area.
+Places best_places(const Columns& columns, int most, const BlockPlace& block, ptrdiff_t first,
+                   ptrdiff_t stride) {
+    uint32_t best[kMostTemplates];  // error, row, column
+    int count = 0;
+    for (uint32_t column = 0; column < kPlaceColumns; ++column) {
+        const uint32_t error = columns.errors[column % 2][column / 2];
+        const uint32_t row = columns.rows[column % 2][column / 2];
+        const uint32_t key = (error * kPlaceRows + row) * kPlaceColumns + column;
+        if (error == kNone || (count == most && key > best[count - 1])) continue;
+        count = std::min(count + 1, most);
+        int at = count - 1;
+        for (; at > 0 && best[at - 1] > key; --at) best[at] = best[at - 1];
+        best[at] = key;
     }
+    const auto error_of = [](uint32_t key) { return int32_t(key / (kPlaceRows * kPlaceColumns)); };
+    const int32_t furthest =
+        furthest_template(error_of(best[0]), block.height(), block.width());
+    Places places;
+    while (places.count < count && error_of(best[places.count]) <= furthest) {
+        const uint32_t key = best[places.count];
+        places.offsets[places.count++] =
+            first + ptrdiff_t(key / kPlaceColumns % kPlaceRows) * stride + key % kPlaceColumns;
+    }
+    return places;
 }
 
 template <class Sample>
-MMP_SIMD_LEVELS void average(const Best& best, const Sample* block, ptrdiff_t stride, int height,
+MMP_SIMD_LEVELS void average(const Places& places, const Sample* block, ptrdiff_t stride, int height,
                              int width, Sample* out) {
-    const int round = best.count / 2;
+    const int round = places.count / 2;
     for (int i = 0; i < height; ++i) {
         std::make_unsigned_t<Wide<Sample>> sums[kMaxSide] = {};
-        for (int k = 0; k < best.count; ++k)
-            for (int j = 0; j < width; ++j) sums[j] += block[best.places[k] + i * stride + j];
+        for (int k = 0; k < places.count; ++k)
+            for (int j = 0; j < width; ++j) sums[j] += block[places.offsets[k] + i * stride + j];
         for (int j = 0; j < width; ++j)
-            out[i * width + j] = Sample((sums[j] + round) / best.count);
+            out[i * width + j] = Sample((sums[j] + round) / places.count);
     }
 }
 
@@ -210,17 +186,20 @@ void predict_templates(const BlockPicture<Sample>& picture, const BlockPlace& bl
     const Bytes<Sample> bytes(picture, first_row - kTemplateWidth, first - kTemplateWidth,
                               block.row + height - first_row + kTemplateWidth,
                               last_column - first + kTemplateWidth);
-    const ptrdiff_t stride = bytes.stride();
-    const Template wanted(bytes.at(block.row, block.column), stride, height, width);
-    Best best(most, block);
+    const uint8_t* const place = bytes.at(first_row, first);
+    const Template wanted(bytes.at(block.row, block.column), bytes.stride(), height, width);
+    int16_t counts[kPlaceRows] = {};
     for (int row = first_row; row <= block.row; ++row) {
         while (end > first && !decoded(row + height - 1, end - 1)) end -= kUnit;
         const int count = std::min(end - width + 1, block.column + kTemplateColumns) - first;
         if (count <= 0) break;
-        search_row(wanted, bytes.at(row, first), count,
-                   (row - block.row) * picture.stride() + first - block.column, best);
+        counts[row - first_row] = int16_t(count);
     }
-    best.drop_far();
+    Columns columns;
+    for (int from = 0; from < kPlaceColumns; from += kLanes)
+        search(wanted, place, bytes.stride(), counts, from, columns);
+    const ptrdiff_t offset = (first_row - block.row) * picture.stride() + first - block.column;
+    const Places best = best_places(columns, most, block, offset, picture.stride());
     average(best, picture.at(block.row, block.column), picture.stride(), height, width, out);
 }
 

@@ -5,11 +5,7 @@
 namespace mmp {
 
 BlockTrees::BlockTrees(Plane plane, const Tools& tools, int fragment_log2, ThreadTeam& team)
-    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {
-    if (Copies::allowed(tools))
-        picture.copies =
-            std::make_unique<Copies>(picture.padded_height, picture.padded_width, tools);
-}
+    : picture(plane, tools, kUnit), fragment_log2_(fragment_log2), team_(team) {}
 
 void BlockTrees::encode(RangeEncoder& coder, const BlockPlace& block,
                         const std::vector<Node>& nodes) {
@@ -56,7 +52,7 @@ void BlockTrees::learn(int row, int column, const BlockPicture<uint8_t>& decoded
             const Fragment area = picture.fragment(row + i, column + j, side);
             picture.take(area, decoded.at(0, 0));
             team_.run(kLevels, [&](uint32_t m) {
-                picture.learn(area, static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
+                picture.learn(static_cast<int>(m), nodes, [&](int scale, uint32_t element) {
                     if (search) search->added(scale, element);
                 });
             });

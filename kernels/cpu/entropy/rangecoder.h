@@ -12,10 +12,9 @@
 
 namespace mmp {
 
-constexpr int kTopBits = 56;
-constexpr uint64_t kTop = uint64_t{1} << kTopBits;
-constexpr uint64_t kBottom = kTop >> 8;
-constexpr int kStateBytes = kTopBits / 8;
+constexpr uint64_t kFullRange = UINT64_MAX;
+constexpr int kWordBits = 32, kWordBytes = kWordBits / 8, kStateBytes = 2 * kWordBytes;
+constexpr uint64_t kBottom = uint64_t{1} << kWordBits;
 
 class RangeEncoder {
 public:
@@ -26,15 +25,17 @@ public:
     // Encodes a number below 2^bits with equal probabilities.
     void encode_plain(uint32_t number, int bits) { narrow(range_ >> bits, number, 1); }
 
-    // Appends the shortest byte string that identifies a number within the final interval; returns
-    // the payload.
+    // Appends the fewest bytes that identify a number within the final interval; returns the
+    // payload.
     const std::vector<uint8_t>& finish() {
         const uint64_t last = low_ + range_ - 1;
-        const bool none_needed = low_ == 0 || last >= kTop;
-        const uint64_t unit = none_needed ? kTop : kBottom;
-        low_ = last / unit * unit;
-        if (low_ >= kTop) carry();
-        if (!none_needed) payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
+        if (last < low_) {
+            carry();
+        } else if (low_ > 0) {
+            int bytes = 1;
+            while (last >> (64 - 8 * bytes) << (64 - 8 * bytes) < low_) ++bytes;
+            append(last, bytes);
+        }
         return payload_;
     }
 
@@ -42,31 +43,37 @@ public:
 
 private:
     void narrow(uint64_t unit, uint32_t cumulative, uint32_t frequency) {
+        const uint64_t before = low_;
         low_ += unit * cumulative;
         range_ = unit * frequency;
-        if (low_ >= kTop) carry();
-        while (range_ < kBottom) {
-            payload_.push_back(static_cast<uint8_t>(low_ >> (kTopBits - 8)));
-            low_ = (low_ << 8) & (kTop - 1);
-            range_ <<= 8;
+        if (low_ < before) carry();
+        if (range_ < kBottom) {
+            append(low_, kWordBytes);
+            low_ <<= kWordBits;
+            range_ <<= kWordBits;
         }
     }
 
+    // Writes the most significant bytes of a number.
+    void append(uint64_t number, int bytes) {
+        for (int i = 0; i < bytes; ++i) payload_.push_back(uint8_t(number >> (56 - 8 * i)));
+    }
+
     void carry() {
-        low_ -= kTop;
         auto byte = payload_.rbegin();
         while (*byte == 0xFF) *byte++ = 0;
         ++*byte;
     }
 
-    uint64_t low_ = 0, range_ = kTop;
+    uint64_t low_ = 0, range_ = kFullRange;
     std::vector<uint8_t> payload_;
 };
 
 class RangeDecoder {
 public:
     RangeDecoder(const uint8_t* payload, size_t size) : payload_(payload), size_(size) {
-        for (int i = 0; i < kStateBytes; ++i) shift();
+        shift();
+        shift();
     }
 
     // Returns a cumulative frequency within the interval of the next symbol.
@@ -78,34 +85,26 @@ public:
     MMP_INLINE void consume(uint32_t cumulative, uint32_t frequency) {
         offset_ -= unit_ * cumulative;
         range_ = unit_ * frequency;
-        while (range_ < kBottom) {
-            shift();
-            range_ <<= 8;
-        }
+        renormalise();
     }
 
-    // Decodes a binary symbol: 0 below the cumulative frequency `zero`, else 1.
-    MMP_INLINE int bit(uint32_t total, uint32_t zero) {
+    // Decodes a binary symbol: 1 below the cumulative frequency `one`, else 0.
+    MMP_INLINE int bit(uint32_t total, uint32_t one) {
         unit_ = range_ / total;
-        const uint64_t bound = unit_ * zero;
-        const int bit = offset_ >= bound;
-        offset_ -= bit ? bound : 0;
-        range_ = bit ? unit_ * total - bound : bound;
-        while (range_ < kBottom) {
-            shift();
-            range_ <<= 8;
-        }
+        const uint64_t bound = unit_ * one;
+        const int bit = offset_ < bound;
+        offset_ -= bit ? 0 : bound;
+        range_ = bit ? bound : unit_ * total - bound;
+        renormalise();
         return bit;
     }
+
     // Decodes a number below 2 with equal probabilities.
     MMP_INLINE int plain_bit() {
         range_ >>= 1;
         const int bit = offset_ >= range_;
         offset_ -= bit ? range_ : 0;
-        while (range_ < kBottom) {
-            shift();
-            range_ <<= 8;
-        }
+        renormalise();
         return bit;
     }
 
@@ -129,20 +128,38 @@ private:
         return cumulative < total ? static_cast<uint32_t>(cumulative) : total - 1;
     }
 
-    [[noreturn]] static  void fail(size_t size) {
-        throw TruncatedPayload("payload ends after " + std::to_string(size) +
-                               " bytes, before the picture does");
+    MMP_INLINE void renormalise() {
+        if (range_ < kBottom) [[unlikely]] {
+            shift();
+            range_ <<= kWordBits;
+        }
     }
 
     MMP_INLINE void shift() {
-        const uint8_t byte = position_ < size_ ? payload_[position_] : 0;
-        if (++position_ > size_ + kStateBytes) [[unlikely]] fail(size_);
-        offset_ = ((offset_ << 8) | byte) & (kTop - 1);
+        uint32_t word = 0;
+        if (position_ + kWordBytes <= size_) [[likely]]
+            for (int i = 0; i < kWordBytes; ++i) word = word << 8 | payload_[position_ + i];
+        else
+            word = last_word(payload_, size_, position_);
+        position_ += kWordBytes;
+        offset_ = offset_ << kWordBits | word;
+    }
+
+    // Returns a word that ends beyond the payload. Static, so that a decoder stays in registers.
+    [[gnu::noinline]] static uint32_t last_word(const uint8_t* payload, size_t size,
+                                                size_t position) {
+        if (position + kWordBytes > size + kStateBytes)
+            throw TruncatedPayload("payload ends after " + std::to_string(size) +
+                                   " bytes, before the picture does");
+        uint32_t word = 0;
+        for (size_t i = position; i < position + kWordBytes; ++i)
+            word = word << 8 | (i < size ? payload[i] : 0);
+        return word;
     }
 
     const uint8_t* payload_;
     size_t size_, position_ = 0;
-    uint64_t range_ = kTop, offset_ = 0, unit_ = 0;
+    uint64_t range_ = kFullRange, offset_ = 0, unit_ = 0;
 };
 
 }  // namespace mmp

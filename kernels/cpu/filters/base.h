@@ -10,16 +10,19 @@
 
 #include "cpu/runtime/depth.h"
 #include "cpu/runtime/simd.h"
-#include "shared/filters/base.h"
+#include "shared/filters/blocks.h"
 
 namespace mmp {
 
-// Samples without padding, rows from the top.
+// Samples of a plane; rows from the top begin `stride` samples apart.
 template <class Sample>
 struct FilterPicture {
     const Sample* samples;
     int64_t height, width;
     Depth<Sample> depth;
+    int64_t stride = width;
+
+    const Sample* row(int64_t number) const { return samples + number * stride; }
 };
 
 // Rows first to last - 1.
@@ -27,35 +30,33 @@ struct RowRange {
     int64_t first, last;
 };
 
-// Rows of a picture, of which kHeld lie one after the other from each held row on, with kMargin more
-// columns on each side. Beyond the border, samples repeat the nearest ones inside.
+// The first row of the blocks of the first row of a range.
+constexpr int64_t first_block_row(RowRange range) { return range.first / kFilterBlock * kFilterBlock; }
+
+// The last kHeld rows of a picture that were asked for, one after the other, with kMargin more columns
+// on each side. Beyond the border, samples repeat the nearest ones inside.
 template <class Value, class Sample>
 class StackedRows {
 public:
-    static constexpr int kMargin = 32, kHeld = 16;
-    static_assert((kHeld & (kHeld - 1)) == 0);
+    static constexpr int kMargin = 48, kHeld = 13;
 
     StackedRows(const FilterPicture<Sample>& picture, int64_t first)
         : picture_(picture),
           stride_(picture.width + 2 * kMargin),
+          first_(first),
           next_(first),
-          lines_(2 * kHeld * stride_) {}
+          lines_(kLines * stride_) {}
 
     MMP_INLINE void hold_up_to(int64_t row) {
         for (; next_ <= row; ++next_) {
+            if (next_ - first_ == kLines) make_room();
             Value* line = &lines_[place_of(next_)];
-            const Sample* from = picture_.samples + inside(next_) * picture_.width;
-            std::copy_n(from, picture_.width, line);
+            std::copy_n(picture_.row(inside(next_)), picture_.width, line);
             repeat_ends(line);
-            std::copy_n(line - kMargin, stride_, line - kMargin + kHeld * stride_);
         }
     }
-    // The samples of a row from column 0.
+    // The samples of a row from column 0. Those of the other held rows can be read by stride.
     MMP_INLINE const Value* operator[](int64_t row) const { return &lines_[place_of(row)]; }
-    // The same, where rows up to `reach` above and kHeld - reach - 1 below can be read by stride.
-    MMP_INLINE const Value* around(int64_t row, int reach) const {
-        return (*this)[row - reach] + reach * stride_;
-    }
     MMP_INLINE int64_t inside(int64_t row) const {
         return std::clamp<int64_t>(row, 0, picture_.height - 1);
     }
@@ -68,13 +69,18 @@ public:
     MMP_INLINE ptrdiff_t stride() const { return stride_; }
 
 private:
-    MMP_INLINE ptrdiff_t place_of(int64_t row) const {
-        return (row & (kHeld - 1)) * stride_ + kMargin;
+    static constexpr int kLines = 32, kKept = kHeld - 1;
+    static_assert(2 * kKept <= kLines);
+
+    MMP_INLINE ptrdiff_t place_of(int64_t row) const { return (row - first_) * stride_ + kMargin; }
+    void make_room() {
+        std::copy_n(lines_.end() - kKept * stride_, kKept * stride_, lines_.begin());
+        first_ = next_ - kKept;
     }
 
     const FilterPicture<Sample> picture_;
     const ptrdiff_t stride_;
-    int64_t next_;
+    int64_t first_, next_;  // the first row that is held, and the one after the last
     std::vector<Value> lines_;
 };
 

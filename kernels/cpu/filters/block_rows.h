@@ -56,38 +56,51 @@ private:
     // blocks above them, which are then complete, with 4, 4, 4, 4 to their own, and with 0, 1, 2, 3
     // to those of the blocks below. Beyond the border, variations repeat those inside.
     MMP_INLINE void add_rows(int64_t first) {
-        const Value *up[kFilterBlock], *x[kFilterBlock], *down[kFilterBlock];
-        for (int k = 0; k < kFilterBlock; ++k) {
-            const int64_t row = lines_.inside(first + k);
-            up[k] = lines_[row - 1], x[k] = lines_[row], down[k] = lines_[row + 1];
-        }
-        for (int i = 0; i < kDirections; ++i) {
-            const auto [step_down, right] = kVariationOffsets[i];
-            const ptrdiff_t start = i * lines_.stride() + StackedRows<Value, Sample>::kMargin;
-            uint16_t *above = &above_[start], *pending = &pending_[start];
-            int16_t* complete = &weighted_[start];
-            for (int64_t c = 0; c < width_; c += kLanes) {
+        const bool inside = first >= 0 && lines_.inside(first + kFilterBlock) == first + kFilterBlock;
+        if (!inside)
+            add_rows<false, true>(first);
+        else if (finer_ > 0)
+            add_rows<true, true>(first);
+        else
+            add_rows<true, false>(first);
+    }
+    template <bool kInside, bool kFiner>
+    MMP_INLINE void add_rows(int64_t first) {
+        const ptrdiff_t stride = lines_.stride();
+        const Value* x[kFilterBlock];
+        for (int k = 0; k < kFilterBlock; ++k)
+            x[k] = kInside ? lines_[first] + k * stride : lines_[lines_.inside(first + k)];
+        for (int64_t c = 0; c < width_; c += kLanes) {
+            // All before the sums are stored, so that the directions share the samples.
+            Words16 all[kDirections], to_upper[kDirections];
+            for (int i = 0; i < kDirections; ++i) {
+                const ptrdiff_t offset =
+                    kVariationOffsets[i].row * stride + kVariationOffsets[i].column;
                 Words16 v[kFilterBlock];
-                for (int k = 0; k < kFilterBlock; ++k)
-                    v[k] = variations(x[k] + c, (step_down ? down[k] : x[k]) + right + c,
-                                      (step_down ? up[k] : x[k]) - right + c);
-                const Words16 two = v[0] + v[1], three = two + v[2], all = three + v[3];
-                const Words16 to_upper = v[0] + two + three;
-                store(complete + c, loaded<Words16>(pending + c) + to_upper - kMiddle);
-                store(pending + c, loaded<Words16>(above + c) + 4 * all);
-                store(above + c, 3 * all - to_upper);
+                for (int k = 0; k < kFilterBlock; ++k) v[k] = variations<kFiner>(x[k] + c, offset);
+                const Words16 two = v[0] + v[1], three = two + v[2];
+                all[i] = three + v[3], to_upper[i] = v[0] + two + three;
             }
-            lines_.repeat_ends(complete);
+            for (int i = 0; i < kDirections; ++i) {
+                const ptrdiff_t place = i * stride + StackedRows<Value, Sample>::kMargin + c;
+                uint16_t *above = &above_[place], *pending = &pending_[place];
+                store(&weighted_[place], loaded<Words16>(pending) + to_upper[i] - kMiddle);
+                store(pending, loaded<Words16>(above) + 4 * all[i]);
+                store(above, 3 * all[i] - to_upper[i]);
+            }
         }
+        for (int i = 0; i < kDirections; ++i)
+            lines_.repeat_ends(&weighted_[i * stride + StackedRows<Value, Sample>::kMargin]);
     }
 
-    MMP_INLINE Words16 variations(const Value* x, const Value* one, const Value* opposite) const {
+    template <bool kFiner>
+    MMP_INLINE Words16 variations(const Value* x, ptrdiff_t offset) const {
         using Values = typename Vector<Value, kLanes>::Type;
         const auto middle = loaded<Values>(x);
-        const Values z = middle + middle - loaded<Values>(one) - loaded<Values>(opposite);
+        const Values z = middle + middle - loaded<Values>(x + offset) - loaded<Values>(x - offset);
         const Values negative = -z;
         const Values v = z > negative ? z : negative;
-        return __builtin_convertvector(v >> finer_, Words16);
+        return __builtin_convertvector(kFiner ? v >> finer_ : v, Words16);
     }
 
     MMP_INLINE void sum_across(int direction) {

@@ -1,5 +1,7 @@
 #include "cpu/filters/cross_component.h"
 
+#include <numeric>
+
 #include "cpu/filters/taps/taps.h"
 
 namespace mmp {
@@ -21,39 +23,31 @@ std::vector<PlaneRows<Value, Sample>> rows_of(const FilterPicture<Sample>& pictu
 }
 
 template <class Value, class Sample>
-MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture,
-                            const FilterPlanes<Sample>& planes, const int16_t* weights,
-                            RowRange range, Sample* out) {
-    using Form = TapWeights<Value, kPlaneTaps>;
-    const int64_t width = picture.width, held = held_blocks((width + kFilterBlock - 1) / kFilterBlock);
-    const int most = picture.depth.most();
-    auto rows = rows_of<Value>(picture, planes, range.first);
-    Form forms[kMostPlanesRead];
-    std::vector<const Form*> of_blocks[kMostPlanesRead];
-    std::vector<int32_t> sums[kMostPlanesRead];
-    const std::vector<int32_t> none(planes.count > 1 ? 0 : width);
+MMP_SIMD_LEVELS void hold(std::vector<PlaneRows<Value, Sample>>& rows, int64_t last) {
+    for (auto& each : rows) each.hold_up_to(last);
+}
+
+template <class Value, class Sample>
+void filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
+            const int16_t* weights, RowRange range, Sample* out) {
+    const int64_t width = picture.width;
+    PlaneTapWeights<Value> form;
     for (int i = 0; i < planes.count; ++i) {
-        std::copy_n(weights + i * kPlaneTaps, kPlaneTaps, forms[i].weights);
-        of_blocks[i].assign(held, &forms[i]);
-        sums[i].resize(kFilterBlock * kFilterBlock * held);
+        const int16_t* own = weights + i * kPlaneTaps;
+        std::copy_n(own, kPlaneTaps, form.weights + i * kPlaneTaps);
+        form.weights[kMostPlanesRead * kPlaneTaps + i] =
+            Value(-std::accumulate(own, own + kPlaneTaps, 0));
     }
-    for (int64_t first = range.first; first < range.last; first += kFilterBlock) {
-        for (int i = 0; i < planes.count; ++i) {
-            rows[i].hold_up_to(first + kFilterBlock - 1 + kPlaneReach);
-            tap_kernel<Value>().plane({rows[i].around(first, kPlaneReach), rows[i].stride(),
-                                       of_blocks[i].data(), held, sums[i].data(),
-                                       kFilterBlock * held});
-        }
-        const int64_t last = std::min(first + kFilterBlock, range.last);
-        for (int64_t row = first; row < last; ++row) {
-            const int64_t start = (row - first) * kFilterBlock * held;
-            const int32_t *one = &sums[0][start],
-                          *other = planes.count > 1 ? &sums[1][start] : none.data();
-            const Sample* x = picture.samples + row * width;
-            Sample* shown = out + row * width;
-            for (int64_t c = 0; c < width; ++c)
-                shown[c] = Sample(filtered_sample(x[c], one[c] + other[c], most));
-        }
+    const int64_t start = first_block_row(range);
+    auto rows = rows_of<Value>(picture, planes, start);
+    const auto& kernel = tap_kernel<Value, Sample>();
+    for (int64_t row = start; row < range.last; row += kFilterBlock) {
+        hold(rows, row + kFilterBlock - 1 + kPlaneReach);
+        PlaneTapRow<Value> taps{{}, planes.count, rows[0].stride(), form};
+        for (int i = 0; i < planes.count; ++i)
+            taps.planes[i] = rows[i][row];
+        kernel.plane(taps, picture.row(row), picture.stride,
+                     {out, width, row, range, picture.depth.most()});
     }
 }
 
@@ -84,7 +78,7 @@ MMP_SIMD_LEVELS void add_gram(const Sample* source, const FilterPicture<Sample>&
     Value values[kMostPlaneTerms][kSummedAtOnce] = {};
     for (int64_t row = range.first; row < range.last; ++row) {
         for (auto& each : rows) each.hold_up_to(row + kPlaneReach);
-        const Sample *wanted = source + row * width, *x = picture.samples + row * width;
+        const Sample *wanted = source + row * width, *x = picture.row(row);
         for (int64_t first = 0; first < width; first += kSummedAtOnce) {
             const int count = int(std::min<int64_t>(kSummedAtOnce, width - first));
             for (int i = 0; i < planes.count; ++i) {

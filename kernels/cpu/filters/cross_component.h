@@ -16,8 +16,8 @@ struct FilterPlanes {
     int count;
 };
 
-// Writes the filtered samples of these rows to their places in `out`, which has all rows. The
-// weights, in 1/128, are by plane and tap.
+// Writes the filtered samples of these rows to their places in `out`, which has all rows, and can be
+// the picture if they are all rows. The weights, in 1/128, are by plane and tap.
 template <class Sample>
 void cross_component_filter(const FilterPicture<Sample>& picture, const FilterPlanes<Sample>& planes,
                    const int16_t* weights, RowRange range, Sample* out);

@@ -31,9 +31,9 @@ struct OfStep {
         : OfStep(kFixedFilters + bank_table(step) * kTableBytes, step, scales, extra, most) {}
 
     static MMP_INLINE int activity_of(int form) { return form % kBankClasses / kBankDirections; }
-    // nullptr where the scale is 0.
-    MMP_INLINE const LimitedTaps<Value>* form(int number) const {
-        return used[number] ? &forms[number] : nullptr;
+    // Adds the filters by number: nullptr where the scale is 0.
+    void add_to(std::vector<const LimitedTaps<Value>*>& list) const {
+        for (int i = 0; i < kForms; ++i) list.push_back(used[i] ? &forms[i] : nullptr);
     }
 
     int most_of_activity[kBankActivities - 1];
@@ -48,8 +48,8 @@ private:
                     LimitedTaps<Value>& form = forms[turn * kBankClasses + i];
                     form.weights[place] =
                         Value(scales[i / kBankDirections] * (filter[tap] - kBankZero));
-                    std::fill_n(form.limits[place], kFilterBlock,
-                                Value(bank_clip(filter[kBankTaps + tap], step, extra, most)));
+                    form.limits[place] =
+                        Value(bank_clip(filter[kBankTaps + tap], step, extra, most));
                 }
             }
         for (int i = 0; i < kForms; ++i) used[i] = scales[activity_of(i)] != 0;
@@ -61,100 +61,82 @@ private:
     bool used[kForms];
 };
 
-// Visits the rows of blocks of a picture in order, and filters each.
+// Visits the rows of blocks of a picture in order, and chooses the filters of each.
 template <class Value, class Sample>
 class BankRows {
     using Form = LimitedTaps<Value>;
 
 public:
-    // Weighted sums are 0 at activities whose scale is 0.
+    // Blocks of activities whose scale is 0 have no filter.
     BankRows(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
              const BankScaling& scales, int64_t first)
         : blocks_(picture, first),
           steps_(steps),
           held_(held_blocks(blocks_.blocks())),
-          numbers_(held_),
-          forms_(held_),
-          weighted_(kFilterBlock * kFilterBlock * held_) {
+          numbers_(held_) {
         of_steps_.reserve(steps.distinct.size());
         for (const int step : steps.distinct)
             of_steps_.emplace_back(step, scales, picture.depth.extra(), picture.depth.most());
+        for (const auto& of_step : of_steps_) of_step.add_to(forms_);
         start(blocks_);
     }
 
-    // Filters the next row of blocks.
+    // Chooses the filters of the next row of blocks.
     MMP_INLINE void next() {
         blocks_.next();
         const uint8_t* numbers = steps_.numbers + blocks_.row() / steps_.size * steps_.across;
         const bool alike = of_steps_.size() == 1;
         const int64_t of_fragment = alike ? blocks_.blocks() : steps_.size / kFilterBlock;
         for (int64_t first = 0; first < blocks_.blocks(); first += of_fragment)
-            choose(first, std::min(first + of_fragment, blocks_.blocks()), of_steps_[*numbers++]);
-        const auto& lines = blocks_.lines();
-        tap_kernel<Value>().fixed({lines.around(blocks_.row(), kBankReach), lines.stride(),
-                                   forms_.data(), blocks_.blocks(), weighted_.data(),
-                                   kFilterBlock * held_});
+            choose(first, std::min(first + of_fragment, blocks_.blocks()), *numbers++);
     }
 
-    MMP_INLINE const Value* samples(int64_t row) const { return blocks_.lines()[row]; }
-    // The sums of the weighted differences of a row.
-    MMP_INLINE const int32_t* weighted(int64_t row) const {
-        return &weighted_[(row - blocks_.row()) * kFilterBlock * held_];
+    MMP_INLINE TapRow<Value, Form> taps() const {
+        const auto& lines = blocks_.lines();
+        return {lines[blocks_.row()], lines.stride(), forms_.data(),
+                numbers_.data(), blocks_.blocks()};
     }
+    MMP_INLINE const Value* samples(int64_t row) const { return blocks_.lines()[row]; }
+    MMP_INLINE int64_t held() const { return held_; }
     MMP_INLINE int activity(int64_t block) const {
-        return OfStep<Value>::activity_of(numbers_[block]);
+        return OfStep<Value>::activity_of(numbers_[block] % kForms);
     }
 
 private:
     // Chooses the filters of the blocks of fragments of one step.
-    MMP_INLINE void choose(int64_t first, int64_t last, const OfStep<Value>& of_step) {
+    MMP_INLINE void choose(int64_t first, int64_t last, int step) {
         const int32_t *across = blocks_.around(0), *down = blocks_.around(1),
                       *falling = blocks_.around(2), *rising = blocks_.around(3);
         int32_t* numbers = numbers_.data();
         int most[kBankActivities - 1];
-        std::copy_n(of_step.most_of_activity, kBankActivities - 1, most);
+        std::copy_n(of_steps_[step].most_of_activity, kBankActivities - 1, most);
+        const int start = step * kForms;
         for (int64_t k = first; k < last; ++k) {
             int activity = 0;
             for (const int own : most) activity += across[k] + down[k] > own;
             const int turn = bank_turn(across[k], down[k], falling[k], rising[k]);
             const int direction = bank_direction(across[k], down[k], falling[k], rising[k]);
-            numbers[k] = turn * kBankClasses + activity * kBankDirections + direction;
+            numbers[k] = start + turn * kBankClasses + activity * kBankDirections + direction;
         }
-        for (int64_t k = first; k < last; ++k) forms_[k] = of_step.form(numbers[k]);
     }
 
     BlockRows<Value, Sample, kVariationDirections> blocks_;
     const PlaneSteps& steps_;
     const int64_t held_;
     std::vector<OfStep<Value>> of_steps_;
-    std::vector<int32_t> numbers_;  // of the turned class of each block
-    std::vector<const Form*> forms_;
-    std::vector<int32_t> weighted_;
+    std::vector<const Form*> forms_;  // of all steps, by turned class
+    std::vector<int32_t> numbers_;    // of the form of each block
 };
 
-// Calls work(row) for the rows of a range, each after `rows` has filtered its blocks.
-template <class Rows, class Work>
-MMP_INLINE void for_each_row(Rows& rows, RowRange range, const Work& work) {
-    for (int64_t row = range.first; row < range.last; ++row) {
-        if (row == range.first || row % kFilterBlock == 0) advance(rows);
-        work(row);
-    }
-}
-
 template <class Value, class Sample>
-MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
-                            const BankScaling& scales, RowRange range, Sample* out) {
+void filter(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
+            const BankScaling& scales, RowRange range, Sample* out) {
     BankRows<Value, Sample> rows(picture, steps, scales, range.first);
-    for_each_row(rows, range, [&](int64_t row) MMP_INLINED {
-        // Local, because byte writes to `out` could alias what a reference reads.
-        const int64_t width = picture.width;
-        const int most = picture.depth.most();
-        const Value* x = rows.samples(row);
-        const int32_t* weighted = rows.weighted(row);
-        Sample* line = out + row * width;
-        for (int64_t c = 0; c < width; ++c)
-            line[c] = Sample(bank_sample(x[c], weighted[c], most));
-    });
+    const auto& kernel = tap_kernel<Value, Sample>();
+    for (int64_t row = first_block_row(range); row < range.last; row += kFilterBlock) {
+        advance(rows);
+        kernel.fixed(rows.taps(), {out, picture.width, row, range, picture.depth.most()});
+    }
 }
 
 template <class Value, class Sample>
@@ -163,13 +145,18 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
     BankScaling scales;
     scales.fill(1);
     BankRows<Value, Sample> rows(picture, steps, scales, range.first);
-    const int64_t width = picture.width;
+    const int64_t width = picture.width, stride = kFilterBlock * rows.held();
     const int most = picture.depth.most();
+    std::vector<int32_t> sums(kFilterBlock * stride);
     std::vector<uint32_t> squares(kBankScales * width);
-    for_each_row(rows, range, [&](int64_t row) MMP_INLINED {
+    for (int64_t row = range.first; row < range.last; ++row) {
+        if (row == range.first || row % kFilterBlock == 0) {
+            advance(rows);
+            tap_kernel<Value, Sample>().fixed_sums(rows.taps(), sums.data(), stride);
+        }
         const Sample* wanted = source + row * width;
         const Value* x = rows.samples(row);
-        const int32_t* weighted = rows.weighted(row);
+        const int32_t* weighted = &sums[row % kFilterBlock * stride];
         for (int scale = 0; scale < kBankScales; ++scale) {
             uint32_t* out = &squares[scale * width];
             for (int64_t c = 0; c < width; ++c) {
@@ -185,7 +172,7 @@ MMP_SIMD_LEVELS void add_errors(const Sample* source, const FilterPicture<Sample
             for (int scale = 0; scale < kBankScales; ++scale)
                 for (int64_t c = first; c < last; ++c) own[scale] += squares[scale * width + c];
         }
-    });
+    }
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ struct PlaneSteps {
     std::vector<int> distinct;
 };
 
-// Writes the filtered samples of these rows to their places in `out`, which has all rows.
+// Writes the filtered samples of these rows to their places in `out`, which has all rows, and can be
+// the picture if they are all rows.
 template <class Sample>
 void fixed_filters(const FilterPicture<Sample>& picture, const PlaneSteps& steps,
                  const BankScaling& scales, RowRange range, Sample* out);

@@ -62,11 +62,9 @@ private:
 };
 
 template <class Value, class Sample>
-MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTable& table,
-                            RowRange range, Sample* out) {
+void filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
+            Sample* out) {
     using Form = TapWeights<Value, kFilterTaps>;
-    const int64_t width = picture.width;
-    const int most = picture.depth.most();
     Form forms[kFilterClasses];
     const Form* used[kFilterClasses];  // nullptr for a class that is not filtered
     for (int k = 0; k < kFilterClasses; ++k) {
@@ -75,22 +73,14 @@ MMP_SIMD_LEVELS void filter(const FilterPicture<Sample>& picture, const FilterTa
         used[k] = idle ? nullptr : &forms[k];
     }
     FilterRows<Value, Sample> rows(picture, range.first);
-    const int64_t held = held_blocks(rows.blocks());
-    std::vector<const Form*> of_blocks(held);
-    std::vector<int32_t> sums(kFilterBlock * kFilterBlock * held);
-    for (int64_t row = range.first; row < range.last; ++row) {
-        if (row == range.first || row % kFilterBlock == 0) {
-            advance(rows);
-            for (int64_t k = 0; k < rows.blocks(); ++k) of_blocks[k] = used[rows.class_of(k)];
-            tap_kernel<Value>().post({rows.lines().around(rows.row(), kFilterReach),
-                                      rows.lines().stride(), of_blocks.data(), rows.blocks(),
-                                      sums.data(), kFilterBlock * held});
-        }
-        const Value* x = rows.lines()[row];
-        const int32_t* weighted = &sums[(row - rows.row()) * kFilterBlock * held];
-        Sample* line = out + row * width;
-        for (int64_t c = 0; c < width; ++c)
-            line[c] = Sample(filtered_sample(x[c], weighted[c], most));
+    std::vector<int32_t> classes(held_blocks(rows.blocks()));
+    const auto& kernel = tap_kernel<Value, Sample>();
+    for (int64_t row = first_block_row(range); row < range.last; row += kFilterBlock) {
+        advance(rows);
+        for (int64_t k = 0; k < rows.blocks(); ++k) classes[k] = rows.class_of(k);
+        kernel.post({rows.lines()[row], rows.lines().stride(), used,
+                     classes.data(), rows.blocks()},
+                    {out, picture.width, row, range, picture.depth.most()});
     }
 }
 

@@ -13,7 +13,8 @@ using FilterTable = int16_t[kFilterClasses][kFilterTaps];
 using FilterGram = int64_t[kFilterClasses][kGramSize][kGramSize];
 using FilterErrors = int64_t[kFilterClasses];
 
-// Writes the filtered samples of these rows to their places in `out`, which has all rows.
+// Writes the filtered samples of these rows to their places in `out`, which has all rows, and can be
+// the picture if they are all rows.
 template <class Sample>
 void post_filter(const FilterPicture<Sample>& picture, const FilterTable& table, RowRange range,
                  Sample* out);

@@ -43,9 +43,9 @@ struct StreamCoder {
     MMP_INLINE int code(uint32_t one, int given) {
         int bit = given;
         if (writes)
-            encoder.encode(bit ? kBitTotal - one : 0, bit ? one : kBitTotal - one, kBitTotal);
+            encoder.encode(bit ? 0 : one, bit ? one : kBitTotal - one, kBitTotal);
         else
-            bit = decoder.bit(kBitTotal, kBitTotal - one);
+            bit = decoder.bit(kBitTotal, one);
         rate_ += kBitRates.of[(bit ? one : kBitTotal - one) >> (16 - BitRates::kBits)];
         return bit;
     }
@@ -209,7 +209,7 @@ void copy_samples(const std::vector<Part>& parts, const LosslessShape& shape, ui
 }
 
 // Reads the size of a stream: a number, as section "Container" of docs/format/format.md defines it.
-size_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
+uint64_t read_size(const uint8_t*& from, const uint8_t* end, int stream) {
     constexpr int kMostBytes = 9;
     const std::string name = "size of stream " + std::to_string(stream);
     uint64_t value = 0;
@@ -252,7 +252,7 @@ void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& s
                     const LosslessTools& tools, int threads, uint16_t* samples,
                     const Progress& progress, LosslessRates& rates) {
     const uint8_t *from = payload, *end = payload + size;
-    std::vector<size_t> sizes(shape.planes);
+    std::vector<uint64_t> sizes(shape.planes);
     for (int number = 0; number < shape.planes - 1; ++number)
         sizes[number] = read_size(from, end, number);
     std::vector<Part> parts(shape.planes);
@@ -264,7 +264,7 @@ void decode_lossless(const uint8_t* payload, size_t size, const LosslessShape& s
                                        std::to_string(sizes[number]) + " bytes, the payload has " +
                                        std::to_string(left) + " left",
                                    kSection);
-        parts[number].coder = std::make_unique<StreamCoder>(shape, from, sizes[number]);
+        parts[number].coder = std::make_unique<StreamCoder>(shape, from, size_t(sizes[number]));
         from += sizes[number];
     }
     code_planes(parts, nullptr, shape, tools, threads, progress, rates);

@@ -102,9 +102,12 @@ private:
                                    kFine, 256 * 8, kCoarse, 0,      kCoarse, kCoarse, 0,   kFine};
         constexpr int kColour[16] = {0,      kMatch, kFine,  kMatch, kMatch,  kFine, kFine, kFine,
                                      kMatch, 729,    9 * 32, 0,      kCoarse, kFine, 0,     kFine};
+        // GCC 12 and 13 check the bounds of one expression of both choices wrongly.
+        const bool has_earlier = q_ > 0;
+        const int(&by_model)[16] = has_earlier ? kColour : kGray;
+        const auto& order = kNoisyOrder[has_earlier];
         std::array<int, Models> counts;
-        for (int i = 0; i < Models; ++i) 
-            counts[i] = (q_ ? kColour : kGray)[noisy_ ? kNoisyOrder[q_ > 0][i] : i];
+        for (int i = 0; i < Models; ++i) counts[i] = by_model[noisy_ ? order[i] : i];
         return counts;
     }
     std::array<int, kMostSets> rows_of(int sets) const {

@@ -174,7 +174,11 @@ MMP_INLINE Ints8 products_of_pairs(Shorts16 a, Shorts16 b) {
 
 // The sums of each two adjacent lanes of a, then of b.
 MMP_INLINE Ints4 sums_of_neighbours(Ints4 a, Ints4 b) {
+#ifdef __clang__
+    return __builtin_shufflevector(a, b, 0, 2, 4, 6) + __builtin_shufflevector(a, b, 1, 3, 5, 7);
+#else
     return chosen_lanes(a, b, Ints4{0, 2, 4, 6}) + chosen_lanes(a, b, Ints4{1, 3, 5, 7});
+#endif
 }
 
 // Upper 16 bits of each 32-bit product.

@@ -124,15 +124,9 @@ public:
         coded->trees.reset();  // dictionaries take much memory
         std::vector<uint8_t> numbers;
         const PlaneSteps steps = steps_of(tools.blocks, coded->changes, numbers);
-        if (coded->picture.stride() == plane.width) {
-            samples_ = coded->picture.at(0, 0);
-            owner_ = std::move(coded);
-        } else {
-            Sample* out = taken();
-            for (int row = 0; row < plane.height; ++row)
-                out = std::copy_n(coded->picture.at(row, 0), plane.width, out);
-            coded.reset();
-        }
+        samples_ = coded->picture.at(BlockPlace{});
+        stride_ = coded->picture.stride();
+        owner_ = std::move(coded);
         if (const int bank = tools.blocks.fixed_filters)
             filter([&](const auto& picture, RowRange rows, Sample* out) {
                 fixed_filters(picture, steps, scales_of(bank), rows, out);
@@ -146,17 +140,21 @@ private:
         const size_t count = size_t(setting_.plane.height) * setting_.plane.width;
         std::shared_ptr<Sample[]> made(new Sample[count]);
         samples_ = made.get();
+        stride_ = setting_.plane.width;
         owner_ = made;
         return made.get();
     }
 
+    // One band without padding is filtered in place. Several need the samples of each other before
+    // the filter.
     template <class Filter>
     void filter(const Filter& apply) {
         const auto before = owner_;
         const FilterPicture<Sample> picture{samples_, setting_.plane.height, setting_.plane.width,
-                                            depth_};
-        Sample* const out = taken();
-        in_bands(picture.height, setting_.helpers,
+                                            depth_, stride_};
+        const int64_t bands = bands_of(picture.height, setting_.helpers);
+        Sample* const out = bands == 1 && !padded() ? samples_ : taken();
+        in_bands(picture.height, bands, setting_.helpers,
                  [&](RowRange rows) { apply(picture, rows, out); });
     }
 
@@ -176,7 +174,18 @@ private:
                 cross_component_filter(picture, planes, layer_.plane_weights.data(), rows, out);
             });
         }
+        if (padded()) remove_padding();
         return {owner_, samples_};
+    }
+
+    bool padded() const { return stride_ != setting_.plane.width; }
+    void remove_padding() {
+        const auto before = owner_;
+        const Sample* row = samples_;
+        const int64_t stride = stride_;
+        Sample* out = taken();
+        for (int i = 0; i < setting_.plane.height; ++i, row += stride)
+            out = std::copy_n(row, setting_.plane.width, out);
     }
 
     const CodedLayer& layer_;
@@ -185,7 +194,8 @@ private:
     LayerRecord* const record_;
     std::vector<const Sample*> earlier_;
     std::shared_ptr<const void> owner_;
-    const Sample* samples_ = nullptr;
+    Sample* samples_ = nullptr;
+    int64_t stride_ = 0;
 };
 
 }  // namespace

@@ -26,13 +26,16 @@ struct LayerSetting {
     const Progress& progress;
 };
 
-// Calls work(rows) for bands of rows that cover a plane, in all threads that are ready. Bands begin
-// where blocks of 16 rows do.
+// Number of bands of rows of a plane for all threads that are ready.
+inline int64_t bands_of(int64_t height, Helpers& helpers) {
+    constexpr int64_t kLeastRows = 32;
+    return std::clamp<int64_t>(helpers.ready(), 1, std::max<int64_t>(height / kLeastRows, 1));
+}
+
+// Calls work(rows) for bands of rows that cover a plane. Bands begin where blocks of 16 rows do.
 template <class Work>
-void in_bands(int64_t height, Helpers& helpers, const Work& work) {
-    constexpr int64_t kLeastRows = 32, kBlockRows = 16;
-    const int64_t most = std::max<int64_t>(height / kLeastRows, 1);
-    const int64_t bands = std::clamp<int64_t>(helpers.ready(), 1, most);
+void in_bands(int64_t height, int64_t bands, Helpers& helpers, const Work& work) {
+    constexpr int64_t kBlockRows = 16;
     if (bands == 1) return work(RowRange{0, height});
     const auto start = [&](int64_t band) {
         return band == bands ? height : height * band / bands / kBlockRows * kBlockRows;

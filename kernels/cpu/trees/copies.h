@@ -1,4 +1,4 @@
-// Copies: leaves of trees among predicted blocks that repeat a block of the decoded picture.
+// Copies: leaves that repeat a block of the decoded picture.
 // Source: section "Copies" of docs/format/format.md.
 #pragma once
 

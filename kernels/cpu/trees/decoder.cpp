@@ -17,8 +17,9 @@ std::unique_ptr<Picture> decode(const uint8_t* payload, size_t size, Plane plane
         picture->end_fragment(fragment);
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t task) {
-            picture->learn(fragment, kLongestFirst[task], nodes);
+            picture->learn(kLongestFirst[task], nodes);
         });
+        if (picture->copies) picture->add_copies(fragment);
     });
     coder.finish();
     return picture;

@@ -52,10 +52,11 @@ std::pair<std::vector<uint8_t>, std::unique_ptr<Picture>> encode(const uint8_t* 
         picture->end_fragment(fragment);
         picture->rebuild(fragment, nodes);
         team.run(kLevels, [&](uint32_t task) {
-            picture->learn(fragment, kLongestFirst[task], nodes, [&](int scale, uint32_t element) {
+            picture->learn(kLongestFirst[task], nodes, [&](int scale, uint32_t element) {
                 if (search) search->added(scale, element);
             });
         });
+        if (picture->copies && picture->add_copies(fragment) && search) search->learn_copies();
     });
     return {coder.finish(), std::move(picture)};
 }

@@ -5,7 +5,6 @@
 
 #include "cpu/trees/picture.h"
 #include "cpu/trees/rescale.h"
-#include "shared/trees/displaced.h"
 
 namespace mmp {
 
@@ -36,16 +35,12 @@ void Picture::insert(int scale, Candidates& candidates, const Listener* listener
             listener->call(listener->context, scale, candidates.index[i]);
 }
 
-void Picture::learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
-                          const Listener* listener) {
+void Picture::learn_width(int m, const std::vector<Node>& nodes, const Listener* listener) {
     Candidates waiting[kLevels];  // by height number n
     learn_splits(m, nodes, waiting, listener);
     if (copies) learn_copies(m, nodes, waiting, listener);
     for (int n = 0; n < kLevels; ++n) {
-        const int scale = scale_number(n, m);
-        if (!copies && tools.displaced_blocks && dictionaries[scale] && takes_displaced(scale))
-            learn_displaced(fragment, scale, waiting[n], listener);
-        if (waiting[n].count) insert(scale, waiting[n], listener);
+        if (waiting[n].count) insert(scale_number(n, m), waiting[n], listener);
     }
 }
 
@@ -53,13 +48,11 @@ void Picture::learn_splits(int m, const std::vector<Node>& nodes, Candidates* wa
                            const Listener* listener) {
     for (const Node& node : nodes) {
         if (node.flag == kLeaf) continue;
+        uint32_t learners = learners_[node.scale][m];
+        if (!learners) continue;
         Targets targets{};
-        for (int n = 0; n < kLevels; ++n) {
-            const int scale = scale_number(n, m);
-            // The dictionary of single samples holds every gray level from the start.
-            if (!dictionaries[scale] || scale == kPixelScale ||
-                scale_distance(node.scale, scale) > tools.copy_radius)
-                continue;
+        for (; learners; learners &= learners - 1) {
+            const int n = __builtin_ctz(learners), scale = scale_number(n, m);
             if (waiting[n].count == Candidates::kMost) insert(scale, waiting[n], listener);
             targets[n] = waiting[n].samples + waiting[n].count * scale_area(scale);
             waiting[n].origin[waiting[n].count++] = static_cast<uint8_t>(node.scale);
@@ -78,26 +71,6 @@ void Picture::learn_copies(int m, const std::vector<Node>& nodes, Candidates* wa
                   scale_height(node.scale), scale_width(node.scale),
                   copied.samples + copied.count * scale_area(node.scale));
         copied.origin[copied.count++] = used_class(kDisplacedClass);
-    }
-}
-
-void Picture::learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
-                              const Listener* listener) {
-    const int height = scale_height(scale), width = scale_width(scale);
-    const int down = displaced_step(height, tools.displaced_blocks);
-    const int right = displaced_step(width, tools.displaced_blocks);
-    for (int bottom = down; bottom <= kFragmentSize; bottom += down) {
-        const int row = fragment.row + bottom - height;
-        for (int side = right; side <= kFragmentSize; side += right) {
-            const int column = fragment.column + side - width;
-            if (!is_displaced(scale, row, column) || row + height > padded_height ||
-                column + width > padded_width)
-                continue;
-            if (waiting.count == Candidates::kMost) insert(scale, waiting, listener);
-            copy_rows(&samples_[place(row, column)], static_cast<size_t>(padded_width), height,
-                      width, waiting.samples + waiting.count * scale_area(scale));
-            waiting.origin[waiting.count++] = kDisplacedClass;
-        }
     }
 }
 

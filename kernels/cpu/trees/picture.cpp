@@ -9,8 +9,8 @@ namespace {
 
 int padded(int length, int unit) { return (length + unit - 1) / unit * unit; }
 
-// Upper bound of the elements of a dictionary: a fragment has fewer splits than samples, and at
-// each sample at most one displaced block of a scale ends.
+// Upper bound of the elements of a dictionary: a fragment has fewer splits than samples, and fewer
+// leaves.
 size_t most_elements(Plane plane) {
     return kGreyLevels +
            2 * size_t(padded(plane.height, kFragmentSize)) * padded(plane.width, kFragmentSize);
@@ -30,6 +30,20 @@ Picture::Picture(Plane plane, const Tools& the_tools, int unit)
     for (int scale = 0; scale < kScales; ++scale)
         if (scale_reachable(scale, tools.partition))
             dictionaries[scale] = std::make_unique<Dictionary>(scale, tools, most_elements(plane), arena);
+    find_learners();
+    if (Copies::allowed(tools))
+        copies = std::make_unique<Copies>(padded_height, padded_width, tools);
+}
+
+void Picture::find_learners() {
+    // The dictionary of single samples holds every gray level from the start.
+    for (int from = 0; from < kScales; ++from)
+        for (int to = 0; to < kPixelScale; ++to) {
+            const bool grows = scale_n(to) < scale_n(from) || scale_m(to) < scale_m(from);
+            const bool learns = dictionaries[to] && !(grows && Copies::allowed(tools)) &&
+                                scale_distance(from, to) <= tools.copy_radius;
+            learners_[from][scale_m(to)] |= static_cast<uint8_t>(learns << scale_n(to));
+        }
 }
 
 Fragment Picture::fragment(int row, int column, int size) const {

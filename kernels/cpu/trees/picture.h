@@ -56,7 +56,7 @@ public:
     CellRates cells;  // one cell per fragment
     Arena arena;  // memory of the dictionaries
     std::vector<std::unique_ptr<Dictionary>> dictionaries;  // by scale; null if unreachable
-    std::unique_ptr<Copies> copies;  // null for trees without copies
+    std::unique_ptr<Copies> copies;  // null if the tools allow none
 
     // Calls work(fragment) for each fragment in coding order, and `progress` once per row.
     template <class Work>
@@ -127,21 +127,18 @@ public:
     // Copies the samples of a fragment from a picture with the same padded width, for learn().
     void take(const Fragment& fragment, const uint8_t* samples);
 
-    // Learns from the rebuilt fragment: inserts its split segments, then its displaced blocks, into
-    // the dictionaries of the scales with width number m. Calls added(scale, index) for each new
+    // Learns from the rebuilt fragment: inserts its split segments, then its copies, into the
+    // dictionaries of the scales with width number m. Calls added(scale, index) for each new
     // element.
     template <class Added>
-    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes,
-               const Added& added) {
+    void learn(int m, const std::vector<Node>& nodes, const Added& added) {
         const Listener listener{[](const void* context, int scale, uint32_t index) {
                                     (*static_cast<const Added*>(context))(scale, index);
                                 },
                                 &added};
-        learn_width(fragment, m, nodes, &listener);
+        learn_width(m, nodes, &listener);
     }
-    void learn(const Fragment& fragment, int m, const std::vector<Node>& nodes) {
-        learn_width(fragment, m, nodes, nullptr);
-    }
+    void learn(int m, const std::vector<Node>& nodes) { learn_width(m, nodes, nullptr); }
     // Writes the samples without padding, rows from the top.
     void copy_samples(Plane plane, uint8_t* out) const;
     const int8_t* leaf_scales() const { return leaf_scales_.get(); }
@@ -154,15 +151,16 @@ private:
         const void* context;
     };
 
-    void learn_width(const Fragment& fragment, int m, const std::vector<Node>& nodes,
-                     const Listener* listener);
+    void learn_width(int m, const std::vector<Node>& nodes, const Listener* listener);
     void learn_splits(int m, const std::vector<Node>& nodes, Candidates* waiting,
                       const Listener* listener);
-    void learn_displaced(const Fragment& fragment, int scale, Candidates& waiting,
-                         const Listener* listener);
     void learn_copies(int m, const std::vector<Node>& nodes, Candidates* waiting,
                       const Listener* listener);
     void insert(int scale, Candidates& candidates, const Listener* listener);
+    // By scale of a split segment, then by width number: bit n of the mask is set if the scale with
+    // height number n learns from it.
+    std::array<std::array<uint8_t, kLevels>, kScales> learners_{};
+    void find_learners();
     size_t place(int row, int column) const { return size_t(row) * padded_width + column; }
 
     // Samples of the padded picture. Not initialised: a page is first touched when its samples are

@@ -1,6 +1,7 @@
 // Template matching: predicts a block by the average of the places whose templates are most
 // similar. A warp compares a row of places; each lane compares the four places that begin in one
-// 32-bit word. Source: section "Templates" of docs/format/format.md.
+// 32-bit word, and keeps the best place of each of the four columns.
+// Source: section "Templates" of docs/format/format.md.
 #pragma once
 
 #include "cuda/blocks/state.cuh"
@@ -8,9 +9,10 @@
 
 namespace mmp {
 
-constexpr uint64_t kNoPlace = ~uint64_t{0};
+constexpr uint32_t kNoPlace = ~uint32_t{0};
 constexpr int kLanePlaces = sizeof(uint32_t);
-constexpr int kPlaceColumnsLog2 = 7;
+constexpr int kPlaceColumnsLog2 = 7, kPlaceRowsLog2 = 6;
+static_assert(kTemplateSamples * 255 < 1 << (32 - kPlaceRowsLog2 - kPlaceColumnsLog2));
 static_assert(1 << kPlaceColumnsLog2 >= 2 * kTemplateColumns &&
                   2 * kTemplateColumns <= 32 * kLanePlaces,
               "the lanes of a warp share the places of a row");
@@ -21,9 +23,8 @@ struct TemplateMemory {
     // left of them, the corner first.
     uint2 above[kMaxSide / kLanePlaces];
     uint32_t beside[kMaxSide / 2 + 1];
-    uint64_t best[kMostTemplates];  // sum of squared differences << 32 | place number
+    uint32_t best[32 * kLanePlaces];  // by column: error and row
 };
-static_assert(kBlockWarps * kMostTemplates <= 32, "a lane for each place that is found");
 
 // First row or column of the search area of a block.
 MMP_HD int first_place(int at, int reach) { return larger(kTemplateWidth, at - reach); }
@@ -40,10 +41,20 @@ __device__ bool templates_allowed(const Decoded& decoded, int row, int column, i
                    first_place(column, kTemplateColumns) + (1 << b) - 1);
 }
 
-// Adds the squared differences of four packed samples.
-__device__ inline uint32_t add_squares(uint32_t x, uint32_t y, uint32_t sum) {
-    const uint32_t difference = __vabsdiffu4(x, y);
-    return __dp4a(difference, difference, sum);
+// Adds the absolute differences of those of four packed samples whose byte of `taken` is 1.
+__device__ inline uint32_t add_differences(uint32_t x, uint32_t y, uint32_t taken, uint32_t sum) {
+    return __dp4a(__vabsdiffu4(x, y), taken, sum);
+}
+
+// The samples of a word that a template takes, `first` samples after the block begins.
+__device__ inline uint32_t taken_across(int first, int step) {
+    if (first % step) return 0;
+    return step == 1 ? 0x01010101u : step == 2 ? 0x00010001u : 1u;
+}
+// The same of the pairs left of two rows.
+__device__ inline uint32_t taken_beside(int first, int step) {
+    if (first % step) return 0;
+    return step == 1 ? 0x01010101u : 0x00000101u;
 }
 
 // The word of a row in which a lane's places begin, and the previous word.
@@ -51,15 +62,15 @@ struct RowWords {
     uint32_t before, here;
 };
 
-// Adds the squared differences of the sample pairs left of two rows, for the four places of a lane.
+// Adds the differences of the sample pairs left of two rows, for the four places of a lane.
 __device__ inline void add_pairs(const RowWords& upper, const RowWords& lower, uint32_t wanted,
-                                 uint32_t (&sums)[kLanePlaces]) {
+                                 uint32_t taken, uint32_t (&sums)[kLanePlaces]) {
     const uint32_t first = __byte_perm(upper.before, lower.before, 0x7632);
     const uint32_t third = __byte_perm(upper.here, lower.here, 0x5410);
-    sums[0] = add_squares(first, wanted, sums[0]);
-    sums[1] = add_squares(__byte_perm(first, third, 0x6341), wanted, sums[1]);
-    sums[2] = add_squares(third, wanted, sums[2]);
-    sums[3] = add_squares(__byte_perm(upper.here, lower.here, 0x6521), wanted, sums[3]);
+    sums[0] = add_differences(first, wanted, taken, sums[0]);
+    sums[1] = add_differences(__byte_perm(first, third, 0x6341), wanted, taken, sums[1]);
+    sums[2] = add_differences(third, wanted, taken, sums[2]);
+    sums[3] = add_differences(__byte_perm(upper.here, lower.here, 0x6521), wanted, taken, sums[3]);
 }
 
 // Finds the best places in every `searchers`-th pair of rows, from pair `searcher` on. One warp
@@ -73,7 +84,7 @@ template <class View, class End>
 __device__ void search_places(const View& view, const End& end_of, int row, int column, int a, int b,
                               int searcher, int searchers, TemplateMemory& memory) {
     const int height = 1 << a, width = 1 << b, lane = threadIdx.x % 32;
-    const uint32_t slack = kTemplateSlack * (height + width);
+    const int down = template_step(height), across = template_step(width);
     const int first_row = first_place(row, kTemplateRows);
     const int first_column = first_place(column, kTemplateColumns);
     const int beyond = column + kTemplateColumns;
@@ -91,13 +102,8 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         memory.beside[n] = __byte_perm(word[-1], word[stride - 1], 0x7632);
     }
     __syncwarp();
-    uint64_t best[kMostTemplates];
-    for (uint64_t& key : best) key = kNoPlace;
-    // `least` holds, for each of the four places of a lane, the least sum of all lanes so far. A
-    // sum of at least `limit` cannot be among the best: four earlier sums are not greater, or one
-    // is far smaller.
-    uint32_t least[kLanePlaces], limit = kAllLanes;
-    for (uint32_t& sum : least) sum = kAllLanes;
+    uint32_t best[kLanePlaces];
+    for (uint32_t& key : best) key = kNoPlace;
     for (int r = 2 * searcher;; r += 2 * searchers) {
         const int y = first_row + r;
         const auto places_of = [&](int y) {
@@ -114,12 +120,13 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
         RowWords last = row_words(2);
         {
             const RowWords upper = row_words(0), middle = row_words(1);
-            add_pairs(upper, middle, memory.beside[0], sums[0]);
-            add_pairs(middle, last, memory.beside[0], sums[1]);
+            add_pairs(upper, middle, memory.beside[0], 0x01010101u, sums[0]);
+            add_pairs(middle, last, memory.beside[0], 0x01010101u, sums[1]);
             uint32_t over = upper.here, on = middle.here, under = last.here;
 #pragma unroll 1
             for (int n = 0; n < width / kLanePlaces; ++n) {
                 const uint2 wanted = memory.above[n];
+                const uint32_t taken = taken_across(kLanePlaces * n, across);
                 const uint32_t over_next = place[n + 1], on_next = place[stride + n + 1];
                 const uint32_t under_next = place[2 * stride + n + 1];
 #pragma unroll
@@ -127,62 +134,31 @@ __device__ void search_places(const View& view, const End& end_of, int row, int 
                     const uint32_t x = __funnelshift_r(over, over_next, 8 * k);
                     const uint32_t y = __funnelshift_r(on, on_next, 8 * k);
                     const uint32_t z = __funnelshift_r(under, under_next, 8 * k);
-                    sums[0][k] = add_squares(y, wanted.y, add_squares(x, wanted.x, sums[0][k]));
-                    sums[1][k] = add_squares(z, wanted.y, add_squares(y, wanted.x, sums[1][k]));
+                    sums[0][k] = add_differences(x, wanted.x, taken, sums[0][k]);
+                    sums[0][k] = add_differences(y, wanted.y, taken, sums[0][k]);
+                    sums[1][k] = add_differences(y, wanted.x, taken, sums[1][k]);
+                    sums[1][k] = add_differences(z, wanted.y, taken, sums[1][k]);
                 }
                 over = over_next, on = on_next, under = under_next;
             }
         }
         const auto compare_beside = [&](int n) {
             const RowWords middle = row_words(2 * n + 1), next = row_words(2 * n + 2);
-            add_pairs(last, middle, memory.beside[n], sums[0]);
-            add_pairs(middle, next, memory.beside[n], sums[1]);
+            const uint32_t taken = taken_beside(2 * n - 2, down);
+            add_pairs(last, middle, memory.beside[n], taken, sums[0]);
+            add_pairs(middle, next, memory.beside[n], taken, sums[1]);
             last = next;
         };
 #pragma unroll 1
         for (int n = 1; n < height / 2; n += 2) compare_beside(n), compare_beside(n + 1);
-        bool promising = false;
 #pragma unroll
         for (int k = 0; k < kLanePlaces; ++k)
 #pragma unroll
-            for (int lower = 0; lower < 2; ++lower) {
-                uint32_t& sum = sums[lower][k];
-                if (uint32_t(own + k - first_column) >= counts[lower]) sum = kAllLanes;
-                promising |= sum < limit;
-            }
-        if (!__any_sync(kAllLanes, promising)) continue;
-        for (int k = 0; k < kLanePlaces; ++k)
-            least[k] =
-                min(least[k], __reduce_min_sync(kAllLanes, min(sums[0][k], sums[1][k])));
-        const uint32_t fourth = max(max(least[0], least[1]), max(least[2], least[3]));
-        const uint32_t furthest =
-            2 * min(min(least[0], least[1]), min(least[2], least[3])) + slack;
-        // Within these rows, a place whose sum equals the fourth best may still come first in
-        // coding order.
-        const uint32_t here = min(limit, min(fourth, furthest) + 1);
-#pragma unroll
-        for (int i = 0; i < 2 * kLanePlaces; ++i) {
-            const int lower = i / kLanePlaces, k = i % kLanePlaces;
-            if (sums[lower][k] >= here) continue;
-            const uint32_t number = (r + lower) << kPlaceColumnsLog2 | (kLanePlaces * lane + k);
-            uint64_t key = uint64_t{sums[lower][k]} << 32 | number;
-            for (uint64_t& other : best)
-                if (key < other) {
-                    const uint64_t further = other;
-                    other = key;
-                    key = further;
-                }
-        }
-        limit = min(limit, min(fourth, furthest + 1));
+            for (int lower = 0; lower < 2; ++lower)
+                if (uint32_t(own + k - first_column) < counts[lower])
+                    best[k] = min(best[k], sums[lower][k] << kPlaceRowsLog2 | (r + lower));
     }
-    for (int n = 0; n < kMostTemplates; ++n) {
-        const uint64_t key = warp_min(best[0]);
-        if (best[0] == key) {
-            for (int k = 0; k + 1 < kMostTemplates; ++k) best[k] = best[k + 1];
-            best[kMostTemplates - 1] = kNoPlace;
-        }
-        if (lane == 0) memory.best[n] = key;
-    }
+    for (int k = 0; k < kLanePlaces; ++k) memory.best[kLanePlaces * lane + k] = best[k];
 }
 
 // Predicts a block by the average of its best places. All threads of the CUDA block call it.
@@ -190,19 +166,28 @@ template <class View>
 __device__ void average_places(const View& view, int row, int column, int a, int b, int most,
                                int searchers, const TemplateMemory* memory, uint8_t* out) {
     const int height = 1 << a, width = 1 << b, lane = threadIdx.x % 32;
-    uint64_t key = kNoPlace;
-    if (lane < searchers * kMostTemplates)
-        key = memory[lane / kMostTemplates].best[lane % kMostTemplates];
+    uint32_t keys[kLanePlaces];  // error, row, column
+#pragma unroll
+    for (int k = 0; k < kLanePlaces; ++k) {
+        const int at = kLanePlaces * lane + k;
+        uint32_t best = kNoPlace;
+        for (int n = 0; n < searchers; ++n) best = min(best, memory[n].best[at]);
+        keys[k] = best == kNoPlace ? kNoPlace : best << kPlaceColumnsLog2 | at;
+    }
+    constexpr int kErrorShift = kPlaceRowsLog2 + kPlaceColumnsLog2;
     const uint8_t* places[kMostTemplates];
-    uint64_t furthest = kNoPlace;
+    uint32_t furthest = 0;
     int count = 0;
 #pragma unroll
     for (int n = 0; n < kMostTemplates; ++n) {
-        const uint64_t least = warp_min(key);
-        if (key == least) key = kNoPlace;
-        if (n == 0) furthest = 2 * (least >> 32) + kTemplateSlack * (height + width);
-        if (n < most && least != kNoPlace && least >> 32 <= furthest) ++count;
-        const uint32_t number = uint32_t(least);
+        const uint32_t own = min(min(keys[0], keys[1]), min(keys[2], keys[3]));
+        const uint32_t least = __reduce_min_sync(kAllLanes, own);
+        for (uint32_t& key : keys)
+            if (key == least) key = kNoPlace;
+        const uint32_t error = least >> kErrorShift;
+        if (n == 0) furthest = furthest_template(error, height, width);
+        if (n < most && least != kNoPlace && error <= furthest) ++count;
+        const uint32_t number = least % (1 << kErrorShift);
         places[n] = view.pointer(first_place(row, kTemplateRows) + int(number >> kPlaceColumnsLog2),
                                  places_from(column) + int(number % (1 << kPlaceColumnsLog2)));
     }

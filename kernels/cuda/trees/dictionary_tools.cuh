@@ -1,25 +1,20 @@
-// Insertion with the dictionary tools: displaced blocks, redundancy radius, replacement.
+// Insertion with the dictionary tools: redundancy radius, replacement.
 //
 // The warps of a block compare a batch of candidates, one per warp, with the dictionary and with
 // each other. One warp then decides on the candidates in order, using only shared memory, and all
 // warps write the result.
 #pragma once
 
-#include "shared/trees/displaced.h"
 #include "shared/trees/redundancy.h"
 #include "cuda/trees/insert.cuh"
 
 namespace mmp {
-
-constexpr int kWindow = 2 * kFragmentSize;
-static_assert(kWindow * kWindow == kThreads, "each thread brings a sample of the window");
 
 template <bool WithTools>
 struct ToolsMemory {};
 
 template <>
 struct ToolsMemory<true> {
-    uint8_t window[kWindow][kWindow];  // decoded samples, the fragment at the lower right
     // Indexed by candidate of a batch of kLearnWarps. Bit i of a mask is member i of the
     // candidate's cell, or candidate i of the batch; the oldest comes first.
     uint8_t here[kWarps];                // whether the warp has a candidate
@@ -38,7 +33,7 @@ struct ToolsMemory<true> {
 };
 
 __device__ inline bool has_dictionary_tools(const Picture& picture) {
-    return picture.displaced_blocks || picture.redundancy_radius || picture.replacement;
+    return picture.redundancy_radius || picture.replacement;
 }
 
 __device__ inline int radius_of(const Picture& picture, int scale) {
@@ -58,39 +53,6 @@ struct CellMember {
                 static_cast<int>(packed >> 16 & 0xFFFF)};
     }
 };
-
-// The sample of the window that this thread loads.
-__device__ inline uint8_t fetch_decoded(const Picture& picture, int row, int column) {
-    const int y = row - kFragmentSize + static_cast<int>(threadIdx.x) / kWindow;
-    const int x = column - kFragmentSize + static_cast<int>(threadIdx.x) % kWindow;
-    return y >= 0 && x >= 0 ? picture.samples[int64_t{y} * picture.padded_width + x] : 0;
-}
-
-// Number of places in a fragment where blocks of a scale can end, aligned blocks included.
-__device__ inline uint32_t displaced_places(const Picture& picture, int scale) {
-    if (!picture.displaced_blocks || !takes_displaced(scale)) return 0;
-    return kFragmentSize / displaced_step(scale_height(scale), picture.displaced_blocks) *
-           (kFragmentSize / displaced_step(scale_width(scale), picture.displaced_blocks));
-}
-
-// Copies the block at one of the places of the fragment at (row, column), if it is a displaced
-// block; returns whether it is. One warp calls it.
-__device__ inline bool warp_cut(const Picture& picture, int scale, int place, int row, int column,
-                                const uint8_t (&window)[kWindow][kWindow], uint8_t* samples) {
-    const int height = scale_height(scale), width = scale_width(scale);
-    const int down = displaced_step(height, picture.displaced_blocks);
-    const int right = displaced_step(width, picture.displaced_blocks);
-    const int across = kFragmentSize / right;
-    const int top = (place / across + 1) * down - height, left = (place % across + 1) * right - width;
-    if (!is_displaced(scale, row + top, column + left)) return false;
-    const int width_log2 = kFragmentLog2 - scale_m(scale);
-#pragma unroll 1
-    for (int i = threadIdx.x % 32; i < height * width; i += 32)
-        samples[i] = window[kFragmentSize + top + (i >> width_log2)]
-                           [kFragmentSize + left + (i & (width - 1))];
-    __syncwarp();
-    return true;
-}
 
 // Cell number of an element, and the sum of its samples.
 struct Look {

@@ -1,5 +1,5 @@
 // Search loop for trees: computes the trees of a picture from its samples on the device. WithTools
-// adds displaced blocks, redundancy radius and replacement.
+// adds redundancy radius and replacement.
 #pragma once
 
 #include "cuda/device/barrier.cuh"
@@ -170,8 +170,6 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         wait_for_learning(state, fragment, memory);
         clock.stop(state, kLearnWait);
         const int8_t neighbour = fetch_neighbour(picture, row, column);
-        // The samples of the fragment itself are filled in later, from its tree.
-        const uint8_t decoded = WithTools ? fetch_decoded(picture, row, column) : 0;
         search_fragment(picture, state, memory.search, keys);
         raise_searched(state);
         clock.stop(state, kSearch);
@@ -182,7 +180,6 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         if (threadIdx.x < kFlagModels) price_flags(picture, memory.rates, memory.tree, threadIdx.x);
         if (threadIdx.x < kFragmentArea) memory.source[threadIdx.x] = sample;
         keep_neighbour(neighbour, memory.tree);
-        if constexpr (WithTools) (&memory.tools.window[0][0])[threadIdx.x] = decoded;
         __syncthreads();
         price_segments(picture, memory.tree);
         lay_out_segments(memory.source, memory.search);
@@ -199,8 +196,6 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
             const Leaf leaf = walk_tree(memory.tree, y, x);
             const uint8_t coded = rebuild_sample(picture, leaf, y, x);
             memory.learn.coded[threadIdx.x] = coded;
-            if constexpr (WithTools)
-                memory.tools.window[kFragmentSize + y][kFragmentSize + x] = coded;
             if (writes) write_sample(picture, leaf, row + y, column + x, coded);
         }
         __syncthreads();
@@ -222,11 +217,10 @@ __device__ inline void encode(State* states, int first, int last, int slot, uint
         }
         for (int scale = block; scale < kScales; scale += learners) {
             if (!scale_reachable(scale, picture.partition)) continue;
-            const uint32_t displaced = WithTools ? displaced_places(picture, scale) : 0;
-            const uint32_t after = learn_scale(
-                picture, scale, memory.insertions[scale],
-                {memory.tree.chosen, node_count, row, column}, displaced, memory.rates,
-                memory.learn, memory.tools, state.class_cost[scale]);
+            const uint32_t after =
+                learn_scale(picture, scale, memory.insertions[scale],
+                            {memory.tree.chosen, node_count}, memory.rates, memory.learn,
+                            memory.tools, state.class_cost[scale]);
             clock.stop(state, kLearn);
             publish_learnt(state, scale, fragment + 1, after);
         }

@@ -1,5 +1,5 @@
-// Learning: the dictionary of a scale receives the split segments of a fragment, resized, then the
-// displaced blocks. One block handles a scale; its last warp adapts the models meanwhile.
+// Learning: the dictionary of a scale receives the split segments of a fragment, resized. One block
+// handles a scale; its last warp adapts the models meanwhile.
 #pragma once
 
 #include "cuda/trees/count.cuh"
@@ -92,25 +92,22 @@ __device__ inline uint32_t find_split(const Node* nodes, uint32_t node_count, in
 struct Chosen {
     const Node* nodes;
     uint32_t node_count;
-    int row, column;  // of the fragment's first sample
 };
 
 // Learns for one scale from the fragment in memory.coded: counts the leaves, inserts the
 // candidates, computes the costs of the classes. `insertions` is the number of insertions before
-// the call; returns the number after it. `displaced`: number of places of displaced blocks. All
-// threads of the block call it.
+// the call; returns the number after it. All threads of the block call it.
 template <bool WithTools>
 __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32_t insertions,
-                                       const Chosen& chosen, uint32_t displaced,
-                                       const Rates& rates, LearnMemory& memory,
+                                       const Chosen& chosen, const Rates& rates,
+                                       LearnMemory& memory,
                                        ToolsMemory<WithTools>& tools, int32_t* class_cost) {
     const int warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     Scale& models = memory.models[scale];
     const uint32_t limit = picture.dictionary_limit;
     Node node{};
-    const uint32_t splits = find_split(chosen.nodes, chosen.node_count, picture.copy_radius, scale,
-                                       warp, node);
-    const uint32_t candidates = splits + (WithTools ? displaced : 0);
+    const uint32_t candidates = find_split(chosen.nodes, chosen.node_count, picture.copy_radius,
+                                           scale, warp, node);
     bool open = insertions < limit;
     if constexpr (WithTools) open |= replaces(picture, models);
     if (warp == kModelWarp)
@@ -123,22 +120,14 @@ __device__ inline uint32_t learn_scale(const Picture& picture, int scale, uint32
             find_split(chosen.nodes, chosen.node_count, picture.copy_radius, scale, first + warp,
                        node);
         }
-        bool here = warp < kLearnWarps && first + warp < splits;
-        int origin = node.scale;
+        const bool here = warp < kLearnWarps && first + warp < candidates;
         uint8_t* element = memory.element[warp];
         if (here) {
             const uint8_t* block =
                 memory.coded + node.k * scale_height(node.scale) * kFragmentSize +
                 node.l * scale_width(node.scale);
             warp_rescale(block, node.scale, scale, memory.wide[warp], element);
-        } else if (WithTools && warp < kLearnWarps && first + warp < candidates) {
-            if constexpr (WithTools)
-                here = warp_cut(picture, scale, first + warp - splits, chosen.row, chosen.column,
-                                tools.window, element);
-            origin = kDisplacedClass;
-        }
-        if (here) {
-            const int c = first_class(picture, element, scale_area(scale), origin);
+            const int c = first_class(picture, element, scale_area(scale), node.scale);
             if (lane == 0) memory.element_class[warp] = static_cast<uint8_t>(c);
         }
         if constexpr (WithTools) {

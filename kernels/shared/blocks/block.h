@@ -85,8 +85,15 @@ MMP_HD constexpr int planes_context(const Unit& above, const Unit& left) {
 // in samples.
 constexpr int kTemplateWidth = 2;
 constexpr int kTemplateRows = 32, kTemplateColumns = 32;
-constexpr int kTemplateSlack = 8;  // tolerated squared error per row plus column of a block
+constexpr int kTemplateSteps = 8;  // samples of a template along a side, the corner excluded
+constexpr int kTemplateSamples = kTemplateWidth * (kTemplateWidth + 2 * kTemplateSteps);
 constexpr int kMostTemplates = 4;
+// Distance of the samples that a template has along a side of a block.
+MMP_HD constexpr int template_step(int side) { return larger(1, side / kTemplateSteps); }
+// The largest error of a place in the average, given the least error.
+MMP_HD constexpr int32_t furthest_template(int32_t least, int height, int width) {
+    return least + least / 2 + 2 * (height + width);
+}
 
 // Families of modes with similar residuals; the modes of a family share the contexts of the
 // transform type.

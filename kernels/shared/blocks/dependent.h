@@ -10,10 +10,10 @@ namespace mmp {
 constexpr int kQuantiserStates = 8;
 
 MMP_HD constexpr int quantiser_of(int state) { return state & 1; }
-// State transition: depends only on the parity of the level.
+// State transition: depends only on the parity of the level. After an even level, the states 0 to 7
+// become 0, 5, 1, 6, 2, 4, 3 and 7: the digits of a number, which needs no memory.
 MMP_HD constexpr int next_state(int state, int level) {
-    constexpr int kAfterEven[kQuantiserStates] = {0, 5, 1, 6, 2, 4, 3, 7};
-    return kAfterEven[state] ^ (level & 1) << 1;
+    return (0x73426150 >> 4 * state & 7) ^ (level & 1) << 1;
 }
 
 // Reconstructed magnitude of a level of magnitude `size`. The first quantiser has the even

@@ -6,7 +6,7 @@
 namespace mmp {
 
 constexpr uint32_t kBitTotal = 1 << 16;
-constexpr int kLeastProbability = 192;
+constexpr int kLeastProbability = 128;  // which a model approaches, and never passes
 constexpr int kSlowest = 64;
 
 // Adaptation rate by the number of bits seen: 1 / (seen + 3/2), in 1/65536.
@@ -36,20 +36,16 @@ struct BitModel {
 #endif
         constexpr uint32_t kLeast = kLeastProbability;
         constexpr uint32_t kMost = kBitTotal - kLeastProbability;
-        if (bit) {
-            const uint32_t next = one + ((kBitTotal - one) * rate >> 16);
-            one = uint16_t(next < kMost ? next : kMost);
-        } else {
-            const uint32_t next = one - ((one * rate + 65535) >> 16);
-            one = uint16_t(next > kLeast ? next : kLeast);
-        }
+        if (bit)
+            one = uint16_t(one + ((kMost - one) * rate >> 16));
+        else
+            one = uint16_t(one - (((one - kLeast) * rate + 65535) >> 16));
         seen = uint8_t(seen + (seen < kSlowest));
     }
 
     // Sets the initial state: a probability in 1/256 and the number of bits that it counts as.
     MMP_HD void start(const uint8_t* trained) {
-        const int next = 256 * trained[0] + 128;
-        one = uint16_t(larger(kLeastProbability, smaller(next, int(kBitTotal) - kLeastProbability)));
+        one = uint16_t(256 * trained[0] + 128);
         seen = uint8_t(smaller(trained[1], kSlowest));
     }
 

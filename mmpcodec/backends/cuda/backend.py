@@ -26,12 +26,13 @@ from mmpcodec.depth import BYTE
 from mmpcodec.errors import LimitExceeded
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import PRESETS
+from mmpcodec.reference.trees.copies import are_copies
 from mmpcodec.reference.trees.fragments import fragments_in
 from mmpcodec.runtime import cuda
 from mmpcodec.runtime.cuda import attribute, free_bytes
 from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress, report_progress
-from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools
+from mmpcodec.tools import BLOCK_TOOLS, BlockTools, Tools, TreeTools
 from mmpcodec.trace import Coded
 
 
@@ -49,7 +50,7 @@ class CudaBackend(NativeSeenErrors):
 
     name = "cuda"
     own_search = "predicted blocks"
-    missing = frozenset(BLOCK_TOOLS).difference(CODED_TOOLS, ["post_filter"])
+    missing = frozenset([*BLOCK_TOOLS, "displaced_blocks"]).difference(CODED_TOOLS, ["post_filter"])
     weighs_fragments = False
     decodes = False
     reads_device_arrays = True
@@ -72,8 +73,9 @@ class CudaBackend(NativeSeenErrors):
             return "lossless samples"
         if depth != BYTE:
             return f"samples of {depth} bits"
-        if not isinstance(tools, BlockTools):
-            return None
+        if isinstance(tools, TreeTools):
+            return "copies of displaced blocks" if are_copies(tools) else None
+        assert isinstance(tools, BlockTools)
         if tools.trees:
             return "trees among predicted blocks"
         rows = (row for row in BLOCK_TOOLS.values() if row.name in self.missing)

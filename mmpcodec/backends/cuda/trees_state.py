@@ -25,8 +25,8 @@ from mmpcodec.tools import TREES, TreeTools
 CLASS_SLOTS = 64
 CELLS = 256
 MAX_NODES = 2 * FRAGMENT_SIZE**2 - 1
-MAX_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)
-"""Most insertions of a fragment into one dictionary: splits, and displaced blocks at 255 places."""
+MAX_INSERTIONS = FRAGMENT_SIZE**2 - 1
+"""Most insertions of a fragment into one dictionary: its splits."""
 
 SEGMENTS = 961
 PHASES = (
@@ -150,8 +150,8 @@ def element_bytes(scale: Scale, count: int) -> np.ndarray:
 
 
 def has_dictionary_tools(tools: TreeTools) -> bool:
-    """Return whether displaced blocks, a redundancy radius or replacement are on."""
-    return bool(tools.displaced_blocks or tools.redundancy_radius or tools.replacement)
+    """Return whether a redundancy radius or replacement is on."""
+    return bool(tools.redundancy_radius or tools.replacement)
 
 
 def trees_dtype(chunk: int, tools: TreeTools) -> np.dtype:

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from mmpcodec.codec.layers.tasks import LayerTask, samples_on_host
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.depth import extra_bits
 from mmpcodec.format import layers
 from mmpcodec.format.layers import Layer
 from mmpcodec.format.layouts import Layout
 from mmpcodec.reference.blocks.partition import is_small
 from mmpcodec.reference.blocks.steps import steps_of
-from mmpcodec.reference.filters.base import price_of
+from mmpcodec.reference.filters.base import price_of as price_of_bytes
 from mmpcodec.reference.filters.cross_component import NO_CROSS_COMPONENT
 from mmpcodec.reference.filters.fixed import BYTES
 from mmpcodec.reference.filters.post import OFF
@@ -26,7 +27,10 @@ from mmpcodec.trace import Coded, Trace
 
 @dataclass(frozen=True)
 class CodedLayer:
-    """A layer coded by one candidate: its samples are filtered, its size is that in the file."""
+    """A layer coded by one candidate: its samples are filtered, its size is that in the file.
+
+    ``cost`` is its rate-distortion cost with the price of its decoding time.
+    """
 
     layer: Layer
     samples: np.ndarray
@@ -135,7 +139,7 @@ def _finished(task: LayerTask, coded: Coded, threads: int | None) -> CodedLayer:
                 steps,
                 depth,
                 usual=sets[0].fixed_filters if sets else None,
-                price=price_of(BYTES, lambda_fixed, depth),
+                price=price_of_bytes(BYTES, lambda_fixed, depth),
                 threads=threads,
             )
         shown = bank.apply(shown, scales, steps, depth, threads=threads)
@@ -157,11 +161,12 @@ def _finished(task: LayerTask, coded: Coded, threads: int | None) -> CodedLayer:
 def _costed(
     task: LayerTask, layer: Layer, samples: np.ndarray, trace: Trace, threads: int | None
 ) -> CodedLayer:
-    """Return a coded layer with its rate-distortion cost."""
+    """Return a coded layer with its cost."""
     size, error = len(layers.write_layer(layer, task.header)), 0.0
     if task.compared and not layer.tools.without_loss:
         source = samples_on_host(task.plane)
         error = task.weighting.squared_error(source, samples, task.backend, threads)
         error /= 4.0 ** extra_bits(task.depth)
-    cost = task.weight * error + task.lam * 8 * size
+    time = nanoseconds(layer.tools, len(layer.payload), trace, task.plane.size)
+    cost = task.weight * error + task.lam * (8 * size + price_of(time))
     return CodedLayer(layer, samples, trace, task.backend.name, cost, size)

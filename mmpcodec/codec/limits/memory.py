@@ -6,11 +6,12 @@
 import heapq
 from collections.abc import Iterable
 
-from mmpcodec.format.layers import TileStream
+from mmpcodec.format.layers import Layer, TileStream, depth_of
 from mmpcodec.format.layouts import Layout
+from mmpcodec.format.palette import Palette
 from mmpcodec.format.tiles import Tile
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
-from mmpcodec.tools import Tools, trees_of
+from mmpcodec.tools import LOSSLESS_FORMS, LosslessForm, LosslessTools, Tools, trees_of
 
 SAMPLE_BYTES = 16
 """Bytes for each sample: decoded planes, their traces, and conversion of colours."""
@@ -20,22 +21,25 @@ ELEMENT_BYTES = 1600
 """Bytes for an element in the dictionary of each scale: 961 samples, hashes, counts."""
 LAYER_BYTES = 8 << 20
 """Bytes for models and tables of a layer that is being decoded."""
-LOSSLESS_BYTES = 48 << 20
-"""The same for each plane of a layer of lossless samples."""
-LOSSLESS_COLUMN_BYTES = 2560
-"""Bytes for the sums of the fits of a column of a plane of lossless samples."""
+LOSSLESS_BYTES = {2: (4 << 20, 0), 8: (12 << 20, 2 << 20), 16: (20 << 20, 3 << 20)}
+"""Bytes for each plane of lossless samples, by number of models: for tables and hashed models, and
+for other models and weights of a group of 16 decisions."""
+LOSSLESS_COLUMN_BYTES = {1: 640, 3: 2560}
+"""Bytes for the sums of the fits of a column of a plane, by number of predictors."""
 _LEVELS = 256
 _MOST_INSERTIONS = 2 * (FRAGMENT_SIZE**2 - 1)  # of a fragment into one dictionary
 
 
 def memory_to_decode(
-    streams: Iterable[tuple[Tile, TileStream]], planes: int, samples: int, at_once: int
+    streams: Iterable[tuple[Tile, TileStream]], depth: int, planes: int, samples: int, at_once: int
 ) -> int:
     """Return the bytes of memory that decoding takes at most.
 
     Parameters
     ----------
     streams : iterable of (Tile, TileStream)
+    depth : int
+        Bits of a coded level.
     planes : int
         Planes of the picture.
     samples : int
@@ -47,18 +51,44 @@ def memory_to_decode(
     for tile, stream in streams:
         # With a palette, only gray is together.
         own = planes if stream.layout is Layout.TOGETHER else 1
-        needs += [_layer_bytes(part.tools, tile, own) for part in stream.parts]
+        for part in stream.parts:
+            if isinstance(part, Palette):
+                needs.append(_palette_bytes(part, tile, depth, planes))
+            else:
+                needs.append(_layer_bytes(part, tile, own, depth_of(part, stream.layout, depth)))
         numbers += tile.width * tile.height * (stream.palette is not None)
     kept = SAMPLE_BYTES * samples + NUMBER_BYTES * numbers
     return kept + sum(heapq.nlargest(at_once, needs))
 
 
-def _layer_bytes(tools: Tools, tile: Tile, planes: int) -> int:
+def _layer_bytes(layer: Layer, tile: Tile, planes: int, depth: int) -> int:
     """Return the bytes for models, tables, sums and dictionaries of a layer of some planes."""
-    columns = LOSSLESS_COLUMN_BYTES * tile.width
-    if tools.lossless:
-        return planes * (LOSSLESS_BYTES + columns)
+    tools = layer.tools
+    if isinstance(tools, LosslessTools):
+        return _lossless_bytes(tools.form, tile.width, planes, depth)
     return LAYER_BYTES + ELEMENT_BYTES * _elements(tools, fragments_in((tile.height, tile.width)))
+
+
+def _palette_bytes(palette: Palette, tile: Tile, depth: int, planes: int) -> int:
+    """Return the bytes for the stream of the colours or of the numbers, whichever needs more."""
+    colours = 3 if planes >= 3 else 1
+    return max(
+        _lossless_bytes(LOSSLESS_FORMS[0], palette.entries, colours, depth),
+        _lossless_bytes(palette.tools.form, tile.width, 1, palette.depth),
+    )
+
+
+def _lossless_bytes(form: LosslessForm, width: int, planes: int, depth: int) -> int:
+    """Return the bytes for models, tables and sums of planes of lossless samples."""
+    fixed, group = LOSSLESS_BYTES[form.models]
+    columns = LOSSLESS_COLUMN_BYTES[form.predictors] * width
+    return planes * (fixed + group * _most_groups(form.max_error, depth) + columns)
+
+
+def _most_groups(max_error: int, depth: int) -> int:
+    """Return the most groups of 16 decisions that the distances of samples of a depth need."""
+    largest = ((1 << depth) - 1 + max_error) // (2 * max_error + 1)
+    return (largest.bit_length() + 4) // 2
 
 
 def _elements(tools: Tools, fragments: int) -> int:

@@ -7,9 +7,11 @@ from mmpcodec.backends.base import Backend
 from mmpcodec.codec.colour import layout_of, split
 from mmpcodec.codec.distortion import distortion, seen_pixels
 from mmpcodec.codec.tile_coding import TileEncoding, TileSource, weight_of_layer
+from mmpcodec.codec.weighting.decoding_time import nanoseconds, price_of
 from mmpcodec.codec.weighting.maps import Weighting
 from mmpcodec.codec.weighting.masking import masked
 from mmpcodec.depth import extra_bits
+from mmpcodec.format.layouts import Layout
 from mmpcodec.params import EYE, EncodeParams
 from mmpcodec.presets import EYE_WEIGHTS
 from mmpcodec.samples import form_of
@@ -22,7 +24,7 @@ def cost_of(
     backend: Backend,
     threads: int | None = 1,
 ) -> tuple[float, int]:
-    """Return the rate-distortion cost D + lambda R of a coded tile, and its bytes.
+    """Return the cost of a coded tile, D + lambda R with the price of its time, and its bytes.
 
     D is the error that the parameters aim at; alpha is ignored. See ``seen_cells`` for the other
     parameters.
@@ -32,7 +34,20 @@ def cost_of(
         error = float(seen_cells(tile, made.samples, params, backend, threads).sum())
     else:
         error = distortion(tile.on_host, made.samples, tile.depth)
-    return error + params.lam * 8 * size, size
+    return error + params.lam * (8 * size + price_of(_time_of(tile, made))), size
+
+
+def _time_of(tile: TileSource, made: TileEncoding) -> int:
+    """Estimate the nanoseconds to decode a coded tile."""
+    height, width = tile.on_host.shape[:2]
+    together = made.stream.layout is Layout.TOGETHER
+    planes = form_of(tile.on_host).planes if together else 1
+    time = 0
+    for layer in made.layers:
+        assert layer.trace is not None
+        samples = height * width * (1 if layer.entries else planes)
+        time += nanoseconds(layer.tools, layer.payload_bytes, layer.trace, samples)
+    return time
 
 
 def seen_cells(

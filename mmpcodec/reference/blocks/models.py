@@ -22,8 +22,6 @@ from mmpcodec.reference.blocks.partition import (
     UNIT_LOG2,
 )
 from mmpcodec.reference.entropy.binary import (
-    LEAST,
-    MOST,
     MOST_USES,
     ONE,
     BinaryModels,
@@ -270,7 +268,7 @@ class BlockModels:
             count = math.prod(shape)
             pairs = table[place : place + 2 * count].astype(np.int32).reshape(*shape, 2)
             own = pairs[tuple(slice(length) for length in probability.shape)]
-            probability[...] = np.clip(256 * own[..., 0] + 128, LEAST, MOST)
+            probability[...] = 256 * own[..., 0] + 128
             uses[...] = np.minimum(own[..., 1], MOST_USES)
             place += 2 * count
         return place

@@ -1,12 +1,11 @@
 """Template matching: predicts a block by the mean of the places with the most similar template.
 
-A place is a rectangle of decoded samples of the block's size. A template is the two rows above
-and the two columns left of a block or place.
+A place is a rectangle of decoded samples of the block's size. A template holds samples of the two
+rows above and the two columns left of a block or place.
 Source: "Templates" in section "Prediction" of ``docs/format/format.md``.
 """
 
 import numpy as np
-from numpy.lib.stride_tricks import sliding_window_view
 
 from mmpcodec.depth import BYTE, extra_bits
 from mmpcodec.reference.blocks.partition import BlockPlace
@@ -15,8 +14,8 @@ WIDTH = 2
 """Number of rows, and of columns, in a template."""
 ROWS, COLUMNS = 32, 32
 """Largest distance of a place from the block: rows above, columns to either side."""
-SLACK = 8
-"""Squared error that is added to twice the least error, for each row and column of the block."""
+STEPS = 8
+"""Largest number of samples that each row and column of a template has beside the corner."""
 
 
 def _first_place(place: BlockPlace) -> tuple[int, int]:
@@ -44,7 +43,7 @@ def has_place(decoded: np.ndarray, place: BlockPlace) -> bool:
 def average_of_places(
     samples: np.ndarray, decoded: np.ndarray, place: BlockPlace, count: int, depth: int = BYTE
 ) -> np.ndarray:
-    """Predict a block by the mean of the places with the least template errors (mode 37).
+    """Predict a block by the mean of the best places of the best columns (mode 37).
 
     Parameters
     ----------
@@ -72,19 +71,31 @@ def average_of_places(
     columns = np.arange(first_column, last + 1)
     errors = _template_errors(samples >> extra_bits(depth), place, rows, columns)
     is_place = columns + width <= decoded[rows + height - 1, None]
-    best = np.argsort(errors[is_place], kind="stable")[:count]
-    best_errors = errors[is_place][best]
-    best = best[best_errors <= 2 * best_errors[0] + SLACK * (height + width)]
+    errors[~is_place] = np.iinfo(np.int64).max
+    columns = columns[is_place.any(axis=0)]
+    best_rows = errors.argmin(axis=0)[: len(columns)]
+    best_errors = errors.min(axis=0)[: len(columns)]
+    order = np.lexsort((columns, best_rows, best_errors))[:count]
+    least = int(best_errors[order[0]])
+    order = order[best_errors[order] <= least + least // 2 + 2 * (height + width)]
     total = np.zeros((height, width), np.int64)
-    for i, j in np.argwhere(is_place)[best]:
-        total += samples[rows[i] : rows[i] + height, columns[j] : columns[j] + width]
-    return (total + len(best) // 2) // len(best)
+    for row, column in zip(rows[best_rows[order]], columns[order], strict=True):
+        total += samples[row : row + height, column : column + width]
+    return (total + len(order) // 2) // len(order)
+
+
+def template_of(height: int, width: int) -> list[tuple[int, int]]:
+    """Return the rows and columns of the samples of a template, relative to the block."""
+    down, across = max(1, height // STEPS), max(1, width // STEPS)
+    before = range(-WIDTH, 0)
+    above = [(i, j) for i in before for j in (*before, *range(0, width, across))]
+    return above + [(i, j) for i in range(0, height, down) for j in before]
 
 
 def _template_errors(
     samples: np.ndarray, place: BlockPlace, rows: np.ndarray, columns: np.ndarray
 ) -> np.ndarray:
-    """Return the squared errors between the template of a block and the templates of candidates.
+    """Return the absolute differences of the template of a block and those of candidates, summed.
 
     Parameters
     ----------
@@ -100,17 +111,9 @@ def _template_errors(
     (R, C) int64 array
         Error of the candidate at each row and column.
     """
-
-    def around(row: int, column: int, height: int, width: int) -> np.ndarray:
-        """Return the samples of a rectangle together with its template."""
-        top, left = row - WIDTH, column - WIDTH
-        return samples[top : row + height, left : column + width].astype(np.int64)
-
-    wanted = around(place.row, place.column, place.height, place.width)
-    searched = around(
-        rows[0], columns[0], len(rows) - 1 + place.height, len(columns) - 1 + place.width
-    )
-    above = sliding_window_view(searched[: len(rows) + WIDTH - 1], (WIDTH, wanted.shape[1]))
-    left = sliding_window_view(searched[WIDTH:, : len(columns) + WIDTH - 1], (place.height, WIDTH))
-    error = ((above - wanted[:WIDTH]) ** 2).sum(axis=(2, 3))
-    return error + ((left - wanted[WIDTH:, :WIDTH]) ** 2).sum(axis=(2, 3))
+    errors = np.zeros((len(rows), len(columns)), np.int64)
+    for i, j in template_of(place.height, place.width):
+        top, left = int(rows[0]) + i, int(columns[0]) + j
+        there = samples[top : top + len(rows), left : left + len(columns)].astype(np.int64)
+        errors += abs(there - int(samples[place.row + i, place.column + j]))
+    return errors

@@ -8,9 +8,9 @@ import numpy as np
 from mmpcodec.reference.blocks.partition import CONSTANT, MAX_TREE_LOG2, Block, BlockPlace
 from mmpcodec.reference.entropy.rates import SymbolCoder
 from mmpcodec.reference.trees.copies import Copies, are_copies
-from mmpcodec.reference.trees.dictionary import learn, make_dictionaries
-from mmpcodec.reference.trees.displaced import learn_displaced
+from mmpcodec.reference.trees.dictionary import make_dictionaries
 from mmpcodec.reference.trees.fragments import fragment_origins
+from mmpcodec.reference.trees.learning import learn, learn_copies
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE
 from mmpcodec.reference.trees.segments import Node
@@ -115,13 +115,4 @@ class BlockTrees:
                 continue
             learn(self.dictionaries, nodes, coded, self.tools)
             if self.copies:
-                self._learn_copies(nodes, coded)
-                self.copies.add_area(row, column, samples)
-            else:
-                learn_displaced(self.dictionaries, samples, row, column, self.tools)
-
-    def _learn_copies(self, nodes: list[Node], coded: np.ndarray) -> None:
-        for node in nodes:
-            if node.index is not None and node.index < 0:
-                block = coded[node.segment.slices]
-                self.dictionaries[node.segment.scale].insert(block.ravel(), None, used=True)
+                learn_copies(self.dictionaries, self.copies, nodes, row, column, samples)

@@ -12,8 +12,8 @@ from mmpcodec.reference.entropy.rates import SymbolCoder
 ONE = 1 << 16
 """Probability 1. Probabilities are integers in 1/65536."""
 
-LEAST, MOST = 192, 65344
-"""Lowest and highest probability of a model."""
+LEAST, MOST = 128, 65408
+"""Probabilities that a model approaches with zeros and with ones."""
 
 MOST_USES = 64
 """Bits after which a model adapts at a constant rate."""
@@ -152,6 +152,5 @@ class BinaryModels:
     def learn(self, context: tuple[int, ...], bit: int) -> None:
         """Move the probability of a context's model towards the bit."""
         probability, uses = int(self.probability[context]), int(self.uses[context])
-        probability = moved(probability, bit * ONE, uses)
-        self.probability[context] = min(max(probability, LEAST), MOST)
+        self.probability[context] = moved(probability, MOST if bit else LEAST, uses)
         self.uses[context] = min(uses + 1, MOST_USES)

@@ -7,12 +7,12 @@ and proves the invariants. After G. N. N. Martin, "Range encoding", 1979.
 from mmpcodec.errors import CorruptStream, TruncatedStream
 
 SECTION = "Range coder"
-TOP_BITS = 56
-TOP = 1 << TOP_BITS
-"""Initial range."""
-BOTTOM = 1 << (TOP_BITS - 8)
-"""Least range before a symbol; below it the coder moves on by a byte."""
-STATE_BYTES = TOP_BITS // 8
+TOP = 1 << 64
+"""Bound of low, range and offset. The first range is ``TOP - 1``."""
+WORD_BYTES = 4
+STATE_BYTES = 8
+BOTTOM = 1 << 32
+"""Least range before a symbol; below it the coder moves on by a word."""
 
 
 class RangeEncoder:
@@ -21,15 +21,15 @@ class RangeEncoder:
     Attributes
     ----------
     low, range : int
-        The current interval is ``low`` to ``low + range - 1``, in units of 2**-56 of the last
-        byte written.
+        The current interval is ``low`` to ``low + range - 1``, in units of 2**-64 of the last
+        word written.
     payload : bytearray
         Bytes written; a carry may still change them.
     """
 
     def __init__(self):
         self.low = 0
-        self.range = TOP
+        self.range = TOP - 1
         self.payload = bytearray()
 
     def encode(self, cumulative: int, frequency: int, total: int) -> None:
@@ -49,21 +49,23 @@ class RangeEncoder:
         self.range = unit * frequency
         if self.low >= TOP:
             self._carry()
-        while self.range < BOTTOM:
-            self.payload.append(self.low >> (TOP_BITS - 8))
-            self.low = (self.low << 8) & (TOP - 1)
-            self.range <<= 8
+        if self.range < BOTTOM:
+            self.payload += (self.low >> 32).to_bytes(WORD_BYTES, "big")
+            self.low = (self.low << 32) % TOP
+            self.range <<= 32
 
     def finish(self) -> bytes:
         """Return the payload: the fewest bytes that name a number within the last interval."""
         last = self.low + self.range - 1
-        none_needed = self.low == 0 or last >= TOP
-        unit = TOP if none_needed else BOTTOM
+        count = 0
+        unit = TOP
+        while last // unit * unit < self.low:
+            count += 1
+            unit >>= 8
         self.low = last // unit * unit
         if self.low >= TOP:
             self._carry()
-        if not none_needed:
-            self.payload.append(self.low // BOTTOM)
+        self.payload += self.low.to_bytes(STATE_BYTES, "big")[:count]
         return bytes(self.payload)
 
     def _carry(self) -> None:
@@ -88,10 +90,10 @@ class RangeDecoder:
     def __init__(self, payload: bytes):
         self.payload = payload
         self.position = 0
-        self.range = TOP
+        self.range = TOP - 1
         self.offset = 0
-        for _ in range(STATE_BYTES):
-            self._shift()
+        self._shift()
+        self._shift()
 
     def target(self, total: int) -> int:
         """Return a number from 0 to total - 1 that lies in the interval of the next symbol.
@@ -115,13 +117,13 @@ class RangeDecoder:
         Raises
         ------
         TruncatedStream
-            If more than 7 bytes beyond the end of the payload are read.
+            If more than 8 bytes beyond the end of the payload are read.
         """
         self.offset -= self.unit * cumulative
         self.range = self.unit * frequency
-        while self.range < BOTTOM:
+        if self.range < BOTTOM:
             self._shift()
-            self.range <<= 8
+            self.range <<= 32
 
     def finish(self) -> None:
         """Check that all bytes of the payload were read.
@@ -138,10 +140,10 @@ class RangeDecoder:
             )
 
     def _shift(self) -> None:
-        byte = self.payload[self.position] if self.position < len(self.payload) else 0
-        self.position += 1
+        word = self.payload[self.position : self.position + WORD_BYTES].ljust(WORD_BYTES, b"\0")
+        self.position += WORD_BYTES
         if self.position > len(self.payload) + STATE_BYTES:
             raise TruncatedStream(
                 SECTION, f"payload ends after {len(self.payload)} bytes, before the picture does"
             )
-        self.offset = ((self.offset << 8) | byte) & (TOP - 1)
+        self.offset = ((self.offset << 32) | int.from_bytes(word, "big")) % TOP

@@ -80,8 +80,7 @@ class SymbolWriter:
         """Encode one bit and return it."""
         assert bit is not None
         total = 1 << BIT_TOTAL_LOG2
-        below = total - probability
-        cumulative, frequency = (below, probability) if bit else (0, below)
+        cumulative, frequency = (0, probability) if bit else (probability, total - probability)
         self.coder.encode(cumulative, frequency, total)
         self.tally.add_bit(syntax, frequency)
         return int(bit)
@@ -148,9 +147,8 @@ class SymbolReader:
     def bit(self, syntax: str, probability: int, bit: int | None = None) -> int:
         """Decode one bit."""
         total = 1 << BIT_TOTAL_LOG2
-        below = total - probability
-        bit = int(self.coder.target(total) >= below)
-        cumulative, frequency = (below, probability) if bit else (0, below)
+        bit = int(self.coder.target(total) < probability)
+        cumulative, frequency = (0, probability) if bit else (probability, total - probability)
         self.coder.consume(cumulative, frequency)
         self.tally.add_bit(syntax, frequency)
         return bit

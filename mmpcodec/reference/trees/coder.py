@@ -8,13 +8,17 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from mmpcodec.reference.entropy.cell_rates import CellRates
+from mmpcodec.reference.entropy.rates import SymbolCoder
 from mmpcodec.reference.entropy.symbols import SymbolReader, SymbolWriter
+from mmpcodec.reference.trees.copies import Copies, are_copies
+from mmpcodec.reference.trees.copy_search import CopySearch
 from mmpcodec.reference.trees.costs import cost_map, index_costs
-from mmpcodec.reference.trees.dictionary import Dictionary, learn, make_dictionaries
-from mmpcodec.reference.trees.displaced import learn_displaced
+from mmpcodec.reference.trees.dictionary import Dictionary, make_dictionaries
 from mmpcodec.reference.trees.fragments import fragment_origins, pad, padded_shape
+from mmpcodec.reference.trees.learning import learn, learn_copies
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, OUTSIDE, SCALES, Scale
+from mmpcodec.reference.trees.segments import Node
 from mmpcodec.reference.trees.tree import (
     Neighbours,
     code_tree,
@@ -55,6 +59,8 @@ class PictureState:
     ----------
     models : Models
     dictionaries : dict of Scale to Dictionary
+    copies : Copies or None
+        What leaves can be copies of; None if the tools allow no copies.
     samples : (H', W') uint8 array
         Decoded samples of the padded picture.
     leaf_scales : (H', W') int8 array
@@ -69,6 +75,7 @@ class PictureState:
         self.models = Models(tools)
         self.dictionaries = make_dictionaries(tools)
         padded = padded_shape(shape)
+        self.copies = Copies(padded, tools) if are_copies(tools) else None
         self.samples = np.zeros(padded, np.uint8)
         self.leaf_scales = np.full(padded, OUTSIDE, np.int8)
         self.row = self.column = 0
@@ -98,6 +105,14 @@ class PictureState:
             yield Neighbours(self.leaf_scales, self.row, self.column)
         report(len(origins), len(origins))
 
+    def code(
+        self, coder: SymbolCoder, neighbours: Neighbours, nodes: list[Node] | None
+    ) -> list[Node]:
+        """Code the tree of a fragment; without ``nodes``, decode it."""
+        return code_tree(
+            coder, self.models, self.dictionaries, neighbours, nodes, copies=self.copies
+        )
+
     def finish_fragment(self, nodes: list) -> None:
         """Write the samples of the current fragment, then let the dictionaries learn from it.
 
@@ -106,13 +121,15 @@ class PictureState:
         nodes : list of Node
             The fragment's tree in coding order.
         """
-        coded = rebuild(nodes, self.dictionaries)
+        coded = rebuild(nodes, self.dictionaries, self.copies)
         rows = slice(self.row, self.row + FRAGMENT_SIZE)
         columns = slice(self.column, self.column + FRAGMENT_SIZE)
         self.samples[rows, columns] = coded
         mark_leaves(nodes, self.leaf_scales, self.row, self.column)
         learn(self.dictionaries, nodes, coded, self.tools)
-        learn_displaced(self.dictionaries, self.samples, self.row, self.column, self.tools)
+        if self.copies:
+            place = self.row, self.column
+            learn_copies(self.dictionaries, self.copies, nodes, *place, self.samples)
 
     def shown(self) -> np.ndarray:
         """Return the decoded samples without the padding, a (H, W) uint8 array."""
@@ -143,14 +160,16 @@ def encode_trees(
     """
     state, writer = PictureState(plane.shape, tools), SymbolWriter()
     cells = CellRates(plane.shape, writer.tally)
+    copies = CopySearch(state.models, state.dictionaries, state.copies)
     for neighbours, fragment in zip(state.walk(report), state.fragments_of(plane), strict=True):
         costs = {
-            scale: index_costs(state.models, dictionary, lambda_fixed, rate_model)
+            scale: index_costs(state.models, dictionary, lambda_fixed, rate_model, state.copies)
             for scale, dictionary in state.dictionaries.items()
         }
         cost, index = cost_map(fragment, state.dictionaries, costs)
+        copies.improve(fragment, lambda_fixed, rate_model, cost, index)
         nodes = optimal_tree(cost, index, state.models, neighbours, lambda_fixed)
-        code_tree(writer, state.models, state.dictionaries, neighbours, nodes)
+        state.code(writer, neighbours, nodes)
         cells.add(state.row, state.column, FRAGMENT_SIZE, FRAGMENT_SIZE)
         state.finish_fragment(nodes)
     return writer.finish(), writer.tally.bits(), cells.rates, state
@@ -186,7 +205,7 @@ def decode_trees(
     state, reader = PictureState(shape, tools), SymbolReader(payload)
     cells = CellRates(shape, reader.tally)
     for neighbours in state.walk(report):
-        nodes = code_tree(reader, state.models, state.dictionaries, neighbours, None)
+        nodes = state.code(reader, neighbours, None)
         cells.add(state.row, state.column, FRAGMENT_SIZE, FRAGMENT_SIZE)
         state.finish_fragment(nodes)
     reader.finish()

@@ -1,4 +1,4 @@
-"""Copies: leaves of trees among predicted blocks that repeat a block of the decoded picture.
+"""Copies: leaves that repeat a block of the decoded picture.
 
 A copy is coded by the area in which it ends and by its place there. The index of its leaf is
 negative. Source: section "Copies" of ``docs/format/format.md``.
@@ -9,10 +9,13 @@ from functools import cache
 import numpy as np
 
 from mmpcodec.reference.entropy.rates import SymbolCoder
-from mmpcodec.reference.trees.displaced import takes_displaced
 from mmpcodec.reference.trees.scales import FRAGMENT_SIZE, Scale
 from mmpcodec.tools import TreeTools
 
+MIN_SIDE = 4
+"""Least height and width of a copy, in samples."""
+MAX_AREA = 128
+"""Largest number of samples of a copy."""
 MAX_PLACES = 256
 """Largest number of places of a scale in an area."""
 MAX_AREAS = 65536
@@ -22,7 +25,7 @@ EDGE = 4
 
 
 def are_copies(tools: TreeTools) -> bool:
-    """Return whether trees among predicted blocks have copies."""
+    """Return whether leaves can be copies."""
     return tools.displaced_blocks > 0 and tools.index_classes
 
 
@@ -66,7 +69,9 @@ class Copies:
     def takes(self, scale: Scale) -> bool:
         """Return whether leaves of a scale can be copies, in a picture that has areas."""
         height, width = self.shape
-        return takes_displaced(scale) and scale.height <= height and scale.width <= width
+        large = min(scale.height, scale.width) >= MIN_SIDE
+        small = scale.height * scale.width <= MAX_AREA
+        return large and small and scale.height <= height and scale.width <= width
 
     def possible(self, scale: Scale) -> bool:
         """Return whether a leaf of a scale can be a copy."""

@@ -10,14 +10,11 @@ import numpy as np
 
 from mmpcodec.reference.entropy.rates import MAX_TOTAL
 from mmpcodec.reference.trees.scales import (
-    LEAF,
     MID_LEVEL,
     PIXEL_SCALE,
     SCALES,
     Scale,
     reachable_scales,
-    rescale,
-    scale_distance,
 )
 from mmpcodec.tools import TreeTools
 
@@ -109,7 +106,7 @@ class Dictionary:
         ----------
         samples : (height * width,) uint8 array
         origin : Scale or None
-            Scale of the segment that the element was made from; None for a displaced block.
+            Scale of the segment that the element was made from; None for a copy.
         used : bool
             Whether the element begins with the class that it has after its first use.
 
@@ -205,25 +202,3 @@ def used_class(element_class: int) -> int:
 def make_dictionaries(tools: TreeTools) -> dict[Scale, Dictionary]:
     """Make the dictionaries for the start of a picture, one for each scale that occurs."""
     return {scale: Dictionary(scale, tools) for scale in reachable_scales(tools.partition)}
-
-
-def learn(dictionaries: dict[Scale, Dictionary], nodes: list, coded: np.ndarray, tools: TreeTools):
-    """Insert the split segments of a decoded fragment into the dictionaries.
-
-    Parameters
-    ----------
-    dictionaries : dict of Scale to Dictionary
-        Changed in place.
-    nodes : list of Node
-        The fragment's tree in coding order.
-    coded : (16, 16) uint8 array
-        The samples that the elements of the leaves build.
-    tools : TreeTools
-    """
-    for node in nodes:
-        if node.flag == LEAF:
-            continue
-        block = coded[node.segment.slices]
-        for scale, dictionary in dictionaries.items():
-            if scale_distance(node.segment.scale, scale) <= tools.copy_radius:
-                dictionary.insert(rescale(block, scale).ravel(), node.segment.scale)

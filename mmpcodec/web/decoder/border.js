@@ -6,7 +6,7 @@ import { tilesTouching } from "./format/tiles.js";
 /** @typedef {import("./format/container.js").Header} Header */
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/tiles.js").Tile} Tile */
-/** @typedef {import("./colour.js").Plane} Plane */
+/** @typedef {import("./samples.js").Samples} Samples */
 /**
  * Which pixels of a tile the filter leaves: none, all, or those that are not 0.
  * @typedef {boolean | Uint8Array} Fixed
@@ -66,6 +66,13 @@ export function joinedArea(area, header) {
 }
 
 /**
+ * Returns how far a value is from the line between its neighbours, twice.
+ * @param {Int32Array} line
+ * @param {number} at
+ */
+const bend = (line, at) => Math.abs(line[at - 1] - 2 * line[at] + line[at + 1]);
+
+/**
  * Writes the corrections of a plane of a line.
  * @param {Int32Array} line 16 values across a border
  * @param {number[]} activities
@@ -74,11 +81,8 @@ export function joinedArea(area, header) {
  */
 function correct(line, activities, most, out) {
   let activity = 0;
-  for (const [from, way] of [[REACH - 1, -1], [REACH, 1]]) {
-    for (let k = 0; k < 3; ++k) {
-      const at = from + way * k;
-      activity += Math.abs(line[at] - 2 * line[at + way] + line[at + 2 * way]);
-    }
+  for (let k = 1; k < 4; ++k) {
+    activity += bend(line, REACH - 1 - k) + bend(line, REACH + k);
   }
   let own = 0;
   while (own < activities.length && activity > activities[own]) ++own;
@@ -92,7 +96,7 @@ function correct(line, activities, most, out) {
 
 /**
  * Filters the borders of tiles within joined samples.
- * @param {Plane} samples of the area, the samples of a pixel together
+ * @param {Samples} samples of the area, the samples of a pixel together
  * @param {Area} area the whole picture, or a `joinedArea`
  * @param {Header} header
  * @param {{ tile: Tile, fixed: Fixed }[]} tiles
@@ -108,6 +112,7 @@ export function filterBorders(samples, area, header, tiles) {
   const ofPlanes = coloursOf(planes) === 3 ? COLOURS : GRAY;
   const line = new Int32Array(2 * REACH);
   const corrections = ofPlanes.map(() => new Int32Array(REACH));
+  const [ofLuma, ofCo, ofCg] = corrections;
   const places = new Int32Array(2 * REACH);
 
   /**
@@ -122,7 +127,8 @@ export function filterBorders(samples, area, header, tiles) {
       places[k] = first + at * stride;
       if (fixed && fixed[places[k]]) return;
     }
-    ofPlanes.forEach((weights, plane) => {
+    for (let plane = 0; plane < corrections.length; ++plane) {
+      const weights = ofPlanes[plane];
       for (let k = 0; k < 2 * REACH; ++k) {
         const at = places[k] * planes;
         line[k] = weights[0] * samples[at];
@@ -131,16 +137,25 @@ export function filterBorders(samples, area, header, tiles) {
         }
       }
       correct(line, activities, most, corrections[plane]);
-    });
-    for (let k = 0; k < REACH; ++k) {
-      const [luma, co, cg] = corrections.map((own) => own[k]);
-      const added = ofPlanes === GRAY ? [luma] : [luma - cg + co, luma + cg, luma - cg - co];
-      for (let channel = 0; channel < added.length; ++channel) {
-        const more = added[channel];
-        if (border - 1 - k >= 0) change(places[REACH - 1 - k] * planes + channel, more);
-        if (border + k < length) change(places[REACH + k] * planes + channel, -more);
-      }
     }
+    for (let k = 0; k < REACH; ++k) {
+      if (border - 1 - k >= 0) add(places[REACH - 1 - k] * planes, k, 1);
+      if (border + k < length) add(places[REACH + k] * planes, k, -1);
+    }
+  };
+  /**
+   * Adds the correction at a distance from the border to a pixel.
+   * @param {number} at
+   * @param {number} k
+   * @param {number} sign
+   */
+  const add = (at, k, sign) => {
+    const luma = sign * ofLuma[k];
+    if (ofPlanes === GRAY) return change(at, luma);
+    const [co, cg] = [sign * ofCo[k], sign * ofCg[k]];
+    change(at, luma - cg + co);
+    change(at + 1, luma + cg);
+    change(at + 2, luma - cg - co);
   };
   /**
    * @param {number} at
@@ -161,7 +176,7 @@ export function filterBorders(samples, area, header, tiles) {
 
 /**
  * Returns an array that is not 0 at the pixels that keep their samples; null if there are none.
- * @param {Plane} samples
+ * @param {Samples} samples
  * @param {Area} area
  * @param {number} planes
  * @param {{ tile: Tile, fixed: Fixed }[]} tiles

@@ -1,12 +1,11 @@
 // What a decoder accepts, checked before samples are decoded, and an upper estimate of memory.
-// The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py,
-// but those of memory of lossless samples: in WebAssembly all memory that is taken counts,
-// elsewhere only what is written to.
+// The numbers are those of mmpcodec/codec/limits/memory.py and mmpcodec/codec/limits/seconds.py.
+// Lossless samples need more here, because the allocator rounds sizes up to powers of two.
 import { CONTAINER } from "./format/container.js";
 import { LimitExceeded, ParameterError } from "./errors.js";
-import { TOGETHER } from "./format/layers.js";
+import { TOGETHER, coloursOf } from "./format/layers.js";
 import { fragmentsIn, paddedSamples } from "./format/tiles.js";
-import { LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js";
+import { COLOUR_TOOLS, LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
  *              maxSeconds: number }} Limits */
@@ -24,8 +23,16 @@ const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;
 const ELEMENT_BYTES = 1600;
 const LAYER_BYTES = 8 * 2 ** 20;
-const LOSSLESS_PLANE_BYTES = 96 * 2 ** 20;
-const LOSSLESS_COLUMN_BYTES = 1536;
+/** By number of models: bytes of a plane, and of each group of decisions. */
+const LOSSLESS_BYTES = new Map([
+  [2, [4 * 2 ** 20, 0]],
+  [8, [12 * 2 ** 20, 2 * 2 ** 20]],
+  [16, [20 * 2 ** 20, 3 * 2 ** 20]],
+]);
+/** By number of predictors. */
+const LOSSLESS_COLUMN_BYTES = new Map([[1, 640], [3, 2560]]);
+/** Of a new instance, and of each sample beside SAMPLE_BYTES. */
+const [INSTANCE_BYTES, LOSSLESS_SAMPLE_BYTES] = [4 * 2 ** 20, 8];
 const FLAT = 0.01e-6;
 const LOSSLESS_FAST = 0.1e-6;
 const LOSSLESS_PREDICTOR = 0.2e-6;
@@ -141,19 +148,20 @@ function losslessRate(tools) {
  * Compares the memory that decoding tiles can take with the limit, and returns how many tiles can
  * be decoded at the same time within it.
  * @param {{ tile: Tile, stream: TileStream }[]} tiles
+ * @param {number} depth bits of a coded level
  * @param {number} planes samples of a pixel
  * @param {number} samples of all tiles
  * @param {number} atOnce most tiles that can be decoded at the same time
  * @param {Limits} limits
  */
-export function checkMemory(tiles, planes, samples, atOnce, limits) {
+export function checkMemory(tiles, depth, planes, samples, atOnce, limits) {
   let kept = SAMPLE_BYTES * samples;
   const needs = tiles.map(({ tile, stream }) => {
     const own = stream.layout === TOGETHER ? planes : 1;
-    const each = stream.layers.map((layer) => layerBytes(layer.coding, layer.tools, tile, own));
+    const each = stream.layers.map((layer) => layerBytes(layer, tile, own));
     if (stream.palette) {
       kept += NUMBER_BYTES * tile.width * tile.height;
-      each.push(layerBytes(LOSSLESS, stream.palette.tools, tile, own));
+      each.push(paletteBytes(stream.palette, tile, depth, planes));
     }
     return Math.max(...each);
   });
@@ -168,14 +176,53 @@ export function checkMemory(tiles, planes, samples, atOnce, limits) {
 
 /**
  * Returns the bytes for models, tables, sums and dictionaries of a layer of some planes.
- * @param {number} coding
- * @param {import("./format/tools.js").ToolValues} tools
+ * @param {TileStream["layers"][number]} layer
  * @param {Tile} tile
  * @param {number} planes
  */
-function layerBytes(coding, tools, tile, planes) {
-  if (coding === LOSSLESS) return planes * (LOSSLESS_PLANE_BYTES + LOSSLESS_COLUMN_BYTES * tile.width);
+function layerBytes({ coding, tools, depth }, tile, planes) {
+  if (coding === LOSSLESS) {
+    return taken(losslessBytes(tools, tile.width, planes, depth), tile, planes);
+  }
   if (coding !== TREES && !tools.dictionary) return LAYER_BYTES;
   const inserted = LEVELS + MOST_INSERTIONS * fragmentsIn(tile);
   return LAYER_BYTES + ELEMENT_BYTES * Math.min(tools.dictionary_limit, inserted);
 }
+
+/**
+ * Returns the bytes for the stream of the colours or of the numbers, whichever needs more.
+ * @param {import("./format/palette.js").Palette} palette
+ * @param {Tile} tile
+ * @param {number} depth bits of a coded level
+ * @param {number} planes samples of a pixel
+ */
+function paletteBytes({ tools, entries, transparent }, tile, depth, planes) {
+  const bits = Math.max(1, 32 - Math.clz32(entries - 1 + Number(transparent)));
+  const ofColours = losslessBytes(COLOUR_TOOLS, entries, coloursOf(planes), depth);
+  return taken(Math.max(ofColours, losslessBytes(tools, tile.width, 1, bits)), tile, 1);
+}
+
+/**
+ * Returns the bytes for models, tables and sums of planes of lossless samples.
+ * @param {import("./format/tools.js").ToolValues} tools
+ * @param {number} width
+ * @param {number} planes
+ * @param {number} depth
+ */
+function losslessBytes({ lossless_form: form, max_error: maxError }, width, planes, depth) {
+  const [predictors, models] = LOSSLESS_FORMS[form];
+  const [fixed, group] = /** @type {number[]} */ (LOSSLESS_BYTES.get(models));
+  const columns = width * /** @type {number} */ (LOSSLESS_COLUMN_BYTES.get(predictors));
+  const largest = Math.floor((2 ** depth - 1 + maxError) / (2 * maxError + 1));
+  const groups = (32 - Math.clz32(largest) + 4) >> 1;
+  return planes * (fixed + group * groups + columns);
+}
+
+/**
+ * Returns what an instance takes at most to decode lossless samples that need `bytes`.
+ * @param {number} bytes
+ * @param {Tile} tile
+ * @param {number} planes
+ */
+const taken = (bytes, { width, height }, planes) =>
+  INSTANCE_BYTES + 2 * bytes + LOSSLESS_SAMPLE_BYTES * width * height * planes;

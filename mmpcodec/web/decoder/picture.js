@@ -1,11 +1,11 @@
 // A picture whose header is read: which tiles a region needs, their bytes, and their samples.
 import { filterBorders, joinedArea, readArea } from "./border.js";
-import { newSamples } from "./colour.js";
 import { FormatError, ParameterError, TruncatedStream } from "./errors.js";
 import { checkSize, checkTrailer, cutAt, readHeader } from "./format/container.js";
 import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
+import { newSamples } from "./samples.js";
 import { FIRST_READ, merged, sourceOf } from "./source.js";
 import { TileStore } from "./tile_store.js";
 
@@ -144,9 +144,11 @@ export class Picture {
     const padded = checkArea(header, area, read, whole, limits);
     const wanted = tilesTouching(read, header);
     const missing = wanted.filter(({ number }) => !this.store.has(number));
+    const starting = this.pool();
+    starting.then((pool) => pool.prepare(missing.length), () => {}); // while bytes are fetched
     const parts = await this.#fetched(missing, signal);
-    const pool = await this.pool();
-    const atOnce = checkMemory(parts, planes, padded, pool.atOnce, limits);
+    const pool = await starting;
+    const atOnce = checkMemory(parts, header.levelDepth, planes, padded, pool.atOnce, limits);
     checkSeconds(parts, planes, limits);
     const { crcBytes, toolSets } = header;
     const context = { planes, depth: header.levelDepth, crcBytes, toolSets };

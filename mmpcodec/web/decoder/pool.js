@@ -88,6 +88,14 @@ export class Pool {
   }
 
   /**
+   * Starts the workers for a number of tiles, which they then need not wait for.
+   * @param {number} tiles
+   */
+  prepare(tiles) {
+    for (let count = Math.min(tiles, this.size) - this.count; count > 0; --count) this.#start();
+  }
+
+  /**
    * Decodes a tile. An abort ends its worker, because a decoder does not look up from its work.
    * @param {TileTask} task
    * @param {AbortSignal} [signal]

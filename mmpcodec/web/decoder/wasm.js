@@ -103,11 +103,13 @@ export class Instance {
    * @param {boolean} isWide
    */
   samples(pointer, count, isWide) {
-    const { buffer } = this.memory;
-    const view = isWide
-      ? new Uint16Array(buffer, pointer, count)
-      : new Uint8Array(buffer, pointer, count);
-    return view.slice();
+    const Samples = isWide ? Uint16Array : Uint8Array;
+    return new Samples(this.memory.buffer, pointer, count).slice();
+  }
+
+  /** The part of a tile in which an error stopped decoding; see kernels/web/tile.cpp. */
+  get part() {
+    return this.call("mmp_part");
   }
 
   /** Frees the memory that was taken. */

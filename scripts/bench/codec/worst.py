@@ -2,10 +2,11 @@
 
     python scripts/bench/codec/worst.py --side 1024
 
-Payloads are chosen, not encoded: zeros, which all coders read as their likeliest symbols; random
-bytes; noise coded without loss; and, of predicted blocks, 4x4 blocks that all search templates.
-Their checksums of samples are wrong, which the decoder finds last. Each file is decoded on one
-thread in a process of its own. The script prints a Markdown table; times are of one processor.
+Payloads are chosen, not encoded: bits of 1, which all coders read as their likeliest symbols;
+random bytes; noise coded without loss; and, of predicted blocks, 4x4 blocks that all search
+templates. Their checksums of samples are wrong, which the decoder finds last. Each file is decoded
+on one thread in a process of its own. The script prints a Markdown table; times are of one
+processor.
 """
 
 import argparse
@@ -119,24 +120,24 @@ def cases(side: int) -> dict[str, Callable[[], bytes]]:
             displaced_blocks=4,
             replacement=True,
         ),
-        "blocks, zeros": lambda: file_of(BLOCKS, bytes(64), *gray),
+        "blocks, ones": lambda: file_of(BLOCKS, b"\xff" * 64, *gray),
         "blocks, templates": lambda: file_of(BLOCKS, payload_of_templates(side), *gray),
         "blocks, bare templates": lambda: file_of(BLOCKS, payload_of_templates(side, True), *gray),
         "blocks, templates, RGB, 16 bits": lambda: file_of(
             BLOCKS, payload_of_templates(side), Form.RGB, 16, side
         ),
         "blocks with trees, random bytes": lambda: file_of(MIXED, junk, *gray),
-        "exact, zeros, RGB with alpha, 16 bits": lambda: file_of(LOSSLESS, bytes(64), *deep),
-        "exact of 2 models, zeros": lambda: file_of(
+        "exact, ones, RGB with alpha, 16 bits": lambda: file_of(LOSSLESS, b"\xff" * 64, *deep),
+        "exact of 2 models, ones": lambda: file_of(
             replace(LOSSLESS, lossless_form=1),
-            bytes(64),
+            b"\xff" * 64,
             *gray,
         ),
-        "exact of 8 models, zeros": lambda: file_of(
-            replace(LOSSLESS, lossless_form=2), bytes(64), *gray
+        "exact of 8 models, ones": lambda: file_of(
+            replace(LOSSLESS, lossless_form=2), b"\xff" * 64, *gray
         ),
-        "exact, zeros": lambda: file_of(LOSSLESS, bytes(64), *gray),
-        "exact, zeros, 16 bits": lambda: file_of(LOSSLESS, bytes(64), Form.GRAY, 16, side),
+        "exact, ones": lambda: file_of(LOSSLESS, b"\xff" * 64, *gray),
+        "exact, ones, 16 bits": lambda: file_of(LOSSLESS, b"\xff" * 64, Form.GRAY, 16, side),
         "exact, noise": lambda: mmpcodec.encode(noise(side), 0, preset="lossless", effort=6),
         "exact, noise, RGB with alpha, 16 bits": lambda: mmpcodec.encode(
             np.random.default_rng(0).integers(0, 1 << 16, (side, side, 4), np.uint16),
@@ -156,7 +157,7 @@ def estimate(data: bytes) -> tuple[int, float]:
     samples = header.height * header.width * header.planes
     streams = [(tiles[0], stream)]
     seconds = seconds_to_decode(streams, header.level_depth, header.planes, peek=True)
-    return memory_to_decode(streams, header.planes, samples, 1), seconds
+    return memory_to_decode(streams, header.level_depth, header.planes, samples, 1), seconds
 
 
 def peak() -> int:

@@ -1,10 +1,10 @@
 """Times of the decoder of mmpcodec/web in Node and Chromium, beside the cpu backend.
 
-    PYTHONPATH=scripts/web python scripts/bench/web/decode.py PICTURE... [--runs N]
+    PYTHONPATH=scripts/web python scripts/bench/web/decode.py PICTURE... [--cases CASE...]
 
-The script prints a Markdown table: median wall times in ms of decoding from bytes to samples, after
-two runs that do not count, and the bytes of the module of WebAssembly. Each decoder has one thread,
-unless the column says workers.
+The script prints a line of JSON for each picture and case, as docs/benchmarks/data/web.jsonl has
+them: median wall times in ms of decoding from bytes to samples, after two runs that do not count.
+The cpu backend has one thread. The last line says the bytes of the module of WebAssembly.
 """
 
 import argparse
@@ -63,7 +63,8 @@ def in_node(files: dict[str, bytes], runs: int, workers: int) -> dict[str, float
     with tempfile.TemporaryDirectory() as folder:
         for name, data in files.items():
             (Path(folder) / name).write_bytes(data)
-        script = filled(
+        script = Path(folder) / "times.mjs"
+        text = filled(
             IN_NODE,
             DECODER=(WEB / "decoder" / "index.js").as_uri(),
             TIMES=TIMES.as_uri(),
@@ -71,8 +72,10 @@ def in_node(files: dict[str, bytes], runs: int, workers: int) -> dict[str, float
             RUNS=runs,
             WORKERS=workers,
         )
-        command = ["node", "--input-type=module", "-e", script]
-        done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+        script.write_text(text)
+        done = subprocess.run(
+            ["node", script.name], cwd=folder, check=True, capture_output=True, text=True
+        )
     return json.loads(done.stdout)
 
 
@@ -85,35 +88,36 @@ def in_page(files: dict[str, bytes], runs: int, workers: int) -> dict[str, float
 
 
 def main() -> None:
-    """Encode the pictures, and print the table."""
+    """Encode the pictures, and print the times."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("pictures", nargs="+", type=Path)
+    parser.add_argument("--cases", nargs="+", choices=CASES, default=list(CASES))
     parser.add_argument("--runs", type=int, default=9)
     options = parser.parse_args()
-    files = {}
+    files, rows = {}, {}
     for path in options.pictures:
         samples = pictures.read(path).samples
-        for number, case in enumerate(CASES.values()):
-            files[f"{path.stem}-{number}"] = mmpcodec.encode(samples, **case)
-    runs = options.runs
+        for case in options.cases:
+            name = f"{path.stem}-{case}"
+            files[name] = mmpcodec.encode(samples, **CASES[case])
+            height, width = samples.shape[:2]
+            size = f"{width}x{height}"
+            rows[name] = {"run": "web", "picture": path.stem, "size": size, "case": case}
+            rows[name]["bytes"] = len(files[name])
     columns = {
-        "cpu": {
-            name: 1000 * median_seconds(partial(mmpcodec.decode, data, threads=1), runs)
+        "cpu_ms": {
+            name: 1000 * median_seconds(partial(mmpcodec.decode, data, threads=1), options.runs)
             for name, data in files.items()
         },
-        "Node": in_node(files, runs, 0),
-        "Chromium": in_page(files, runs, 0),
-        "Chromium, workers": in_page(files, runs, 2),
+        "node_ms": in_node(files, options.runs, 0),
+        "chromium_ms": in_page(files, options.runs, 0),
+        "workers_ms": in_page(files, options.runs, 2),
     }
-    print("| picture | " + " | ".join(["case", "bytes", *columns]) + " |")
-    print("|---|---|" + "--:|" * (1 + len(columns)))
-    for path in options.pictures:
-        for number, title in enumerate(CASES):
-            name = f"{path.stem}-{number}"
-            shown = [f"{own[name]:.1f}" if name in own else "" for own in columns.values()]
-            print(f"| {path.stem} | {title} | {len(files[name])} | " + " | ".join(shown) + " |")
+    for name, row in rows.items():
+        times = {column: round(own[name], 1) for column, own in columns.items() if name in own}
+        print(json.dumps(row | times))
     module = (WEB / "mmp.wasm").read_bytes()
-    print(f"\nmmp.wasm: {len(module)} bytes, {len(gzip.compress(module, 9))} by gzip -9")
+    print(f"mmp.wasm: {len(module)} bytes, {len(gzip.compress(module, 9))} by gzip -9")
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 
 const median = (values) => [...values].sort((a, b) => a - b)[values.length >> 1];
 
-/** Returns the median of the times in ms of decoding each file, after one run of each. */
+/** Returns the median of the times in ms of decoding each file, after two runs of each. */
 export async function timesOf(createDecoder, files, runs, workers) {
   const decoder = createDecoder({ workers });
   const found = {};

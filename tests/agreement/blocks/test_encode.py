@@ -144,7 +144,7 @@ def test_cross_component(preset, height, width, planes):
     expected = check_picture("blocks", picture, params, threads=(1, 3))
     modes = expected.trace.units[..., 2]
     assert (modes == CROSS_COMPONENT).sum() > 10
-    assert (modes == WIDE_CROSS_COMPONENT).sum() > 10 or preset == "mixed"
+    assert (modes == WIDE_CROSS_COMPONENT).sum() > 5 or preset == "mixed"
 
 
 def test_trees_teach_every_fragment_that_comes_later():
@@ -154,7 +154,7 @@ def test_trees_teach_every_fragment_that_comes_later():
     picture[20:35, 25:] = CONTENT["natural"](rng, 15, 15)
     options = {"dictionary_limit": 300, "copy_radius": 4, "fragment_size": 32, "effort": 1}
     options |= {"templates": 0, **BASIC}
-    params = EncodeParams.from_options(40, preset="mixed", **options)
+    params = EncodeParams.from_options(4, preset="mixed", **options)
     check(picture, params)
     sizes = CPU.encode(PlaneTask(picture, params)).trace.dictionary_sizes
     assert max(sizes) == 300

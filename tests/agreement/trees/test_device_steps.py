@@ -9,7 +9,7 @@ from mmpcodec.params import EncodeParams
 from mmpcodec.reference.entropy.symbols import SymbolWriter
 from mmpcodec.reference.trees import dictionary as reference
 from mmpcodec.reference.trees.costs import cost_map, index_costs, segments_of
-from mmpcodec.reference.trees.displaced import learn_displaced
+from mmpcodec.reference.trees.learning import learn
 from mmpcodec.reference.trees.models import Models
 from mmpcodec.reference.trees.scales import LEAF, OUTSIDE, SCALES, rescale
 from mmpcodec.reference.trees.tree import Neighbours, code_tree, optimal_tree, rebuild
@@ -19,8 +19,10 @@ PARAMS = [
     EncodeParams.from_options(0, dictionary_limit=300, preset="plain"),
     EncodeParams.from_options(512, preset="classic"),
     EncodeParams.from_options(20, partition="dyadic", rate_model="log2", preset="plain"),
-    EncodeParams.from_options(16, preset="text"),
-    EncodeParams.from_options(8, preset="text", dictionary_limit=260, redundancy_radius=300),
+    EncodeParams.from_options(16, preset="text", displaced_blocks=0),
+    EncodeParams.from_options(
+        8, preset="text", displaced_blocks=0, dictionary_limit=260, redundancy_radius=300
+    ),
     EncodeParams.from_options(2, preset="classic", dictionary_limit=300, replacement=True),
 ]
 
@@ -215,27 +217,8 @@ def test_learning(loaded, content):
     assert any(node.flag != LEAF for node in nodes) or content == "flat"
     coded = rebuild(nodes, dictionaries)
     code_tree(SymbolWriter(), models, dictionaries, neighbours, nodes)
-    reference.learn(dictionaries, nodes, coded, params.coded_tools)
+    learn(dictionaries, nodes, coded, params.coded_tools)
     device.learn(nodes, coded)
-    costs = costs_of(params, dictionaries, models)
-    for scale, dictionary in dictionaries.items():
-        assert_dictionary(device, scale, dictionary)
-        np.testing.assert_array_equal(device.dictionary(scale)["cost"], costs[scale])
-
-
-@pytest.mark.gpu
-@pytest.mark.parametrize("displaced_blocks", range(5))
-@pytest.mark.parametrize("place", [(0, 0), (0, 32), (16, 0), (16, 16)])
-def test_learning_of_displaced_blocks(place, displaced_blocks):
-    params = EncodeParams.from_options(
-        9, preset="text", dictionary_limit=400, displaced_blocks=displaced_blocks
-    )
-    dictionaries, models = trained(params, 6)
-    device = DeviceOperations(params, (48, 48))
-    device.load(dictionaries, models)
-    samples = CONTENT["text"](np.random.default_rng(7), 48, 48)
-    learn_displaced(dictionaries, samples, *place, params.coded_tools)
-    device.learn_displaced(samples, *place)
     costs = costs_of(params, dictionaries, models)
     for scale, dictionary in dictionaries.items():
         assert_dictionary(device, scale, dictionary)

@@ -70,8 +70,8 @@ FORMS = {
     "plain": {},
     "classic": {"preset": "classic"},
     "dyadic": {"partition": "dyadic", "dictionary_limit": 300},
-    "text": {"preset": "text"},
-    "full": {"preset": "text", "dictionary_limit": 300},
+    "text": {"preset": "text", "displaced_blocks": 0},
+    "full": {"preset": "text", "displaced_blocks": 0, "dictionary_limit": 300},
     "classic full": {"preset": "classic", "replacement": True, "dictionary_limit": 260},
     "nothing to replace": {"replacement": True, "dictionary_limit": 256},
 }

@@ -54,9 +54,7 @@ def test_auto_takes_the_device_where_it_is_faster(device, monkeypatch, fragments
     assert backends.get("auto", fragments).name == expected
 
 
-@pytest.mark.parametrize(
-    ("preset", "effort", "fewest"), [("plain", 2, 7200), ("text", 2, 5100), ("photo", 4, 7600)]
-)
+@pytest.mark.parametrize(("preset", "effort", "fewest"), [("plain", 2, 7200), ("photo", 4, 7600)])
 def test_the_slower_the_work_the_sooner_a_device_pays(device, preset, effort, fewest):
     tools = PRESETS[preset]
     assert backends.get("auto", fewest, tools, effort=effort).name == "cuda"
@@ -126,7 +124,12 @@ def test_a_candidate_that_the_named_backend_lacks_is_coded_by_another(without_tr
     )
     expected = {
         preset: mmpcodec.encode(picture, 300, preset=preset, effort=1, **options)
-        for preset, options in (("photo", BASIC), ("text", {}), ("mixed", {}), ("lossless", {}))
+        for preset, options in (
+            ("photo", BASIC),
+            ("text", {"displaced_blocks": 0}),
+            ("mixed", {}),
+            ("lossless", {}),
+        )
     }
     assert found.data in expected.values()
     lacking = expected["mixed"], expected["lossless"]

@@ -41,8 +41,8 @@ def test_a_shifted_picture_costs_as_much_and_looks_as_well(depth, lam):
     )
     assert len(deep.payload) == pytest.approx(len(coded.payload), rel=0.03)
     expected = psnr(CAMERA, coded.samples, 8)
-    # Its peak is not quite the shifted one.
-    assert psnr(shifted, deep.samples, depth) == pytest.approx(expected, abs=0.25)
+    # Its peak is not quite the shifted one, and lambda 2 is steep.
+    assert psnr(shifted, deep.samples, depth) == pytest.approx(expected, abs=0.3)
 
 
 def test_a_smooth_picture_comes_back_better_than_8_bits_could_tell():

@@ -120,6 +120,6 @@ def test_roi_needs_a_backend_with_delta_step(device, picture):
 def test_auto_gives_the_rest_to_the_processor(device, picture):
     params = EncodeParams.from_options(20, preset="best", effort=1)
     found = fitted(params, "cuda", 8)
-    assert [preset_of(tools) for tools in found.sets] == [None, "text", "mixed", "lossless"]
+    assert [preset_of(tools) for tools in found.sets] == [None, None, "mixed", "lossless"]
     assert tools_of(picture, 20, preset="best")
     assert backends.get("auto", 1000, PRESETS["photo"]).name == "cpu"

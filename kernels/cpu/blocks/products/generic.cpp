@@ -1,5 +1,6 @@
-// Kernel without SIMD instructions, for any processor.
+// Any processor: vectors of four sums.
 #include "cpu/blocks/products/tiles.h"
+#include "cpu/runtime/simd.h"
 
 namespace {
 
@@ -8,28 +9,42 @@ struct Generic {
 
     template <int Rows, int Columns>
     class Tile {
+        static constexpr int kVectors = Columns / 4;
+
     public:
-        explicit Tile(int32_t start) {
+        explicit MMP_INLINE Tile(int32_t start) {
             for (auto& row : sums_)
-                for (int32_t& sum : row) sum = start;
+                for (Ints4& sums : row) sums = Ints4{} + start;
         }
-        void add(const int16_t* x, int x_stride, const int16_t* y, int y_stride) {
-            for (int i = 0; i < Rows; ++i)
-                for (int j = 0; j < Columns; ++j)
-                    sums_[i][j] += x[i * x_stride] * y[j] + x[i * x_stride + 1] * y[y_stride + j];
+        MMP_INLINE void add(const int16_t* x, int x_stride, const int16_t* y, int y_stride) {
+            Shorts8 upper{}, lower{};
+            memcpy(&upper, y, Columns * sizeof *y);
+            memcpy(&lower, y + y_stride, Columns * sizeof *y);
+            const Shorts8 pairs[] = {interleaved_low(upper, lower), interleaved_high(upper, lower)};
+            for (int i = 0; i < Rows; ++i, x += x_stride) {
+                int32_t factors;
+                memcpy(&factors, x, sizeof factors);
+                const auto two = reinterpret_cast<Shorts8>(Ints4{} + factors);
+                for (int k = 0; k < kVectors; ++k)
+                    sums_[i][k] += products_of_pairs(pairs[k], two);
+            }
         }
-        void store(int shift, int16_t* out, int stride) const {
-            for (int i = 0; i < Rows; ++i)
-                for (int j = 0; j < Columns; ++j)
-                    out[i * stride + j] = int16_t(saturated(sums_[i][j] >> shift));
+        MMP_INLINE void store(int shift, int16_t* out, int stride) const {
+            for (int i = 0; i < Rows; ++i, out += stride)
+                for (int k = 0; k < kVectors; ++k) {
+                    Ints4 sums = sums_[i][k] >> shift;
+                    sums = sums > kMaxCoefficient ? Ints4{} + kMaxCoefficient : sums;
+                    sums = sums < -kMaxCoefficient ? Ints4{} - kMaxCoefficient : sums;
+                    mmp::store(out + 4 * k, __builtin_convertvector(sums, Shorts4));
+                }
         }
-        void store(int shift, int32_t* out, int stride) const {
-            for (int i = 0; i < Rows; ++i)
-                for (int j = 0; j < Columns; ++j) out[i * stride + j] = sums_[i][j] >> shift;
+        MMP_INLINE void store(int shift, int32_t* out, int stride) const {
+            for (int i = 0; i < Rows; ++i, out += stride)
+                for (int k = 0; k < kVectors; ++k) mmp::store(out + 4 * k, sums_[i][k] >> shift);
         }
 
     private:
-        int32_t sums_[Rows][Columns];
+        Ints4 sums_[Rows][kVectors];
     };
 };
 

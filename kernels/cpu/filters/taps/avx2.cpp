@@ -3,8 +3,15 @@
 
 namespace mmp {
 
-extern const TapKernel<int16_t> taps_avx2;
-const TapKernel<int16_t> taps_avx2 =
-    kernel_of<SixteenLanes>([] { return bool(__builtin_cpu_supports("avx2")); });
+namespace {
+
+bool supported() { return bool(__builtin_cpu_supports("avx2")); }
+
+}  // namespace
+
+extern const TapKernel<int16_t, uint8_t> taps_avx2_bytes;
+const TapKernel<int16_t, uint8_t> taps_avx2_bytes = kernel_of<SixteenLanes, uint8_t>(supported);
+extern const TapKernel<int16_t, uint16_t> taps_avx2_words;
+const TapKernel<int16_t, uint16_t> taps_avx2_words = kernel_of<SixteenLanes, uint16_t>(supported);
 
 }  // namespace mmp

@@ -50,12 +50,10 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     state->learnt[scale] = state->learnt[scale] >> 32 << 32 | insertions;
 }
 
-// Learns from a fragment's tree: counts the leaves, inserts its split segments and, if `displaced`,
-// the displaced blocks that end in it, and computes the costs of the classes. `row`, `column`:
-// first sample of the fragment, which is decoded in the picture. Grid: 25 blocks of 1024 threads.
+// Learns from a fragment's tree: counts the leaves, inserts its split segments, and computes the
+// costs of the classes. Grid: 25 blocks of 1024 threads.
 extern "C" __global__ void __launch_bounds__(kThreads)
-    learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* coded,
-                   int row, int column, int displaced) {
+    learn_fragment(State* state, const Node* nodes, uint32_t node_count, const uint8_t* coded) {
     extern __shared__ __align__(16) uint8_t shared[];
     auto& memory = *reinterpret_cast<LearnOperation*>(shared);
     const int scale = blockIdx.x;
@@ -64,19 +62,16 @@ extern "C" __global__ void __launch_bounds__(kThreads)
     memory.rates.start(picture);
     if (threadIdx.x < kFragmentArea) memory.learn.coded[threadIdx.x] = coded[threadIdx.x];
     if (threadIdx.x == 0) memory.learn.models[scale] = state->scales[scale];
-    if (displaced)
-        (&memory.tools.window[0][0])[threadIdx.x] = fetch_decoded(picture, row, column);
     __syncthreads();
     const uint64_t learnt = state->learnt[scale];
     const uint32_t before = static_cast<uint32_t>(learnt);
-    const Chosen chosen{nodes, node_count, row, column};
+    const Chosen chosen{nodes, node_count};
     ToolsMemory<false> none;
     const uint32_t insertions =
         has_dictionary_tools(picture)
-            ? learn_scale(picture, scale, before, chosen,
-                          displaced ? displaced_places(picture, scale) : 0, memory.rates,
-                          memory.learn, memory.tools, state->class_cost[scale])
-            : learn_scale(picture, scale, before, chosen, 0, memory.rates, memory.learn, none,
+            ? learn_scale(picture, scale, before, chosen, memory.rates, memory.learn, memory.tools,
+                          state->class_cost[scale])
+            : learn_scale(picture, scale, before, chosen, memory.rates, memory.learn, none,
                           state->class_cost[scale]);
     __syncthreads();
     if (threadIdx.x > 0) return;

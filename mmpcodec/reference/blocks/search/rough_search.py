@@ -36,11 +36,12 @@ from mmpcodec.reference.blocks.prediction import (
 )
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import COARSE_SIZE, Effort
-from mmpcodec.reference.blocks.search.trees import CopySearch, FoundTree, find_trees
+from mmpcodec.reference.blocks.search.trees import FoundTree, find_trees
 from mmpcodec.reference.blocks.search.trial import hadamard_difference, rough_cost
 from mmpcodec.reference.blocks.templates import average_of_places, has_place
 from mmpcodec.reference.blocks.transform import dequantised, forward, inverse
 from mmpcodec.reference.blocks.trees import BlockTrees
+from mmpcodec.reference.trees.copy_search import CopySearch
 from mmpcodec.reference.trees.scales import LEAF
 
 NEVER = (1 << 63) // 4
@@ -108,7 +109,8 @@ class RoughSearch:
         self.effort = effort
         self.rate_model = rate_model
         self.trees: dict[BlockPlace, FoundTree] = {}
-        self.copies = CopySearch(picture.trees) if picture.trees else None
+        trees = picture.trees
+        self.copies = CopySearch(trees.models, trees.dictionaries, trees.copies) if trees else None
         self.coarse = source.astype(np.int64)
         for fragment in fragment_places(source.shape, picture.tools.fragment_size):
             step = independent_step(picture.tools_of(fragment))

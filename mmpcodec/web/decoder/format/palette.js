@@ -1,6 +1,4 @@
-// Palettes: their fields, and drawing them over the samples of the layers. Source: section
-// "Palette" of docs/format/format.md.
-import { CorruptStream } from "../errors.js";
+// Palettes: their fields. Source: section "Palette" of docs/format/format.md.
 import { Fields } from "./numbers.js";
 import { PALETTE, readForm } from "./tools.js";
 
@@ -9,8 +7,6 @@ import { PALETTE, readForm } from "./tools.js";
  * @property {import("./tools.js").ToolValues} tools of the stream of the numbers
  * @property {number} entries number of colours
  * @property {boolean} transparent whether pixels can have the number `entries` and show the layers
- * @property {number} largest the largest number of a pixel
- * @property {number} depth bits of a number
  * @property {Uint8Array} colours the stream of the colours
  * @property {Uint8Array} numbers the stream of the numbers
  * @property {number} offset of the payload in the file
@@ -18,8 +14,6 @@ import { PALETTE, readForm } from "./tools.js";
 
 export const PALETTE_SECTION = "Palette";
 const MOST_ENTRIES = 4096;
-/** Tools of the stream of the colours. */
-export const COLOUR_TOOLS = { lossless_form: 0, max_error: 0 };
 
 /**
  * Reads the palette of a tile; null, and nothing read, if the tile has none.
@@ -43,9 +37,7 @@ export function readPalette(fields, planes) {
   fields.section = section;
   const colours = streams.bytes("colours", streams.number("colour bytes"));
   const numbers = streams.bytes("numbers", streams.left);
-  const largest = entries - 1 + Number(transparent);
-  const depth = Math.max(1, 32 - Math.clz32(largest));
-  return { tools, entries, transparent, largest, depth, colours, numbers, offset };
+  return { tools, entries, transparent, colours, numbers, offset };
 }
 
 /**
@@ -63,35 +55,4 @@ export function faultOfLayout(palette, layout, planes, depth) {
   const withTransparent = palette.transparent ? "" : " without transparent pixels";
   const which = most > 1 ? `1 to ${most}` : "1";
   return `layout is ${layout}, allowed with a palette${withTransparent} is ${which}`;
-}
-
-/**
- * Checks the numbers of the pixels.
- * @param {Palette} palette
- * @param {Uint16Array} numbers
- */
-export function checkNumbers(palette, numbers) {
-  const { largest } = palette;
-  for (let at = 0; at < numbers.length; ++at) {
-    if (numbers[at] > largest) {
-      const says = `number of a pixel is ${numbers[at]}, allowed is 0 to ${largest}`;
-      throw new CorruptStream(PALETTE_SECTION, says, palette.offset);
-    }
-  }
-}
-
-/**
- * Draws a palette over the samples of a tile, and leaves alpha.
- * @param {Uint8Array | Uint16Array} samples of all planes
- * @param {number} planes
- * @param {Palette} palette
- * @param {Uint16Array[]} colours planes of the colours: gray, or red, green, blue
- * @param {Uint16Array} numbers
- */
-export function drawPalette(samples, planes, palette, colours, numbers) {
-  colours.forEach((plane, channel) => {
-    for (let at = 0, to = channel; at < numbers.length; ++at, to += planes) {
-      if (numbers[at] < palette.entries) samples[to] = plane[numbers[at]];
-    }
-  });
 }

@@ -69,6 +69,9 @@ export const LOSSLESS_FORMS = [
   [3, 16, 4, 1],
 ];
 
+/** Tools of the stream of the colours of a palette. */
+export const COLOUR_TOOLS = { lossless_form: 0, max_error: 0 };
+
 /** @param {Tool} tool */
 const title = (tool) => tool.name.replaceAll("_", " ");
 

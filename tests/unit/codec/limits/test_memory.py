@@ -37,6 +37,12 @@ def stream_of(*tools):
     return TileStream(Layout.TOGETHER, tuple(Layer("gray", one, b"") for one in tools), 0)
 
 
+def lossless_bytes(models, predictors, width, groups):
+    """The bytes of a plane of lossless samples."""
+    fixed, group = LOSSLESS_BYTES[models]
+    return fixed + groups * group + width * LOSSLESS_COLUMN_BYTES[predictors]
+
+
 def small_file_of(side):
     """A file of lossless samples, RGB with alpha and 16 bits, whose payload is 64 bytes."""
     payload = Layer("RGB with alpha", LOSSLESS, bytes(64))
@@ -51,41 +57,46 @@ def test_the_busiest_layers_count():
     # 510 elements can be inserted after a fragment, beside the 256 of the start.
     for at_once, elements in ((1, 0), (2, 1000), (3, 1000 + 766), (9, 1766)):
         expected = 5 * SAMPLE_BYTES + min(at_once - 1, 3) * LAYER_BYTES
-        expected += elements * ELEMENT_BYTES + LOSSLESS_BYTES + 64 * LOSSLESS_COLUMN_BYTES
-        assert memory_to_decode(streams, 1, 5, at_once) == expected
+        expected += elements * ELEMENT_BYTES + lossless_bytes(8, 1, 64, 6)
+        assert memory_to_decode(streams, 8, 1, 5, at_once) == expected
 
 
 def test_planes_of_lossless_samples_are_coded_side_by_side():
     tools = LosslessTools(lossless_form=4)
     streams = [(Tile(0, 0, 100, 64, 0), stream_of(tools))]
-    expected = 4 * (LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES)
-    assert memory_to_decode(streams, 4, 0, 1) == expected
+    expected = 4 * lossless_bytes(16, 3, 100, 10)
+    assert memory_to_decode(streams, 16, 4, 0, 1) == expected
 
 
 def test_a_palette_counts_as_a_plane_and_its_numbers_stay():
-    tools = LosslessTools(lossless_form=1)
-    palette = Palette(tools, 4, True, b"")
-    own = 2 * 100 * 64, LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
+    palette = Palette(LosslessTools(lossless_form=1), 4, True, b"")
+    numbers, colours = 2 * 100 * 64, lossless_bytes(8, 1, 4, 10)
+    alpha = lossless_bytes(8, 1, 100, 10)
     layout, below = Layout.APART, (Layer("gray", BLOCKS, b""), Layer("alpha", LOSSLESS, b""))
     streams = [(Tile(0, 0, 100, 64, 0), TileStream(layout, below, 0, palette=palette))]
-    assert memory_to_decode(streams, 2, 0, 1) == sum(own)
-    assert memory_to_decode(streams, 2, 0, 9) == (
-        sum(own) + LAYER_BYTES + LOSSLESS_BYTES + 100 * LOSSLESS_COLUMN_BYTES
-    )
+    assert memory_to_decode(streams, 16, 2, 0, 1) == numbers + alpha
+    assert memory_to_decode(streams, 16, 2, 0, 9) == numbers + alpha + colours + LAYER_BYTES
     alone = TileStream(Layout.TOGETHER, (), 0, palette=palette)
-    assert memory_to_decode([(streams[0][0], alone)], 1, 0, 1) == sum(own)
+    assert memory_to_decode([(streams[0][0], alone)], 16, 1, 0, 1) == numbers + colours
+
+
+@pytest.mark.parametrize(("depth", "max_error", "groups"), [(1, 0, 2), (8, 0, 6), (8, 2, 5)])
+def test_tables_are_as_large_as_the_values_of_a_plane_need(depth, max_error, groups):
+    streams = [(Tile(0, 0, 100, 64, 0), stream_of(replace(LOSSLESS, max_error=max_error)))]
+    expected = lossless_bytes(8, 1, 100, groups)
+    assert memory_to_decode(streams, depth, 1, 0, 1) == expected
 
 
 def test_blocks_with_trees_have_dictionaries():
     mixed = BlockTools(step=16, trees=TreeTools(dictionary_limit=500, post_filter=False))
     streams = [(Tile(0, 0, 64, 64, 0), stream_of(mixed))]
-    assert memory_to_decode(streams, 1, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
+    assert memory_to_decode(streams, 8, 1, 0, 1) == LAYER_BYTES + 500 * ELEMENT_BYTES
 
 
 def test_little_bytes_cannot_ask_for_much_memory():
     data = small_file_of(4096)
     assert len(data) < 110
-    with pytest.raises(LimitExceeded, match=r"decoding can take 1317011456 bytes of memory, the"):
+    with pytest.raises(LimitExceeded, match=r"decoding can take 1218445312 bytes of memory, the"):
         mmpcodec.decode(data, limits=DecodeLimits(max_memory=10**9))
 
 

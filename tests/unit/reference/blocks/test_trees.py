@@ -10,8 +10,9 @@ from mmpcodec.reference.blocks.partition import BlockPlace
 from mmpcodec.reference.blocks.search.costs import BlockCosts
 from mmpcodec.reference.blocks.search.effort import EFFORTS
 from mmpcodec.reference.blocks.search.search import BlockSearch
-from mmpcodec.reference.blocks.search.trees import CopySearch, find_trees
+from mmpcodec.reference.blocks.search.trees import find_trees
 from mmpcodec.reference.blocks.trees import BlockTrees
+from mmpcodec.reference.trees.copy_search import CopySearch
 from mmpcodec.reference.trees.scales import LEAF, ROWS, Scale
 from mmpcodec.reference.trees.segments import Node, Segment
 from mmpcodec.tools import TreeTools
@@ -35,22 +36,17 @@ def test_trees_are_found_below_their_bounds_only():
     source = np.zeros((16, 16), np.int64)
     source[:8], source[8:] = 10, 20
     place = BlockPlace(0, 0, 4, 4)
-    found = find_trees(source, trees, CopySearch(trees), {place: 1 << 40}, LAMBDA, "adaptive")[
-        place
-    ]
+    copies = CopySearch(trees.models, trees.dictionaries, trees.copies)
+    found = find_trees(source, trees, copies, {place: 1 << 40}, LAMBDA, "adaptive")[place]
     assert found.nodes == split(place, ROWS)
-    assert (
-        find_trees(source, trees, CopySearch(trees), {place: found.cost}, LAMBDA, "adaptive") == {}
-    )
-    again = find_trees(
-        source, trees, CopySearch(trees), {place: found.cost + 1}, LAMBDA, "adaptive"
-    )
+    assert find_trees(source, trees, copies, {place: found.cost}, LAMBDA, "adaptive") == {}
+    again = find_trees(source, trees, copies, {place: found.cost + 1}, LAMBDA, "adaptive")
     assert again == {place: found}
     # Three flags, and two leaves of the 255 elements of one class of two, in 1/16 squared error.
     bits = 3 * np.log2(3) + 2 * (1 + np.log2(255))
     assert found.cost == pytest.approx(16 * 40 * bits, abs=4)
     lower = BlockPlace(8, 0, 3, 4)
-    alone = find_trees(source, trees, CopySearch(trees), {lower: 1 << 40}, LAMBDA, "log2")[lower]
+    alone = find_trees(source, trees, copies, {lower: 1 << 40}, LAMBDA, "log2")[lower]
     assert alone.nodes == [Node(Segment(Scale(1, 0), 1, 0), LEAF, 20)]
 
 

@@ -38,22 +38,19 @@ def test_round_trip_and_length(stream):
 
 
 def test_carry_runs_through_ff_bytes():
+    total = (1 << 17) + 1
     coder = RangeEncoder()
     stream = []
-    total = (1 << 17) + 1
-    # The last symbol of a large alphabet again and again drives low to just under the top.
+    # The symbols that a half decodes to keep low just under a half, and its end above.
+    half = RangeDecoder(b"\x80" + bytes(99))
     for _ in range(40):
-        stream.append((total - 1, 1, total))
+        stream.append((half.target(total), 1, total))
+        half.consume(*stream[-1][:2])
         coder.encode(*stream[-1])
-    # Look for a continuation that carries into a run of 0xFF bytes.
-    carried = False
-    for _ in range(20000):
-        before = bytes(coder.payload)
-        interval = (2, 1, 3) if len(stream) % 2 else (1, 2, 3)
-        stream.append(interval)
-        coder.encode(*interval)
-        carried |= coder.payload[: len(before)] != before
-    assert carried
+    assert coder.payload == b"\x7f".ljust(len(coder.payload), b"\xff")
+    stream.append((total - 1, 1, total))
+    coder.encode(*stream[-1])
+    assert coder.payload[:80] == b"\x80".ljust(80, b"\0")
     decode(coder.finish(), stream)
 
 
@@ -65,6 +62,21 @@ def test_carry_into_ff_is_added_to_the_byte_before():
     assert coder.payload[:3] == bytes([0x13, 0, 0])
 
 
+@pytest.mark.parametrize(
+    ("low", "width", "end"),
+    [
+        (0, BOTTOM, b""),
+        (1, TOP >> 1, b"\x80"),
+        (1, TOP >> 17, b"\0\0\x80"),
+        (1, BOTTOM, b"\0\0\0\1"),
+    ],
+)
+def test_end_takes_the_fewest_bytes(low, width, end):
+    coder = RangeEncoder()
+    coder.low, coder.range = low, width
+    assert coder.finish() == end
+
+
 def test_state_stays_within_its_invariants():
     rng = np.random.default_rng(2)
     coder = RangeEncoder()
@@ -72,7 +84,7 @@ def test_state_stays_within_its_invariants():
         total = int(rng.integers(1, 1 << 18))
         cumulative = int(rng.integers(total))
         coder.encode(cumulative, int(rng.integers(1, total - cumulative + 1)), total)
-        assert BOTTOM <= coder.range <= TOP
+        assert BOTTOM <= coder.range < TOP
         assert 0 <= coder.low < TOP
 
 

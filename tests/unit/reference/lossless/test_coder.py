@@ -104,9 +104,9 @@ def test_progress_is_reported():
 
 
 def test_samples_beyond_the_range_are_refused():
-    """Ones say that the first sample, which is predicted as 1, is 15 lower."""
+    """Zeros say that the first sample, which is predicted as 1, is 15 lower."""
     with pytest.raises(CorruptStream, match="sample is -14, allowed is -7 to 8"):
-        decode_planes(b"\xff" * 20, (1, 2, 2), 1, tools(max_error=7), silent)
+        decode_planes(bytes(20), (1, 2, 2), 1, tools(max_error=7), silent)
 
 
 def test_bytes_left_over_in_a_stream_are_refused():

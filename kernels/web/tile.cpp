@@ -1,0 +1,132 @@
+// The functions that mmpcodec/web/mmp.wasm exports: memory, and decoding of a tile in one call.
+#include <stdlib.h>
+
+#include <algorithm>
+#include <bit>
+#include <new>
+
+#include "cpu/tiles/parts.h"
+
+#define MMP_EXPORT(name) extern "C" __attribute__((export_name(#name)))
+
+namespace {
+
+using namespace mmp;
+
+constexpr int kBlocks = 1, kLossless = 2;  // numbers of codings, as in a file
+
+// What is being decoded. An error leaves the module, so it stays.
+TilePart part_now = TilePart::kColours;
+int layer_now = 0;
+
+// Reads the numbers that mmpcodec/web/decoder/tile_decoder.js writes for a tile.
+class NumbersOfTile {
+public:
+    NumbersOfTile(const int32_t* numbers, const uint8_t* bytes) : next_(numbers), bytes_(bytes) {}
+
+    PictureForm form() {
+        const int colours = next(), alpha = next(), depth = next();
+        return {colours, alpha != 0, depth, depth, 0};
+    }
+    CodedTile tile() {
+        CodedTile tile{};
+        tile.height = next(), tile.width = next();
+        tile.layout = Layout(next());
+        for (int& axis : tile.rotation) axis = next();
+        if (next()) tile.palette = palette();
+        tile.layers.resize(size_t(next()));
+        for (CodedLayer& own : tile.layers) own = layer();
+        return tile;
+    }
+
+private:
+    int32_t next() { return *next_++; }
+
+    // The place of a payload among the bytes of the tile, and its size.
+    Payload payload() {
+        const uint8_t* from = bytes_ + next();
+        return {from, size_t(next())};
+    }
+
+#define MMP_NEXT_TOOL(name, low, high) next(),
+    Tools trees() { return {MMP_TREE_TOOLS(MMP_NEXT_TOOL)}; }
+    BlockLayerTools blocks() {
+        BlockLayerTools own{{MMP_BLOCK_TOOLS(MMP_NEXT_TOOL) 0}, std::nullopt};
+        own.blocks.fragment_log2 = std::countr_zero(uint32_t(own.blocks.fragment_size));
+        if (own.blocks.dictionary) own.trees = trees();
+        return own;
+    }
+#undef MMP_NEXT_TOOL
+    LosslessTools lossless() {
+        const int predictors = next(), models = next(), sets = next(), last = next();
+        return {predictors, models, sets, last != 0, next()};
+    }
+
+    CodedPalette palette() {
+        CodedPalette own{};
+        own.tools = lossless();
+        own.colours = payload(), own.numbers = payload();
+        own.entries = next(), own.transparent = next() != 0;
+        return own;
+    }
+
+    CodedLayer layer() {
+        CodedLayer own;
+        const int coding = next();
+        if (coding == kLossless)
+            own.tools = lossless();
+        else if (coding == kBlocks)
+            own.tools = blocks();
+        else
+            own.tools = trees();
+        own.payload = payload();
+        if (next()) own.post_filter = weights(kFilterClasses * kFilterTaps);
+        for (int count = next(); count > 0; --count) {
+            own.planes_read.push_back(next());
+            const auto more = weights(kPlaneTaps);
+            own.plane_weights.insert(own.plane_weights.end(), more.begin(), more.end());
+        }
+        return own;
+    }
+    std::vector<int16_t> weights(int count) {
+        const int32_t* first = next_;
+        next_ += count;
+        return {first, next_};
+    }
+
+    const int32_t* next_;
+    const uint8_t* const bytes_;
+};
+
+}  // namespace
+
+// Returns `size` bytes of memory, aligned to 16.
+MMP_EXPORT(mmp_take) void* mmp_take(size_t size) {
+    return ::operator new(size, std::align_val_t{16});
+}
+
+MMP_EXPORT(mmp_free) void mmp_free(void* memory) { free(memory); }
+
+// Decodes a tile from its bytes, and returns the CRC of its samples. Those of a pixel lie side by
+// side: uint8_t up to a depth of 8, else uint16_t. `drawn` receives which pixels a palette draws;
+// it is null without a palette.
+MMP_EXPORT(mmp_tile)
+uint32_t mmp_tile(const uint8_t* bytes, const int32_t* numbers, void* samples, bool* drawn) {
+    layer_now = 0;
+    NumbersOfTile given(numbers, bytes);
+    const PictureForm form = given.form();
+    const CodedTile tile = given.tile();
+    Helpers none;
+    const Advance advance = [](int64_t) {};
+    TileParts parts(form, tile, false, none, advance);
+    if (tile.palette) parts.decode_palette(1, part_now);
+    part_now = TilePart::kLayer;
+    for (layer_now = 0; layer_now < int(tile.layers.size()); ++layer_now)
+        parts.decode_layer_of(layer_now, 1);
+    const int64_t planes = form.planes();
+    return parts.join({samples, planes * tile.width, planes, 0, 0, tile.height, tile.width, drawn});
+}
+
+// Returns the part of a tile in which an error stopped decoding: its number in TilePart; the layers
+// have the numbers from kLayer on.
+MMP_EXPORT(mmp_part) int mmp_part() { return int(part_now) + layer_now; }
