@@ -19,12 +19,12 @@ class DecodeLimits:
     max_memory : int or None
         Most bytes of memory that decoding an mmp file may take, by an upper estimate from its
         headers. None for no limit of its own.
-    max_pictures : int
-        Most pictures of a file.
     max_seconds : float or None
         Most seconds that decoding an mmp file may take on one thread, by an upper estimate from the
         codings, sizes and bytes of its tiles. None for the default: 1 s, and 10 ms for each byte of
         the file beyond 1000.
+    max_pictures : int
+        Most pictures of a file.
 
     Raises
     ------

@@ -14,7 +14,7 @@ from mmpcodec.format.numbers import CRC_BYTES, Fields, number
 from mmpcodec.samples import MAX_DIMENSION, Form
 
 SECTION = "Collections"
-FORM = len(Form)
+FORM = 8
 """Stands where a file of one picture has its form."""
 HEAD = MAGIC + bytes([VERSION, FORM])
 END_MAGIC = b"MMC\x1a"
@@ -354,5 +354,5 @@ def check_count(count: int, most: int) -> None:
     if count > most:
         raise LimitExceeded(
             SECTION,
-            f"{count} pictures, the limit is {most}; max_pictures (--max-pictures) raises it",
+            f"{count} pictures, the limit is {most}; max_pictures raises it",
         )
