@@ -25,7 +25,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import picture_of
+from mmpcodec.opening.contents import completed, picture_of
 from mmpcodec.opening.header import check_end, read_any_header, read_header
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
@@ -194,6 +194,12 @@ def _inspected(
     limits = limits or DecodeLimits()
     view = picture_of(_viewed(data), page, limits.max_pictures)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
+    try:
+        header = completed(view, header)
+    except FormatError as error:
+        if not allow_partial:
+            raise
+        faults = (*faults, error)
     if region is None and not allow_partial:
         check_end(header, view)
     whole = Area(0, 0, header.width, header.height)

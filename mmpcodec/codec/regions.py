@@ -17,6 +17,7 @@ from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.opening.contents import completed
 from mmpcodec.opening.header import read_header
 from mmpcodec.params import check_threads
 from mmpcodec.runtime.files import Source
@@ -65,7 +66,7 @@ class RegionDecoder:
         threads: int | None = None,
         cache_bytes: int | None = None,
     ):
-        self.header = read_header(source)
+        self.header = completed(source, read_header(source))
         self.decoded = 0
         self._source = source
         self._limits = limits

@@ -23,6 +23,8 @@ END_BYTES = SIZE_BYTES + CRC_BYTES + len(END_MAGIC)
 """Bytes at the end of a file by which a decoder finds the index: its size, CRC and magic."""
 MOST_HEAD = 1 << 12
 """Most bytes of a record before its body."""
+MOST_RECORDS = 1 << 16
+"""Most metadata records of a collection."""
 MOST_SHARED = 16
 """Most metadata records that a picture names."""
 
@@ -191,6 +193,9 @@ def read_record(data: memoryview, place: int, total: int) -> RecordHead:
     kind = head.number("kind of a record")
     size = head.number("bytes of a record")
     count = head.number("bytes of its fields", 0, MOST_HEAD // 2)
+    if count and kind in (RecordKind.METADATA, RecordKind.INDEX):
+        text = f"bytes of its fields is {count}, allowed for a record of kind {kind} is 0"
+        raise CorruptStream(SECTION, text, head.offset)
     fields_place = head.offset
     fields = head.bytes("fields of a record", count)
     computed, at = zlib.crc32(data[: head.place]), head.offset
@@ -249,10 +254,11 @@ def read_entry(fields: Fields, before: Contents) -> PictureEntry:
     width, height = (fields.number(name, 1, MAX_DIMENSION) for name in ("width", "height"))
     records = len(before.metadata)
     count = fields.number("metadata records", 0, min(records, MOST_SHARED))
-    shared = tuple(
-        fields.number("number of a metadata record", 0, records - 1) for _ in range(count)
-    )
-    return PictureEntry(role, tuple(facts), width, height, form, depth, shared)
+    shared: list[int] = []
+    for _ in range(count):
+        low = shared[-1] + 1 if shared else 0
+        shared.append(fields.number("number of a metadata record", low, records - 1))
+    return PictureEntry(role, tuple(facts), width, height, form, depth, tuple(shared))
 
 
 def write_index(contents: Contents) -> bytes:
@@ -321,7 +327,7 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
     contents = Contents()
     end = 0
     left = len(fields.data)
-    for _ in range(fields.number("metadata records", 0, left)):
+    for _ in range(fields.number("metadata records", 0, min(left, MOST_RECORDS))):
         contents.metadata.append(_read_part(fields, end, start))
         end = contents.metadata[-1].place + contents.metadata[-1].size
     end = 0
@@ -330,6 +336,9 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
     for _ in range(count):
         part = _read_part(fields, end, start)
         entry = read_entry(fields, contents)
+        if any(contents.metadata[number].place >= part.place for number in entry.shared):
+            text = "number of a metadata record is that of one behind the picture"
+            raise CorruptStream(SECTION, text, fields.offset)
         contents.entries.append(replace(entry, place=part.place, size=part.size))
         end = part.place + part.size
     if fields.place < len(fields.data):

@@ -4,9 +4,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordKind, Role
+from mmpcodec.format.numbers import MOST
 from mmpcodec.metadata import Metadata
 
 LEAST_SHARED = 64
@@ -63,14 +65,11 @@ class CollectionWriter:
         FormatError
             If the data are no file of one picture.
         """
-        names = collection.FACTS[role]
-        if len(facts) != len(names):
-            said = ", ".join(names) or "none"
-            raise ParameterError(f"facts = {tuple(facts)}: of role {role.name.lower()} are {said}")
+        role, facts = self._checked(role, facts)
         header = container.read_header(memoryview(data))
         container.check_end(header, memoryview(data)[header.tile_offsets[-1] :], len(data))
         own, shared = _parted(header.metadata)
-        numbers = tuple(self._number_of(body) for body in shared)
+        numbers = tuple(sorted(self._number_of(body) for body in shared))
         bare = replace(header, metadata=own)
         tiles = memoryview(data)[header.size : header.tile_offsets[-1]]
         file = b"".join([container.write_header(bare), tiles, header.trailer])
@@ -91,6 +90,26 @@ class CollectionWriter:
         self._write(file)
         self._contents.entries.append(entry)
         return entry
+
+    def _checked(self, role: Role, facts: Sequence[int]) -> tuple[Role, tuple[int, ...]]:
+        """Check the role and the facts of a picture."""
+        if role not in list(Role):
+            raise ParameterError(f"role = {role!r}: must be a Role")
+        role, names = Role(role), collection.FACTS[Role(role)]
+        if len(facts) != len(names):
+            said = ", ".join(names) or "none"
+            raise ParameterError(f"facts = {tuple(facts)}: of role {role.name.lower()} are {said}")
+        bounds = {"parts of a second": (1, MOST), "position": (-MOST // 2, MOST // 2)}
+        found = tuple(
+            check_int(name, value, *bounds.get(name, (0, MOST)))
+            for name, value in zip(names, facts, strict=True)
+        )
+        entries = self._contents.entries
+        if role in (Role.LEVEL, Role.THUMBNAIL) and (
+            found[0] >= len(entries) or entries[found[0]].of is not None
+        ):
+            raise ParameterError(f"{names[0]} = {found[0]}: must be that of an earlier page")
+        return role, found
 
     def close(self) -> None:
         """Write the index."""
@@ -119,7 +138,9 @@ def _parted(metadata: Metadata) -> tuple[Metadata, list[bytes]]:
             shared.append(chunks.write(Metadata(**{kind: getattr(metadata, kind)})))
             metadata = metadata.without(kind)
     long = [pair for pair in metadata.text if sum(map(len, pair)) >= LEAST_SHARED]
-    texts = long[: collection.MOST_SHARED - len(shared)]
+    texts = list(dict.fromkeys(long))[: collection.MOST_SHARED - len(shared)]
     shared += [chunks.write(Metadata(text=(pair,))) for pair in texts]
-    rest = tuple(pair for pair in metadata.text if pair not in texts)
-    return replace(metadata, text=rest), shared
+    rest = list(metadata.text)
+    for pair in texts:
+        rest.remove(pair)  # the first one; a second one that is equal stays
+    return replace(metadata, text=tuple(rest)), shared

@@ -40,6 +40,46 @@ class Window(LazyBytes):
         return self._source[place + start : place + max(start, stop)]
 
 
+class PictureBytes(Window):
+    """The file of a picture of a collection.
+
+    Parameters
+    ----------
+    source : Source
+        The collection.
+    contents : Contents
+    entry : PictureEntry
+    """
+
+    def __init__(self, source: Source, contents: Contents, entry: PictureEntry):
+        super().__init__(source, Extent(entry.place, entry.size))
+        self._contents, self._entry = contents, entry
+
+    def completed(self, header: container.Header) -> container.Header:
+        """Return the header of the picture with the metadata that it shares.
+
+        Raises
+        ------
+        TruncatedStream, CorruptStream
+            If these metadata are damaged, or the header differs from what the collection says.
+        """
+        check_header(self._entry, header)
+        shared = [self._contents.metadata[number] for number in self._entry.shared]
+        metadata = metadata_of(self._source, shared, header.metadata, header.depth)
+        return replace(header, metadata=metadata)
+
+
+def completed(source: Source, header: container.Header) -> container.Header:
+    """Return the header of a picture with the metadata that it shares, if there are any.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+        See ``PictureBytes.completed``.
+    """
+    return source.completed(header) if isinstance(source, PictureBytes) else header
+
+
 def is_collection(source: Source) -> bool:
     """Return whether a file holds several pictures, or may hold them."""
     return bytes(source[: len(collection.HEAD)]) == collection.HEAD
@@ -130,6 +170,9 @@ def _take(contents: Contents, record: RecordHead) -> None:
     elif record.kind == RecordKind.PICTURE:
         fields = Fields(record.fields, collection.SECTION, record.fields_place)
         entry = collection.read_entry(fields, contents)
+        if fields.place < len(fields.data):
+            text = f"{len(fields.data) - fields.place} bytes follow the fields of a picture"
+            raise CorruptStream(collection.SECTION, text, fields.offset)
         contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
 
 
@@ -158,13 +201,17 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         If the file is damaged, or beyond the limit.
     """
     page = None if page is None else check_int("page", page)
-    entries = read_contents(source, most).pictures if is_collection(source) else None
-    count = 1 if entries is None else len(entries)
+    contents = read_contents(source, most) if is_collection(source) else None
+    count = 1 if contents is None else len(contents.pictures)
+    if count == 0:
+        raise NoSuchPage("the file holds no pictures")
     if page is None and count > 1:
-        raise NoSuchPage(f"holds {count} pictures; page=N (--page N) reads one, 1 to {count}")
+        raise NoSuchPage(f"the file holds {count} pictures; page=N reads one, 1 to {count}")
     if page is not None and not 1 <= page <= count:
         raise NoSuchPage(f"page = {page}: must be 1 to {count}, the pictures of the file")
-    return source if entries is None else file_of(source, entries[(page or 1) - 1])
+    if contents is None:
+        return source
+    return PictureBytes(source, contents, contents.pictures[(page or 1) - 1])
 
 
 def check_header(entry: PictureEntry, header: container.Header) -> None:
@@ -203,11 +250,21 @@ def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: 
     ------
     TruncatedStream, CorruptStream
     """
-    bodies = [collection.read_metadata(Window(source, part)[:], part.place) for part in shared]
     count, parts = 0, []
-    for body in (memoryview(chunks.write(own)), *bodies):
-        fields = Fields(body, chunks.SECTION)
-        count += fields.number("chunks", 0, chunks.MAX_CHUNKS)
-        parts.append(bytes(body[fields.place :]))
+    for body, place in (
+        (memoryview(chunks.write(own)), 0),
+        *(
+            (collection.read_metadata(Window(source, part)[:], part.place), part.place)
+            for part in shared
+        ),
+    ):
+        fields = Fields(body, chunks.SECTION, place)
+        chunks.read(fields, depth)
+        if fields.place < len(body):
+            text = f"{len(body) - fields.place} bytes follow the last chunk"
+            raise CorruptStream(chunks.SECTION, text, fields.offset)
+        first = Fields(body, chunks.SECTION, place)
+        count += first.number("chunks", 0, chunks.MAX_CHUNKS)
+        parts.append(bytes(body[first.place :]))
     joined = memoryview(number(count) + b"".join(parts))
     return chunks.read(Fields(joined, chunks.SECTION), depth)

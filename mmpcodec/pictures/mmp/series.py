@@ -5,17 +5,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, overload
 
-from mmpcodec.errors import FileError, FormatError, PictureError
+from mmpcodec.errors import FileError, FormatError, ParameterError, PictureError
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.metadata import Metadata
-from mmpcodec.opening.contents import (
-    check_header,
-    contents_of,
-    file_of,
-    metadata_of,
-)
-from mmpcodec.opening.header import read_header
+from mmpcodec.opening.contents import PictureBytes, contents_of
+from mmpcodec.params import check_threads
 from mmpcodec.pictures.mmp.reader import MmpReader
 from mmpcodec.pictures.parts import bytes_of
 from mmpcodec.runtime import stores
@@ -47,6 +41,13 @@ class SeriesPicture(MmpReader):
         self._contents: Contents | None = contents
         self._entry, self._number = contents.entries[number], number
         super().__init__(source, keep_open=False, opens=False, **how)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.role} {self._number + 1})"
+
+    def __dask_tokenize__(self) -> tuple[Any, ...]:
+        """Return what tells this picture from others and from its earlier contents."""
+        return *super().__dask_tokenize__(), self._number
 
     def __getstate__(self) -> dict[str, Any]:
         # The contents of a long series are large, and are read again.
@@ -84,18 +85,6 @@ class SeriesPicture(MmpReader):
         return self._entry.facts[0] / NANOMETRES if self._entry.role == Role.SLICE else None
 
     @property
-    def metadata(self) -> Metadata:
-        """The metadata of the picture, those that it shares among them."""
-        own = self.header.metadata  # which opens the file
-        contents, source = self._known(), self._bytes
-        assert source is not None
-        shared = [contents.metadata[place] for place in self._entry.shared]
-        try:
-            return metadata_of(source, shared, own, self.depth)
-        except (FormatError, OSError) as error:
-            raise self._named(error) from error
-
-    @property
     def renditions(self) -> "tuple[SeriesPicture, ...]":
         """The levels and thumbnails of this picture, in the order of the file."""
         self._open()
@@ -117,9 +106,10 @@ class SeriesPicture(MmpReader):
         return self._contents
 
     def _picture(self, source: Source) -> Source:
-        found = file_of(source, self._entry)
-        check_header(self._entry, read_header(found))
-        return found
+        if self._contents is None:
+            self._contents = contents_of(source, self._limits.max_pictures)
+        # The only picture of a file that is no collection is the file.
+        return PictureBytes(source, self._contents, self._entry)
 
 
 class Pictures(Sequence[SeriesPicture]):
@@ -151,6 +141,11 @@ class Pictures(Sequence[SeriesPicture]):
         backend: str = "auto",
         threads: int | None = None,
     ):
+        if not isinstance(source, str | os.PathLike):
+            raise ParameterError(f"source of type {type(source).__name__}: must be a path or a URL")
+        if limits is not None and not isinstance(limits, DecodeLimits):
+            raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
+        check_threads(threads)
         self.name = stores.without_file(os.fsdecode(source))
         self._how = {"limits": limits, "backend": backend, "threads": threads}
         limits = limits or DecodeLimits()

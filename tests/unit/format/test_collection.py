@@ -2,7 +2,9 @@
 
 import contextlib
 import io
+import pickle
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 import mmpcodec
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError
 from mmpcodec.format import collection
-from mmpcodec.format.collection import Role
+from mmpcodec.format.collection import Contents, Role
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import contents_of, file_of, read_contents, scanned
@@ -68,7 +70,7 @@ def test_the_page_must_be_there():
     for page in (0, 4):
         with pytest.raises(ParameterError, match=rf"page = {page}: must be 1 to 3"):
             mmpcodec.decode(BOOK, page=page)
-    with pytest.raises(ParameterError, match=r"holds 3 pictures; page=N \(--page N\)"):
+    with pytest.raises(ParameterError, match="the file holds 3 pictures; page=N reads one, 1 to 3"):
         mmpcodec.decode(BOOK)
     with pytest.raises(ParameterError, match="page = 2: must be 1 to 1"):
         mmpcodec.decode(FILES[0], page=2)
@@ -117,10 +119,79 @@ def test_facts_are_those_of_the_role():
         writer.add(FILES[0], Role.FRAME)
 
 
+def test_facts_are_checked_before_anything_is_written():
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    writer.add(FILES[0])
+    size = stream.tell()
+    for role, facts in (
+        (Role.FRAME, (1, 0)),
+        (Role.FRAME, (-1, 1)),
+        (Role.FRAME, (1.5, 1)),
+        (Role.SLICE, (1 << 62,)),
+        (Role.LEVEL, (1,)),
+        ("page", ()),
+    ):
+        with pytest.raises(ParameterError):
+            writer.add(FILES[1], role, facts)
+    assert stream.tell() == size
+
+
 def test_a_rendition_is_of_an_earlier_page():
-    for roles in (((Role.LEVEL, (0,)),), (ROLES[0], (Role.LEVEL, (0,)), (Role.LEVEL, (1,)))):
+    entries = [replace(one, shared=()) for one in read_contents(memoryview(BOOK)).entries]
+    for wrong in (3, 4, 9):  # itself, a later one, none
+        entries[3] = replace(entries[3], facts=(wrong,))
+        index = collection.write_index(Contents(entries))
         with pytest.raises(CorruptStream, match="allowed is that of an earlier page"):
-            read_contents(memoryview(written(*roles)))
+            collection.read_index(memoryview(index), 2000 + len(index), 9)
+
+
+def test_an_empty_collection_has_no_page():
+    empty = written()
+    for page in (None, 1):
+        with pytest.raises(ParameterError, match="the file holds no pictures"):
+            mmpcodec.decode(empty, page=page)
+
+
+def test_every_reader_gives_the_shared_metadata(tmp_path):
+    path = tmp_path / "book.mmp"
+    path.write_bytes(BOOK)
+    assert mmpcodec.inspect(BOOK, page=2).header.metadata.icc == ICC
+    assert mmpcodec.pictures.read(path, page=2).metadata.icc == ICC
+    with mmpcodec.pictures.MmpReader(path, page=2) as reader:
+        assert reader.metadata.icc == ICC
+    book = mmpcodec.open(path)
+    assert [picture.metadata.icc for picture in book] == [ICC] * 3
+    assert [picture.role for picture in book] == ["page", "frame", "slice"]
+    assert (book[1].duration, book[2].position) == (Fraction(1, 25), -2.5)
+    assert [each.role for each in book[1].renditions] == ["level"]
+    np.testing.assert_array_equal(book[1].renditions[0], PICTURES[3])
+
+
+def test_pictures_of_a_file_are_told_apart(tmp_path):
+    path = tmp_path / "book.mmp"
+    path.write_bytes(BOOK)
+    book = mmpcodec.open(path)
+    assert len({picture.__dask_tokenize__() for picture in book}) == 3
+    assert len({repr(picture) for picture in book}) == 3
+    for picture, samples in zip(book, PICTURES, strict=False):
+        np.testing.assert_array_equal(pickle.loads(pickle.dumps(picture)), samples)
+    np.testing.assert_array_equal(book[1:][0], PICTURES[1])
+
+
+def test_a_file_of_one_picture_is_a_sequence_of_one(tmp_path):
+    path = tmp_path / "one.mmp"
+    path.write_bytes(FILES[0])
+    (picture,) = mmpcodec.open(path)
+    assert (picture.shape, picture.metadata.icc) == ((6, 7), ICC)
+    np.testing.assert_array_equal(picture[1:3], PICTURES[0][1:3])
+
+
+def test_equal_texts_stay():
+    texts = (("k", "x" * 100), ("a", "short"), ("k", "x" * 100))
+    book = written(ROLES[0], files=[mmpcodec.encode(PICTURES[0], 0, metadata=Metadata(text=texts))])
+    found = mmpcodec.inspect(book, page=1).header.metadata.text
+    assert sorted(found) == sorted(texts)
 
 
 def test_the_index_agrees_with_the_pictures(tmp_path):
