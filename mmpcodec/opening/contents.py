@@ -9,7 +9,7 @@ from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind, Role
 from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import Metadata
-from mmpcodec.opening.header import read_header
+from mmpcodec.opening.header import FIRST_READ, read_header
 from mmpcodec.runtime.files import LazyBytes, Source
 
 MOST_PICTURES = 1 << 16
@@ -38,6 +38,27 @@ class Window(LazyBytes):
         start, stop, _ = part.indices(self._part.size)
         place = self._part.place
         return self._source[place + start : place + max(start, stop)]
+
+
+class Begun(LazyBytes):
+    """Bytes whose beginning is read once, however often it is asked for.
+
+    Parameters
+    ----------
+    source : LazyBytes
+    """
+
+    def __init__(self, source: LazyBytes):
+        self._source, self._first = source, source[:FIRST_READ]
+
+    def __len__(self) -> int:
+        return len(self._source)
+
+    def __getitem__(self, part: slice) -> memoryview:
+        stop = len(self._source) if part.stop is None else part.stop
+        if part.start is None and 0 <= stop <= len(self._first):
+            return self._first[:stop]
+        return self._source[part]
 
 
 class PictureBytes(Window):
@@ -201,6 +222,7 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         If the file is damaged, or beyond the limit.
     """
     page = None if page is None else check_int("page", page)
+    source = Begun(source) if isinstance(source, LazyBytes) else source
     contents = read_contents(source, most) if is_collection(source) else None
     count = 1 if contents is None else len(contents.pictures)
     if count == 0:

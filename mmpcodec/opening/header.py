@@ -7,7 +7,7 @@ from mmpcodec.format import chunks, container
 from mmpcodec.format.container import Header
 from mmpcodec.runtime.files import Source
 
-_FIRST_READ = 1 << 16
+FIRST_READ = 1 << 16
 """Bytes that are read of a file at first; its header is rarely larger."""
 _MOST_OF_DAMAGED = 1 << 26
 """Bytes that are searched for a damaged header."""
@@ -15,7 +15,7 @@ _MOST_OF_DAMAGED = 1 << 26
 
 def read_header(source: Source) -> Header:
     """Read the header from as few bytes of a file as it needs."""
-    size = _FIRST_READ
+    size = FIRST_READ
     while size < len(source):
         with contextlib.suppress(TruncatedStream):
             return container.read_header(source[:size], len(source))
