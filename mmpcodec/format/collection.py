@@ -30,7 +30,7 @@ MOST_SHARED = 16
 
 
 class RecordKind(IntEnum):
-    """RecordKind of a record. Records of other kinds are skipped."""
+    """Kind of a record. Records of other kinds are skipped."""
 
     PICTURE = 1
     METADATA = 2
@@ -123,9 +123,9 @@ class Contents:
         """The pictures that are no renditions of others: page 1, 2 and so on."""
         return [entry for entry in self.entries if entry.of is None]
 
-    def renditions(self, number: int) -> list[PictureEntry]:
-        """Return the levels and thumbnails of the entry of this number, from 0."""
-        return [entry for entry in self.entries if entry.of == number]
+    def numbers_of(self, number: int | None) -> list[int]:
+        """Return the numbers, from 0, of the renditions of an entry; of all pages if it is None."""
+        return [each for each, entry in enumerate(self.entries) if entry.of == number]
 
 
 def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:

@@ -8,11 +8,12 @@ from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, NoSuchPag
 from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind, Role
 from mmpcodec.format.numbers import Fields, number
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.header import FIRST_READ, read_header
 from mmpcodec.runtime.files import LazyBytes, Source
 
-MOST_PICTURES = 1 << 16
+MOST_PICTURES = DecodeLimits().max_pictures
 """Most pictures of a collection, where no other limit is given."""
 _LAST_READ = 1 << 16
 """Bytes that are read of the end at first; the index of a thousand pages fits."""
@@ -197,11 +198,6 @@ def _take(contents: Contents, record: RecordHead) -> None:
         contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
 
 
-def file_of(source: Source, entry: PictureEntry) -> Window:
-    """Return the bytes of the file of a picture."""
-    return Window(source, Extent(entry.place, entry.size))
-
-
 def picture_of(source: Source, page: int | None, most: int) -> Source:
     """Return the bytes of the file of one picture.
 
@@ -224,7 +220,8 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
     page = None if page is None else check_int("page", page)
     source = Begun(source) if isinstance(source, LazyBytes) else source
     contents = read_contents(source, most) if is_collection(source) else None
-    count = 1 if contents is None else len(contents.pictures)
+    pictures = [] if contents is None else contents.pictures
+    count = 1 if contents is None else len(pictures)
     if count == 0:
         raise NoSuchPage("the file holds no pictures")
     if page is None and count > 1:
@@ -233,7 +230,7 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         raise NoSuchPage(f"page = {page}: must be 1 to {count}, the pictures of the file")
     if contents is None:
         return source
-    return PictureBytes(source, contents, contents.pictures[(page or 1) - 1])
+    return PictureBytes(source, contents, pictures[(page or 1) - 1])
 
 
 def check_header(entry: PictureEntry, header: container.Header) -> None:

@@ -2,7 +2,7 @@
 
 An encoder that chooses among codings adds the price to the bits of each, so a coding that decodes
 slowly has to save bits for it. Estimates and prices are integers, so that every machine chooses
-alike. Decision 71 has measurements.
+alike. Decision 70 has measurements.
 """
 
 from mmpcodec.tools import BlockTools, LosslessTools, Tools

@@ -88,8 +88,9 @@ class SeriesPicture(MmpReader):
     def renditions(self) -> "tuple[SeriesPicture, ...]":
         """The levels and thumbnails of this picture, in the order of the file."""
         self._open()
-        contents = self._known()
-        numbers = [i for i, entry in enumerate(contents.entries) if entry.of == self._number]
+        assert self._bytes is not None
+        contents = self._known(self._bytes)
+        numbers = contents.numbers_of(self._number)
         how = {"limits": self._limits, "backend": self._backend, "threads": self._threads}
         return tuple(SeriesPicture(self.name, contents, number, **how) for number in numbers)
 
@@ -98,18 +99,15 @@ class SeriesPicture(MmpReader):
         samples = self[...]
         return samples if dtype is None else samples.astype(dtype)
 
-    def _known(self) -> Contents:
-        """Return what the open file holds."""
+    def _known(self, source: Source) -> Contents:
+        """Return what the file holds, from its bytes if that is not known."""
         if self._contents is None:
-            assert self._bytes is not None
-            self._contents = contents_of(self._bytes, self._limits.max_pictures)
+            self._contents = contents_of(source, self._limits.max_pictures)
         return self._contents
 
     def _picture(self, source: Source) -> Source:
-        if self._contents is None:
-            self._contents = contents_of(source, self._limits.max_pictures)
         # The only picture of a file that is no collection is the file.
-        return PictureBytes(source, self._contents, self._entry)
+        return PictureBytes(source, self._known(source), self._entry)
 
 
 class Pictures(Sequence[SeriesPicture]):
@@ -156,8 +154,7 @@ class Pictures(Sequence[SeriesPicture]):
             raise PictureError(f"{self.name}: {error}") from error
         except FileError as error:
             raise PictureError.from_os(self.name, error) from error
-        entries = self._contents.entries
-        self._numbers = [number for number, entry in enumerate(entries) if entry.of is None]
+        self._numbers = self._contents.numbers_of(None)
 
     def __len__(self) -> int:
         return len(self._numbers)

@@ -17,7 +17,7 @@ from mmpcodec.format import collection
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Metadata
-from mmpcodec.opening.contents import contents_of, file_of, read_contents, scanned
+from mmpcodec.opening.contents import PictureBytes, contents_of, read_contents, scanned
 
 ICC = bytes(range(256))
 PICTURES = [
@@ -52,7 +52,7 @@ def test_what_is_written_is_found():
     assert [entry.of for entry in contents.entries] == [None, None, None, 1, 0]
     assert len(contents.pictures) == 3
     for entry, picture in zip(contents.entries, PICTURES, strict=True):
-        np.testing.assert_array_equal(mmpcodec.decode(file_of(view, entry)), picture)
+        np.testing.assert_array_equal(mmpcodec.decode(PictureBytes(view, contents, entry)), picture)
     for page in (1, 2, 3):
         np.testing.assert_array_equal(mmpcodec.decode(BOOK, page=page), PICTURES[page - 1])
 
@@ -212,7 +212,7 @@ def test_damage_is_an_error_or_changes_nothing(place, change):
         contents = read_contents(memoryview(damaged))
         for entry, picture in zip(contents.entries, PICTURES, strict=True):
             try:
-                found = mmpcodec.decode(file_of(memoryview(damaged), entry))
+                found = mmpcodec.decode(PictureBytes(memoryview(damaged), contents, entry))
             except FormatError:
                 continue
             np.testing.assert_array_equal(found, picture)
