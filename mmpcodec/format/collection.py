@@ -113,10 +113,14 @@ class Contents:
     ----------
     entries : list of PictureEntry
     metadata : list of Extent
+    loops : int
+        How often the frames are shown, one after the other; 0 for without end. It is in the index
+        alone.
     """
 
     entries: list[PictureEntry] = field(default_factory=list)
     metadata: list[Extent] = field(default_factory=list)
+    loops: int = 0
 
     @property
     def pictures(self) -> list[PictureEntry]:
@@ -263,7 +267,7 @@ def read_entry(fields: Fields, before: Contents) -> PictureEntry:
 
 def write_index(contents: Contents) -> bytes:
     """Serialise the index, the record that ends a file. Places count from the end before them."""
-    parts = [number(len(contents.metadata))]
+    parts = [number(contents.loops), number(len(contents.metadata))]
     end = 0
     for part in contents.metadata:
         parts += [number(part.place - end), number(part.size)]
@@ -324,7 +328,7 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
         text = f"CRC of the index is {stored:08x}, the index has {computed:08x}"
         raise CorruptStream(SECTION, text, total - len(END_MAGIC) - CRC_BYTES)
     fields = Fields(body[: at - SIZE_BYTES], SECTION, record.body.place)
-    contents = Contents()
+    contents = Contents(loops=fields.number("loops"))
     end = 0
     left = len(fields.data)
     for _ in range(fields.number("metadata records", 0, min(left, MOST_RECORDS))):

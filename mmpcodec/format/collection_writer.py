@@ -29,11 +29,21 @@ class CollectionWriter:
         What the file holds already.
     place : int
         Byte offset of the stream.
+    loops : int or None
+        How often frames are shown, 0 for without end; None keeps what the contents say.
     """
 
-    def __init__(self, stream: BinaryIO, contents: Contents | None = None, place: int = 0):
+    def __init__(
+        self,
+        stream: BinaryIO,
+        contents: Contents | None = None,
+        place: int = 0,
+        loops: int | None = None,
+    ):
         self._stream = stream
         self._contents = contents or Contents()
+        if loops is not None:
+            self._contents.loops = check_int("loops", loops, 0, MOST)
         self._place = place
         self._numbers: dict[bytes, int] = {}
         if contents is None:

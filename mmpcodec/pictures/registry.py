@@ -19,7 +19,11 @@ The module of a format defines
 ``open_parts(path, head, size, name, limits)``
     a ``Reader`` of the file, or None to read it whole, if the row sets ``parts``. ``head`` has the
     first ``HEAD`` bytes of the file, ``size`` is its number of bytes. If the row sets ``pages``, a
-    sixth argument is ``page``.
+    sixth argument is ``page``;
+``book(source, name, limits)``
+    a ``books.book.Book`` of the pictures of a file, if the row sets ``pages``. ``source`` is the
+    path of a file on this machine, or the bytes of the file. Pictures are read when they are asked
+    for.
 """
 
 from collections.abc import Callable, Sequence

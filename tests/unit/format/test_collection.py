@@ -57,6 +57,15 @@ def test_what_is_written_is_found():
         np.testing.assert_array_equal(mmpcodec.decode(BOOK, page=page), PICTURES[page - 1])
 
 
+def test_loops_are_kept():
+    for loops in (0, 1, 300):
+        stream = io.BytesIO()
+        CollectionWriter(stream, loops=loops).close()
+        assert read_contents(memoryview(stream.getvalue())).loops == loops
+    with pytest.raises(ParameterError, match="loops = -1"):
+        CollectionWriter(io.BytesIO(), loops=-1)
+
+
 def test_equal_metadata_are_held_once():
     assert BOOK.count(ICC) == 1
     assert len(BOOK) < sum(map(len, FILES)) - 4 * len(ICC) + 5 * 40

@@ -1,0 +1,1 @@
+"""Files of several pictures of all formats: books of pages, series of slices, animations."""

@@ -1,0 +1,62 @@
+"""Books: the pictures of files of any format are read one at a time."""
+
+import io
+
+import numpy as np
+import pytest
+
+import mmpcodec
+from mmpcodec.errors import PictureError
+from mmpcodec.format.collection import Role
+from mmpcodec.format.collection_writer import CollectionWriter
+from mmpcodec.pictures.books.opening import opened_book
+
+PICTURES = [np.full((5, 7), 40 * number, np.uint8) for number in range(1, 4)]
+
+
+def collection(role: Role, facts: list[tuple[int, ...]], loops: int = 0) -> bytes:
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream, loops=loops)
+    for picture, own in zip(PICTURES, facts, strict=True):
+        writer.add(mmpcodec.encode(picture, 0), role, own)
+    writer.close()
+    return stream.getvalue()
+
+
+@pytest.mark.parametrize("by_path", [False, True])
+def test_a_book_gives_each_picture_and_its_facts(tmp_path, by_path):
+    facts = [(1, 10), (2, 10), (1, 2)]
+    data = collection(Role.FRAME, facts, loops=3)
+    path = tmp_path / "anim.mmp"
+    path.write_bytes(data)
+    with opened_book(path if by_path else data) as book:
+        assert (len(book), book.role, book.loops) == (3, Role.FRAME, 3)
+        assert [book.facts_of(number) for number in range(3)] == facts
+        for found, wanted in zip(book, PICTURES, strict=True):
+            np.testing.assert_array_equal(found.samples, wanted)
+        np.testing.assert_array_equal(book.read(1).samples, PICTURES[1])
+
+
+def test_a_file_of_one_picture_is_a_book_of_one(tmp_path):
+    path = tmp_path / "a.png"
+    mmpcodec.imwrite(path, PICTURES[0])
+    for source in (path, path.read_bytes()):
+        with opened_book(source) as book:
+            assert (len(book), book.role, book.measured) == (1, Role.PAGE, False)
+            np.testing.assert_array_equal(book.read(0).samples, PICTURES[0])
+
+
+def test_a_damaged_page_is_named_and_the_others_open():
+    data = bytearray(collection(Role.PAGE, [()] * 3))
+    place = data.index(mmpcodec.encode(PICTURES[1], 0))
+    data[place + 40] ^= 255
+    with opened_book(bytes(data)) as book:
+        np.testing.assert_array_equal(book.read(2).samples, PICTURES[2])
+        with pytest.raises(PictureError, match="page 2"):
+            book.read(1)
+
+
+def test_the_number_of_pictures_is_limited():
+    limits = mmpcodec.DecodeLimits(max_pictures=2)
+    with pytest.raises(PictureError, match="max_pictures"):
+        opened_book(collection(Role.PAGE, [()] * 3), limits=limits)
