@@ -17,7 +17,7 @@ from mmpcodec.errors import FormatError
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import completed
+from mmpcodec.opening.contents import completed, errors_named
 from mmpcodec.opening.header import read_header
 from mmpcodec.params import check_threads
 from mmpcodec.runtime.files import Source
@@ -66,7 +66,8 @@ class RegionDecoder:
         threads: int | None = None,
         cache_bytes: int | None = None,
     ):
-        self.header = completed(source, read_header(source))
+        with errors_named(source):
+            self.header = completed(source, read_header(source))
         self.decoded = 0
         self._source = source
         self._limits = limits
@@ -102,6 +103,10 @@ class RegionDecoder:
             When the tiles that the area touches are damaged, missing or beyond the limits. If the
             picture has several tiles, the message names the bad one.
         """
+        with errors_named(self._source):
+            return self._decode(area)
+
+    def _decode(self, area: Area) -> Samples:
         header = self.header
         tiles = self.tiles_of(area)
         padded = self._check(area, tiles)

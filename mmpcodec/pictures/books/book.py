@@ -43,6 +43,9 @@ class Book(AbstractContextManager["Book"]):
         Whether samples are measurements, which are coded without loss unless loss is asked for.
     close : callable
         Closes the file.
+    roles : sequence of Role
+        The role of each picture, where they may differ; ``role`` is page if they do. Empty if all
+        have ``role``.
     """
 
     name: str
@@ -53,12 +56,17 @@ class Book(AbstractContextManager["Book"]):
     loops: int = 0
     measured: bool = False
     close: Callable[[], None] = field(default=_nothing, repr=False)
+    roles: Sequence[Role] = ()
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[Picture]:
         return map(self.read, range(self.count))
+
+    def role_of(self, number: int) -> Role:
+        """Return the role of a picture, counted from 0."""
+        return self.roles[number] if self.roles else self.role
 
     def facts_of(self, number: int) -> tuple[int, ...]:
         """Return the numbers of ``collection.FACTS`` of a picture, counted from 0."""

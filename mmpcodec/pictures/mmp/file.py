@@ -1,13 +1,15 @@
 """Read mmp files, with the codec."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from mmpcodec.errors import FormatError, MmpError, PictureError
-from mmpcodec.format.collection import FACTS, Role
+from mmpcodec.format.collection import Contents, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, contents_of
+from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.books.book import Book, named
+from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.limits import say
 from mmpcodec.pictures.parts import bytes_of
 from mmpcodec.runtime.files import Source
 
@@ -51,14 +53,27 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         )
         contents = contents_of(data, limits.max_pictures)
         close = stack.pop_all().close
+    say_unfinished(name, contents)
     pages = contents.pictures
-
-    roles = {entry.role for entry in pages}
-    role = roles.pop() if len(roles) == 1 else Role.PAGE
-    facts = [entry.facts for entry in pages] if FACTS[role] else []
+    pictures: Sequence[Source] = [data]
+    if is_collection(data):
+        most = limits.max_memory
+        pictures = [PictureBytes(data, contents, entry, most) for entry in pages]
+    roles = [entry.role for entry in pages]
+    role = roles[0] if len(set(roles)) == 1 else Role.PAGE
+    facts = [entry.facts for entry in pages]
 
     def read_page(number: int) -> Picture:
-        place = named(name, role, number, len(pages))
-        return read(PictureBytes(data, contents, pages[number]), place, limits)
+        return read(pictures[number], name, limits)
 
-    return Book(name, len(pages), read_page, role, facts, contents.loops, close=close)
+    return Book(name, len(pages), read_page, role, facts, contents.loops, close=close, roles=roles)
+
+
+def say_unfinished(name: str, contents: Contents) -> None:
+    """Warn if a writer was stopped while it appended pictures to a file."""
+    if contents.unfinished:
+        say(
+            name,
+            f"{contents.unfinished} bytes behind its index are of pictures whose writer was "
+            f"stopped, and are left out; {RESCUE} reads what is whole",
+        )
