@@ -52,6 +52,9 @@ LEFT_OUT: dict[str, LeftOut] = {
     "further directories": LeftOut(
         "has further directories, such as overviews and masks, which are not read", ("TIFF",)
     ),
+    "missing directories": LeftOut(
+        "names a directory outside of the file, so pages may be missing", ("TIFF",)
+    ),
     "functional groups": LeftOut(
         "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
     ),
