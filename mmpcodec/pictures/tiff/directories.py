@@ -92,7 +92,7 @@ def placed_pages(file: Any, read_at: ReadAt, name: str, limits: DecodeLimits) ->
     if found.others:
         leave_out(name, "further directories", ", ".join(found.others))
     if found.missing:
-        leave_out(name, "missing directories")
+        leave_out(name, "missing pages", f"no directory is at byte {found.missing}")
     return PlacedPages(found.pages, _in_stack(file) if len(found.pages) == 1 else 1)
 
 
@@ -125,8 +125,8 @@ class Directories:
         page, sub-directories may be: raw files of cameras begin with a small picture.
     others : list of str
         What the other directories with pictures are: "overviews", "masks".
-    missing : bool
-        Whether a directory lies outside of the file.
+    missing : int
+        Offset of a directory outside of the file; 0 if there is none.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Directories:
 
     def __init__(self, tiff: Any, read_at: ReadAt, first: int, name: str, limits: DecodeLimits):
         self._tiff, self._read_at = tiff, read_at
-        self.missing = False
+        self.missing = 0
         self._name, self._left = name, _MOST_FOR_A_PICTURE * limits.max_pictures
         chain = self._chain(first)
         places = dict.fromkeys(place for each in chain for place in each.below)
@@ -176,7 +176,7 @@ class Directories:
         start = place + tiff.tagnosize
         head = self._read_at(place, tiff.tagnosize)
         if len(head) < tiff.tagnosize:
-            self.missing = True
+            self.missing = place
             return ListedDirectory(place, 0, False, ()), 0
         (count,) = struct.unpack(tiff.tagnoformat, head)
         kind, is_picture = 0, False

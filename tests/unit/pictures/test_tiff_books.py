@@ -121,9 +121,9 @@ def test_missing_directories_are_said():
         second = file.pages[1].offset
     linked = data.index(struct.pack("<I", second))
     broken = data[:linked] + struct.pack("<I", len(data) + 9) + data[linked + 4 :]
-    with pytest.warns(PictureWarning, match="x: names a directory outside of the file") as said:
+    with pytest.warns(PictureWarning, match=r"x: .*no directory is at byte \d+") as said:
         book = opened_book(broken, "x")
-    assert said[0].message.left_out == ("missing directories",)
+    assert said[0].message.left_out == ("missing pages",)
     np.testing.assert_array_equal(book.read(0).samples, GRAY)
 
 
