@@ -35,8 +35,10 @@ _WITH_XMP = (*_WITH_EXIF, "JPEG 2000")
 
 LEFT_OUT: dict[str, LeftOut] = {
     "cmyk": LeftOut(
-        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000")
+        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000", "PDF")
     ),
+    "rendered": LeftOut("is more or other than a single image, so the page is rendered", ("PDF",)),
+    "text layer": LeftOut("has invisible text beside its image, which is not read", ("PDF",)),
     "further pictures": LeftOut(
         "holds several pictures, of which only the main one is read", ("HEIC",)
     ),
