@@ -175,7 +175,7 @@ FORMATS = (
     ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
-        parts=True, measured=True,
+        parts=True, pages=True, measured=True,
     ),
     Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
