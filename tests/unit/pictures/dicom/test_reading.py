@@ -400,7 +400,7 @@ def test_frames_of_one_bit_may_begin_within_a_byte():
         pictures.from_bytes(dicom_of(frames[0], 1, NumberOfFrames=4, **options), page=4)
 
 
-ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0, 0, 1, 0]})
+TYPED = groups(CTImageFrameTypeSequence={"VolumetricProperties": "VOLUME"})
 
 
 @pytest.mark.parametrize(
@@ -410,11 +410,11 @@ ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0,
         ({"WindowCenter": "40"}, "damaged attributes", r"\(WindowCenter = 40\)"),
         ({"PixelSpacing": ["0", "1"]}, "damaged attributes", r"\(PixelSpacing = \[0, 1\]\)"),
         (
-            {"SharedFunctionalGroupsSequence": [ORIENTED]},
+            {"SharedFunctionalGroupsSequence": [TYPED]},
             "functional groups",
-            r"\(PlaneOrientationSequence\)",
+            r"\(CTImageFrameTypeSequence\)",
         ),
-        ({"VOILUTSequence": [ORIENTED]}, "lookup tables", r"\(VOILUTSequence\)"),
+        ({"VOILUTSequence": [TYPED]}, "lookup tables", r"\(VOILUTSequence\)"),
         ({"OverlayRows": 9}, "overlays", "has overlays, which are not read"),
     ],
 )
