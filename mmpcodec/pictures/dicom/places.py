@@ -1,4 +1,4 @@
-"""Where and when the frames of a DICOM file lie: slices along their normal, or one after another."""
+"""Where and when the frames of a DICOM file lie: slices along their normal, or cine."""
 
 import math
 from collections.abc import Sequence

@@ -183,13 +183,13 @@ def test_tiles_of_slides_are_said():
 
 def test_the_number_of_frames_is_checked():
     huge = dicom_of(GRAY, 8, NumberOfFrames=2**31 - 1)
-    with pytest.raises(PictureError, match="^x: holds 2147483647 pictures, allowed is 1 to 65536"):
+    with pytest.raises(PictureError, match=r"^x: holds 2147483647 pictures, allowed is 1 to 65536"):
         opened_book(huge, "x")
-    with pytest.raises(PictureError, match="^x: holds -3 pictures"):
+    with pytest.raises(PictureError, match=r"^x: holds -3 pictures"):
         opened_book(dicom_of(GRAY, 8, NumberOfFrames=-3), "x")
     with opened_book(dicom_of(GRAY, 8, NumberOfFrames=1000, FrameTime="40"), "x") as book:
         np.testing.assert_array_equal(book.read(0).samples, GRAY)
-        with pytest.raises(PictureError, match="^x: frame 2: .*frame 2 ends behind the samples"):
+        with pytest.raises(PictureError, match=r"^x: frame 2: .*frame 2 ends behind the samples"):
             book.read(1)
 
 
@@ -199,7 +199,7 @@ def test_a_damaged_frame_is_named_and_the_others_open():
     data[place + 8] ^= 255
     with opened_book(bytes(data), "x") as book:
         np.testing.assert_array_equal(book.read(2).samples, GRAY)
-        with pytest.raises(PictureError, match="^x: page 2: is damaged"):
+        with pytest.raises(PictureError, match=r"^x: page 2: is damaged"):
             book.read(1)
 
 

@@ -532,7 +532,7 @@ EXAMPLES = {
     "SC_rgb_rle_32bit.dcm": "is DICOM of RGB with 32 bits in 32",
     "rtplan.dcm": "is a DICOM file without a picture, RT Plan Storage",
     "ExplVR_LitEndNoMeta.dcm": "is a DICOM file without a picture, RT Ion Plan Storage",
-    "MR_truncated.dcm": "is damaged or truncated: The number of bytes",
+    "MR_truncated.dcm": "is damaged or truncated: frame 1 ends behind",
     "image_dfl.dcm": "is a deflated DICOM file",
     "README.txt": "is not a picture file",
 }
