@@ -59,3 +59,13 @@ def compressed(frames, syntax="1.2.840.10008.1.2.4.90", bits=8, **more):
     stream = io.BytesIO()
     file.save_as(stream, enforce_file_format=True)
     return stream.getvalue()
+
+
+def slice_of(samples, position, orientation=(1, 0, 0, 0, 1, 0), uid="1.2.3", **more):
+    """A CT slice of 12 bits at a place along z, or of a whole position."""
+    if position is not None:
+        corner = position if isinstance(position, (list, tuple)) else [0, 0, position]
+        placed = {"ImagePositionPatient": corner, "ImageOrientationPatient": list(orientation)}
+        more = {**placed, **more}
+    usual = {"Modality": "CT", "SOPClassUID": "1.2.840.10008.5.1.4.1.1.2"}
+    return dicom_of(samples, 12, SeriesInstanceUID=uid, **{**usual, **more})

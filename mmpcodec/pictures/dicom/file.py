@@ -3,6 +3,8 @@
 import io
 import mmap
 import os
+import warnings
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -20,7 +22,7 @@ from mmpcodec.pictures.dicom import colours, frames
 from mmpcodec.pictures.dicom.facts import PER_FRAME, FrameFacts, items_of, value_of
 from mmpcodec.pictures.dicom.places import role_of
 from mmpcodec.pictures.left_out import leave_out
-from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line
+from mmpcodec.pictures.limits import check_size, chosen, damage_reported, damaged, library, one_line
 
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _GRAY = ("MONOCHROME1", "MONOCHROME2")
@@ -180,6 +182,24 @@ def _parsed(source: str | bytes, name: str) -> Any:
         title = one_line(str(getattr(kind, "name", kind)))
         raise PictureError(f"{name}: is a DICOM file without a picture, {title}")
     return file
+
+
+def header_of(path: str, keywords: Sequence[str]) -> Any:
+    """Return the data set of a file up to its samples, with these elements only.
+
+    Raises
+    ------
+    PictureError
+        If it is damaged, or deflated.
+    MissingExtra
+        If pydicom is not installed.
+    """
+    pydicom = library("pydicom", "DICOM", path, extra="dicom")
+    if _is_deflated(path, path):
+        raise PictureError(f"{path}: is a deflated DICOM file")
+    with damage_reported(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # reading the picture says it
+        return pydicom.dcmread(path, force=True, stop_before_pixels=True, specific_tags=[*keywords])
 
 
 def _is_deflated(source: str | bytes, name: str) -> bool:
