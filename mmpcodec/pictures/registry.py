@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mmpcodec.pictures.dicom.bare import is_bare_dicom
+from mmpcodec.pictures.bare_dicom import is_bare_dicom
 
 MAGIC_END = 512
 """Bytes of a file that tell its format, and no more."""
