@@ -126,6 +126,7 @@ def lacking(line):
         "hevc": "av",
         ".dcm": "pydicom",
         ".pdf": "pikepdf",
+        ".nii": "nibabel",
         ".zarr": "zarr",
         "mmp report": "jinja2",
         "--cluster cuda": "dask_cuda",

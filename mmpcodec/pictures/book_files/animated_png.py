@@ -34,14 +34,14 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
             found = [part for part in parts if part[0] not in (b"IDAT", b"IEND")]
             loops = min(pages.book.loops, _MOST_LOOPS)
             found.insert(1, (b"acTL", struct.pack(">II", len(pages), loops)))
-        told = pages.duration.limit_denominator(_MOST)
-        if told > _MOST:
-            told = Fraction(_MOST)
-        elif told.numerator > _MOST:
-            told = told.limit_denominator(max(1, int(_MOST / told)))
-        if told != pages.duration:
+        shown = pages.duration.limit_denominator(_MOST)
+        if shown > _MOST:
+            shown = Fraction(_MOST)
+        elif shown.numerator > _MOST:
+            shown = shown.limit_denominator(max(1, int(_MOST / shown)))
+        if shown != pages.duration:
             pages.lose("durations")
-        times = told.numerator, told.denominator
+        times = shown.numerator, shown.denominator
         control = struct.pack(">IIIIIHHBB", number, width, height, 0, 0, *times, _NOTHING, _NOTHING)
         found.append((b"fcTL", control))
         number += 1

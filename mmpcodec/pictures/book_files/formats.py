@@ -29,6 +29,8 @@ class BookFormat(NamedTuple):
         Whether all pictures have one size.
     folder : bool
         Whether it is a folder on this machine.
+    compressed : bool
+        Whether the file is packed by gzip.
     extra : str or None
         Optional dependency of this project that the format needs.
     """
@@ -40,6 +42,7 @@ class BookFormat(NamedTuple):
     alike: bool = True
     sized: bool = True
     folder: bool = False
+    compressed: bool = False
     extra: str | None = None
 
     @property
@@ -63,6 +66,8 @@ FORMATS = {
         BookFormat("PNG", "animated_png", (".png",), _FRAMES),
         BookFormat("WebP", "animated_webp", (".webp",), _FRAMES, alike=False),
         BookFormat("NPY", "npy_stack", (".npy",)),
+        BookFormat("NIfTI", "nifti", (".nii",), extra="nifti"),
+        BookFormat("NIfTI by gzip", "nifti", (".nii.gz",), compressed=True, extra="nifti"),
         BookFormat("zarr", "zarr_stack", (".zarr",), folder=True, extra="arrays"),
     )
 }
@@ -84,5 +89,5 @@ def book_format_of(path: str | os.PathLike[str]) -> str | None:
 
 
 def holding(role: Role, count: int) -> list[str]:
-    """Return the formats of which one file holds so many pictures of a role."""
+    """Return the formats of which one file holds ``count`` pictures of a role."""
     return [name for name, row in FORMATS.items() if count == 1 or role in row.roles]

@@ -26,11 +26,14 @@ class Options(NamedTuple):
         Of PNG, 0 to 9.
     threads : int or None
         Threads that compress PNG.
+    compressed : bool
+        Whether the file is packed by gzip, as the format asks for it.
     """
 
     quality: int | None = None
     png_level: int | None = None
     threads: int | None = None
+    compressed: bool = False
 
 
 def check_held(format: str, book: Book) -> None:
@@ -94,11 +97,12 @@ def write_book(
     pages = Pages(book, format, alike=row.alike, sized=row.sized, bytes=bytes)
     if format in registry.written():
         check_taken(pages.first, format)
+    options = (options or Options())._replace(compressed=row.compressed)
     if row.folder:
-        row.load().write(target, pages, options or Options())
+        row.load().write(target, pages, options)
         return pages.lost
     with _seekable(cast(BinaryIO, target)) as stream:
-        row.load().write(stream, pages, options or Options())
+        row.load().write(stream, pages, options)
     return pages.lost
 
 

@@ -27,7 +27,7 @@ KEYS = {
     "seconds",
     "backend",
 }
-WRITTEN = (*pictures.FORMATS, "pdf", "gif", "zarr")
+WRITTEN = (*pictures.FORMATS, "pdf", "gif", "nii", "nii.gz", "zarr")
 
 
 def test_default_is_png_beside_the_input(mmp, encoded, samples):

@@ -116,7 +116,12 @@ def test_existing_pages_are_kept_or_skipped(mmp, book):
 def test_a_format_of_one_picture_is_refused_with_the_next_step(mmp, book, arguments, files):
     result = mmp("decode", book, *arguments)
     assert result.exit_code == 1
-    for text in ("book.mmp: has 4 pages", "--page N", "-O DIR", ".tif, .pdf, .npy, .zarr"):
+    for text in (
+        "book.mmp: has 4 pages",
+        "--page N",
+        "-O DIR",
+        ".tif, .pdf, .npy, .nii, .nii.gz, .zarr",
+    ):
         assert text in result.stderr
     assert files() == ["book.mmp"]
 
@@ -147,10 +152,9 @@ def test_pages_of_a_file_of_one(mmp, encoded, samples):
     assert mmp("decode", encoded, "-o", "c.png", "--pages", "1-2").exit_code == 1
 
 
-@pytest.mark.parametrize("name", ["a.pdf", "a.gif", "a.zarr", "a.npy"])
+@pytest.mark.parametrize("name", ["a.pdf", "a.gif", "a.nii.gz", "a.zarr", "a.npy"])
 def test_a_file_of_one_picture_goes_into_any_format(mmp, encoded, name):
-    if name == "a.pdf":
-        pytest.importorskip("pikepdf")
+    pytest.importorskip({"a.pdf": "pikepdf", "a.nii.gz": "nibabel"}.get(name, "numpy"))
     assert mmp("decode", encoded, "-o", name).exit_code == 0
     assert Path(name).exists()
 

@@ -14,7 +14,7 @@ from support.books import book, noisy
 from mmpcodec import pictures as formats
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.format.collection import Role
-from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.book_files import multipage_tiff, pdf
 from mmpcodec.pictures.book_files.writing import Options, write_book
@@ -284,6 +284,70 @@ def test_an_npy_stack_has_all_samples(shape, depth):
     found = np.load(io.BytesIO(data), allow_pickle=False)
     assert found.dtype == (bool if depth == 1 else pictures[0].samples.dtype)
     np.testing.assert_array_equal(found, np.stack([one.samples for one in pictures]))
+
+
+@pytest.mark.parametrize("format", ["nii", "nii.gz"])
+def test_a_volume_of_nifti_has_values_and_spacing(tmp_path, format):
+    nibabel = pytest.importorskip("nibabel")
+    measured = Calibration(0.5, -1024.0, window=(-100.0, 300.0)).text()
+    resolution = Resolution(Fraction(2000), Fraction(1000), "metre")
+    pictures = [
+        noisy((7, 9), 16, seed, resolution=resolution, text=(measured,)) for seed in range(4)
+    ]
+    slices = book(pictures, Role.SLICE, [(place * 1_250_000,) for place in range(4)])
+    data, lost = written(slices, format)
+    assert lost == {}
+    path = tmp_path / f"a.{format}"
+    path.write_bytes(data)
+    image = nibabel.load(path)
+    stack = np.stack([one.samples for one in pictures])
+    assert image.shape == (9, 7, 4)
+    np.testing.assert_array_equal(np.asarray(image.dataobj.get_unscaled()), stack.T)
+    np.testing.assert_array_equal(image.get_fdata(), stack.T * 0.5 - 1024)
+    assert image.header.get_zooms() == (0.5, 1.0, 1.25)
+    assert image.header.get_xyzt_units()[0] == "mm"
+    assert (image.header["cal_min"], image.header["cal_max"]) == (-100, 300)
+
+
+def test_colours_and_frames_of_nifti(tmp_path):
+    nibabel = pytest.importorskip("nibabel")
+    pictures, found = frames((5, 6, 3), 8, [(1, 4)] * 2)
+    path = tmp_path / "a.nii"
+    path.write_bytes(written(found, "nii")[0])
+    image = nibabel.load(path)
+    assert (image.shape, image.header.get_zooms()[3]) == ((6, 5, 1, 2), 0.25)
+    voxels = np.asarray(image.dataobj)
+    for plane, channel in enumerate("RGB"):
+        np.testing.assert_array_equal(
+            voxels[channel][:, :, 0, 1], pictures[1].samples[..., plane].T
+        )
+
+
+@pytest.mark.parametrize(("shape", "depth"), [((4, 4, 3), 9), ((4, 4, 2), 8)])
+def test_forms_that_nifti_lacks_are_refused(shape, depth):
+    pytest.importorskip("nibabel")
+    with pytest.raises(PictureError, match="a nii file holds gray of 1 to 16 bits"):
+        written(book([noisy(shape, depth)] * 2), "nii")
+
+
+def test_what_nifti_loses_is_said():
+    pytest.importorskip("nibabel")
+    first = Calibration(0.1, 0.0, "HU", padding=(0, 0)).text()
+    second = Calibration(2.0, 0.0).text()
+    pictures = [
+        noisy((4, 4), 12, text=(first,)),
+        noisy((4, 4), 12, text=(second, ("Title", "x"))),
+    ]
+    found = book(pictures, Role.SLICE, [(0,), (-1,)])
+    assert written(found, "nii")[1] == {
+        "depth": [0, 1],
+        "digits of the calibration": [0],
+        "unit": [0],
+        "padding": [0],
+        "positions": [0, 1],
+        "text": [1],
+        "calibration": [1],
+    }
 
 
 @pytest.mark.parametrize("planes", [1, 3])
