@@ -94,7 +94,8 @@ def encode_levels(
 
     Levels of a picture with loss have its lambda, or a larger one, up to ``MOST_TIMES`` of it, so
     that they take at most ``MOST_SHARE`` of its bytes. Levels of a lossless picture have the lambda
-    of the default quality; those of measurements are lossless, too. With a maximal error, levels
+    of the default quality; those of measurements are lossless, too, and those of pictures of one
+    bit, whose means are few and far apart. With a maximal error, levels
     have the same one. They have no importance of pixels.
 
     Parameters
@@ -130,7 +131,10 @@ def encode_levels(
     source = read, shape, header.depth, shown_metadata(header.metadata)
     readers = [ReducedReader(*source, factor) for factor in factors]
     lossless = not lam and not params.max_error
-    own = _params(params, lam, lossless, measured or header.metadata.calibration is not None)
+    if header.depth == 1:
+        own = EncodeParams.from_options(0, preset="lossless", effort=params.effort)
+    else:
+        own = _params(params, lam, lossless, measured or header.metadata.calibration is not None)
     files = _files(readers, own, run)
     most, first = MOST_SHARE * header.file_bytes, own.lam
     times = 1
