@@ -52,6 +52,10 @@ LEFT_OUT: dict[str, LeftOut] = {
     "further directories": LeftOut(
         "has further directories, such as overviews and masks, which are not read", ("TIFF",)
     ),
+    "missing pages": LeftOut(
+        "is damaged behind one of its pages or frames, so further ones may be missing",
+        ("TIFF", "GIF"),
+    ),
     "functional groups": LeftOut(
         "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
     ),
@@ -79,6 +83,9 @@ LEFT_OUT: dict[str, LeftOut] = {
     "damaged text": LeftOut("has a damaged text, which is left out", ("PNG", "TIFF")),
     "damaged resolution": LeftOut(
         "has a damaged resolution, which is left out", ("PNG", "TIFF", "JPEG 2000")
+    ),
+    "still picture": LeftOut(
+        "has a picture for viewers without animations, which is no frame and is not read", ("PNG",)
     ),
     "damaged chunk": LeftOut(
         "has a damaged chunk that no sample needs, which is left out", ("PNG",)
