@@ -6,7 +6,7 @@ from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.format.collection import FACTS, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, contents_of, picture_of
+from mmpcodec.opening.contents import contents_of, picture_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book, named
 from mmpcodec.pictures.parts import bytes_of
@@ -81,6 +81,6 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
 
     def read_page(number: int) -> Picture:
         place = named(name, role, number, len(pages))
-        return read(PictureBytes(data, contents, pages[number]), place, limits)
+        return read(data, place, limits, number + 1)
 
     return Book(name, len(pages), read_page, role, facts, contents.loops, close=close)
