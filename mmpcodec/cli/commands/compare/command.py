@@ -130,5 +130,5 @@ def compare_folders(
     done: list[Compared | ComparedBook] = []
     code = run.run(pairs, work, printer, at_once=at_once, place=place, seen=done.append)
     if done:
-        printer.show(Means.of([page for each in done for page in pages_of(each)]))
+        printer.show(Means.of([page.quality for each in done for page in pages_of(each)]))
     return code

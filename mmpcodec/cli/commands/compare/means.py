@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmpcodec.cli.printing import counted
 
 if TYPE_CHECKING:
-    from mmpcodec.cli.commands.compare.measuring import Compared
+    from mmpcodec.bench.metrics import Quality
 
 
 class Means(NamedTuple):
@@ -23,14 +23,13 @@ class Means(NamedTuple):
     measured: dict[str, int]
 
     @classmethod
-    def of(cls, found: "Sequence[Compared]") -> "Means":
+    def of(cls, qualities: "Sequence[Quality]") -> "Means":
         """Return the means of at least one pair; they do not depend on the order of the pairs."""
-        qualities = [each.quality for each in found]
         means: dict[str, float | None] = {}
         measured = {}
         for key in qualities[0].values:
             means[key], measured[key] = _mean([each.values[key] for each in qualities])
-        return cls(len(found), means, max(each.max_error for each in qualities), measured)
+        return cls(len(qualities), means, max(each.max_error for each in qualities), measured)
 
     def as_dict(self) -> dict[str, Any]:
         return {

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmpcodec.cli import output
 from mmpcodec.cli.commands.compare.means import Means
 from mmpcodec.cli.encoding.sources import at_depth
-from mmpcodec.cli.inputs.books import opened_input, read_page
+from mmpcodec.cli.inputs.opening import opened_input, read_page
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted, error_text
 from mmpcodec.cli.work import JobProgress
@@ -117,7 +117,7 @@ class ComparedBook(NamedTuple):
     @property
     def mean(self) -> "Means":
         """Means of the pages."""
-        return Means.of(self.pages)
+        return Means.of([page.quality for page in self.pages])
 
     def as_dict(self) -> dict[str, Any]:
         facts = [page.as_dict() for page in self.pages]
