@@ -17,9 +17,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.books import write_book
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.format.collection import Role
 from mmpcodec.web import parts
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +76,9 @@ def prepare(folder, *, whole):
     (folder / "damaged.mmp").write_bytes(
         tiled[:last] + bytes([tiled[last] ^ 1]) + tiled[last + 1 :]
     )
+    write_book(folder / "book.mmp", [small, 255 - small])
+    slices, places = [16 * small.astype(np.uint16)] * 3, [(k * 10**6,) for k in range(3)]
+    write_book(folder / "chest.mmp", slices, Role.SLICE, places, depth=12)
     (folder / "items.csv").write_text("name,profit,weight\nphoto,7,6\nscan,5,5\nmap,5,5\n")
     names = ("boat", "brick", "camera", "page", "terminal")
     (folder / "ratings.csv").write_text("".join(f"{name}.mmp,1\n" for name in names))
