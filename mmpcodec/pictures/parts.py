@@ -192,10 +192,8 @@ def create(
     """
     if kind not in KINDS:
         raise ParameterError(f"kind = {kind!r}: must be one of {', '.join(KINDS)}")
-    shape = area.height, area.width, header.planes
-    return KINDS[kind].create(
-        path, shape[: 2 + (header.planes > 1)], header.depth, metadata, header.tile_size
-    )
+    shape = header.shape_of(area)
+    return KINDS[kind].create(path, shape, header.depth, metadata, header.tile_size)
 
 
 def blocks_to_copy(header: Header, area: Area, side: int) -> Iterator[Area]:
