@@ -1,6 +1,7 @@
 """Find the inputs, pair them with outputs, and check all outputs before any work starts."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -10,6 +11,32 @@ from mmpcodec.cli.inputs.folders import ELSEWHERE, OWN, InputKind, Reason
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr
+
+
+class PageOf(NamedTuple):
+    """A picture of a book that is an input of its own.
+
+    Parameters
+    ----------
+    number, most : int
+        Its number, from 1, and the largest one of the book.
+    role : str
+        What it is: "page", "frame" or "slice".
+    """
+
+    number: int
+    most: int
+    role: str
+
+    @property
+    def label(self) -> str:
+        """What follows the name of the book in messages."""
+        return f": {self.role} {self.number}"
+
+    @property
+    def mark(self) -> str:
+        """What follows the name of the book in that of an output: "-007" of some hundred pages."""
+        return f"-{self.number:0{len(str(self.most))}}"
 
 
 class Job(NamedTuple):
@@ -34,6 +61,10 @@ class Job(NamedTuple):
         Second input of the job.
     left_out : Reason or None
         Why something in a folder is no input of the command; nothing else is done with it.
+    page : PageOf or None
+        The only picture of a book that is the input.
+    parts : tuple of str
+        Files that are one book together, of which the source is the first; empty for one file.
     """
 
     source: str
@@ -46,11 +77,26 @@ class Job(NamedTuple):
     stored: stores.Stored | None = None
     partner: str | None = None
     left_out: Reason | None = None
+    page: PageOf | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Name of the input in messages."""
-        return output.shown(self.source, "stdin")
+        """Name of the input in messages; a book of several files has that of its output."""
+        if self.parts and self.target:
+            return output.shown(self.target, "stdout")
+        label = self.page.label if self.page else ""
+        return output.shown(self.source, "stdin") + label
+
+    @property
+    def input(self) -> str:
+        """Name of the input in JSON: that of its file, and of the page."""
+        return self.source + (self.page.label if self.page else "")
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All files of the input."""
+        return self.parts or (self.source,)
 
     @property
     def to_do(self) -> bool:
@@ -63,12 +109,15 @@ class Job(NamedTuple):
         return self.skipped is None and self.left_out is None
 
 
+_DIGITS = re.compile(r"(\D*)(\d{1,18}|$)")
 APPEND = "--append-suffix"
 """Option that appends the suffix of outputs to the names of inputs."""
 Outputs = Mapping[str, stores.Stored]
 """What lies at each URL of a folder."""
 Resumed = Callable[[Sequence[Job], Outputs | None], list[Job]]
 """Leaves out jobs that an earlier run has done."""
+Regrouped = Callable[[Sequence[Job]], list[Job]]
+"""Makes the jobs of a command from those of the files that are its inputs."""
 
 
 class Existing(Enum):
@@ -99,7 +148,7 @@ class Existing(Enum):
         return options[given[0]][1] if given else cls.REFUSE
 
 
-def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
+def inputs_of(given: Sequence[str], kind: InputKind, *, natural: bool = False) -> list[Job]:
     """Return a job without output for each file, and for the files in and below each folder.
 
     Links to files are followed. Links to folders are not: one that leads into the folder is
@@ -112,6 +161,8 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
         Files and folders, paths or URLs; a file may be of any kind.
     kind : InputKind
         What is looked for in folders.
+    natural : bool
+        Whether the files of a folder are sorted as people count: page2 before page10.
     """
     jobs: list[Job] = []
     for name in map(stores.without_file, given):
@@ -119,12 +170,24 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
             base = name.rstrip("/").rpartition("/")[2]
             jobs.append(Job(name, below=base))
         elif stores.is_url(name):
-            jobs += _at_url(name, kind)
+            found = _at_url(name, kind)
+            jobs += sorted(found, key=_natural) if natural else found
         elif name != STANDARD and os.path.isdir(name):
-            jobs += _in_folder(name, kind)
+            found = _in_folder(name, kind)
+            jobs += sorted(found, key=_natural) if natural else found
         else:
             jobs.append(Job(name, below=os.path.basename(name)))
     return jobs
+
+
+def _natural(job: Job) -> list[tuple[str, int, str]]:
+    """Return by what a file is sorted: each folder and name by its texts and numbers in turn."""
+    found = []
+    for name in re.split(r"[/\\]", job.below):
+        for text, digits in _DIGITS.findall(name):
+            found.append((text.lower(), int(digits or -1), text + digits))
+        found.append(("", -1, ""))
+    return found
 
 
 def inputs_together(given: Sequence[str], kind: InputKind) -> tuple[list[Job], list[Job]]:
@@ -226,16 +289,17 @@ def plan(
     existing: Existing,
     keep_extension: bool = False,
     resumed: Resumed | None = None,
+    natural: bool = False,
+    regrouped: Regrouped = list,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
     The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
     ``resumed(jobs, there)`` leaves out jobs that an earlier run has done; ``there`` is the result
-    of ``outputs_at``.
+    of ``outputs_at``. ``regrouped(jobs)`` gets the jobs of the files that were found.
     """
-    jobs = assign(
-        inputs_of(given, kind), suffix, out=out, folder=folder, keep_extension=keep_extension
-    )
+    jobs = regrouped(inputs_of(given, kind, natural=natural))
+    jobs = assign(jobs, suffix, out=out, folder=folder, keep_extension=keep_extension)
     there = outputs_at(folder)
     return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)
 
@@ -434,7 +498,7 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 def _places_of_inputs(jobs: Sequence[Job]) -> set[str]:
     used = (job for job in jobs if job.left_out is None)
-    names = (name for job in used for name in (job.source, job.partner))
+    names = (name for job in used for name in (*job.sources, job.partner))
     return {_place(name) for name in names if name not in (None, STANDARD)}
 
 
@@ -491,10 +555,11 @@ def _before(time: int | None, job: Job) -> bool:
     if job.source == STANDARD:
         raise ParameterError("--update: stdin has no time of modification")
     try:
-        of_source = (job.stored or stores.state_of(job.source)).modified
+        found = [job.stored] if job.stored else map(stores.state_of, job.sources)
+        times = [one.modified for one in found]
     except FileError:
         return True  # reading the input raises the error
-    return time is None or of_source is None or time < of_source
+    return time is None or any(one is None or time < one for one in times)
 
 
 def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> str:
@@ -508,7 +573,8 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         )
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
-    return (path if keep_extension else os.path.splitext(path)[0]) + suffix
+    mark = job.page.mark if job.page else ""
+    return (path if keep_extension else os.path.splitext(path)[0]) + mark + suffix
 
 
 def _plain(name: str | None) -> str | None:
