@@ -13,32 +13,6 @@ from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD, check_folder, is_zarr
 
 
-class PageOf(NamedTuple):
-    """A picture of a book that is an input of its own.
-
-    Parameters
-    ----------
-    number, most : int
-        Its number, from 1, and the largest one of the book.
-    role : str
-        What it is: "page", "frame" or "slice".
-    """
-
-    number: int
-    most: int
-    role: str
-
-    @property
-    def label(self) -> str:
-        """What follows the name of the book in messages."""
-        return f": {self.role} {self.number}"
-
-    @property
-    def mark(self) -> str:
-        """What follows the name of the book in that of an output: "-007" of some hundred pages."""
-        return f"-{self.number:0{len(str(self.most))}}"
-
-
 class Job(NamedTuple):
     """One input, and its output or None: paths, URLs, or ``-`` for standard input and output.
 
@@ -61,8 +35,8 @@ class Job(NamedTuple):
         Second input of the job.
     left_out : Reason or None
         Why something in a folder is no input of the command; nothing else is done with it.
-    page : PageOf or None
-        The only picture of a book that is the input.
+    page : int or None
+        Number of the picture of the input, from 1, that the job is about; None for all.
     parts : tuple of str
         Files that are one book together, of which the source is the first; empty for one file.
     """
@@ -77,7 +51,7 @@ class Job(NamedTuple):
     stored: stores.Stored | None = None
     partner: str | None = None
     left_out: Reason | None = None
-    page: PageOf | None = None
+    page: int | None = None
     parts: tuple[str, ...] = ()
 
     @property
@@ -85,13 +59,8 @@ class Job(NamedTuple):
         """Name of the input in messages; a book of several files has that of its output."""
         if self.parts and self.target:
             return output.shown(self.target, "stdout")
-        label = self.page.label if self.page else ""
-        return output.shown(self.source, "stdin") + label
-
-    @property
-    def input(self) -> str:
-        """Name of the input in JSON: that of its file, and of the page."""
-        return self.source + (self.page.label if self.page else "")
+        name = output.shown(self.source, "stdin")
+        return name if self.page is None else f"{name}: page {self.page}"
 
     @property
     def sources(self) -> tuple[str, ...]:
@@ -116,8 +85,6 @@ Outputs = Mapping[str, stores.Stored]
 """What lies at each URL of a folder."""
 Resumed = Callable[[Sequence[Job], Outputs | None], list[Job]]
 """Leaves out jobs that an earlier run has done."""
-Regrouped = Callable[[Sequence[Job]], list[Job]]
-"""Makes the jobs of a command from those of the files that are its inputs."""
 
 
 class Existing(Enum):
@@ -290,16 +257,23 @@ def plan(
     keep_extension: bool = False,
     resumed: Resumed | None = None,
     natural: bool = False,
-    regrouped: Regrouped = list,
+    parted: Callable[[list[Job]], list[Job]] | None = None,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
     The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
     ``resumed(jobs, there)`` leaves out jobs that an earlier run has done; ``there`` is the result
-    of ``outputs_at``. ``regrouped(jobs)`` gets the jobs of the files that were found.
+    of ``outputs_at``. ``parted(jobs)`` may make several jobs of one, or one of several, before
+    they get outputs.
     """
-    jobs = regrouped(inputs_of(given, kind, natural=natural))
-    jobs = assign(jobs, suffix, out=out, folder=folder, keep_extension=keep_extension)
+    found = inputs_of(given, kind, natural=natural)
+    jobs = assign(
+        parted(found) if parted else found,
+        suffix,
+        out=out,
+        folder=folder,
+        keep_extension=keep_extension,
+    )
     there = outputs_at(folder)
     return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)
 
@@ -573,8 +547,9 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         )
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
-    mark = job.page.mark if job.page else ""
-    return (path if keep_extension else os.path.splitext(path)[0]) + mark + suffix
+    if job.page is not None and folder is None:  # the name below a folder has the number
+        path = os.path.join(os.path.dirname(job.source), os.path.basename(job.below))
+    return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 
 def _plain(name: str | None) -> str | None:

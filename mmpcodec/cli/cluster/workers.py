@@ -298,7 +298,7 @@ def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutc
     else:
         renamed: Any = found
         given = job.given
-        found = renamed._replace(input=given.input, output=given.target)
+        found = renamed._replace(input=given.source, output=given.target)
         if given.partner is not None:
             found = found._replace(partner=given.partner)
     keys = tuple(left_out.of(job.own.name, job.own.partner))

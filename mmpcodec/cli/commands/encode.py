@@ -197,7 +197,7 @@ class EncodeFiles:
         threads = self.setting.threads or max(processors() // self.pages_at_once, 1)
         work = replace(self, setting=self.setting._replace(threads=threads))
         alone = partial(work.alone, note=progress.note)
-        coder = PageCoder(job, work.setting, PageRemarks(book), check, alone)
+        coder = PageCoder(job, book, work.setting, PageRemarks(book), check, alone)
         how: dict[str, Any] = {"at_once": self.pages_at_once, "together": self.pages_together}
         parameters = f"{self.parameters} {self.setting.backend} {self.verify}"
         written, rows = encode_pages(job, book, coder, progress, parameters, **how)
@@ -313,7 +313,7 @@ def encode(
             keep_extension=append_suffix,
             resumed=place.resumed,
             natural=together,
-            regrouped=books.jobs,
+            parted=books.jobs,
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from mmpcodec.cli.inputs.pages import numbers_of, ranges_of
-from mmpcodec.cli.jobs import Job, PageOf
+from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import FileError, MmpError, ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
@@ -15,6 +15,9 @@ from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures.books.book import Book
+
+LEAST_DIGITS = 3
+"""Digits of the number of a page in the name of its file, unless the book needs more."""
 
 
 class BookOptions(NamedTuple):
@@ -130,7 +133,6 @@ class BookOptions(NamedTuple):
         try:
             with self.opened(job) as book:
                 numbers = [book.number_of(number) for number in range(book.count)]
-                most, role = max(numbers), book.role.name.lower()
         except PictureError as error:
             return [job._replace(fault=str(error))]
         except MmpError as error:
@@ -138,7 +140,12 @@ class BookOptions(NamedTuple):
             return [job._replace(fault=fault)]
         if len(numbers) == 1 and self.pages is None:
             return [job]
-        return [job._replace(page=PageOf(number, most, role)) for number in numbers]
+        width = max(LEAST_DIGITS, len(str(max(numbers))))
+        stem, suffix = os.path.splitext(job.below)
+        return [
+            job._replace(page=number, below=f"{stem}-{number:0{width}}{suffix}")
+            for number in numbers
+        ]
 
 
 def _together(jobs: Sequence[Job]) -> list[Job]:

@@ -46,6 +46,7 @@ class PageCoder:
     Parameters
     ----------
     job : Job
+    book : Book
     setting : Setting
     remarks : PageRemarks
         Gets what is said of the pages.
@@ -56,6 +57,7 @@ class PageCoder:
     """
 
     job: Job
+    book: Book
     setting: Setting
     remarks: PageRemarks
     check: Callable[[Any, Progress], None] | None
@@ -89,7 +91,7 @@ class PageCoder:
         if remark := few_levels(encoding.header, encoding.max_error):
             self.remarks.add(page.number, remark)
         row = Encoded.of(self.job, encoding, 0, self.check is not None, self.setting)
-        return CodedPage(encoding.data, row._replace(input=page.name))
+        return CodedPage(encoding.data, row._replace(page=self.book.number_of(page.number)))
 
 
 @contextlib.contextmanager

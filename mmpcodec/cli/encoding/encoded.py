@@ -29,6 +29,7 @@ class Encoded(NamedTuple):
     """
 
     input: str
+    page: int | None
     output: str
     width: int
     height: int
@@ -72,7 +73,8 @@ class Encoded(NamedTuple):
         params = setting.params.without_loss() if spared else setting.params
         named = setting.backend_for(params, header.depth)
         return cls(
-            input=job.input,
+            input=job.source,
+            page=job.page,
             output=job.target,
             width=header.width,
             height=header.height,
@@ -114,6 +116,8 @@ class Encoded(NamedTuple):
         ]
         facts = self._asdict()
         del facts["error_text"], facts["named"]
+        if self.page is None:
+            del facts["page"]
         return {**facts, "psnr": finite(self.psnr), "passes": passes}
 
     def loss_text(self) -> str:
@@ -128,12 +132,14 @@ class Encoded(NamedTuple):
         return f"{text}, largest error {self.error_text}"
 
     def text(self, verbose: bool) -> str:
-        name = output.shown_pair(self.input, self.output)
+        name = output.shown(self.input, "stdin")
+        name += "" if self.page is None else f": page {self.page}"
+        name += f" -> {output.shown(self.output, 'stdout')}"
         return self.named_text(name, f"{self.input_bytes} -> {self.output_bytes}", verbose)
 
-    def page_text(self) -> str:
-        """Return what is said of a page of a book, besides its name."""
-        return self.named_text(f"  {self.input}", str(self.output_bytes), verbose=True)
+    def page_text(self, role: str) -> str:
+        """Return what is said of a page of a book."""
+        return self.named_text(f"  {role} {self.page}", str(self.output_bytes), verbose=True)
 
     def named_text(self, name: str, size: str, verbose: bool) -> str:
         """Return what is said of a picture of this name, whose file has this size."""
@@ -169,7 +175,7 @@ def _counts_text(counts: Mapping[str, float]) -> str:
 class EncodedBook(NamedTuple):
     """The result of encoding a book.
 
-    ``pictures`` has a row for each page that this run has encoded, ``resumed`` is the number of
+    ``pages`` has a row for each page that this run has encoded, ``resumed`` is the number of
     those before, which an earlier run had written; ``pixels`` are those of all.
     """
 
@@ -177,7 +183,7 @@ class EncodedBook(NamedTuple):
     output: str
     sources: tuple[str, ...]
     role: str
-    pages: int
+    pictures: int
     resumed: int
     pixels: int
     sizes: tuple[tuple[int, int], ...]
@@ -187,7 +193,7 @@ class EncodedBook(NamedTuple):
     seconds: float
     backend: str
     verified: bool
-    pictures: tuple[Encoded, ...]
+    pages: tuple[Encoded, ...]
 
     @classmethod
     def of(
@@ -209,7 +215,7 @@ class EncodedBook(NamedTuple):
             output=job.target,
             sources=job.sources,
             role=book.role.name.lower(),
-            pages=len(pages),
+            pictures=len(pages),
             resumed=len(pages) - len(rows),
             pixels=sum(page.width * page.height for page in pages),
             sizes=tuple(sizes),
@@ -219,32 +225,37 @@ class EncodedBook(NamedTuple):
             seconds=seconds,
             backend=", ".join(sorted({row.backend for row in rows})),
             verified=verified,
-            pictures=tuple(rows),
+            pages=tuple(rows),
         )
+
+    @property
+    def said_of(self) -> str:
+        """Name of the book in remarks."""
+        return self.output if len(self.sources) > 1 else self.input
 
     def as_dict(self) -> dict[str, Any]:
         rows = []
-        for row in self.pictures:
+        for row in self.pages:
             facts = row.as_dict()
-            del facts["output"], facts["input_bytes"]
+            del facts["input"], facts["output"], facts["input_bytes"]
             rows.append(facts)
         facts = self._asdict() | {
             "sources": list(self.sources),
             "sizes": [list(size) for size in self.sizes],
             "bits_per_pixel": 8 * self.output_bytes / self.pixels,
-            "pictures": rows,
+            "pages": rows,
         }
         del facts["kinds"]
         return facts
 
     def _loss_text(self) -> str:
         """Return the loss of the pages in words."""
-        found = sorted(row.psnr for row in self.pictures if math.isfinite(row.psnr))
-        spared = [row for row in self.pictures if row.spared]
+        found = sorted(row.psnr for row in self.pages if math.isfinite(row.psnr))
+        spared = [row for row in self.pages if row.spared]
         if not found:
-            return self.pictures[0].loss_text() if spared else "lossless"
+            return self.pages[0].loss_text() if spared else "lossless"
         text = f"PSNR {found[0]:.2f} to {found[-1]:.2f} dB"
-        lossless = len(self.pictures) - len(found)
+        lossless = len(self.pages) - len(found)
         return f"{text}, {lossless} lossless" if lossless else text
 
     def text(self, verbose: bool) -> str:
@@ -256,7 +267,7 @@ class EncodedBook(NamedTuple):
         name += f" and {len(self.sources) - 1} more" if len(self.sources) > 1 else ""
         line = (
             f"{name} -> {output.shown(self.output, 'stdout')}: "
-            f"{counted(self.pages, self.role)}, {sizes}, {kind}"
+            f"{counted(self.pictures, self.role)}, {sizes}, {kind}"
             f"{self.input_bytes} -> {self.output_bytes} bytes, "
             f"{8 * self.output_bytes / self.pixels:.3f} bpp, {self._loss_text()}, "
             f"{self.seconds:.2f} s"
@@ -264,5 +275,5 @@ class EncodedBook(NamedTuple):
         line += f", backend {self.backend}" if self.backend else ""
         line += f", {self.resumed} by an earlier run" if self.resumed else ""
         line += ", verified" if self.verified else ""
-        pages = [row.page_text() for row in self.pictures] if verbose else []
+        pages = [row.page_text(self.role) for row in self.pages] if verbose else []
         return "\n".join([line, *pages])

@@ -43,7 +43,17 @@ def picture_of(
     PictureError
         If the picture is not readable, or a sample is beyond the depth.
     """
-    picture = output.read_picture(file, limits, page)
+    return at_depth(output.read_picture(file, limits, page), depth, name)
+
+
+def at_depth(picture: "Picture", depth: int | None, name: str) -> "Picture":
+    """Return a picture with ``depth`` bits per sample, if that is given.
+
+    Raises
+    ------
+    PictureError
+        If a sample is beyond the depth.
+    """
     if depth is None:
         return picture
     try:
@@ -180,6 +190,9 @@ class Setting(NamedTuple):
 
     def input_of(self, job: Job) -> "InputPicture | InputBook":
         """Read the picture of a job; open the book if it has several."""
+        from mmpcodec.pictures.left_out import gathered
+        from mmpcodec.pictures.limits import say
+
         named = self.page is not None and not job.parts
         if named or (stores.is_zarr(job.source) and not job.parts):
             return self.read(job)
@@ -197,8 +210,11 @@ class Setting(NamedTuple):
             number = 0
             if job.page is not None:
                 numbers = [book.number_of(each) for each in range(book.count)]
-                number = numbers.index(job.page.number)
-            picture, measured = book.read(number), book.measured_at(number)
+                number = numbers.index(job.page)
+            with gathered() as said:
+                picture, measured = book.read(number), book.measured_at(number)
+        for text, keys in said:
+            say(job.name, text, keys)
         return self.prepared(job, picture, size, measured=measured)
 
     def is_book(self, job: Job) -> bool:

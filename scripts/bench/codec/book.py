@@ -84,7 +84,7 @@ def main() -> None:
         started = time.monotonic()
         facts = json.loads(run(book, whole, options, None))
         seconds = parsed.kill_after or (time.monotonic() - started) / 2
-        print(f"{facts['pages']} pages, {facts['input_bytes']} -> {facts['output_bytes']} bytes")
+        print(f"{facts['pictures']} pages, {facts['input_bytes']} -> {facts['output_bytes']} bytes")
         run(book, again, options, seconds)
         resumed = json.loads(run(book, again, options, None))["resumed"]
         equal = whole.read_bytes() == again.read_bytes()

@@ -82,19 +82,19 @@ def test_each_page_is_as_it_is_alone_with_any_number_of_threads(mmp, book, jobs)
 def test_json_has_a_row_for_each_page(mmp, book):
     result = mmp("encode", book, "-l", 9, "--preset", "plain", "--json", "--verify")
     facts = json.loads(result.stdout)
-    assert (facts["input"], facts["output"], facts["pages"]) == (book, "book.mmp", 5)
+    assert (facts["input"], facts["output"], facts["pictures"]) == (book, "book.mmp", 5)
     assert (facts["role"], facts["resumed"], facts["verified"]) == ("page", 0, True)
     assert facts["output_bytes"] == os.path.getsize("book.mmp")
     assert facts["input_bytes"] == os.path.getsize(book)
     assert facts["sizes"] == [[40, 24]]
-    rows = facts["pictures"]
-    assert [row["input"] for row in rows] == [f"book.tif: page {n}" for n in range(1, 6)]
+    rows = facts["pages"]
+    assert [row["page"] for row in rows] == [1, 2, 3, 4, 5]
     assert all(row["lam"] == 9 and row["psnr"] > 30 and row["verified"] for row in rows)
 
 
 def test_verbose_tells_each_page(mmp, book):
     lines = mmp("encode", book, "--lossless", "--preset", "plain", "-v").stdout.splitlines()
-    assert lines[1].startswith("  book.tif: page 1: 40x24, ")
+    assert lines[1].startswith("  page 1: 40x24, ")
     assert len(lines) == 11
 
 
@@ -218,24 +218,24 @@ def test_split(mmp, files):
     pictures.write(pages_of(1)[0], "one.png")
     result = mmp("encode", "book.tif", "one.png", "--split", "--lossless", "--preset", "plain")
     assert result.exit_code == 0
-    assert result.stdout.startswith("book.tif: page 1 -> book-01.mmp: 40x24, ")
+    assert result.stdout.startswith("book.tif: page 1 -> book-001.mmp: 40x24, ")
     assert files() == [
-        *(f"book-{n:02}.mmp" for n in range(1, 12)),
+        *(f"book-{n:03}.mmp" for n in range(1, 12)),
         *("book.tif", "one.mmp", "one.png"),
     ]
     for number, page in enumerate(pages_of(11), 1):
-        np.testing.assert_array_equal(mmpcodec.imread(f"book-{number:02}.mmp"), page)
+        np.testing.assert_array_equal(mmpcodec.imread(f"book-{number:03}.mmp"), page)
 
 
 def test_split_keeps_the_numbers_of_chosen_pages(mmp, book, files):
     result = mmp("encode", book, "--split", "--pages", "2,4-", "-O", "o", "--json")
     assert result.exit_code == 0
-    assert sorted(os.listdir("o")) == ["book-2.mmp", "book-4.mmp", "book-5.mmp"]
+    assert sorted(os.listdir("o")) == ["book-002.mmp", "book-004.mmp", "book-005.mmp"]
     rows = [json.loads(line) for line in result.stdout.splitlines()]
-    assert [row["input"] for row in rows] == [f"book.tif: page {n}" for n in (2, 4, 5)]
+    assert [(row["input"], row["page"]) for row in rows] == [(book, n) for n in (2, 4, 5)]
     again = mmp("encode", book, "--split", "-O", "o", "--skip-existing")
     assert again.exit_code == 0
-    assert "book.tif: page 2: skipped, o/book-2.mmp exists" in again.stderr
+    assert "book.tif: page 2: skipped, o/book-002.mmp exists" in again.stderr
     assert len(os.listdir("o")) == 5
 
 
@@ -244,7 +244,7 @@ def test_split_names_a_damaged_page(mmp, files):
     result = mmp("encode", "bad.mmp", "--split", "-O", "o", "--preset", "plain")
     assert result.exit_code == 3
     assert "mmp: bad.mmp: page 3: " in result.stderr
-    assert sorted(os.listdir("o")) == [f"bad-{n}.mmp" for n in (1, 2, 4, 5)]
+    assert sorted(os.listdir("o")) == [f"bad-00{n}.mmp" for n in (1, 2, 4, 5)]
 
 
 def test_together_in_the_order_of_the_command_line(mmp, book):
@@ -375,7 +375,7 @@ def test_measurements_are_lossless_and_others_are_not(mmp):
 
 def test_a_target_holds_for_each_page(mmp, book):
     result = mmp("encode", book, "--target-psnr", 40, "--effort", 1, "--json")
-    rows = json.loads(result.stdout)["pictures"]
+    rows = json.loads(result.stdout)["pages"]
     assert all(row["psnr"] >= 40 and row["passes"] for row in rows)
 
 
@@ -451,7 +451,7 @@ def test_a_run_that_was_killed_goes_on_with_the_same_bytes(process, run, slow_bo
     facts = json.loads(out)
     assert code == 0
     assert 2 <= facts["resumed"] < 12
-    assert len(facts["pictures"]) == 12 - facts["resumed"]
+    assert len(facts["pages"]) == 12 - facts["resumed"]
     assert errors == (
         f"mmp: slow.tif: goes on behind page {facts['resumed']} of 12, where an earlier run was "
         "ended\n"
