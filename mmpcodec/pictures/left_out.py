@@ -61,6 +61,8 @@ LEFT_OUT: dict[str, LeftOut] = {
     "functional groups": LeftOut(
         "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
     ),
+    "header extensions": LeftOut("has extensions of its header, which are not read", ("NIfTI",)),
+    "other fields": LeftOut("has fields of its header that are not read", ("NIfTI",)),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(
         "has lookup tables for levels, which are not applied to the samples", ("DICOM",)

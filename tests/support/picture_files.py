@@ -124,6 +124,13 @@ def heic_of(samples, mode="RGB", **options):
     return stream.getvalue()
 
 
+def nifti_of(samples):
+    """A file by nibabel, of one slice of signed samples."""
+    import nibabel
+
+    return nibabel.Nifti1Image(samples.T.astype(np.int16), np.eye(4)).to_bytes()
+
+
 def _by_imagecodecs():
     import imagecodecs
 
@@ -174,6 +181,8 @@ with contextlib.suppress(ImportError):
     FILES |= _by_imagecodecs()
 with contextlib.suppress(ImportError):
     FILES["heic"] = heic_of(COLOUR, exif=b"Exif\0\0" + EXIF)
+with contextlib.suppress(ImportError):
+    FILES["nifti"] = nifti_of(GRAY)
 if find_spec("pypdfium2"):
     _HEIGHT, _WIDTH = COLOUR.shape[:2]
     FILES["pdf"] = page_of(image_of(_WIDTH, _HEIGHT, "/DeviceRGB", 8, COLOUR.tobytes()))

@@ -165,7 +165,7 @@ def test_invisible_text_beside_an_image_is_said():
     np.testing.assert_array_equal(found.samples, GRAY)
 
 
-NOTE = b"<</Type/Annot/Subtype/Square/Rect[5 5 20 20]/C[1 0 0]/IC[1 0 0]/F 4>>"
+NOTE = b"<</Type/Annot/Subtype/Square/Rect[5 5 7 7]/C[1 0 0]/IC[1 0 0]/F 4>>"
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Read NIfTI volumes: ``recognised`` tells their files, ``file`` reads them, ``levels`` scales."""
