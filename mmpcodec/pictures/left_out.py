@@ -59,7 +59,13 @@ LEFT_OUT: dict[str, LeftOut] = {
         ("TIFF", "GIF"),
     ),
     "functional groups": LeftOut(
-        "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
+        "has functional groups, of which only slope, window, spacing and place are read", ("DICOM",)
+    ),
+    "positions": LeftOut(
+        "has frames that are no stack of slices, whose places are left out", ("DICOM",)
+    ),
+    "tiles": LeftOut(
+        "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
     ),
     "header extensions": LeftOut("has extensions of its header, which are not read", ("NIfTI",)),
     "other fields": LeftOut("has fields of its header that are not read", ("NIfTI",)),

@@ -102,15 +102,9 @@ def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
         If the installed Pillow was built without WebP.
     """
     shown.plugin("WebPImagePlugin", "webp", "WebP", "picture")
-    samples = (
-        picture.samples if picture.depth == 8 else stretched(picture.samples, picture.depth, 8)
-    )
-    if picture.planes < 3:
-        gray = samples if picture.planes == 1 else samples[..., 0]
-        samples = np.dstack([gray] * 3 + [samples[..., 1]] * (picture.planes - 1))
     metadata = picture.metadata
     stream = io.BytesIO()
-    Image.fromarray(np.ascontiguousarray(samples)).save(
+    Image.fromarray(shown_samples(picture)).save(
         stream,
         "WEBP",
         quality=quality,
@@ -121,3 +115,14 @@ def to_bytes(picture: Picture, format: str, quality: int) -> bytes:
         xmp=metadata.xmp,
     )
     return stream.getvalue()
+
+
+def shown_samples(picture: Picture) -> np.ndarray:
+    """Return the samples as a file holds them: of 8 bits, and gray as RGB."""
+    samples = (
+        picture.samples if picture.depth == 8 else stretched(picture.samples, picture.depth, 8)
+    )
+    if picture.planes < 3:
+        gray = samples if picture.planes == 1 else samples[..., 0]
+        samples = np.dstack([gray] * 3 + [samples[..., 1]] * (picture.planes - 1))
+    return np.ascontiguousarray(samples)

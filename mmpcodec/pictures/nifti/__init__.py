@@ -1,1 +1,1 @@
-"""Read NIfTI volumes: ``recognised`` tells their files, ``file`` reads them, ``levels`` scales."""
+"""Read NIfTI volumes: ``file`` reads slices, ``levels`` makes their samples unsigned."""

@@ -23,8 +23,8 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line, say
-from mmpcodec.pictures.nifti.levels import Levels, levels_of
-from mmpcodec.pictures.nifti.recognised import GZIP, MAGIC_AT_2, MAGICS, MAGICS_2
+from mmpcodec.pictures.magics.nifti import GZIP, MAGIC_AT_2, MAGICS, MAGICS_2
+from mmpcodec.pictures.nifti.levels import StoredLevels, levels_of
 
 NIFTI = "NIfTI"
 """Keyword of the text, in JSON, that keeps what a volume needs to be written again."""
@@ -186,10 +186,10 @@ class _Volume:
             return np.frombuffer(data, np.uint8).reshape(height, width, self._planes)
         return np.frombuffer(data, self._kind).reshape(height, width)
 
-    def levels(self) -> Levels:
+    def levels(self) -> StoredLevels:
         """Return how stored samples become samples."""
         if self._planes > 1:
-            return Levels(0, 8)
+            return StoredLevels(0, 8)
         return levels_of(self._kind, self.count, self.slice, self._name)
 
     def places(self) -> tuple[Role, list[tuple[int, ...]]]:
@@ -255,7 +255,7 @@ class _Volume:
             return "unknown", "unknown"
         return space, time
 
-    def metadata(self, levels: Levels) -> Metadata:
+    def metadata(self, levels: StoredLevels) -> Metadata:
         """Return resolution, calibration and the text of the header, which all slices share."""
         header = self._header
         slope, intercept = header.get_slope_inter()
@@ -280,7 +280,7 @@ class _Volume:
         return Metadata(resolution=self._resolution(), text=tuple(texts))
 
     def _calibration(
-        self, levels: Levels, slope: float | None, intercept: float | None
+        self, levels: StoredLevels, slope: float | None, intercept: float | None
     ) -> Calibration | None:
         """Return what samples mean; None if they are the values."""
         if self._planes > 1:

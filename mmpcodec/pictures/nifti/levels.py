@@ -18,7 +18,7 @@ _NEXT = (
 
 
 @dataclass(frozen=True)
-class Levels:
+class StoredLevels:
     """How stored samples become samples.
 
     Parameters
@@ -42,7 +42,9 @@ class Levels:
         return stored.astype(sample_type(self.depth), order="C")
 
 
-def levels_of(kind: np.dtype, count: int, read: Callable[[int], np.ndarray], name: str) -> Levels:
+def levels_of(
+    kind: np.dtype, count: int, read: Callable[[int], np.ndarray], name: str
+) -> StoredLevels:
     """Find how the samples of a volume become unsigned; those that are not are looked through.
 
     The shift is 0 if no sample is negative and all fit into 16 bits, else the least sample.
@@ -63,7 +65,7 @@ def levels_of(kind: np.dtype, count: int, read: Callable[[int], np.ndarray], nam
         If there are samples that are no integers, or too many levels between them.
     """
     if kind.kind == "u" and kind.itemsize <= 2:
-        return Levels(0, 8 * kind.itemsize)
+        return StoredLevels(0, 8 * kind.itemsize)
     least: list[int] = []
     most: list[int] = []
     for number in range(count):
@@ -83,7 +85,7 @@ def levels_of(kind: np.dtype, count: int, read: Callable[[int], np.ndarray], nam
             f"{name}: holds samples from {low} to {high}; supported are {_LEVELS} levels. {_NEXT}"
         )
     shift = 0 if low >= 0 and high < _LEVELS else low
-    return Levels(shift, max(1, (high - shift).bit_length()))
+    return StoredLevels(shift, max(1, (high - shift).bit_length()))
 
 
 def _check_integers(stored: np.ndarray, number: int, name: str) -> None:

@@ -7,7 +7,9 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
-from support.pdf_files import BOX, IMAGE, form_of, image_of, page_of, pdf_of
+from support.picture_files import PDF_BOX as BOX
+from support.picture_files import PDF_IMAGE as IMAGE
+from support.picture_files import form_of, image_of, page_of, pdf_of
 
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError
