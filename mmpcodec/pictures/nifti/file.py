@@ -5,7 +5,6 @@ Source: https://nifti.nimh.nih.gov/nifti-1 and nifti-2.
 
 import gzip
 import io
-import json
 import math
 import os
 import threading
@@ -25,14 +24,12 @@ from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line, say
 from mmpcodec.pictures.magics.nifti import GZIP, MAGIC_AT_2, MAGICS, MAGICS_2
 from mmpcodec.pictures.nifti.levels import StoredLevels, levels_of
+from mmpcodec.pictures.nifti.stored_form import SPACES, StoredForm
 
-NIFTI = "NIfTI"
-"""Keyword of the text, in JSON, that keeps what a volume needs to be written again."""
 _HEADER, _HEADER_2 = 348, 540
 _NANOMETRES = {"mm": 10**6, "meter": 10**9, "micron": 10**3, "unknown": 10**6}
 _SECONDS = {"sec": 1, "msec": 1000, "usec": 10**6, "unknown": 1}
 _UNREAD = ("intent_code", "intent_name", "aux_file", "db_name", "slice_code", "toffset")
-_CODES = ("unknown", "scanner", "aligned", "talairach", "mni", "template")
 _COLOURS = (("R", "G", "B"), ("R", "G", "B", "A"))
 _NEAR = 1e-4
 _MOST_AXES = 4
@@ -245,8 +242,8 @@ class _Volume:
                 except Exception:  # a quaternion of no rotation
                     continue
                 if np.isfinite(found).all():
-                    return found, _CODES[code] if code < len(_CODES) else _CODES[0]
-        return None, _CODES[0]
+                    return found, SPACES[code] if code < len(SPACES) else SPACES[0]
+        return None, SPACES[0]
 
     def _units(self) -> tuple[str, str]:
         try:
@@ -255,22 +252,28 @@ class _Volume:
             return "unknown", "unknown"
         return space, time
 
+    def _zooms(self) -> tuple[float, ...]:
+        """Return the size of a voxel along each axis, in the digits of the header."""
+        zooms = [max(float(_exact(zoom)), 0.0) for zoom in self._header.get_zooms()]
+        return tuple(zooms[: len(self.shape)])
+
     def metadata(self, levels: StoredLevels) -> Metadata:
         """Return resolution, calibration and the text of the header, which all slices share."""
         header = self._header
         slope, intercept = header.get_slope_inter()
-        facts: dict[str, Any] = {
-            "shape": self.shape,
-            "type": self._kind.name if self._planes == 1 else "".join(self._kind.names or ()),
-            "shift": levels.shift,
-            "units": self._units(),
-        }
-        if slope is not None:
-            facts |= {"slope": float(slope), "intercept": float(intercept)}
-        affine, kind = self._affine()
-        if affine is not None:
-            facts |= {"affine": affine[:3].tolist(), "space": kind}
-        texts = [(NIFTI, json.dumps(facts))]
+        affine, space = self._affine()
+        form = StoredForm(
+            self.shape,
+            self._kind.name if self._planes == 1 else "".join(self._kind.names or ()),
+            self._zooms(),
+            levels.shift,
+            self._units(),
+            None if slope is None else float(slope),
+            None if slope is None else float(intercept),
+            None if affine is None else tuple(map(tuple, affine[:3].tolist())),
+            space,
+        )
+        texts = [form.text()]
         said = bytes(header["descrip"].item()).rstrip(b"\0").decode("latin-1").strip()
         if said:
             texts.append(("Description", said))

@@ -4,6 +4,7 @@ import gzip
 import io
 import json
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,9 @@ import pytest
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import MissingExtra, PictureError
 from mmpcodec.format.collection import Role
+from mmpcodec.pictures.book_files.writing import write_book
 from mmpcodec.pictures.books.opening import opened_book
+from mmpcodec.pictures.nifti.stored_form import StoredForm
 
 nibabel = pytest.importorskip("nibabel")
 
@@ -319,3 +322,71 @@ def test_a_bytes_stream_is_read_like_a_file():
     array = VOLUME.astype(np.int16)
     found = pictures.read(io.BytesIO(nifti_of(array)), page=2)
     np.testing.assert_array_equal(values_of(found), array[:, :, 1].T)
+
+
+@pytest.mark.parametrize(
+    ("array", "scale"),
+    [
+        (VOLUME.astype(np.int16), (2.0, -1024.0)),
+        (VOLUME.astype(np.float32), None),
+        (VOLUME.astype(np.int32) + 10**6, (0.1, 3.0)),
+        (RNG.integers(0, 256, (7, 5, 3, 2)).astype(np.uint8), None),
+        (RNG.integers(-9, 9, (7, 5, 1, 3)).astype(np.int8), None),
+        (RNG.integers(0, 9, (7, 5)).astype(np.uint16), None),
+        (2**63 + np.arange(140).reshape(SHAPE).astype(np.uint64), None),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*volumes of")
+def test_a_volume_is_written_as_it_was(array, scale):
+    source = nibabel.Nifti1Image(array, AFFINE, dtype=array.dtype)
+    data = nifti_of(array, scale=scale, descrip=b"a text") if array.itemsize < 8 else None
+    if data is None:
+        source.header.set_xyzt_units("mm", "sec")
+        data = source.to_bytes()
+    wanted = nibabel.Nifti1Image.from_bytes(data)
+    stream = io.BytesIO()
+    with opened_book(data) as book:
+        assert write_book(book, stream, "nii") == {}
+    found = nibabel.Nifti1Image.from_bytes(stream.getvalue())
+    assert found.header.get_data_dtype() == wanted.header.get_data_dtype()
+    assert found.shape == wanted.shape
+    np.testing.assert_array_equal(found.dataobj.get_unscaled(), wanted.dataobj.get_unscaled())
+    np.testing.assert_array_equal(found.affine, wanted.affine)
+    assert found.dataobj.slope == wanted.dataobj.slope
+    assert found.dataobj.inter == wanted.dataobj.inter
+    for field in ("xyzt_units", "descrip", "sform_code"):
+        assert found.header[field] == wanted.header[field]
+    assert found.header.get_zooms() == wanted.header.get_zooms()
+
+
+def test_a_part_of_a_volume_is_another_volume():
+    with opened_book(nifti_of(VOLUME.astype(np.int16))) as book:
+        part = replace(book, count=2, facts=book.facts[:2])
+        stream = io.BytesIO()
+        lost = write_book(part, stream, "nii")
+    assert lost == {"depth": [0, 1], "text": [0, 1]}
+    found = nibabel.Nifti1Image.from_bytes(stream.getvalue())
+    np.testing.assert_array_equal(found.get_fdata(), VOLUME[:, :, :2])
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"shape": [7]}, {"shape": [0, 5, 4]}, {"shape": "x"}, {"type": "object"}, {"shift": None},
+        {"zooms": [1, 2]}, {"shift": 1 << 80}, {"units": ["feet", "sec"]}, {"affine": [[1, 2], [3, 4]]},
+        {"affine": [[float("nan")] * 4] * 3}, {"space": "moon"}, {"slope": float("inf")},
+    ],
+)  # fmt: skip
+def test_damaged_texts_of_volumes_are_no_forms(change):
+    form = StoredForm(
+        (7, 5, 4), "int16", (1.0, 2.0, 0.5), -1000, ("mm", "sec"), 2.0, 1.0, None, "scanner"
+    )
+    keyword, said = form.text()
+    assert (keyword, StoredForm.of_text(said)) == ("NIfTI", form)
+    assert StoredForm.of_text(json.dumps(json.loads(said) | change)) is None
+    assert StoredForm.of_text(said[:-1]) is None
+
+
+def test_samples_that_do_not_fit_are_the_nearest():
+    form = StoredForm((7, 5), "int8", (1.0, 1.0), -100)
+    assert form.stored(np.array([0, 100, 255], np.uint8)).tolist() == [-100, 0, 127]
