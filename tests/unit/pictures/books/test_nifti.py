@@ -373,7 +373,8 @@ def test_a_part_of_a_volume_is_another_volume():
     "change",
     [
         {"shape": [7]}, {"shape": [0, 5, 4]}, {"shape": "x"}, {"type": "object"}, {"shift": None},
-        {"zooms": [1, 2]}, {"shift": 1 << 80}, {"units": ["feet", "sec"]}, {"affine": [[1, 2], [3, 4]]},
+        {"zooms": [1, 2]}, {"shift": 1 << 80},
+        {"units": ["feet", "sec"]}, {"affine": [[1, 2], [3, 4]]},
         {"affine": [[float("nan")] * 4] * 3}, {"space": "moon"}, {"slope": float("inf")},
     ],
 )  # fmt: skip
