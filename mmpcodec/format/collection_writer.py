@@ -15,6 +15,10 @@ LEAST_SHARED = 64
 """Bytes from which on metadata are held once for all pictures that have them."""
 
 
+OWN_DICOM = 2
+"""Parts of ``Metadata.dicom`` that a picture does not share."""
+
+
 class CollectionWriter:
     """Writes a collection to a stream, which need not be seekable.
 
@@ -147,6 +151,9 @@ def _parted(metadata: Metadata) -> tuple[Metadata, list[bytes]]:
         if len(getattr(metadata, kind)) >= LEAST_SHARED:
             shared.append(chunks.write(Metadata(**{kind: getattr(metadata, kind)})))
             metadata = metadata.without(kind)
+    # What slices of a series have alike follows the attributes of the slice and of its samples.
+    shared += [chunks.write(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
+    metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
     long = [pair for pair in metadata.text if sum(map(len, pair)) >= LEAST_SHARED]
     texts = list(dict.fromkeys(long))[: collection.MOST_SHARED - len(shared)]
     shared += [chunks.write(Metadata(text=(pair,))) for pair in texts]
