@@ -91,6 +91,8 @@ class Format(NamedTuple):
         Kinds of metadata that are read only if they are asked for, as they may name a patient.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
+    rendered : bool
+        Whether pages may be rendered: ``book`` takes their pixels per inch, ``dpi``.
     also : callable or None
         ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
         lacks the magic.
@@ -114,6 +116,7 @@ class Format(NamedTuple):
     extra: str | None = None
     on_request: tuple[str, ...] = ()
     measured: bool = False
+    rendered: bool = False
     also: Callable[[bytes], bool] | None = None
 
     @property
@@ -184,8 +187,9 @@ FORMATS = (
     ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
-        parts=True, measured=True,
+        parts=True, pages=True, measured=True,
     ),
+    Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
     Format(
         "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, planes=(1, 3),

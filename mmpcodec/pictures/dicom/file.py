@@ -299,7 +299,7 @@ def _check_kind(file: Any, kind: str, bits: int, planes: int, name: str) -> None
     """
     signed, allocated = bool(file.PixelRepresentation), _number(file, "BitsAllocated", name)
     single = kind in _GRAY or kind == _PALETTE
-    coloured = kind in _COLOUR and not signed and bits > 1
+    coloured = kind in _COLOUR and not signed and (bits > 1 or kind == keeping.RGB)
     known = (planes == 1 and single) or (planes == 3 and coloured)
     if not known or not 1 <= bits <= 16 or (allocated % 8 and allocated != 1):
         sign = "signed " if signed and kind in _COLOUR else ""
