@@ -89,6 +89,8 @@ class Format(NamedTuple):
         Optional dependency of this project that the format needs.
     on_request : tuple of str
         Kinds of metadata that are read only if they are asked for, as they may name a patient.
+    of_origin : bool
+        Whether ``to_bytes`` takes an ``Origin`` as its third argument.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
     rendered : bool
@@ -115,6 +117,7 @@ class Format(NamedTuple):
     pages: bool = False
     extra: str | None = None
     on_request: tuple[str, ...] = ()
+    of_origin: bool = False
     measured: bool = False
     rendered: bool = False
     also: Callable[[bytes], bool] | None = None
@@ -194,7 +197,8 @@ FORMATS = (
     Format(
         "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, planes=(1, 3),
         keeps=("icc", "resolution", "text", "dicom"), pages=True, extra="dicom",
-        on_request=ON_REQUEST, measured=True, also=is_bare_dicom,
+        on_request=ON_REQUEST, of_origin=True,
+        measured=True, also=is_bare_dicom,
     ),
 )  # fmt: skip
 

@@ -1,11 +1,11 @@
 """Write DICOM files: what was DICOM again, other pictures as Secondary Capture."""
 
 import io
+import tempfile
 import uuid
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from mmpcodec.pictures.dicom import keeping
 from mmpcodec.pictures.dicom.facts import PER_FRAME, items_of
 from mmpcodec.pictures.dicom.keeping import GRAY, RGB, KeptAttributes
 from mmpcodec.pictures.limits import damage_reported, library
+from mmpcodec.pictures.origin import ALONE, Origin
 
 _NAME = "DICOM"
 _STRIP = "--strip dicom writes it as Secondary Capture, without these attributes"
@@ -33,38 +34,6 @@ _PALETTE = "PaletteColorLookupTable"
 _COLOURS = ("Red", "Green", "Blue", "Alpha")
 
 
-@dataclass(frozen=True)
-class Origin:
-    """What a file that is written knows of the mmp file, besides the picture.
-
-    Parameters
-    ----------
-    coded_bytes : int or None
-        Bytes of the mmp file of the picture, or of all pictures of a file.
-    lossless : bool or None
-        Whether the mmp file is lossless; None if that is unknown. Samples that were kept with
-        their hash tell it themselves.
-    series : str
-        What all files of a series have alike, such as the name of their collection, so that they
-        get the same UIDs; empty for a file alone.
-    number : int
-        Number of the picture in its series, from 0.
-    role : Role
-    facts : tuple of int
-        See ``collection.FACTS``.
-    """
-
-    coded_bytes: int | None = None
-    lossless: bool | None = None
-    series: str = ""
-    number: int = 0
-    role: Role = Role.PAGE
-    facts: tuple[int, ...] = ()
-
-
-ALONE = Origin()
-
-
 def holds(picture: Picture, kind: str) -> bool:
     """Return whether a file keeps metadata of this kind unchanged."""
     metadata = picture.metadata
@@ -78,79 +47,171 @@ def holds(picture: Picture, kind: str) -> bool:
 
 
 def to_bytes(picture: Picture, format: str, origin: Origin = ALONE) -> bytes:
-    """Return a file of a picture.
+    """Return a file of a picture; see ``write``."""
+    stream = io.BytesIO()
+    write([picture], stream, origin)
+    return stream.getvalue()
+
+
+def write(
+    pictures: Iterable[Picture],
+    target: BinaryIO,
+    origin: Origin = ALONE,
+    facts: Sequence[tuple[int, ...]] = (),
+) -> None:
+    """Write a file of one or several frames, which are read one after the other.
 
     With the attributes of a DICOM file among its metadata, the file is that file again: with the
     same UIDs and stored samples if the samples are those that were read, else as a derived image
     with new UIDs, and with the attributes of lossy compression. Without, it is a Secondary Capture
     with new UIDs, the calibration, the window and the spacing.
 
-    Raises
-    ------
-    ParameterError
-        If the picture has another size or depth than its attributes say.
-    """
-    return book_bytes([picture], origin)
-
-
-def book_bytes(
-    pictures: Sequence[Picture],
-    origin: Origin = ALONE,
-    facts: Sequence[tuple[int, ...]] = (),
-    loops: int = 0,
-) -> bytes:
-    """Return a file of one or several frames.
-
     Parameters
     ----------
-    pictures : sequence of Picture
+    pictures : iterable of Picture
         Of one size, depth and number of planes. All with attributes of one DICOM file, or all
         without.
+    target : binary stream
+        At its beginning.
     origin : Origin
         ``role`` is that of the pictures.
     facts : sequence of tuple of int
         Of each picture; empty for pages.
-    loops : int
-        How often frames are shown; a file does not hold it.
 
     Raises
     ------
     ParameterError
-        If the pictures cannot be the frames of one file.
+        If the pictures cannot be the frames of one file, or have another size or depth than their
+        attributes say.
+    PictureError
+        If the attributes are damaged.
+    MissingExtra
+        If pydicom is not installed.
     """
     library("pydicom", "DICOM", _NAME, extra="dicom")
-    first = pictures[0]
-    alike = {(each.samples.shape, each.depth) for each in pictures}
-    if len(alike) > 1:
-        raise ParameterError("dcm: frames of a file must be of one size, depth and form")
-    with damage_reported(_NAME):
-        found = [keeping.kept(each.metadata, _NAME) for each in pictures]
-        attributes = [(each, _checked(each)) for each in found if each is not None]
-    if attributes and len(attributes) < len(pictures):
-        raise ParameterError("dcm: some of the pictures have DICOM attributes and others none")
-    file = (
-        _again(pictures, attributes, origin) if attributes else _secondary(pictures, origin, facts)
-    )
-    file.SamplesPerPixel = first.planes
-    return _saved(file)
+    with tempfile.TemporaryFile() as spool:
+        stored = _Stored(spool)
+        for picture in pictures:
+            stored.add(picture)
+        stored.end()
+        file = _again(stored, origin) if stored.files else _secondary(stored, origin, facts)
+        file.SamplesPerPixel = stored.first.planes
+        spool.seek(0)
+        # The samples go from one file to the other.
+        file.add_new("PixelData", "OW" if int(file.BitsAllocated) > BYTE else "OB", spool)
+        _save(file, target, stored)
 
 
-def is_whole(pictures: Sequence[Metadata]) -> bool:
-    """Return whether the attributes of pictures are those of all frames of one DICOM file.
+class _Stored:
+    """The frames of a file that is written: their samples go to a stream, the rest stays.
 
-    Raises
-    ------
-    ValueError
-        If the attributes are damaged.
+    Parameters
+    ----------
+    spool : binary stream
     """
-    every = [keeping.kept(each, _NAME) for each in pictures]
-    files = [each.dataset() for each in every if each is not None]
-    same = len({str(file.get("SOPInstanceUID")) for file in files}) == 1
-    return len(files) == len(every) and same and _frames_of(files[0]) == len(files)
+
+    def __init__(self, spool: Any):
+        self.metadata: list[Metadata] = []
+        self.files: list[Any] = []
+        self.digests: list[bytes] = []
+        self.exact: list[bool] = []
+        self.size = 0
+        self._spool = spool
+        self._bits = np.empty(0, np.uint8)
+        self._first: Picture | None = None
+        self._pixels: Any = None
+
+    def __len__(self) -> int:
+        return len(self.metadata)
+
+    @property
+    def first(self) -> Picture:
+        """The first picture."""
+        assert self._first is not None
+        return self._first
+
+    @property
+    def digest(self) -> str:
+        """A text that depends on all samples."""
+        return b"".join(self.digests).hex()
+
+    def add(self, picture: Picture) -> None:
+        """Take the next frame."""
+        first = self._first = self._first or picture
+        if (first.samples.shape, first.depth) != (picture.samples.shape, picture.depth):
+            raise ParameterError("dcm: frames of a file must be of one size, depth and form")
+        with damage_reported(_NAME):
+            found = keeping.kept(picture.metadata, _NAME)
+            own = None if found is None else _checked(found)
+        if (own is None) == bool(self.files) and self.metadata:
+            raise ParameterError("dcm: some of the pictures have DICOM attributes and others none")
+        if own is not None:
+            self._check_file(picture, own)
+        if self._pixels is None:
+            self._pixels = _pixels_of(picture, own)
+        digest = keeping.digest_of(picture)
+        exact = found is not None and found.digest == digest
+        words = keeping.words_of(picture, self._pixels)
+        assert words is not None
+        if found is not None and exact and found.difference:
+            words = words ^ np.frombuffer(found.difference, words.dtype).reshape(words.shape)
+        self.metadata.append(picture.metadata.without("dicom"))
+        self.files += [] if own is None else [own]
+        self.digests.append(digest)
+        self.exact.append(exact)
+        self._put(words)
+
+    def _check_file(self, picture: Picture, own: Any) -> None:
+        """Check the attributes of a picture against the picture and the first one."""
+        uid = str(own.get("SOPInstanceUID"))
+        if self.files and uid != str(self.files[0].get("SOPInstanceUID")):
+            raise ParameterError(
+                "dcm: the pictures are of several DICOM files; -O DIR --format dcm writes them"
+            )
+        rows, columns = picture.samples.shape[:2]
+        if (rows, columns) != (own.Rows, own.Columns):
+            raise ParameterError(
+                f"dcm: the picture is {columns}x{rows}, its DICOM attributes are those of "
+                f"{own.Columns}x{own.Rows}; {_STRIP}"
+            )
+        kind, bits = str(own.get("PhotometricInterpretation")), int(own.BitsStored)
+        converted = kind not in (*GRAY, RGB)
+        if (kind in GRAY) != (picture.planes == 1) or (not converted and bits != picture.depth):
+            raise ParameterError(
+                f"dcm: the picture is {picture.kind} of {picture.depth} bits, its DICOM attributes "
+                f"are those of {kind} of {bits} bits; {_STRIP}"
+            )
+
+    def _put(self, words: np.ndarray) -> None:
+        if int(self._pixels.BitsAllocated) > 1:
+            self._write(words.tobytes())
+            return
+        bits = np.concatenate([self._bits, (words & 1).astype(np.uint8).ravel()])
+        whole = len(bits) // 8 * 8  # frames may begin within a byte
+        self._write(np.packbits(bits[:whole], bitorder="little").tobytes())
+        self._bits = bits[whole:]
+
+    def end(self) -> None:
+        """Write the last bits, and make the size even."""
+        self._write(np.packbits(self._bits, bitorder="little").tobytes())
+        self._write(b"\0" * (self.size % 2))
+
+    def _write(self, data: bytes) -> None:
+        self.size += len(data)
+        self._spool.write(data)
 
 
-def _frames_of(file: Any) -> int:
-    return int(file.get("NumberOfFrames") or 1)
+def _pixels_of(picture: Picture, file: Any) -> Any:
+    """Return a data set that says how the samples of a picture are stored."""
+    found = _data_set()
+    if file is None or str(file.PhotometricInterpretation) not in (*GRAY, RGB):
+        _set_pixels(found, picture, RGB if picture.planes == 3 else GRAY[1])
+        return found
+    for keyword in (
+        "PhotometricInterpretation", "BitsAllocated", "BitsStored", "PixelRepresentation"
+    ):  # fmt: skip
+        setattr(found, keyword, file.get(keyword))
+    return found
 
 
 def _checked(attributes: KeptAttributes) -> Any:
@@ -172,86 +233,39 @@ def _checked(attributes: KeptAttributes) -> Any:
     return file
 
 
-def _again(
-    pictures: Sequence[Picture], attributes: Sequence[tuple[KeptAttributes, Any]], origin: Origin
-) -> Any:
-    """Return the data set of the DICOM file that pictures were, with their samples."""
-    files = [each for _, each in attributes]
-    file, first = files[0], pictures[0]
-    if len({str(each.get("SOPInstanceUID")) for each in files}) > 1:
-        raise ParameterError(
-            "dcm: the pictures are of several DICOM files; -O DIR --format dcm writes them again"
-        )
-    rows, columns = first.samples.shape[:2]
-    if (rows, columns) != (file.Rows, file.Columns):
-        raise ParameterError(
-            f"dcm: the picture is {columns}x{rows}, its DICOM attributes are those of "
-            f"{file.Columns}x{file.Rows}; {_STRIP}"
-        )
-    kind, frames = str(file.get("PhotometricInterpretation")), _frames_of(file)
-    gray, converted = kind in GRAY, kind not in (*GRAY, RGB)
-    bits = int(file.BitsStored)
-    if gray != (first.planes == 1) or (not converted and bits != first.depth):
-        raise ParameterError(
-            f"dcm: the picture is {first.kind} of {first.depth} bits, its DICOM attributes are "
-            f"those of {kind} of {bits} bits; {_STRIP}"
-        )
-    exact = all(
-        each.digest == keeping.digest_of(picture)
-        for picture, (each, _) in zip(pictures, attributes, strict=True)
-    )
+def _frames_of(file: Any) -> int:
+    return int(file.get("NumberOfFrames") or 1)
+
+
+def _again(stored: _Stored, origin: Origin) -> Any:
+    """Return the data set of the DICOM file that pictures were."""
+    file, files = stored.files[0], stored.files
+    frames, exact = _frames_of(file), all(stored.exact)
+    converted = str(file.PhotometricInterpretation) not in (*GRAY, RGB)
     if converted:
-        _set_pixels(file, first, RGB)
+        _set_pixels(file, stored.first, RGB)
         for colour in _COLOURS:
             for name in ("Descriptor", "Data"):
                 _drop(file, f"{colour}{_PALETTE}{name}")
-    if first.planes == 3:
+    if stored.first.planes == 3:
         file.PlanarConfiguration = 0
-    words = [
-        _words(picture, each, file, exact=exact)
-        for picture, (each, _) in zip(pictures, attributes, strict=True)
-    ]
     if len(files) > 1 and (groups := keeping.joined_groups(files)):
         setattr(file, PER_FRAME, groups)
     if "NumberOfFrames" in file:
-        file.NumberOfFrames = len(pictures)
-    _set_samples(file, words)
+        file.NumberOfFrames = len(files)
     changes = [] if exact else ["compressed by mmpcodec with loss"]
     changes += ["colours converted to RGB"] if converted else []
-    if len(pictures) != frames:
-        changes.append(f"{len(pictures)} of {frames} frames")
+    if len(files) != frames:
+        changes.append(f"{len(files)} of {frames} frames")
         for keyword in ("FrameIncrementPointer", "FrameTime", "FrameTimeVector"):
             _drop(file, keyword)
     if changes:
-        _derive(file, pictures, changes, origin, lossy=not exact)
+        _derive(file, stored, changes, origin, lossy=not exact)
     return file
 
 
-def _words(picture: Picture, attributes: KeptAttributes, file: Any, *, exact: bool) -> np.ndarray:
-    """Return samples as they are stored."""
-    words = keeping.words_of(picture, file)
-    assert words is not None
-    if exact and attributes.difference:
-        words = words ^ np.frombuffer(attributes.difference, words.dtype).reshape(words.shape)
-    return words
-
-
-def _set_samples(file: Any, words: Sequence[np.ndarray]) -> None:
-    """Give a data set its samples."""
-    stored = np.stack(words)
-    if int(file.BitsAllocated) == 1:
-        data = np.packbits((stored & 1).astype(np.uint8).ravel(), bitorder="little").tobytes()
-    else:
-        data = stored.tobytes()
-    file.add_new(
-        "PixelData",
-        "OW" if int(file.BitsAllocated) > BYTE else "OB",
-        data + b"\0" * (len(data) % 2),
-    )
-
-
 def _derive(
-    file: Any, pictures: Sequence[Picture], changes: Sequence[str], origin: Origin, *, lossy: bool
+    file: Any, stored: _Stored, changes: Sequence[str], origin: Origin, *, lossy: bool
 ) -> None:
     """Say that a file is derived from the one whose attributes it has. Source: PS3.3, C.7.6.1."""
     from pydicom.dataset import Dataset
@@ -263,8 +277,7 @@ def _derive(
     if old:
         source.ReferencedSOPInstanceUID = old
         file.SourceImageSequence = [source]
-    digests = "".join(keeping.digest_of(each).hex() for each in pictures)
-    file.SOPInstanceUID = _uid(old, digests)
+    file.SOPInstanceUID = _uid(old, stored.digest)
     if "SeriesInstanceUID" in file:
         file.SeriesInstanceUID = _uid(str(file.SeriesInstanceUID), "lossy" if lossy else "derived")
     file.ImageType = _derived(file.get("ImageType"), ["DERIVED", "PRIMARY"])
@@ -289,8 +302,7 @@ def _derive(
         setattr(file, keyword, [*several, value])
 
     if origin.coded_bytes:
-        stored = len(file.PixelData) / origin.coded_bytes
-        appended("LossyImageCompressionRatio", f"{stored:.4g}")
+        appended("LossyImageCompressionRatio", f"{stored.size / origin.coded_bytes:.4g}")
     appended("LossyImageCompressionMethod", _METHOD)
 
 
@@ -300,20 +312,17 @@ def _derived(before: Any, usual: list[str]) -> list[str]:
     return ["DERIVED", *map(str, values[1:])]
 
 
-def _secondary(
-    pictures: Sequence[Picture], origin: Origin, facts: Sequence[tuple[int, ...]]
-) -> Any:
+def _secondary(stored: _Stored, origin: Origin, facts: Sequence[tuple[int, ...]]) -> Any:
     """Return the data set of a Secondary Capture. Source: PS3.3, A.8."""
     from pydicom.dataset import Dataset
 
-    file, first = Dataset(), pictures[0]
-    digests = "".join(keeping.digest_of(each).hex() for each in pictures)
-    series = origin.series or digests
-    several = len(pictures) > 1
+    file, first = Dataset(), stored.first
+    series = origin.series or stored.digest
+    several = len(stored) > 1
     file.SpecificCharacterSet = "ISO_IR 192"
     file.ImageType = ["DERIVED", "SECONDARY"]
     file.SOPClassUID = _class_of(first) if several else _SECONDARY
-    file.SOPInstanceUID = _uid(series, digests, str(origin.number))
+    file.SOPInstanceUID = _uid(series, stored.digest, str(origin.number))
     for keyword in (
         "StudyDate", "StudyTime", "AccessionNumber", "ReferringPhysicianName", "PatientName",
         "PatientID", "PatientBirthDate", "PatientSex", "StudyID", "SeriesNumber",
@@ -330,14 +339,18 @@ def _secondary(
         if first.metadata.icc:
             file.ICCProfile = first.metadata.icc
     spacing = _spacing(first.metadata)
-    if origin.lossless is False:
+    lossless = origin.lossless() if callable(origin.lossless) else origin.lossless
+    if lossless is False:
         file.LossyImageCompression = "01"
         file.LossyImageCompressionMethod = _METHOD
+        if origin.coded_bytes:
+            file.LossyImageCompressionRatio = f"{stored.size / origin.coded_bytes:.4g}"
     place = origin.facts
     if several:
-        _set_frames(file, pictures, origin.role, facts)
+        _set_frames(file, stored.metadata, origin.role, facts)
     else:
-        _set_values(file, file, first)
+        if first.planes == 1:
+            _set_values(file, file, first.metadata)
         if spacing:
             file.PixelSpacing = [*spacing]
         if origin.role == Role.SLICE and place:
@@ -345,10 +358,6 @@ def _secondary(
             file.ImageOrientationPatient = ["1", "0", "0", "0", "1", "0"]
             file.FrameOfReferenceUID = _uid(series, "place")
             file.PositionReferenceIndicator = ""
-    words = [keeping.words_of(each, file) for each in pictures]
-    _set_samples(file, [each for each in words if each is not None])
-    if origin.lossless is False and origin.coded_bytes:
-        file.LossyImageCompressionRatio = f"{len(file.PixelData) / origin.coded_bytes:.4g}"
     return file
 
 
@@ -360,12 +369,12 @@ def _class_of(picture: Picture) -> str:
 
 
 def _set_frames(
-    file: Any, pictures: Sequence[Picture], role: Role, facts: Sequence[tuple[int, ...]]
+    file: Any, every: Sequence[Metadata], role: Role, facts: Sequence[tuple[int, ...]]
 ) -> None:
-    """Give a data set the elements of several frames."""
+    """Give a data set the elements of several frames, of their metadata and facts."""
     from pydicom.tag import Tag
 
-    file.NumberOfFrames = len(pictures)
+    file.NumberOfFrames = len(every)
     if role == Role.FRAME and facts:
         times = [Fraction(*each) * 1000 for each in facts]
         if len(set(times)) == 1:
@@ -374,8 +383,8 @@ def _set_frames(
             file.FrameTimeVector = ["0", *(_ds(float(each)) for each in times[:-1])]
             pointer = "FrameTimeVector"
         file.FrameIncrementPointer = Tag(pointer)
-    shared, own = _data_set(), [_data_set() for _ in pictures]
-    if spacing := _spacing(pictures[0].metadata):
+    shared, own = _data_set(), [_data_set() for _ in every]
+    if spacing := _spacing(every[0]):
         shared.PixelMeasuresSequence = [_data_set(PixelSpacing=[*spacing])]
     if role == Role.SLICE and facts:
         file.FrameOfReferenceUID = _uid(str(file.SeriesInstanceUID), "place")
@@ -385,17 +394,17 @@ def _set_frames(
         for each, (place,) in zip(own, facts, strict=True):
             corner = ["0", "0", _ds(place / _NANOMETRES)]
             each.PlanePositionSequence = [_data_set(ImagePositionPatient=corner)]
-    for each, picture in zip(own, pictures, strict=True):
-        if picture.metadata.calibration is not None:
+    for each, metadata in zip(own, every, strict=True):
+        if metadata.calibration is not None and file.SamplesPerPixel == 1:
             rescale, window = _data_set(), _data_set()
-            _set_values(rescale, window, picture)
+            _set_values(rescale, window, metadata)
             each.PixelValueTransformationSequence = [rescale]
             if len(window):
                 each.FrameVOILUTSequence = [window]
     if len(shared) or any(map(len, own)):
         file.SharedFunctionalGroupsSequence = [shared]
         setattr(file, PER_FRAME, own)
-    padding = {each.metadata.calibration.padding for each in pictures if each.metadata.calibration}
+    padding = {each.calibration.padding for each in every if each.calibration}
     if len(padding) == 1:
         _set_padding(file, padding.pop())
 
@@ -409,10 +418,10 @@ def _data_set(**elements: Any) -> Any:
     return found
 
 
-def _set_values(rescale: Any, window: Any, picture: Picture) -> None:
+def _set_values(rescale: Any, window: Any, metadata: Metadata) -> None:
     """Give data sets the slope, intercept and unit, and the window, of a picture."""
-    found = picture.metadata.calibration
-    if found is None or picture.planes != 1:
+    found = metadata.calibration
+    if found is None:
         return
     rescale.RescaleSlope, rescale.RescaleIntercept = _ds(found.slope), _ds(found.intercept)
     rescale.RescaleType = found.unit or "US"
@@ -466,18 +475,16 @@ def _uid(*parts: str) -> str:
     return f"2.25.{uuid.uuid5(uuid.NAMESPACE_OID, '/'.join([_MAKER, *parts])).int}"
 
 
-def _saved(file: Any) -> bytes:
-    """Return the bytes of a file in explicit VR little endian."""
+def _save(file: Any, target: BinaryIO, stored: _Stored) -> None:
+    """Write a data set in explicit VR little endian."""
     from pydicom.dataset import FileMetaDataset
     from pydicom.filewriter import dcmwrite
     from pydicom.uid import ExplicitVRLittleEndian
 
     meta: Any = FileMetaDataset()
     meta.MediaStorageSOPClassUID = file.get("SOPClassUID") or _SECONDARY
-    meta.MediaStorageSOPInstanceUID = file.get("SOPInstanceUID") or _uid(str(len(file.PixelData)))
+    meta.MediaStorageSOPInstanceUID = file.get("SOPInstanceUID") or _uid(stored.digest)
     meta.TransferSyntaxUID = ExplicitVRLittleEndian
     meta.ImplementationClassUID, meta.ImplementationVersionName = _IMPLEMENTATION, "MMPCODEC"
     file.file_meta = meta
-    stream = io.BytesIO()
-    dcmwrite(stream, file, implicit_vr=False, little_endian=True, enforce_file_format=True)
-    return stream.getvalue()
+    dcmwrite(target, file, implicit_vr=False, little_endian=True, enforce_file_format=True)

@@ -21,6 +21,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.pictures.books.opening import opened_book
 from mmpcodec.pictures.dicom import writing
 from mmpcodec.pictures.dicom.series import series_of
+from mmpcodec.pictures.origin import ALONE, Origin
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 PATIENT = {
@@ -52,6 +53,12 @@ def again(data, lam=0, **how):
 def values(file):
     """All elements but the samples, as bytes or text."""
     return {each.tag: str(each.value) for each in file if each.tag != 0x7FE00010}
+
+
+def book_bytes(given, origin=ALONE, facts=()):
+    stream = io.BytesIO()
+    writing.write(given, stream, origin, facts)
+    return stream.getvalue()
 
 
 STORED = (np.arange(54).reshape(6, 9) * 70 - 2000).astype(np.int16)
@@ -188,11 +195,9 @@ def test_frames_become_one_file_again(tmp_path, by_path):
     shared = {each.metadata.dicom[2] for each in found}
     assert len(shared) == 1  # a collection holds it once
     assert b"4711" in zlib.decompress(shared.pop()[1:])
-    second = dataset(writing.book_bytes(found))
+    second = dataset(book_bytes(found))
     first = dataset(data)
     assert (second.PixelData, values(second)) == (first.PixelData, values(first))
-    assert writing.is_whole([each.metadata for each in found])
-    assert not writing.is_whole([each.metadata for each in found[:3]])
     one = dataset(writing.to_bytes(found[2], "dcm"))
     np.testing.assert_array_equal(one.pixel_array, frames[2])
     assert (one.NumberOfFrames, one.SOPInstanceUID != "1.2.3.4") == (1, True)
@@ -231,7 +236,7 @@ def test_slices_of_a_series_share_what_they_have_alike(tmp_path):
         second = dataset(pictures.to_bytes(pictures.read(target, page=number + 1), "dcm"))
         assert (second.PixelData, values(second)) == (first.PixelData, values(first))
     with pytest.raises(ParameterError, match="several DICOM files; -O DIR --format dcm"):
-        writing.book_bytes([*series.book])
+        book_bytes([*series.book])
 
 
 def test_files_with_loss_are_derived():
@@ -242,7 +247,7 @@ def test_files_with_loss_are_derived():
     found = pictures.from_bytes(data, keep=KEEP)
     coded = mmpcodec.encode(found.samples, 30, depth=12, metadata=found.metadata)
     decoded = pictures.from_bytes(coded)
-    made = writing.to_bytes(decoded, "dcm", writing.Origin(coded_bytes=len(coded)))
+    made = writing.to_bytes(decoded, "dcm", Origin(coded_bytes=len(coded)))
     second = dataset(made)
     np.testing.assert_array_equal(second.pixel_array, decoded.samples.astype(int) - 2048)
     assert second.SOPInstanceUID == second.file_meta.MediaStorageSOPInstanceUID != "1.2.3.4"
@@ -256,7 +261,7 @@ def test_files_with_loss_are_derived():
     assert second.DerivationDescription == "compressed by mmpcodec with loss"
     assert second.DerivationCodeSequence[0].CodeValue == "113040"
     assert second.SourceImageSequence[0].ReferencedSOPInstanceUID == "1.2.3.4"
-    assert writing.to_bytes(decoded, "dcm", writing.Origin(coded_bytes=len(coded))) == made
+    assert writing.to_bytes(decoded, "dcm", Origin(coded_bytes=len(coded))) == made
 
 
 @pytest.mark.parametrize("kind", ["palette", "YBR_FULL"])
@@ -347,15 +352,15 @@ def _files():
                  WindowCenter="40", WindowWidth="400", PixelSpacing=["0.5", "0.25"])
     )  # fmt: skip
     frames = [pictures.Picture(DEEP + number, 16) for number in range(3)]
-    slices = writing.Origin(role=Role.SLICE)
-    cine = writing.Origin(role=Role.FRAME)
+    slices = Origin(role=Role.SLICE)
+    cine = Origin(role=Role.FRAME)
     kept = dicom_of(ODD, 12, "MONOCHROME1", **PATIENT)
     return {
         "calibrated": pictures.to_bytes(calibrated, "dcm"),
         "gray": pictures.to_bytes(GRAY, "dcm"),
         "colours": pictures.to_bytes(COLOUR, "dcm"),
-        "slices": writing.book_bytes(frames, slices, [(0,), (5,), (10**7,)]),
-        "frames": writing.book_bytes(frames, cine, [(1, 25), (1, 25), (1, 10)]),
+        "slices": book_bytes(frames, slices, [(0,), (5,), (10**7,)]),
+        "frames": book_bytes(frames, cine, [(1, 25), (1, 25), (1, 10)]),
         "again": again(kept),
         "with loss": again(dicom_of(np.tile(GRAY, (9, 9)), 8, **PATIENT), 400),
     }
@@ -398,7 +403,7 @@ def test_secondary_captures_say_what_they_can():
     assert pictures.to_bytes(calibrated, "dcm") == data
     other = pictures.Picture(calibrated.samples ^ 1, 12)
     assert dataset(pictures.to_bytes(other, "dcm")).SOPInstanceUID != file.SOPInstanceUID
-    lossy = writing.to_bytes(other, "dcm", writing.Origin(coded_bytes=54, lossless=False))
+    lossy = writing.to_bytes(other, "dcm", Origin(coded_bytes=54, lossless=False))
     assert dataset(lossy).LossyImageCompression == "01"
     assert dataset(lossy).LossyImageCompressionRatio == 2
 
@@ -408,23 +413,23 @@ def test_slices_and_frames_without_attributes_become_one_file():
     metadata = Metadata(text=(mmpcodec.metadata.Calibration(2.0, -1000.0, "HU").text(),))
     given = [pictures.Picture(each, 16, metadata) for each in samples]
     places = [(-5,), (2_500_000,), (10**7,)]
-    data = writing.book_bytes(given, writing.Origin(role=Role.SLICE), places)
+    data = book_bytes(given, Origin(role=Role.SLICE), places)
     with opened_book(data) as book:
         assert (book.role, [*book.facts]) == (Role.SLICE, places)
         for found, picture in zip(book, given, strict=True):
             np.testing.assert_array_equal(found.samples, picture.samples)
             assert found.metadata == picture.metadata
     times = [(1, 25), (1, 10), (1, 10)]
-    data = writing.book_bytes(given, writing.Origin(role=Role.FRAME), times)
+    data = book_bytes(given, Origin(role=Role.FRAME), times)
     with opened_book(data) as book:
         assert (book.role, [*book.facts]) == (Role.FRAME, times)
     with pytest.raises(ParameterError, match="one size"):
-        writing.book_bytes([given[0], pictures.Picture(GRAY, 8)])
+        book_bytes([given[0], pictures.Picture(GRAY, 8)])
 
 
 def test_files_of_a_series_share_uids():
     one, two, three = (
-        dataset(writing.to_bytes(pictures.Picture(GRAY, 8), "dcm", writing.Origin(
+        dataset(writing.to_bytes(pictures.Picture(GRAY, 8), "dcm", Origin(
             series=name, number=number, role=Role.SLICE, facts=(number * 10**6,))))
         for name, number in (("a", 0), ("a", 1), ("b", 0))
     )  # fmt: skip
