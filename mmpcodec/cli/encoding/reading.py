@@ -7,10 +7,12 @@ import typer
 
 from mmpcodec.analysis.denoise import check_median_radius
 from mmpcodec.checks import check_int, check_range
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.help import PICTURES
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
 from mmpcodec.params import check_tile_size
+from mmpcodec.pictures.registry import ON_REQUEST
 
 Page = Annotated[
     int | None,
@@ -29,6 +31,17 @@ Strict = Annotated[
         help="Refuse pictures of which something would be left out or converted, such as damaged "
         "texts; without, a remark says so.",
         rich_help_panel=PICTURES,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="KIND",
+        help="Metadata to keep that are left out by default: dicom, all attributes of DICOM files, "
+        "which may name the patient; mmp decode writes DICOM again with them.",
+        rich_help_panel=PICTURES,
+        autocompletion=words(ON_REQUEST),
     ),
 ]
 Range = Annotated[

@@ -1,8 +1,10 @@
 """Sort DICOM files of one picture each into series, of which each is a book of slices."""
 
 import re
+import threading
 from collections.abc import Collection, Sequence
 from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -195,18 +197,46 @@ def _series(
     paths = tuple(each.path for each in slices)
     placed = [each.position for each in slices if each.position is not None]
 
-    shared = keeping.common(map(_elements, paths)) if keep else {}
-    part = keeping.packed(shared)
+    alike = _Alike(paths)
 
     def read(number: int) -> Picture:
         found = reading.read(paths[number], limits=limits, strict=strict, keep=keep)
-        return replace(found, metadata=keeping.apart(found.metadata, shared, part, paths[number]))
+        if not keep:
+            return found
+        shared = alike.elements
+        metadata = keeping.apart(found.metadata, shared, alike.part, paths[number])
+        return replace(found, metadata=metadata)
 
     role, facts = (Role.SLICE, [(each,) for each in placed]) if placed else (Role.PAGE, [])
     book = Book(title, len(paths), read, role, facts, measured=True)
     check_count(book, limits)
     about = _about_positions(slices) if placed else [_about_numbers(slices)]
     return Series(book, paths, title, (*told, *about))
+
+
+class _Alike:
+    """The attributes that all slices of a series have alike, found when they are first asked for.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    """
+
+    def __init__(self, paths: Sequence[str]):
+        self._paths, self._lock = paths, threading.Lock()
+        self._found: dict[int, bytes] | None = None
+
+    @property
+    def elements(self) -> keeping.Elements:
+        with self._lock:
+            if self._found is None:
+                self._found = keeping.common(map(_elements, self._paths))
+            return self._found
+
+    @cached_property
+    def part(self) -> bytes:
+        """The elements as a part of ``Metadata.dicom``."""
+        return keeping.packed(self.elements)
 
 
 def _elements(path: str) -> keeping.Elements:
