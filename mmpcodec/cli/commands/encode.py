@@ -289,8 +289,6 @@ def encode(
     larger than memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a
     folder.
     """
-    from mmpcodec.pictures.reading import check_kept
-
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
     reading.check_changes(denoise, depth, tile, strip or ())
@@ -301,7 +299,7 @@ def encode(
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
-    check_kept(keep or ())
+    reading.check_kept(keep or (), strip or ())
     books = BookOptions(pages, split, together, limits, strict, tuple(keep or ()))
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target, books=books)
