@@ -192,7 +192,7 @@ def _inspected(
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DEFAULT_LIMITS
-    view = picture_of(_viewed(data), page, limits.max_pictures)
+    view = picture_of(viewed(data), page, limits.max_pictures)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     try:
         header = completed(view, header)
@@ -359,7 +359,14 @@ def _place(header: Header, area: Area, out: Any) -> Samples:
     return out
 
 
-def _viewed(data: Any) -> Source:
+def viewed(data: Any) -> Source:
+    """Return the bytes of a file that a caller gives.
+
+    Raises
+    ------
+    ParameterError
+        If they are something else.
+    """
     if isinstance(data, LazyBytes):
         return data
     try:

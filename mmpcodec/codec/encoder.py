@@ -10,6 +10,7 @@ from operator import attrgetter
 from typing import Any, Unpack
 
 from mmpcodec.backends import DeviceLike
+from mmpcodec.checks import check_switch
 from mmpcodec.codec.candidates import backends_of, candidates_at
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
@@ -18,6 +19,7 @@ from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
 from mmpcodec.codec.series import Number, facts_of_series, is_series, joined_series
 from mmpcodec.codec.sources import Source, checked_pictures
+from mmpcodec.codec.tiles.renditions import check_target_with_levels, with_levels
 from mmpcodec.codec.weighting.maps import check_maps, check_palette
 from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.format.tiles import grouped
@@ -279,12 +281,18 @@ def encode_batch(
     [10, 200]
     """
     given = given_of(options, EncodeOptions)
+    levels = check_switch("levels", given.pop("levels", False))
     run: Any = {name: given.pop(name) for name in names_of(RunOptions) if name in given}
     check_palette(given.get("palette"), run.get("roi"))
     params, target = request_of(lam, **given)
+    if levels:
+        check_target_with_levels(target)
     encodings = encode_pictures(
         arrays, params, target=target, depth=depth, metadata=metadata, **run
     )
+    if levels:
+        run = {name: value for name, value in run.items() if name not in ("roi", "on_pass")}
+        return [with_levels(encoding, params, **run) for encoding in encodings]
     return [encoding.data for encoding in encodings]
 
 
