@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
     from mmpcodec.pictures.mmp.series import open as open
-    from mmpcodec.pictures.reading import imread
+    from mmpcodec.pictures.samples import imread
     from mmpcodec.pictures.writing import imwrite
     from mmpcodec.presets import PRESETS
     from mmpcodec.tools import BlockTools, LosslessTools, Partition, Tools, TreeTools
@@ -132,7 +132,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
-        "mmpcodec.pictures.reading": ("imread",),
+        "mmpcodec.pictures.samples": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.presets": ("PRESETS",),
         "mmpcodec.tools": ("BlockTools", "LosslessTools", "Partition", "Tools", "TreeTools"),
