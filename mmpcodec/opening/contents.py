@@ -230,7 +230,8 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         If the file is damaged, or beyond the limit.
     """
     page = None if page is None else check_int("page", page)
-    source = Begun(source) if isinstance(source, LazyBytes) else source
+    if isinstance(source, LazyBytes) and not isinstance(source, PictureBytes):
+        source = Begun(source)
     contents = read_contents(source, most) if is_collection(source) else None
     pictures = [] if contents is None else contents.pictures
     count = 1 if contents is None else len(pictures)

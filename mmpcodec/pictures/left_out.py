@@ -35,8 +35,10 @@ _WITH_XMP = (*_WITH_EXIF, "JPEG 2000")
 
 LEFT_OUT: dict[str, LeftOut] = {
     "cmyk": LeftOut(
-        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000")
+        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000", "PDF")
     ),
+    "rendered": LeftOut("is more or other than a single image, so the page is rendered", ("PDF",)),
+    "text layer": LeftOut("has invisible text beside its image, which is not read", ("PDF",)),
     "further pictures": LeftOut(
         "holds several pictures, of which only the main one is read", ("HEIC",)
     ),
@@ -57,7 +59,13 @@ LEFT_OUT: dict[str, LeftOut] = {
         ("TIFF", "GIF"),
     ),
     "functional groups": LeftOut(
-        "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
+        "has functional groups, of which only slope, window, spacing and place are read", ("DICOM",)
+    ),
+    "positions": LeftOut(
+        "has frames that are no stack of slices, whose places are left out", ("DICOM",)
+    ),
+    "tiles": LeftOut(
+        "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
     ),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(

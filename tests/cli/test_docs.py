@@ -17,7 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.books import collection
+from support.books import collection, write_book
 
 import mmpcodec
 from mmpcodec import backends, pictures
@@ -83,6 +83,8 @@ def prepare(folder, *, whole):
     (folder / "anim.mmp").write_bytes(collection(shown, Role.FRAME, [(1, 10)] * 3))
     places = [(number * 2_500_000,) for number in range(3)]
     (folder / "head.mmp").write_bytes(collection(shown, Role.SLICE, places))
+    slices, places = [16 * small.astype(np.uint16)] * 3, [(k * 10**6,) for k in range(3)]
+    write_book(folder / "chest.mmp", slices, Role.SLICE, places, depth=12)
     (folder / "items.csv").write_text("name,profit,weight\nphoto,7,6\nscan,5,5\nmap,5,5\n")
     names = ("boat", "brick", "camera", "page", "terminal")
     (folder / "ratings.csv").write_text("".join(f"{name}.mmp,1\n" for name in names))

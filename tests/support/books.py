@@ -1,7 +1,8 @@
-"""Files of several pictures."""
+"""Files of several pictures that tests write."""
 
 import io
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 
@@ -12,6 +13,24 @@ from mmpcodec.pictures import Picture
 from mmpcodec.pictures.books.book import Book
 
 
+def collection_of(files, role=Role.PAGE, facts=None, loops=None) -> bytes:
+    """Return a collection of mmp files; ``facts`` has those of each picture."""
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream, loops=loops)
+    for number, file in enumerate(files):
+        writer.add(file, role, facts[number] if facts else ())
+    writer.close()
+    return stream.getvalue()
+
+
+def write_book(path, pictures, role=Role.PAGE, facts=None, loops=None, **options):
+    """Write a collection of lossless pictures, and return its path. Options are of ``encode``."""
+    options = {"lam": 0, "preset": "lossless", **options}
+    files = [mmpcodec.encode(picture, **options) for picture in pictures]
+    Path(path).write_bytes(collection_of(files, role, facts, loops))
+    return path
+
+
 def collection(
     pictures: Sequence[Picture],
     role: Role = Role.PAGE,
@@ -19,13 +38,10 @@ def collection(
     loops: int = 0,
 ) -> bytes:
     """Return an mmp file of these pictures, without loss."""
-    stream = io.BytesIO()
-    writer = CollectionWriter(stream, loops=loops)
-    for number, one in enumerate(pictures):
-        data = mmpcodec.encode(one.samples, 0, depth=one.depth, metadata=one.metadata)
-        writer.add(data, role, () if facts is None else facts[number])
-    writer.close()
-    return stream.getvalue()
+    files = [
+        mmpcodec.encode(one.samples, 0, depth=one.depth, metadata=one.metadata) for one in pictures
+    ]
+    return collection_of(files, role, facts, loops)
 
 
 def book(

@@ -40,7 +40,17 @@ def picture_of(
     PictureError
         If the picture is not readable, or a sample is beyond the depth.
     """
-    picture = output.read_picture(file, limits, page)
+    return at_depth(output.read_picture(file, limits, page), depth, name)
+
+
+def at_depth(picture: "Picture", depth: int | None, name: str) -> "Picture":
+    """Return a picture with ``depth`` bits per sample, if that is given.
+
+    Raises
+    ------
+    PictureError
+        If a sample is beyond the depth.
+    """
     if depth is None:
         return picture
     try:
