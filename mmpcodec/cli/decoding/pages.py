@@ -242,9 +242,9 @@ def book_of(
         try:
             page = several.numbers[place]
             if how.factor > 1:
-                own, row["level"] = scaled(
-                    several.source, page, how._replace(threads=options["threads"])
-                )
+                given = how.factor, how.area, how.limits, how.strip
+                threads = {"backend": how.backend, "threads": options["threads"]}
+                own, row["level"] = scaled(several.source, page, *given, **threads)
                 row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
                 return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)

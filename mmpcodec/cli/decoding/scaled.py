@@ -1,12 +1,13 @@
 """Pictures of mmp files at a fraction of their size, for ``mmp decode --scale``."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime.files import LazyBytes, Source
 
 if TYPE_CHECKING:
-    from mmpcodec.cli.decoding.pages import Decoding
     from mmpcodec.picture import Picture
     from mmpcodec.runtime.progress import Progress
 
@@ -28,10 +29,24 @@ class ScaledPicture(NamedTuple):
 def scaled(
     data: bytes | Source,
     page: int | None,
-    how: "Decoding",
+    factor: int,
+    region: Sequence[int] | None,
+    limits: DecodeLimits,
+    strip: Sequence[str],
     progress: "Progress | None" = None,
+    **how: Any,
 ) -> ScaledPicture:
-    """Decode a picture of a file at the scale of a command.
+    """Decode a picture of a file at 1/factor of its size, without some kinds of metadata.
+
+    Parameters
+    ----------
+    data, page, region, limits, progress
+        See ``mmpcodec.decode_scaled``.
+    factor : int
+    strip : sequence of str
+        Kinds of metadata to leave out.
+    **how
+        ``backend`` and ``threads``.
 
     Raises
     ------
@@ -43,12 +58,10 @@ def scaled(
     from mmpcodec.pictures.side.facts import stripped
 
     view = data if isinstance(data, LazyBytes) else memoryview(data)
-    options: Any = {"backend": how.backend, "threads": how.threads}
-    source = picture_of(view, page, how.limits.max_pictures)
-    decoder = ScaledDecoder(source, how.limits, **options)
-    level = decoder.level_for(decoder.area_of(how.area), how.factor)
-    found = decoder.picture(how.factor, how.area, progress)
-    return ScaledPicture(replace(found, metadata=stripped(found.metadata, *how.strip)), level)
+    decoder = ScaledDecoder(picture_of(view, page, limits.max_pictures), limits, **how)
+    level = decoder.level_for(decoder.area_of(region), factor)
+    found = decoder.picture(factor, region, progress)
+    return ScaledPicture(replace(found, metadata=stripped(found.metadata, *strip)), level)
 
 
 def scale_text(factor: int | None, level: int | None) -> str:

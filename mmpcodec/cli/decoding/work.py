@@ -90,7 +90,9 @@ class DecodeWork:
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
         level, bad, faults = None, 0, 0
         if how.factor > 1:
-            picture, level = scaled(data, job.page, how, progress)
+            given = how.factor, how.area, how.limits, how.strip, progress
+            run: Any = {"backend": how.backend, "threads": how.threads}
+            picture, level = scaled(data, job.page, *given, **run)
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
