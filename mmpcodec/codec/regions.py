@@ -296,14 +296,24 @@ class ScaledDecoder:
             If the region does not lie within the picture.
         """
         header = self.header
-        area = Area(0, 0, header.width, header.height)
-        if region is not None:
-            area = check_region(region, header.height, header.width)
-        samples = self.decode(area, factor, progress)
+        samples = self.decode(self.area_of(region), factor, progress)
         if factor == 1:
             return Picture(samples, header.depth, header.metadata)
         metadata = reduced_metadata(header.metadata, header.depth, factor)
         return Picture(samples, reduced_depth(header.depth, header.metadata), metadata)
+
+    def area_of(self, region: Sequence[int] | None) -> Area:
+        """Return a region of the picture; None is all of it.
+
+        Raises
+        ------
+        ParameterError
+            If it does not lie within the picture.
+        """
+        header = self.header
+        if region is None:
+            return Area(0, 0, header.width, header.height)
+        return check_region(region, header.height, header.width)
 
     def level_for(self, area: Area, factor: int) -> int:
         """Return the factor of the smallest level that a region at a scale can be made of.
