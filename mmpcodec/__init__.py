@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
     from mmpcodec.codec.rate_control.targets import Target
+    from mmpcodec.codec.regions import decode_scaled
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -82,6 +83,7 @@ __all__ = [
     "UnsupportedVersion",
     "__version__",
     "decode",
+    "decode_scaled",
     "encode",
     "encode_batch",
     "encode_picture",
@@ -104,6 +106,7 @@ __getattr__, __dir__ = lazy.names(
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
         "mmpcodec.codec.rate_control.targets": ("Target",),
+        "mmpcodec.codec.regions": ("decode_scaled",),
         "mmpcodec.errors": (
             "BackendUnavailable",
             "BadMagic",

@@ -70,5 +70,7 @@ class DecodeLimits:
         return along or self.fault("max_samples", samples, unit)
 
 
+DEFAULT_LIMITS = DecodeLimits()
+"""Limits where none are given."""
 UNLIMITED = DecodeLimits(1 << 62, 1 << 62, max_seconds=1 << 62, max_pictures=1 << 62)
 """For pictures whose parts have limits of their own, and files that this process has made."""

@@ -34,6 +34,8 @@ class Job(NamedTuple):
         Second input of the job.
     left_out : Reason or None
         Why something in a folder is no input of the command; nothing else is done with it.
+    page : int or None
+        Number of the picture of the input, from 1, that the job is about; None for all.
     """
 
     source: str
@@ -46,11 +48,13 @@ class Job(NamedTuple):
     stored: stores.Stored | None = None
     partner: str | None = None
     left_out: Reason | None = None
+    page: int | None = None
 
     @property
     def name(self) -> str:
         """Name of the input in messages."""
-        return output.shown(self.source, "stdin")
+        name = output.shown(self.source, "stdin")
+        return name if self.page is None else f"{name}: page {self.page}"
 
     @property
     def to_do(self) -> bool:
@@ -226,15 +230,21 @@ def plan(
     existing: Existing,
     keep_extension: bool = False,
     resumed: Resumed | None = None,
+    parted: Callable[[list[Job]], list[Job]] | None = None,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
     The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
     ``resumed(jobs, there)`` leaves out jobs that an earlier run has done; ``there`` is the result
-    of ``outputs_at``.
+    of ``outputs_at``. ``parted(jobs)`` may make several jobs of one, before they get outputs.
     """
+    found = inputs_of(given, kind)
     jobs = assign(
-        inputs_of(given, kind), suffix, out=out, folder=folder, keep_extension=keep_extension
+        parted(found) if parted else found,
+        suffix,
+        out=out,
+        folder=folder,
+        keep_extension=keep_extension,
     )
     there = outputs_at(folder)
     return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)

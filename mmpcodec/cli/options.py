@@ -9,6 +9,7 @@ from mmpcodec.backends.registry import AUTO, names
 from mmpcodec.cli.completion import files, lists, words
 from mmpcodec.cli.help import LIMITS, MESSAGES, OUTPUT, PICTURES, RATE, RUNNING, SEARCH
 from mmpcodec.errors import ParameterError
+from mmpcodec.limits import DEFAULT_LIMITS as DEFAULT_LIMITS
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import AUTO as AUTO_PRESET
 from mmpcodec.params import BEST, EYE, PSNR, RATE_MODELS, TRIED, TUNES
@@ -18,7 +19,6 @@ from mmpcodec.presets import DEFAULT_EFFORT, PRESETS
 from mmpcodec.quality import DEFAULT_QUALITY
 from mmpcodec.tools import Partition
 
-DEFAULT_LIMITS = DecodeLimits()
 BACKENDS = (AUTO, *names())
 PRESET_NAMES = (AUTO_PRESET, BEST, *PRESETS)
 PARTITIONS = tuple(one.name.lower() for one in Partition)

@@ -24,7 +24,7 @@ from mmpcodec.format import container, layers
 from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.opening.contents import completed, picture_of
 from mmpcodec.opening.header import check_end, read_any_header, read_header
 from mmpcodec.params import check_progress, check_threads
@@ -191,8 +191,8 @@ def _inspected(
     check_progress(progress)
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
-    limits = limits or DecodeLimits()
-    view = picture_of(_viewed(data), page, limits.max_pictures)
+    limits = limits or DEFAULT_LIMITS
+    view = picture_of(viewed(data), page, limits.max_pictures)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     try:
         header = completed(view, header)
@@ -359,7 +359,14 @@ def _place(header: Header, area: Area, out: Any) -> Samples:
     return out
 
 
-def _viewed(data: Any) -> Source:
+def viewed(data: Any) -> Source:
+    """Return the bytes of a file that a caller gives.
+
+    Raises
+    ------
+    ParameterError
+        If they are something else.
+    """
     if isinstance(data, LazyBytes):
         return data
     try:
@@ -418,6 +425,8 @@ def check_memory(
     limits: DecodeLimits,
 ) -> None:
     """Compare the memory that decoding the tiles can take with the limit."""
+    if limits.max_memory is None:
+        return
     depth, planes, at_once = header.level_depth, header.planes, threads or processors()
     needed = memory_to_decode(streams, depth, planes, samples, at_once)
     if fault := limits.fault("max_memory", needed, "bytes of memory"):

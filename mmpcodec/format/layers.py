@@ -350,11 +350,11 @@ def _read_coefficients(fields: Fields, section: str, owner: str, count: int) -> 
         own = bytes(fields.bytes("coefficients", count))
     except TruncatedStream as error:
         raise TruncatedStream(section, error.problem, error.offset) from None
-    for tap, value in enumerate(own):
-        if value > largest:
-            raise CorruptStream(
-                section,
-                f"coefficient {tap} of {owner} is {value}, allowed is 0 to {largest}",
-                start + tap,
-            )
-    return tuple(value + LEAST for value in own)
+    if max(own) > largest:
+        tap = next(place for place, each in enumerate(own) if each > largest)
+        raise CorruptStream(
+            section,
+            f"coefficient {tap} of {owner} is {own[tap]}, allowed is 0 to {largest}",
+            start + tap,
+        )
+    return tuple(map(LEAST.__add__, own))

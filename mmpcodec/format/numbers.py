@@ -115,8 +115,12 @@ class Fields:
         CorruptStream
             If the number is out of range, or has more bytes than it needs.
         """
-        # Most fields are numbers, so their bytes are read without further calls.
-        data, first = self.data, self.offset
+        # Most fields are numbers of one byte; decoding a small picture reads some thirty of them.
+        data, place = self.data, self.place
+        if place < len(data) and low <= (byte := data[place]) <= high and byte < 0x80:
+            self.place = place + 1
+            return byte
+        first = self.offset
         value = 0
         for index in range(LONGEST):
             if self.place == len(data):

@@ -24,6 +24,11 @@ SWITCHES = {
     if tool.high < 100
 }
 """Tools of predicted blocks that share one number, the lowest bits first: the bits of each."""
+READ_TOOLS = {
+    coding: tuple((tool, tool.in_header) for tool in table.values() if tool.name not in SWITCHES)
+    for coding, table in TABLES.items()
+}
+"""Tools that have no place in the number of switches, by coding, and whether a header has them."""
 MOST_SWITCHES = (1 << sum(SWITCHES.values())) - 1
 
 
@@ -63,9 +68,8 @@ def read_tools(fields: Fields, kind: type[Kind]) -> Kind:
         if fault:
             raise CorruptStream(fields.section, fault, at)
         values = dict(switches)
-    for tool in TABLES[kind.coding].values():
-        if tool.name not in values:
-            values[tool.name] = read_tool(fields, tool) if tool.in_header else False
+    for tool, in_header in READ_TOOLS[kind.coding]:
+        values[tool.name] = read_tool(fields, tool) if in_header else False
     if values.pop("dictionary", False):
         values["trees"] = read_tools(fields, TreeTools)
     return _tools_of(kind.coding, tuple(values.items()))

@@ -75,7 +75,19 @@ class PictureBytes(Window):
 
     def __init__(self, source: Source, contents: Contents, entry: PictureEntry):
         super().__init__(source, Extent(entry.place, entry.size))
+        self._collection = source
         self._contents, self._entry = contents, entry
+
+    @property
+    def levels(self) -> "list[tuple[PictureEntry, PictureBytes]]":
+        """The smaller renditions of the picture that are levels, in the order of the file."""
+        number = self._contents.entries.index(self._entry)
+        found = [self._contents.entries[each] for each in self._contents.numbers_of(number)]
+        return [
+            (entry, PictureBytes(self._collection, self._contents, entry))
+            for entry in found
+            if entry.role == Role.LEVEL
+        ]
 
     def completed(self, header: container.Header) -> container.Header:
         """Return the header of the picture with the metadata that it shares.

@@ -35,8 +35,10 @@ _WITH_XMP = (*_WITH_EXIF, "JPEG 2000")
 
 LEFT_OUT: dict[str, LeftOut] = {
     "cmyk": LeftOut(
-        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000")
+        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000", "PDF")
     ),
+    "rendered": LeftOut("is more or other than a single image, so the page is rendered", ("PDF",)),
+    "text layer": LeftOut("has invisible text beside its image, which is not read", ("PDF",)),
     "further pictures": LeftOut(
         "holds several pictures, of which only the main one is read", ("HEIC",)
     ),
@@ -52,8 +54,18 @@ LEFT_OUT: dict[str, LeftOut] = {
     "further directories": LeftOut(
         "has further directories, such as overviews and masks, which are not read", ("TIFF",)
     ),
+    "missing pages": LeftOut(
+        "is damaged behind one of its pages or frames, so further ones may be missing",
+        ("TIFF", "GIF"),
+    ),
     "functional groups": LeftOut(
-        "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
+        "has functional groups, of which only slope, window, spacing and place are read", ("DICOM",)
+    ),
+    "positions": LeftOut(
+        "has frames that are no stack of slices, whose places are left out", ("DICOM",)
+    ),
+    "tiles": LeftOut(
+        "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
     ),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(
@@ -79,6 +91,9 @@ LEFT_OUT: dict[str, LeftOut] = {
     "damaged text": LeftOut("has a damaged text, which is left out", ("PNG", "TIFF")),
     "damaged resolution": LeftOut(
         "has a damaged resolution, which is left out", ("PNG", "TIFF", "JPEG 2000")
+    ),
+    "still picture": LeftOut(
+        "has a picture for viewers without animations, which is no frame and is not read", ("PNG",)
     ),
     "damaged chunk": LeftOut(
         "has a damaged chunk that no sample needs, which is left out", ("PNG",)

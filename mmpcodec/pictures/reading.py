@@ -3,7 +3,7 @@
 import io
 import os
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, Literal
 
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
@@ -65,7 +65,7 @@ def read(
     if isinstance(source, (bytes, bytearray, memoryview)):
         return from_bytes(bytes(source), limits=limits, page=page, strict=strict)
     if not isinstance(source, (str, os.PathLike)):
-        data, name = _of_stream(source)
+        data, name = of_stream(source)
         return from_bytes(data, name, limits=limits, page=page, strict=strict)
     name = os.fspath(source)
     if stores.is_zarr(name):
@@ -93,7 +93,7 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
         raise PictureError.from_os(os.fspath(path), error) from error
 
 
-def _of_stream(stream: BinaryIO) -> tuple[bytes, str]:
+def of_stream(stream: BinaryIO) -> tuple[bytes, str]:
     """Read a stream to its end; also return its name."""
     binary = hasattr(stream, "read") and not isinstance(stream, io.TextIOBase)
     data = stream.read() if binary else None
@@ -109,7 +109,7 @@ def imread(
     source: Source,
     *,
     limits: DecodeLimits | None = None,
-    page: int | None = None,
+    page: int | Literal["all"] | None = None,
     strict: bool = False,
 ) -> Samples:
     """Read the samples of a picture file of any supported format, mmp included.
@@ -123,19 +123,23 @@ def imread(
         its end.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
-    page, strict
+    page : int, "all" or None
+        Number of the picture, from 1; None takes the only one. "all" reads all pages, frames or
+        slices of a file, which must have one size, form and depth; ``mmpcodec.open`` gives others
+        one by one.
+    strict
         As for ``pictures.read``.
 
     Returns
     -------
-    (H, W) or (H, W, C) array
+    (H, W) or (H, W, C) array; (N, H, W) or (N, H, W, C) with "all"
         uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
         with alpha. An orientation in EXIF is not applied.
 
     Raises
     ------
     PictureError, ParameterError, MissingExtra
-        As ``pictures.read`` raises them.
+        As ``pictures.read`` raises them, and with "all" for the first picture that differs.
 
     Examples
     --------
@@ -143,7 +147,13 @@ def imread(
     >>> data = mmpcodec.imwrite(None, np.eye(3, dtype=bool), "png")
     >>> mmpcodec.imread(data).tolist()
     [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
+    >>> mmpcodec.imread(data, page="all").shape
+    (1, 3, 3)
     """
+    if page == "all":
+        from mmpcodec.pictures.books.stacks import stack_of
+
+        return stack_of(source, limits or DecodeLimits(), strict=strict)
     return read(source, limits=limits, page=page, strict=strict).samples
 
 

@@ -30,7 +30,7 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mmpcodec.pictures.dicom.bare import is_bare_dicom
+from mmpcodec.pictures.bare_dicom import is_bare_dicom
 
 MAGIC_END = 512
 """Bytes of a file that tell its format, and no more."""
@@ -85,6 +85,8 @@ class Format(NamedTuple):
         Optional dependency of this project that the format needs.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
+    rendered : bool
+        Whether pages may be rendered: ``book`` takes their pixels per inch, ``dpi``.
     also : callable or None
         ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
         lacks the magic.
@@ -107,6 +109,7 @@ class Format(NamedTuple):
     pages: bool = False
     extra: str | None = None
     measured: bool = False
+    rendered: bool = False
     also: Callable[[bytes], bool] | None = None
 
     @property
@@ -172,8 +175,9 @@ FORMATS = (
     ),
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
-        parts=True, measured=True,
+        parts=True, pages=True, measured=True,
     ),
+    Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
     Format(
         "DICOM", f"{_HERE}.dicom.file", (".dcm", ".dicom"), (b"DICM",), 128, pages=True,

@@ -129,7 +129,7 @@ def to_bytes(
     picture = _picture(picture)
     formats = registry.written()
     row = formats[format]
-    _check_taken(picture, format)
+    check_taken(picture, format)
     if quality is None:
         quality = row.quality
     elif row.quality is None:
@@ -172,7 +172,7 @@ def takes(row: registry.Format, picture: Picture) -> bool:
     )
 
 
-def _check_taken(picture: Picture, format: str) -> None:
+def check_taken(picture: Picture, format: str) -> None:
     """Check that a file of a format can hold a picture.
 
     Raises

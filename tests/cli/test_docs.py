@@ -17,11 +17,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.books import write_book
+from support.books import collection, write_book
 
 import mmpcodec
 from mmpcodec import backends, pictures
 from mmpcodec.format.collection import Role
+from mmpcodec.pictures import Picture
 from mmpcodec.web import parts
 
 ROOT = Path(__file__).parents[2]
@@ -76,7 +77,12 @@ def prepare(folder, *, whole):
     (folder / "damaged.mmp").write_bytes(
         tiled[:last] + bytes([tiled[last] ^ 1]) + tiled[last + 1 :]
     )
-    write_book(folder / "book.mmp", [small, 255 - small])
+    pages = [Picture(small[:24, : 20 + number], 8) for number in range(12)]
+    (folder / "book.mmp").write_bytes(collection(pages))
+    shown = [Picture(np.roll(small, 8 * number, 1), 8) for number in range(3)]
+    (folder / "anim.mmp").write_bytes(collection(shown, Role.FRAME, [(1, 10)] * 3))
+    places = [(number * 2_500_000,) for number in range(3)]
+    (folder / "head.mmp").write_bytes(collection(shown, Role.SLICE, places))
     slices, places = [16 * small.astype(np.uint16)] * 3, [(k * 10**6,) for k in range(3)]
     write_book(folder / "chest.mmp", slices, Role.SLICE, places, depth=12)
     (folder / "items.csv").write_text("name,profit,weight\nphoto,7,6\nscan,5,5\nmap,5,5\n")
@@ -121,6 +127,9 @@ def lacking(line):
     packages = {
         "hevc": "av",
         ".dcm": "pydicom",
+        ".pdf": "pikepdf",
+        ".nii": "nibabel",
+        ".zarr": "zarr",
         "mmp report": "jinja2",
         "--cluster cuda": "dask_cuda",
     }

@@ -5,6 +5,7 @@ import io
 import struct
 import zlib
 from fractions import Fraction
+from importlib.util import find_spec
 
 import numpy as np
 import tifffile
@@ -14,6 +15,7 @@ import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.metadata import Metadata, Resolution
 from mmpcodec.pictures import exif
+from support.pdf_files import image_of, page_of
 
 GRAY = (np.arange(6 * 9).reshape(6, 9) * 5 % 256).astype(np.uint8)
 COLOUR = np.dstack([GRAY, GRAY // 2, 255 - GRAY])
@@ -172,6 +174,9 @@ with contextlib.suppress(ImportError):
     FILES |= _by_imagecodecs()
 with contextlib.suppress(ImportError):
     FILES["heic"] = heic_of(COLOUR, exif=b"Exif\0\0" + EXIF)
+if find_spec("pypdfium2"):
+    _HEIGHT, _WIDTH = COLOUR.shape[:2]
+    FILES["pdf"] = page_of(image_of(_WIDTH, _HEIGHT, "/DeviceRGB", 8, COLOUR.tobytes()))
 
 
 METADATA = Metadata(

@@ -27,9 +27,10 @@ public:
     // Appends `count` samples of a regressor; `count` is a multiple of 4.
     void take(int term, const Sample* from, int count, int middle) {
         using Samples = typename Row<Sample, 4>::Samples;
-        for (int i = 0; i < count; i += 4)
-            store(values_[term] + count_ + i,
-                  __builtin_convertvector(loaded<Samples>(from + i), Shorts4) - int16_t(middle));
+        for (int i = 0; i < count; i += 4) {
+            const auto wide = __builtin_convertvector(loaded<Samples>(from + i), Words4);
+            store(values_[term] + count_ + i, reinterpret_cast<Shorts4>(wide - uint16_t(middle)));
+        }
     }
     void end_row(int count) { count_ += count; }
     int count() const { return count_; }

@@ -55,16 +55,17 @@ MMP_SIMD_LEVELS void search(const Template& t, const uint8_t* place, ptrdiff_t s
     for (int16_t row = 0; row < kPlaceRows && counts[row] > first; ++row) {
         const uint8_t* const from = place + row * stride + first;
         // A lane of `both` sums the differences of an odd column times 256 and of the even one.
-        Shorts16 both = {}, odd = {};
+        Words16 both = {}, odd = {};
         for (int k = 0; k < t.count; ++k) {
             const auto there = loaded<Bytes32>(from + t.offsets[k]);
             const Bytes32 here = Bytes32{} + t.values[k];
             const auto pairs = reinterpret_cast<Words16>((there > here ? there : here) -
                                                          (there < here ? there : here));
-            both += reinterpret_cast<Shorts16>(pairs);
-            odd += reinterpret_cast<Shorts16>(pairs >> 8);
+            both += pairs;
+            odd += pairs >> 8;
         }
-        const Shorts16 sums[2] = {both - (odd << 8), odd};
+        const Shorts16 sums[2] = {reinterpret_cast<Shorts16>(both - (odd << 8)),
+                                  reinterpret_cast<Shorts16>(odd)};
         for (int which = 0; which < 2; ++which) {
             const Shorts16 there = even + int16_t(which + first) < Shorts16{} + counts[row];
             const Shorts16 better = there & (sums[which] < least[which]);

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mmpcodec.format.collection import Role
 from mmpcodec.picture import Picture
+from mmpcodec.runtime.tasks import in_order
 
 
 def named(name: str, role: Role, number: int, count: int) -> str:
@@ -41,6 +42,8 @@ class Book(AbstractContextManager["Book"]):
         How often frames are shown, 0 for without end.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
+    at_once : int
+        Number of pictures that iteration reads at a time, each in a thread; ``read`` must allow it.
     close : callable
         Closes the file.
     """
@@ -52,13 +55,14 @@ class Book(AbstractContextManager["Book"]):
     facts: Sequence[tuple[int, ...]] = ()
     loops: int = 0
     measured: bool = False
+    at_once: int = 1
     close: Callable[[], None] = field(default=_nothing, repr=False)
 
     def __len__(self) -> int:
         return self.count
 
     def __iter__(self) -> Iterator[Picture]:
-        return map(self.read, range(self.count))
+        return in_order(self.read, range(self.count), self.at_once)
 
     def facts_of(self, number: int) -> tuple[int, ...]:
         """Return the numbers of ``collection.FACTS`` of a picture, counted from 0."""

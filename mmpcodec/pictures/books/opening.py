@@ -4,6 +4,7 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import PictureError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
@@ -14,6 +15,9 @@ from mmpcodec.pictures.limits import damage_reported
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 
+MOST_DPI = 4800
+"""Most pixels per inch of pages that are rendered."""
+
 
 def opened_book(
     source: str | os.PathLike[str] | bytes,
@@ -21,6 +25,7 @@ def opened_book(
     *,
     limits: DecodeLimits | None = None,
     strict: bool = False,
+    dpi: int | None = None,
 ) -> Book:
     """Open a picture file as a book.
 
@@ -35,6 +40,8 @@ def opened_book(
         Limits of each picture, and of the number of pictures.
     strict : bool
         See ``pictures.read``.
+    dpi : int or None
+        Pixels per inch of pages that are rendered, as those of PDF may be, 1 to 4800; None for 300.
 
     Returns
     -------
@@ -45,7 +52,10 @@ def opened_book(
     ------
     PictureError, MissingExtra
         As ``pictures.read`` raises them.
+    ParameterError
+        If dpi is out of range.
     """
+    dpi = None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
     limits = limits or DecodeLimits()
     where: str | bytes
     if isinstance(source, bytes):
@@ -60,7 +70,7 @@ def opened_book(
         if stores.is_url(path) or not Path(path).is_file():
             is_url = stores.is_url(path)
             data = stores.read(path, limits.max_memory) if is_url else reading.bytes_of(path)
-            return opened_book(data, name, limits=limits, strict=strict)
+            return opened_book(data, name, limits=limits, strict=strict, dpi=dpi)
         try:
             with open(path, "rb") as stream:
                 head = stream.read(registry.MAGIC_END)
@@ -71,8 +81,9 @@ def opened_book(
     if row is None or module is None or not hasattr(module, "book"):
         measured = row is not None and row.measured
         return _of_one(where, name, limits, strict=strict, measured=measured)
+    how = {"dpi": dpi} if row.rendered and dpi is not None else {}
     with noted(name, strict=strict), damage_reported(name):
-        found: Book = module.book(where, name, limits)
+        found: Book = module.book(where, name, limits, **how)
     check_count(found, limits)
 
     def read(number: int) -> Picture:

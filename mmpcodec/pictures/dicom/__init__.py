@@ -1,5 +1,6 @@
 """Read DICOM files, with pydicom.
 
 ``file`` reads a frame, ``frames`` decodes its stored samples, ``colours`` converts them to RGB,
-``facts`` reads what samples measure, ``bare`` recognises files without a preamble.
+``facts`` reads what samples measure, ``places`` where and when frames lie; ``series`` sorts files into
+series.
 """

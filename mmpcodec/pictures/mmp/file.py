@@ -2,10 +2,11 @@
 
 from contextlib import ExitStack
 
+from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.format.collection import FACTS, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, contents_of
+from mmpcodec.opening.contents import contents_of, picture_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book, named
 from mmpcodec.pictures.parts import bytes_of
@@ -35,6 +36,27 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
     return Picture(found.samples, found.header.depth, found.header.metadata)
 
 
+def at_least(data: Source, side: int, name: str, limits: DecodeLimits) -> Picture:
+    """Read the first picture, or its smallest level whose longer side has ``side`` pixels or more.
+
+    Raises
+    ------
+    PictureError
+        As ``read`` raises it.
+    """
+    from mmpcodec.codec.regions import ScaledDecoder  # other formats do not need the codec
+
+    try:
+        decoder = ScaledDecoder(picture_of(data, 1, limits.max_pictures), limits)
+        longer = max(decoder.header.width, decoder.header.height)
+        enough = [factor for factor in decoder.factors if reduced_side(longer, factor) >= side]
+        return decoder.picture(max(enough, default=1))
+    except FormatError as error:
+        raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
+    except MmpError as error:
+        raise PictureError(f"{name}: {error}") from error
+
+
 def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     """Open a file as a book. Levels and thumbnails are no pages.
 
@@ -59,6 +81,6 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
 
     def read_page(number: int) -> Picture:
         place = named(name, role, number, len(pages))
-        return read(PictureBytes(data, contents, pages[number]), place, limits)
+        return read(data, place, limits, number + 1)
 
     return Book(name, len(pages), read_page, role, facts, contents.loops, close=close)

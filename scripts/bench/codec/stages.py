@@ -52,40 +52,63 @@ def work(task: str, path: Path, options: argparse.Namespace) -> Callable[[], Any
 
 
 def repeat(run: Callable[[], object], seconds: float) -> None:
-    """Run for some processor seconds, at least twice; print the milliseconds of the fastest run."""
+    """Run for some processor seconds, at least twice.
+
+    Prints the milliseconds of the fastest run, the number of runs, and when they began and ended.
+    """
     times: list[float] = []
     run()
+    begun = time.monotonic()
     while len(times) < 2 or sum(times) < seconds:
         started = time.process_time()
         run()
         times.append(time.process_time() - started)
-    print(1000 * min(times), len(times))
+    print(1000 * min(times), len(times), begun, time.monotonic())
 
 
-def recorded(command: list[str], data: Path) -> tuple[float, int]:
-    """Run a command under ``perf``; return what it prints: milliseconds and number of runs."""
+def recorded(command: list[str], data: Path) -> tuple[float, int, str]:
+    """Run a command that calls ``repeat`` under ``perf``.
+
+    Returns
+    -------
+    milliseconds : float
+    runs : int
+    times : str
+        When the runs began and ended, as ``perf script --time`` takes it.
+    """
     perf = shutil.which("perf")
     if perf is None:
         sys.exit("profile: perf is missing; Debian has it in linux-perf, Ubuntu in linux-tools")
     record: list[str] = [perf, "record", "-q", "-e", "cpu-clock:u", "-F", str(SAMPLES_PER_SECOND)]
+    record += ["-k", "CLOCK_MONOTONIC"]
     found = subprocess.run(
         [*record, "-o", str(data), "--", *command], capture_output=True, text=True
     )
     if found.returncode:
         sys.exit(f"profile: perf failed: {found.stderr.strip()}")
-    milliseconds, runs = found.stdout.split()
-    return float(milliseconds), int(runs)
+    milliseconds, runs, *times = found.stdout.split()
+    return float(milliseconds), int(runs), ",".join(times)
 
 
-def samples_of(data: Path) -> Iterator[tuple[int, str, str]]:
-    """Yield the address in its file, the file and the symbol of each sample."""
-    fields = ["perf", "script", "-i", str(data), "--show-mmap-events", "-F", "ip,sym,dso"]
-    text = subprocess.run(fields, capture_output=True, text=True, check=True).stdout
+def samples_of(data: Path, times: str) -> Iterator[tuple[int, str, str]]:
+    """Yield the address in its file, the file and the symbol of each sample of these times.
+
+    Start and imports of Python lie before them.
+    """
+    script = ["perf", "script", "-i", str(data)]
+    of_files, of_samples = (
+        subprocess.run([*script, *options], capture_output=True, text=True, check=True).stdout
+        for options in (
+            ["--show-mmap-events", "-F", "ip,sym,dso"],
+            ["--time", times, "-F", "ip,sym,dso"],
+        )
+    )
     starts: dict[str, list[tuple[int, int]]] = {}
-    for line in text.splitlines():
+    for line in of_files.splitlines():
         if found := re.search(r"\[0x(\w+)\(0x\w+\) @ (0x\w+|0) .*\]: \S+ (\S+)$", line):
             starts.setdefault(found[3], []).append((int(found[1], 16), int(found[2], 0)))
-        elif found := re.match(r"\s*(\w+) (.*) \((.*)\)$", line):
+    for line in of_samples.splitlines():
+        if found := re.match(r"\s*(\w+) (.*) \((.*)\)$", line):
             address, symbol, file = int(found[1], 16), found[2], found[3]
             below = [each for each in starts.get(file, []) if each[0] <= address]
             start, offset = max(below, default=(0, 0))
@@ -136,11 +159,11 @@ def _short(function: str) -> str:
     return words[-1] if words else function
 
 
-def places_of(data: Path) -> Counter[Place]:
-    """Count the samples by place."""
+def places_of(data: Path, times: str) -> Counter[Place]:
+    """Count the samples of some times by place."""
     found: Counter[Place] = Counter()
     inside: Counter[tuple[str, int]] = Counter()
-    for offset, file, symbol in samples_of(data):
+    for offset, file, symbol in samples_of(data, times):
         name = Path(file).name
         if name.startswith("_cpu"):
             inside[file, offset] += 1
@@ -190,8 +213,8 @@ def main() -> None:
         again = [sys.executable, "-P", __file__, options.task, str(source), "--repeat"]
         again += ["-l", str(options.lam), "--preset", options.preset]
         again += ["--effort", str(options.effort), "--seconds", str(options.seconds)]
-        milliseconds, runs = recorded(again, data)
-        places = places_of(data)
+        milliseconds, runs, times = recorded(again, data)
+        places = places_of(data, times)
     title = f"{options.task} {options.picture}, one thread: {milliseconds:.1f} ms, {runs} runs"
     print(f"{title}\n\nBy stage (source file)")
     stages: Counter[str] = Counter()

@@ -90,7 +90,7 @@ public:
         for (int p = 0; p < count; ++p)
             for (int row = 0; row < plane.height; ++row)
                 for (int column = 0; column < plane.width; ++column)
-                    planes_[p].push_back(Sample((row * (p + 3) + column * column) * 977 &
+                    planes_[p].push_back(Sample((row * (p + 3) + column * column) * 977u &
                                                 depth.most()));
     }
     EarlierSamples<Sample> samples() const {
