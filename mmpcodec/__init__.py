@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mmpcodec.codec.encoder import encode, encode_batch, encode_picture, encode_pictures
     from mmpcodec.codec.encoding import Encoding, Pass
     from mmpcodec.codec.rate_control.targets import Target
+    from mmpcodec.codec.regions import decode_scaled
     from mmpcodec.errors import (
         BackendUnavailable,
         BadMagic,
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
     from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
     from mmpcodec.pictures.mmp.series import open as open
-    from mmpcodec.pictures.reading import imread
+    from mmpcodec.pictures.samples import imread
     from mmpcodec.pictures.writing import imwrite
     from mmpcodec.presets import PRESETS
     from mmpcodec.tools import BlockTools, LosslessTools, Partition, Tools, TreeTools
@@ -84,6 +85,7 @@ __all__ = [
     "__version__",
     "append_to",
     "decode",
+    "decode_scaled",
     "encode",
     "encode_batch",
     "encode_picture",
@@ -106,6 +108,7 @@ __getattr__, __dir__ = lazy.names(
         ),
         "mmpcodec.codec.encoding": ("Encoding", "Pass"),
         "mmpcodec.codec.rate_control.targets": ("Target",),
+        "mmpcodec.codec.regions": ("decode_scaled",),
         "mmpcodec.errors": (
             "BackendUnavailable",
             "BadMagic",
@@ -129,7 +132,7 @@ __getattr__, __dir__ = lazy.names(
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
-        "mmpcodec.pictures.reading": ("imread",),
+        "mmpcodec.pictures.samples": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.presets": ("PRESETS",),
         "mmpcodec.tools": ("BlockTools", "LosslessTools", "Partition", "Tools", "TreeTools"),

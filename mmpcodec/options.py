@@ -90,6 +90,10 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
         Whether tiles may have palettes; the default is True with "auto" and "best".
     range : (int, int)
         See ``EncodeParams``.
+    levels : bool
+        Whether the file holds levels: renditions of half the size, a quarter and so on, down to 256
+        samples on the longer side; see ``codec.tiles.renditions.encode_levels``. Not with a target
+        of bytes.
     max_error : int or str
         Most that a decoded sample differs from its source: 0 to 32767 samples, or a text with the
         unit of the picture, such as "2HU".
@@ -124,6 +128,8 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
         choose the coding, the rest are fields of ``TreeTools``, ``BlockTools`` and
         ``LosslessTools``. A partition can also be given by its name or number.
     """
+
+    levels: bool
 
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.pictures import Picture
 from mmpcodec.samples import Samples
-from mmpcodec.solvers.max_sum import Rectangle, disjoint_rectangles
+from mmpcodec.solvers.max_sum import disjoint_rectangles
 from mmpcodec.solvers.selection import median, quantile
 
 RED, GREEN, BLUE = 30, 59, 11
@@ -242,33 +242,21 @@ least=200.0, most=200.0),)
     """
     if picture.planes not in (1, 3):
         raise ParameterError(f"picture: holds {picture.kind}; must be gray or RGB")
-    white = picture.white if white is None else white
-    if not 1 <= white <= picture.white:
-        raise ParameterError(f"white = {white}: must be a level from 1 to {picture.white}")
     values, unit = luminance(picture.samples)
-    height, width = values.shape
-    if not 0 <= 2 * border < min(height, width):
-        raise ParameterError(f"border = {border}: leaves no pixel of a {width}x{height} picture")
-    inside = slice(border, height - border), slice(border, width - border)
-    values = values[inside]
-    counts = np.ones(values.shape, bool)
-    if mask is not None:
-        if mask.shape != (height, width):
-            raise ParameterError(
-                f"mask of shape {mask.shape}: must be {(height, width)}, the shape of the picture"
-            )
-        counts = mask[inside] != 0
-        if not counts.any():
-            raise ParameterError("mask: excludes every pixel of the picture")
-    scale = 2 * unit
-    level = offset_level(offset, values[counts], unit, white, backend)
-    rounded = round(scale * level)
-    sign = -1 if dark else 1
-    weights = sign * (2 * values - rounded)
-    weights[~counts] = sign * ((scale * white if dark else 0) - rounded)
+    given = weighed(
+        values,
+        unit,
+        picture.white,
+        offset=offset,
+        white=white,
+        dark=dark,
+        mask=mask,
+        border=border,
+        backend=backend,
+    )
     limits = limits or Limits()
     found = disjoint_rectangles(
-        weights,
+        given.weights,
         k,
         min_height=limits.min_height,
         max_height=limits.max_height,
@@ -285,22 +273,96 @@ least=200.0, most=200.0),)
             r.top + border,
             r.width,
             r.height,
-            r.sum / scale,
-            *(number / unit for number in _statistics(values, counts, r)),
+            r.sum / given.scale,
+            *given.statistics((slice(r.top, r.bottom), slice(r.left, r.right))),
         )
         for rank, r in enumerate(found, start=1)
     )
-    return Regions(regions, rounded / scale, scale)
+    return Regions(regions, given.offset, given.scale)
 
 
-def _statistics(
-    values: np.ndarray, counts: np.ndarray, place: Rectangle
-) -> tuple[float, float, float, float]:
-    """Return mean, standard deviation, least and largest of the values of a rectangle.
+@dataclass(frozen=True)
+class Weighed:
+    """What a search for bright regions adds up.
 
-    They are of the values where ``counts`` is set, of all if it is set nowhere.
+    Parameters
+    ----------
+    values : (H, W) or (D, H, W) array of integers
+        Luminance inside the border.
+    counts : (H, W) bool array
+        Pixels that the mask keeps.
+    weights : int64 array of the shape of ``values``
+        Integers whose sums are searched.
+    offset : float
+        The offset in levels, after rounding.
+    scale : int
+        Number of integers of the weights per level.
     """
-    inside = slice(place.top, place.bottom), slice(place.left, place.right)
-    kept = values[inside][counts[inside]]
-    kept = kept if kept.size else values[inside]
-    return float(kept.mean()), float(kept.std()), float(kept.min()), float(kept.max())
+
+    values: np.ndarray
+    counts: np.ndarray
+    weights: NDArray[np.int64]
+    offset: float
+    scale: int
+
+    def statistics(self, place: tuple[slice, ...]) -> tuple[float, float, float, float]:
+        """Return mean, standard deviation, least and largest luminance of a place, in levels.
+
+        They are of the values where ``counts`` is set, of all if it is set nowhere.
+        """
+        inside, counts = self.values[place], self.counts[place[-2:]]
+        kept = inside[..., counts] if counts.any() else inside
+        numbers = kept.mean(dtype=np.float64), kept.std(dtype=np.float64), kept.min(), kept.max()
+        unit = self.scale // 2
+        return tuple(float(number) / unit for number in numbers)  # type: ignore[return-value]
+
+
+def weighed(
+    values: np.ndarray,
+    unit: int,
+    most: int,
+    *,
+    offset: str | float,
+    white: int | None,
+    dark: bool,
+    mask: np.ndarray | None,
+    border: int,
+    backend: str,
+) -> Weighed:
+    """Return what a search for regions adds up; options and errors are those of ``find_regions``.
+
+    Parameters
+    ----------
+    values : (H, W) or (D, H, W) array of integers
+        Luminance.
+    unit : int
+        Number of integers of ``values`` per level.
+    most : int
+        The picture's level of white.
+    """
+    white = most if white is None else white
+    if not 1 <= white <= most:
+        raise ParameterError(f"white = {white}: must be a level from 1 to {most}")
+    height, width = values.shape[-2:]
+    if not 0 <= 2 * border < min(height, width):
+        raise ParameterError(f"border = {border}: leaves no pixel of a {width}x{height} picture")
+    inside = slice(border, height - border), slice(border, width - border)
+    values = values[..., *inside]
+    counts = np.ones(values.shape[-2:], bool)
+    if mask is not None:
+        if mask.shape != (height, width):
+            raise ParameterError(
+                f"mask of shape {mask.shape}: must be {(height, width)}, the shape of the picture"
+            )
+        counts = mask[inside] != 0
+        if not counts.any():
+            raise ParameterError("mask: excludes every pixel of the picture")
+    scale = 2 * unit
+    level = offset_level(offset, values[..., counts], unit, white, backend)
+    rounded = round(scale * level)
+    sign = -1 if dark else 1
+    weights = values.astype(np.int64)
+    weights *= 2 * sign
+    weights -= sign * rounded
+    weights[..., ~counts] = sign * ((scale * white if dark else 0) - rounded)
+    return Weighed(values, counts, weights, rounded / scale, scale)

@@ -54,7 +54,8 @@ class Left(NamedTuple):
         if job.left_out is not None:
             return {"input": job.source, "ignored": job.left_out.what}
         why = {"skipped": job.skipped} if job.fault is None else {"error": job.fault}
-        return {"input": job.source, "output": job.target, **why}
+        page = {} if job.page is None else {"page": job.page}
+        return {"input": job.source, "output": job.target, **page, **why}
 
     def text(self, verbose: bool) -> str:
         return self.job.fault or f"{self.job.name}: skipped, {self.job.skipped}"

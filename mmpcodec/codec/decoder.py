@@ -198,7 +198,7 @@ def _inspected(
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DEFAULT_LIMITS
     of_file: list[FormatError] = []
-    view = picture_of(_viewed(data), page, limits, of_file if allow_partial else None)
+    view = picture_of(viewed(data), page, limits, of_file if allow_partial else None)
     if decode and region is None and isinstance(view, PictureBytes):
         view.fetch()
     how = region, allow_partial, limits, backend, threads, progress, out
@@ -388,7 +388,14 @@ def _place(header: Header, area: Area, out: Any) -> Samples:
     return out
 
 
-def _viewed(data: Any) -> Source:
+def viewed(data: Any) -> Source:
+    """Return the bytes of a file that a caller gives.
+
+    Raises
+    ------
+    ParameterError
+        If they are something else.
+    """
     if isinstance(data, LazyBytes):
         return data
     try:

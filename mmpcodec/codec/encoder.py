@@ -10,15 +10,18 @@ from operator import attrgetter
 from typing import Any, Unpack
 
 from mmpcodec.backends import DeviceLike
+from mmpcodec.checks import check_switch
 from mmpcodec.codec.candidates import backends_of, candidates_at
 from mmpcodec.codec.devices import Devices, devices_for, each_on, encode_on
 from mmpcodec.codec.encoding import Encoding, Pass
 from mmpcodec.codec.layers.coding import KnownLossless
 from mmpcodec.codec.limits.seconds import opens_by_default
 from mmpcodec.codec.rate_control.targets import SSIMULACRA2, Target, request_of
+from mmpcodec.codec.series import Number, facts_of_series, is_series, joined_series
 from mmpcodec.codec.sources import Source, checked_pictures
+from mmpcodec.codec.tiles.renditions import check_target_with_levels, with_levels
 from mmpcodec.codec.weighting.maps import check_maps, check_palette
-from mmpcodec.errors import Infeasible
+from mmpcodec.errors import Infeasible, ParameterError
 from mmpcodec.format.tiles import grouped
 from mmpcodec.metadata import Metadata
 from mmpcodec.options import AUTO, EncodeOptions, RunOptions, given_of, names_of, written_out
@@ -278,12 +281,18 @@ def encode_batch(
     [10, 200]
     """
     given = given_of(options, EncodeOptions)
+    levels = check_switch("levels", given.pop("levels", False))
     run: Any = {name: given.pop(name) for name in names_of(RunOptions) if name in given}
     check_palette(given.get("palette"), run.get("roi"))
     params, target = request_of(lam, **given)
+    if levels:
+        check_target_with_levels(target)
     encodings = encode_pictures(
         arrays, params, target=target, depth=depth, metadata=metadata, **run
     )
+    if levels:
+        run = {name: value for name, value in run.items() if name not in ("roi", "on_pass")}
+        return [with_levels(encoding, params, **run) for encoding in encodings]
     return [encoding.data for encoding in encodings]
 
 
@@ -330,19 +339,24 @@ def encode_picture(
 
 @written_out
 def encode(
-    array: SamplesLike,
+    array: SamplesLike | Sequence[SamplesLike],
     /,
     lam: float | None = None,
     *,
     depth: int | None = None,
-    metadata: Metadata | None = None,
+    metadata: Metadata | Sequence[Metadata] | None = None,
+    durations: Number | Sequence[Number] | None = None,
+    positions: Sequence[Number] | None = None,
+    loops: int | None = None,
     **options: Unpack[EncodeOptions],
 ) -> bytes:
-    """Encode a picture. The other options are those of ``EncodeOptions``.
+    """Encode a picture, or several to one file. The other options are those of ``EncodeOptions``.
 
     Parameters
     ----------
-    array : (H, W) or (H, W, C) array of bool, uint8 or uint16
+    array : (H, W) or (H, W, C) array of bool, uint8 or uint16, or a list of them
+        A list or tuple of arrays gives a file of several pictures, of any sizes and forms, which
+        ``mmpcodec.open`` opens.
         Gray, gray with alpha (C is 2), RGB, or RGB with alpha, from 1x1 pixels on. C of 1 is gray
         and decodes to (H, W). A CuPy array stays in device memory. Alpha is always lossless.
     lam : float or None
@@ -351,8 +365,17 @@ def encode(
         colours, in units of 8-bit samples.
     depth : int or None
         Bits per sample, 1 to 16; None takes 1 for bool, 8 for uint8 and 16 for uint16.
-    metadata : Metadata or None
-        Stored in the file.
+    metadata : Metadata, sequence of Metadata, or None
+        Stored in the file; of several pictures, those of all, or one for each.
+    durations : number, sequence of numbers, or None
+        Seconds that each picture of a list is shown, of one for all: they are frames then, else
+        pages. A Fraction is exact; a float becomes the nearest fraction with at most six digits
+        below the line.
+    positions : sequence of numbers or None
+        Places of the pictures of a list along their series in millimetres, which are rounded to
+        nanometres: they are slices then.
+    loops : int or None
+        How often frames are shown, one after the other; 0, and None, for without end.
 
     Returns
     -------
@@ -377,7 +400,18 @@ def encode(
     >>> import numpy as np, mmpcodec
     >>> int(mmpcodec.decode(mmpcodec.encode(np.full((48, 64), 7, np.uint8), lam=0)).max())
     7
+    >>> frames = [np.full((48, 64), level, np.uint8) for level in (10, 200)]
+    >>> data = mmpcodec.encode(frames, lam=0, durations=0.5)
+    >>> int(mmpcodec.decode(data, page=2).max())
+    200
     """
+    if is_series(array):
+        facts = facts_of_series(len(array), durations, positions, loops)
+        coded = encode_batch(array, lam, depth=depth, metadata=metadata, **options)
+        return joined_series(coded, *facts)
+    for name, value in (("durations", durations), ("positions", positions), ("loops", loops)):
+        if value is not None:
+            raise ParameterError(f"{name} = {value!r}: must be None for a single picture")
     if options.get("roi") is not None:
         options["roi"] = [options["roi"]]
-    return encode_batch([array], lam, depth=depth, metadata=metadata, **options)[0]
+    return encode_batch([array], lam, depth=depth, metadata=metadata, **options)[0]  # type: ignore[list-item]

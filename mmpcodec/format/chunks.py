@@ -8,7 +8,7 @@ from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import MOST_OF_PNG, Colours, Metadata, Resolution, Unit
 
 SECTION = "Metadata"
-ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS = range(1, 9)
+ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS, DICOM = range(1, 10)
 NAMES = {
     ICC: "ICC",
     EXIF: "EXIF",
@@ -60,6 +60,7 @@ def write(metadata: Metadata) -> bytes:
         reported = metadata.colours
         fixed = reported.primaries, reported.transfer, int(reported.full_range), reported.gamma
         chunks.append((COLOURS, b"".join(map(number, (*fixed, *reported.chromaticities)))))
+    chunks += [(DICOM, part) for part in metadata.dicom]
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
@@ -84,6 +85,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []
+    dicom: list[bytes] = []
     resolution = white = levels = colours = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
         kind = fields.number("kind of a chunk")
@@ -95,6 +97,11 @@ def read(fields: Fields, depth: int) -> Metadata:
         inner = Fields(data, SECTION, start)
         if kind == TEXT:
             text.append(_text(inner))
+            continue
+        if kind == DICOM:
+            if not size:
+                raise CorruptStream(SECTION, "DICOM has no bytes", start)
+            dicom.append(bytes(data))
             continue
         found[kind] = bytes(data)
         if kind in (ICC, EXIF, XMP) and not size:
@@ -121,6 +128,7 @@ def read(fields: Fields, depth: int) -> Metadata:
         white,
         levels,
         colours,
+        tuple(dicom),
     )
 
 

@@ -17,6 +17,10 @@ LEAST_SHARED = 64
 """Bytes from which on metadata are held once for all pictures that have them."""
 
 
+OWN_DICOM = 2
+"""Parts of ``Metadata.dicom`` that a picture does not share."""
+
+
 class CollectionWriter:
     """Writes a collection to a stream, which need not be seekable.
 
@@ -61,6 +65,16 @@ class CollectionWriter:
     def __len__(self) -> int:
         """Return the number of pictures."""
         return len(self._contents.entries)
+
+    @property
+    def contents(self) -> Contents:
+        """What the file holds so far."""
+        return self._contents
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._place
 
     def remember(self, bodies: Iterable[bytes]) -> None:
         """Take the metadata records that the file holds already, in their order."""
@@ -147,6 +161,9 @@ class CollectionWriter:
             if len(getattr(metadata, kind)) >= LEAST_SHARED:
                 numbers.append(self._number_of(Metadata(**{kind: getattr(metadata, kind)})))
                 metadata = metadata.without(kind)
+        # What slices of a series have alike follows the attributes of the slice and of its samples.
+        numbers += [self._number_of(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
+        metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
         text = metadata.text
         first = len(text)
         later: list[float] = [math.inf]

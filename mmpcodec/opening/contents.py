@@ -67,6 +67,17 @@ class PictureBytes(Window):
         """Name of the picture for messages: "page 3"."""
         return self._name or self._contents.name_of(self._entry)
 
+    @property
+    def levels(self) -> "list[tuple[PictureEntry, PictureBytes]]":
+        """The smaller renditions of the picture that are levels, in the order of the file."""
+        number = self._contents.entries.index(self._entry)
+        found = [self._contents.entries[each] for each in self._contents.numbers_of(number)]
+        return [
+            (entry, PictureBytes(self._source, self._contents, entry, self._most))
+            for entry in found
+            if entry.role == Role.LEVEL
+        ]
+
     def fetch(self) -> None:
         """Read all bytes now, if the file is one for which each request takes long."""
         if ahead_of(self._source):

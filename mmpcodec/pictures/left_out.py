@@ -35,8 +35,10 @@ _WITH_XMP = (*_WITH_EXIF, "JPEG 2000")
 
 LEFT_OUT: dict[str, LeftOut] = {
     "cmyk": LeftOut(
-        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000")
+        "holds CMYK colours, which are converted to RGB", ("TIFF", "JPEG", "JPEG 2000", "PDF")
     ),
+    "rendered": LeftOut("is more or other than a single image, so the page is rendered", ("PDF",)),
+    "text layer": LeftOut("has invisible text beside its image, which is not read", ("PDF",)),
     "further pictures": LeftOut(
         "holds several pictures, of which only the main one is read", ("HEIC",)
     ),
@@ -52,9 +54,21 @@ LEFT_OUT: dict[str, LeftOut] = {
     "further directories": LeftOut(
         "has further directories, such as overviews and masks, which are not read", ("TIFF",)
     ),
-    "functional groups": LeftOut(
-        "has functional groups, of which only slope, window and spacing are read", ("DICOM",)
+    "missing pages": LeftOut(
+        "is damaged behind one of its pages or frames, so further ones may be missing",
+        ("TIFF", "GIF"),
     ),
+    "functional groups": LeftOut(
+        "has functional groups, of which only slope, window, spacing and place are read", ("DICOM",)
+    ),
+    "positions": LeftOut(
+        "has frames that are no stack of slices, whose places are left out", ("DICOM",)
+    ),
+    "tiles": LeftOut(
+        "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
+    ),
+    "header extensions": LeftOut("has extensions of its header, which are not read", ("NIfTI",)),
+    "other fields": LeftOut("has fields of its header that are not read", ("NIfTI",)),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(
         "has lookup tables for levels, which are not applied to the samples", ("DICOM",)
@@ -80,6 +94,9 @@ LEFT_OUT: dict[str, LeftOut] = {
     "damaged resolution": LeftOut(
         "has a damaged resolution, which is left out", ("PNG", "TIFF", "JPEG 2000")
     ),
+    "still picture": LeftOut(
+        "has a picture for viewers without animations, which is no frame and is not read", ("PNG",)
+    ),
     "damaged chunk": LeftOut(
         "has a damaged chunk that no sample needs, which is left out", ("PNG",)
     ),
@@ -99,6 +116,20 @@ class _Reading:
 
 
 _now: ContextVar[_Reading | None] = ContextVar("reading", default=None)
+Remark = tuple[str, tuple[str, ...]]
+"""What is said of a picture, without its name, and the keys of what was left out."""
+_gathered: ContextVar[list[Remark] | None] = ContextVar("gathered", default=None)
+
+
+@contextlib.contextmanager
+def gathered() -> Iterator[list[Remark]]:
+    """Gather what this thread would warn of pictures while the context lasts, in place of it."""
+    remarks: list[Remark] = []
+    token = _gathered.set(remarks)
+    try:
+        yield remarks
+    finally:
+        _gathered.reset(token)
 
 
 @contextlib.contextmanager
@@ -153,7 +184,12 @@ def leave_out(name: str, keys: str | Sequence[str], detail: str = "") -> None:
 
 
 def _tell(name: str, found: dict[str, str]) -> None:
-    say(name, _text(found), tuple(sorted(found, key=tuple(LEFT_OUT).index)))
+    keys = tuple(sorted(found, key=tuple(LEFT_OUT).index))
+    remarks = _gathered.get()
+    if remarks is None:
+        say(name, _text(found), keys)
+    else:
+        remarks.append((_text(found), keys))
 
 
 def _text(found: dict[str, str]) -> str:

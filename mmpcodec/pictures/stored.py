@@ -38,7 +38,11 @@ class StoredArray:
         start: int,
         order: Literal["C", "F"] = "C",
     ):
-        self._bytes = stream.getbuffer() if isinstance(stream, io.BytesIO) else FileBytes(stream)
+        self._bytes: memoryview | FileBytes
+        if isinstance(stream, io.BytesIO):  # getbuffer would copy the bytes of which it was made
+            self._bytes = memoryview(stream.getvalue())
+        else:
+            self._bytes = FileBytes(stream)
         self._kind = np.dtype(kind)
         self._shape = shape
         self._start = start

@@ -32,6 +32,7 @@ from mmpcodec.runtime.progress import report_progress
 from mmpcodec.web import parts
 from mmpcodec.web.facts import KINDS, RegionSearch, facts_of
 from mmpcodec.web.pages import PageEntry, page, title_of
+from mmpcodec.web.tiles import LISTED, TILE_ADDRESSES, TileServer, WrongAddress
 
 HOST = "127.0.0.1"
 PIECE = 1 << 20
@@ -148,6 +149,8 @@ class PageServer(ThreadingHTTPServer):
         How bright regions are searched.
     decoder : str or None
         Script of the decoder; None takes that of the package.
+    tiled : bool
+        Whether it has tiles, too; see ``tiles.TileServer``.
 
     Raises
     ------
@@ -171,8 +174,11 @@ class PageServer(ThreadingHTTPServer):
         port: int = 0,
         search: RegionSearch | None = None,
         decoder: str | None = None,
+        *,
+        tiled: bool = False,
     ):
         self.files = files
+        self.tiles = TileServer(files) if tiled else None
         self._search = search
         self._ending = threading.Event()
         self._facts = {(kind, number): _Facts() for kind in KINDS for number in range(len(files))}
@@ -221,6 +227,8 @@ class PageServer(ThreadingHTTPServer):
         for facts in self._facts.values():
             with facts.lock:
                 pass
+        if self.tiles is not None:
+            self.tiles.close()
         super().server_close()
 
     def handle_error(self, request: Any, client_address: Any) -> None:
@@ -267,6 +275,8 @@ class _Handler(BaseHTTPRequestHandler):
             )
         if rest == "":
             return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
+        if server.tiles is not None and rest.partition("/")[0] in TILE_ADDRESSES:
+            return self._tile(server.tiles, rest)
         kind, _, number = rest.partition("/")
         answer = self._file if kind == "files" else partial(self._facts, kind)
         known = number.isascii() and number.isdecimal() and len(number) < 10
@@ -312,6 +322,35 @@ class _Handler(BaseHTTPRequestHandler):
             status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT
             self._head(status, "application/octet-stream", stop - start, extra)
             self._pieces(data, start, stop, first)
+
+    def _tile(self, tiles: TileServer, rest: str) -> None:
+        """Answer an address of tiles; pages of other sites may ask for it, if they know the token.
+
+        A browser keeps what it got for a while, and then asks whether the file has changed.
+        """
+        extra = {"Access-Control-Allow-Origin": "*", "Cross-Origin-Resource-Policy": "cross-origin"}
+        base = f"http://{self.headers['Host']}/{self.server.token}/"
+        linked = "application/ld+json" in self.headers.get("Accept", "")
+        try:
+            tag = ""
+            if rest != LISTED:
+                with tiles.file_of(rest)[0].opened() as data:
+                    tag = _tag(data)
+                extra |= {"ETag": tag, "Cache-Control": "private, max-age=60", "Vary": "Accept"}
+                if self.headers.get("If-None-Match") == tag:
+                    return self._head(HTTPStatus.NOT_MODIFIED, "text/plain", 0, extra)
+            found = tiles.answer(rest, base, tag, linked=linked)
+            if found.location is not None:
+                extra["Location"] = found.location
+            status = HTTPStatus.OK if found.location is None else HTTPStatus.SEE_OTHER
+            self._send(status, found.kind, found.body, extra)
+        except WrongAddress as error:
+            self._text(error.status, str(error), extra | {"Cache-Control": "no-store"})
+        except ConnectionError:
+            self.close_connection = True
+        except (MmpError, OSError) as error:
+            status = HTTPStatus.INTERNAL_SERVER_ERROR
+            self._text(status, str(error), extra | {"Cache-Control": "no-store"})
 
     def _pieces(self, data: LazyBytes, start: int, stop: int, first: memoryview) -> None:
         """Send bytes whose headers are sent: an error can only close the connection now."""

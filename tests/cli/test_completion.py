@@ -12,6 +12,7 @@ from mmpcodec.bench.codecs.peers import PEERS
 from mmpcodec.bench.metrics import NAMES
 from mmpcodec.cli import app, completion
 from mmpcodec.pictures import registry
+from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.planning.budget import OBJECTIVES
 from mmpcodec.solvers import files as problem_files
 
@@ -62,7 +63,7 @@ def tree(folder):
         ("mmp encode --rate-model ", ["adaptive", "log2"]),
         ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text", "colours"]),
         ("mmp encode --effort ", list("123456789")),
-        ("mmp decode --format ", [*registry.written(), "zarr"]),
+        ("mmp decode --format ", [*registry.written(), *only_books()]),
         ("mmp report out --metric ", list(NAMES)),
         ("mmp budget --objective ", list(OBJECTIVES)),
         ("mmp sweep --peers jp", ["jpeg", "jpeg2000"]),

@@ -17,9 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.books import collection, write_book
+from support.torch_stand_in import install_torch
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.format.collection import Role
+from mmpcodec.pictures import Picture
 from mmpcodec.web import parts
 
 ROOT = Path(__file__).parents[2]
@@ -74,6 +78,14 @@ def prepare(folder, *, whole):
     (folder / "damaged.mmp").write_bytes(
         tiled[:last] + bytes([tiled[last] ^ 1]) + tiled[last + 1 :]
     )
+    pages = [Picture(small[:24, : 20 + number], 8) for number in range(12)]
+    (folder / "book.mmp").write_bytes(collection(pages))
+    shown = [Picture(np.roll(small, 8 * number, 1), 8) for number in range(3)]
+    (folder / "anim.mmp").write_bytes(collection(shown, Role.FRAME, [(1, 10)] * 3))
+    places = [(number * 2_500_000,) for number in range(3)]
+    (folder / "head.mmp").write_bytes(collection(shown, Role.SLICE, places))
+    slices, places = [16 * small.astype(np.uint16)] * 3, [(k * 10**6,) for k in range(3)]
+    write_book(folder / "chest.mmp", slices, Role.SLICE, places, depth=12)
     (folder / "items.csv").write_text("name,profit,weight\nphoto,7,6\nscan,5,5\nmap,5,5\n")
     names = ("boat", "brick", "camera", "page", "terminal")
     (folder / "ratings.csv").write_text("".join(f"{name}.mmp,1\n" for name in names))
@@ -116,6 +128,9 @@ def lacking(line):
     packages = {
         "hevc": "av",
         ".dcm": "pydicom",
+        ".pdf": "pikepdf",
+        ".nii": "nibabel",
+        ".zarr": "zarr",
         "mmp report": "jinja2",
         "--cluster cuda": "dask_cuda",
     }
@@ -191,6 +206,7 @@ def test_page(page, mmp, folder, monkeypatch):
     for variable in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(variable, str(folder / "home"))
     found = blocks(page)
+    install_torch(monkeypatch)
     prepare(folder, whole=any(language == "console" for _, language, _ in found))
     names: dict[str, object] = {}
     left_out = []

@@ -1,66 +1,30 @@
 """``mmp decode``: decode mmp files to pictures."""
 
 import re
-import time
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated
 
 import typer
 
-from mmpcodec.cli import options, output, run
+from mmpcodec.cli import options, run
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.decoding import by_tiles
-from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
+from mmpcodec.cli.decoding.formats import FORMATS, SUFFIXES, format_of_output, has_one
+from mmpcodec.cli.decoding.pages import Decoding, apart
+from mmpcodec.cli.decoding.results import Decoded
+from mmpcodec.cli.decoding.work import DecodeWork
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import MMP_FILE
+from mmpcodec.cli.inputs.pages import Pages, ranges_of
 from mmpcodec.cli.jobs import Existing, Job, plan
-from mmpcodec.cli.printing import Printer, counted
-from mmpcodec.cli.work import JobProgress
+from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD, ZARR_SUFFIX
+from mmpcodec.runtime.files import STANDARD
 
-DEFAULT_FORMAT = "png"
-FORMATS = (*registry.written(), by_tiles.ZARR)
-
-
-class Decoded(NamedTuple):
-    """The result of decoding one file."""
-
-    input: str
-    output: str
-    width: int
-    height: int
-    form: str
-    depth: int
-    bad_tiles: int
-    header_faults: int
-    input_bytes: int
-    output_bytes: int
-    format: str
-    seconds: float
-    backend: str
-
-    @property
-    def of_mmp(self) -> bool:
-        """Whether the input is an mmp file, of which nothing is left out."""
-        return True
-
-    def as_dict(self) -> dict[str, Any]:
-        return self._asdict()
-
-    def text(self, verbose: bool) -> str:
-        bad = f", {counted(self.bad_tiles, 'bad tile')}" if self.bad_tiles else ""
-        return (
-            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
-            f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "
-            f"backend {self.backend}{bad}"
-        )
-
-
-Output = Annotated[str | None, options.picture_output([*options.WRITTEN, ZARR_SUFFIX])]
+Output = Annotated[str | None, options.picture_output(SUFFIXES)]
 Format = Annotated[
     str | None,
     typer.Option(
@@ -101,6 +65,25 @@ Region = Annotated[
 ]
 
 
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="1/N",
+        help="Decode at 1/N of the size, such as 1/8 or 0.125, from the nearest larger level if "
+        "the file has one.",
+    ),
+]
+Page = Annotated[
+    int | None,
+    typer.Option(
+        "--page",
+        min=1,
+        metavar="N",
+        help="Decode only this picture of a file of several.",
+    ),
+]
+
+
 def decode(
     inputs: options.Inputs,
     out: Output = None,
@@ -109,7 +92,10 @@ def decode(
     format: Format = None,
     quality: Quality = None,
     png_level: PngLevel = None,
+    page: Page = None,
+    pages: Pages = None,
     region: Region = None,
+    scale: Scale = None,
     allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
@@ -131,74 +117,50 @@ def decode(
 ) -> ExitCode:
     """Decode mmp files to pictures.
 
-    The output is IN with the suffix .png, unless -o, -O or --format names another. A message names
-    the metadata that the output format cannot hold.
+    The output is IN with the suffix .png, unless -o, -O or --format names another. Of a file of
+    several pictures, -o writes one file of all, such as a TIFF or PDF of its pages, and -O a file
+    of each. A message names what the output format cannot hold.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
-    import mmpcodec
     from mmpcodec import backends, pictures
     from mmpcodec.pictures.side.facts import stripped
 
+    if page is not None:
+        options.check_alone("--page", {"--pages": pages})
+    if pages is not None:
+        ranges_of(pages)
     area = None if region is None else _area(region)
+    factor = _factor(scale, allow_partial=allow_partial)
     stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality, png_level)
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
-    writing: Any = {"quality": quality, "png_level": png_level, "threads": threads}
-    parameters = repr((chosen_format, quality, png_level, area, allow_partial, strip))
+    if factor > 1 and chosen_format == by_tiles.ZARR:
+        raise ParameterError("--scale and zarr: give only one of them; a store gets all levels")
+    decisive = chosen_format, quality, png_level, page, pages, area, factor, allow_partial, strip
+    how = Decoding(area, limits, allow_partial, tuple(strip or ()), backend, threads, factor)
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
-
-    def work(job: Job, progress: JobProgress) -> Decoded:
-        if tiles.applies(job):
-            with naming_allow_partial(allow_partial):
-                return decoded_by_tiles(tiles, job, progress)
-        started = time.perf_counter()
-        with output.read_by_parts(job.source, limits.max_memory) as data:
-            size = len(data)
-            how: Any = {"backend": backend, "threads": threads, "progress": progress}
-            how |= {"region": area, "allow_partial": allow_partial, "limits": limits}
-            with naming_allow_partial(allow_partial):
-                found = mmpcodec.inspect(data, decode=True, **how)
-        samples, header = found.samples, found.header
-        assert samples is not None
-        assert job.target is not None
-        for line in damage(header, found.bad_tiles, found.faults):
-            progress.note(f"{job.name}: {line}")
-        metadata = stripped(header.metadata, *(strip or ()))
-        picture = pictures.Picture(samples, header.depth, metadata)
-        progress.say(f"writing {chosen_format}")
-        coded = pictures.to_bytes(picture, chosen_format, progress=progress, **writing)
-        output.write(job.target, coded, force=job.overwrite)
-        if gone := ", ".join(pictures.lost(picture, chosen_format)):
-            progress.note(f"{job.name}: {chosen_format} cannot hold all of: {gone}")
-        return Decoded(
-            input=job.source,
-            output=job.target,
-            width=samples.shape[1],
-            height=samples.shape[0],
-            form=header.form.title,
-            depth=header.depth,
-            bad_tiles=len(found.bad_tiles),
-            header_faults=len(found.faults),
-            input_bytes=size,
-            output_bytes=len(coded),
-            format=chosen_format,
-            seconds=time.perf_counter() - started,
-            backend=backends.get(backend, decodes=True).name,
-        )
-
+    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles)
     partial: list[Decoded] = []
+    connected: list[Connection] = []
 
     def seen(found: Decoded) -> None:
-        if tiles.connection is not None:
-            tiles.connection.seen(found)
-        if found.bad_tiles or found.header_faults:
+        for connection in connected:
+            connection.seen(found)
+        if found.is_partial:
             partial.append(found)
 
-    with spread("decode", cluster, workers, batch, manifest, parameters, jobs=jobs) as place:
+    def parted(files: list[Job]) -> list[Job]:
+        if page is not None:
+            return [job._replace(page=page) if job.to_do else job for job in files]
+        return (
+            files if folder is None or not has_one(chosen_format) else apart(files, pages, limits)
+        )
+
+    with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:
         files = plan(
             inputs,
             MMP_FILE.without(f".{chosen_format}"),
@@ -208,6 +170,7 @@ def decode(
             existing=existing,
             keep_extension=append_suffix,
             resumed=place.resumed,
+            parted=parted,
         )
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
@@ -215,63 +178,28 @@ def decode(
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:
-                tiles = tiles.on(connection)
-                code = run.run(files, work, printer, place=place._replace(cluster=None), seen=seen)
+                connected.append(connection)
+                own = work.on(tiles.on(connection))
+                code = run.run(files, own, printer, place=place._replace(cluster=None), seen=seen)
         else:
             code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
 
 
-def format_of_output(
-    format: str | None, out: str | None, quality: int | None, png_level: int | None
-) -> str:
-    """Return the extension of the output's format, from --format, -o and the options of formats.
+def _factor(scale: str | None, *, allow_partial: bool) -> int:
+    """Return by which factor pictures become smaller.
 
     Raises
     ------
     ParameterError
-        If they contradict each other, or the format is unknown.
+        If the scale is another number, or parts of damaged files are asked for, too.
     """
-    from mmpcodec import pictures
+    from mmpcodec.codec.tiles.reduction import factor_of_scale
 
-    others = (by_tiles.ZARR,)
-    if format is not None:
-        pictures.check_format(format, others=others)
-        if output.names_other_format(out, f".{format}"):
-            raise ParameterError(f"--format {format}: {out} names another format")
-    elif out is not None and out != STANDARD:
-        format = pictures.format_of(out.rstrip("/"), others=others)
-    found = format or DEFAULT_FORMAT
-    row = registry.written().get(found)
-    if quality is not None and (row is None or row.quality is None):
-        raise ParameterError(f"--quality {quality}: has no effect on {found}")
-    if png_level is not None and (row is None or row.level is None):
-        raise ParameterError(f"--png-level {png_level}: has no effect on {found}")
-    return found
-
-
-def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgress) -> Decoded:
-    """Decode a file block by block; see ``by_tiles.DecodeByTiles``."""
-    from mmpcodec import backends
-
-    assert job.target is not None
-    started = time.perf_counter()
-    found = tiles(job, progress)
-    return Decoded(
-        input=job.source,
-        output=job.target,
-        width=found.area.width,
-        height=found.area.height,
-        form=found.header.form.title,
-        depth=found.header.depth,
-        bad_tiles=len(found.bad_tiles),
-        header_faults=len(found.faults),
-        input_bytes=found.input_bytes,
-        output_bytes=output.size_of(job.target),
-        format=tiles.format,
-        seconds=time.perf_counter() - started,
-        backend=backends.get(tiles.backend, decodes=True).name,
-    )
+    if scale is None:
+        return 1
+    options.check_alone("--scale", {"--allow-partial": allow_partial})
+    return factor_of_scale(scale)
 
 
 def _area(region: str) -> tuple[int, ...]:

@@ -109,14 +109,24 @@ def view(
             "--no-open", help="Print the address, open no browser.", rich_help_panel=RUNNING
         ),
     ] = False,
+    iiif: Annotated[
+        bool,
+        typer.Option(
+            "--iiif",
+            help="Serve tiles for other viewers, too: IIIF Image API 3 and Deep Zoom; print where.",
+        ),
+    ] = False,
     quiet: options.Quiet = False,
 ) -> ExitCode:
     """Show pictures in the browser.
 
     Serves a page for the default browser of this machine until Ctrl-C. The page shows pictures to
-    the pixel, with the samples under the pointer, beside each other or with a wipe. Layers show how
-    a file was coded. Of a picture in tiles, only the tiles in view are read. Other machines and
-    other sites cannot read the page, and nothing else is asked of the network.
+    the pixel, with the samples under the pointer, beside each other or with a wipe. Pages, slices
+    and frames of one file have a slider, a list and keys; frames play. Where a file says what its
+    samples measure, the page has Hounsfield units and windows, and millimetres where it says how
+    large pixels are. Layers show how a file was coded. Of a picture in tiles, only the tiles in
+    view are read. Other machines and other sites cannot read the page, and nothing else is asked of
+    the network.
     """
     from mmpcodec.web import parts
 
@@ -124,12 +134,13 @@ def view(
 
     from mmpcodec.web.facts import RegionSearch
     from mmpcodec.web.server import HOST, PageServer, ServedFile
+    from mmpcodec.web.tiles import LISTED
 
     jobs, others = viewed(inputs, offset)
     tell_left_out(others, Printer(quiet=quiet))
     files = [ServedFile(job.source, printable(job.below)) for job in jobs]
     try:
-        server = PageServer(files, port, RegionSearch(regions, offset))
+        server = PageServer(files, port, RegionSearch(regions, offset), tiled=iiif)
     except FileError:
         raise
     except OSError as error:
@@ -144,6 +155,8 @@ def view(
                 elif not quiet:
                     shown = counted(len(files), "file")
                     print(f"{shown} at {server.address}; Ctrl-C ends", flush=True)
+                if iiif:
+                    print(f"{server.address}{LISTED} lists the addresses of tiles", flush=True)
                 threading.Event().wait()
         except KeyboardInterrupt as interrupt:
             if type(interrupt) is not KeyboardInterrupt:  # SIGTERM

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from mmpcodec.format.collection import Role
 from mmpcodec.picture import Picture
+from mmpcodec.runtime.tasks import in_order
 
 
 def named(name: str, role: Role, number: int, count: int) -> str:
@@ -41,6 +42,8 @@ class Book(AbstractContextManager["Book"]):
         How often frames are shown, 0 for without end.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
+    at_once : int
+        Number of pictures that iteration reads at a time, each in a thread; ``read`` must allow it.
     close : callable
         Closes the file.
     roles : sequence of Role
@@ -55,6 +58,7 @@ class Book(AbstractContextManager["Book"]):
     facts: Sequence[tuple[int, ...]] = ()
     loops: int = 0
     measured: bool = False
+    at_once: int = 1
     close: Callable[[], None] = field(default=_nothing, repr=False)
     roles: Sequence[Role] = ()
 
@@ -62,7 +66,7 @@ class Book(AbstractContextManager["Book"]):
         return self.count
 
     def __iter__(self) -> Iterator[Picture]:
-        return map(self.read, range(self.count))
+        return in_order(self.read, range(self.count), self.at_once)
 
     def role_of(self, number: int) -> Role:
         """Return the role of a picture, counted from 0."""
@@ -71,6 +75,18 @@ class Book(AbstractContextManager["Book"]):
     def facts_of(self, number: int) -> tuple[int, ...]:
         """Return the numbers of ``collection.FACTS`` of a picture, counted from 0."""
         return self.facts[number] if self.facts else ()
+
+    def measured_at(self, number: int) -> bool:
+        """Return whether the samples of a picture, counted from 0, are measurements."""
+        return self.measured
+
+    def number_of(self, number: int) -> int:
+        """Return the number from 1 that a picture, counted from 0, has in messages."""
+        return number + 1
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a picture, counted from 0, for messages."""
+        return named(self.name, self.role, self.number_of(number) - 1, self.count)
 
     def __exit__(self, *_: object) -> None:
         self.close()

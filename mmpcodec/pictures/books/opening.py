@@ -1,9 +1,12 @@
 """Open a file of any format as a book."""
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
+from mmpcodec.checks import check_int
 from mmpcodec.errors import PictureError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
@@ -14,6 +17,9 @@ from mmpcodec.pictures.limits import damage_reported
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 
+MOST_DPI = 4800
+"""Most pixels per inch of pages that are rendered."""
+
 
 def opened_book(
     source: str | os.PathLike[str] | bytes,
@@ -21,6 +27,8 @@ def opened_book(
     *,
     limits: DecodeLimits | None = None,
     strict: bool = False,
+    dpi: int | None = None,
+    keep: Collection[str] = (),
 ) -> Book:
     """Open a picture file as a book.
 
@@ -33,8 +41,10 @@ def opened_book(
         Name for messages; None takes the path.
     limits : DecodeLimits or None
         Limits of each picture, and of the number of pictures.
-    strict : bool
+    strict, keep
         See ``pictures.read``.
+    dpi : int or None
+        Pixels per inch of pages that are rendered, as those of PDF may be, 1 to 4800; None for 300.
 
     Returns
     -------
@@ -45,7 +55,10 @@ def opened_book(
     ------
     PictureError, MissingExtra
         As ``pictures.read`` raises them.
+    ParameterError
+        If dpi is out of range.
     """
+    dpi = None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
     limits = limits or DecodeLimits()
     where: str | bytes
     if isinstance(source, bytes):
@@ -60,7 +73,7 @@ def opened_book(
         if stores.is_url(path) or not Path(path).is_file():
             is_url = stores.is_url(path)
             data = stores.read(path, limits.max_memory) if is_url else reading.bytes_of(path)
-            return opened_book(data, name, limits=limits, strict=strict)
+            return opened_book(data, name, limits=limits, strict=strict, dpi=dpi, keep=keep)
         try:
             with open(path, "rb") as stream:
                 head = stream.read(registry.MAGIC_END)
@@ -70,9 +83,10 @@ def opened_book(
     module = row.load() if row is not None and row.pages else None
     if row is None or module is None or not hasattr(module, "book"):
         measured = row is not None and row.measured
-        return _of_one(where, name, limits, strict=strict, measured=measured)
+        return _of_one(where, name, limits, strict=strict, measured=measured, keep=keep)
+    how: dict[str, Any] = {"dpi": dpi} if row.rendered and dpi is not None else {}
     with noted(name, strict=strict), damage_reported(name):
-        found: Book = module.book(where, name, limits)
+        found: Book = module.book(where, name, limits, **how, **row.wanted(keep))
     check_count(found, limits)
 
     def read(number: int) -> Picture:
@@ -101,13 +115,19 @@ def check_count(book: Book, limits: DecodeLimits) -> None:
 
 
 def _of_one(
-    source: str | bytes, name: str, limits: DecodeLimits, *, strict: bool, measured: bool
+    source: str | bytes,
+    name: str,
+    limits: DecodeLimits,
+    *,
+    strict: bool,
+    measured: bool,
+    keep: Collection[str] = (),
 ) -> Book:
     """Return a book of the only picture of a file."""
 
     def read(_: int) -> Picture:
         if isinstance(source, bytes):
-            return reading.from_bytes(source, name, limits=limits, strict=strict)
-        return reading.read(source, limits=limits, strict=strict)
+            return reading.from_bytes(source, name, limits=limits, strict=strict, keep=keep)
+        return reading.read(source, limits=limits, strict=strict, keep=keep)
 
     return Book(name, 1, read, measured=measured)

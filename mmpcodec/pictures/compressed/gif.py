@@ -1,33 +1,98 @@
-"""Read GIF files, with Pillow."""
+"""Read GIF files, with Pillow, and compose the frames of animations."""
 
 import io
+from pathlib import Path
 
+import numpy as np
 from PIL import GifImagePlugin
 
+from mmpcodec.format.collection import Role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
+from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.canvas import Canvas, shows_through
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import gif_size
+from mmpcodec.pictures.compressed.gif_frames import PARTS, GifFrame, frames_of
+from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen
+from mmpcodec.samples import Samples
 
 _COLOURS_AND_ALPHA = 4
 
 
 def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a frame of a file. A transparent colour gives a plane of alpha.
+    """Read a picture, or a frame of an animation. A transparent colour gives a plane of alpha.
 
     Raises
     ------
     PictureError
         If the file is damaged or beyond the limits.
     """
+    found = book(data, name, limits)
+    return found.read(chosen(found.count, page, name))
+
+
+def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
+    """Open a file as a book of its frames. The compressed file stays in memory.
+
+    All frames of an animation have the same planes: gray if all its colours are gray, and alpha if
+    something may be transparent in some frame.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged or beyond the limits.
+    """
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    check_size(*gif_size(data), _COLOURS_AND_ALPHA, name, limits)
+    found = frames_of(data)
+    if found.fault:
+        leave_out(name, "missing pages", found.fault)
+    if len(found.frames) == 1:
+        return Book(name, 1, lambda _: _still(data, name))
+    for frame in found.frames:
+        check_size(frame.drawn.width, frame.drawn.height, _COLOURS_AND_ALPHA, name, limits)
+    metadata = shown.metadata_of({"comment": b"\n".join(found.comments)}, name)
+    drawn = [frame.drawn for frame in found.frames]
+    gray = all((frame.colours == frame.colours[:, :1]).all() for frame in found.frames)
+    planes = 1 if gray else 3
+    # What lies below a transparent pixel is seen, so the canvas always has alpha.
+    canvas = Canvas(
+        (found.height, found.width, planes + 1),
+        8,
+        drawn,
+        lambda number: _decoded(found.frames[number], planes),
+    )
+    opaque = [frame.transparent is None for frame in found.frames]
+    through = shows_through(found.width, found.height, drawn, opaque)
+
+    def read_frame(number: int) -> Picture:
+        samples = canvas.frame(number)
+        if not through:
+            samples = np.ascontiguousarray(samples[..., 0] if gray else samples[..., :3])
+        return Picture(samples, 8, metadata)
+
+    durations = [(frame.duration, PARTS) for frame in found.frames]
+    return Book(name, len(drawn), read_frame, Role.FRAME, durations, found.loops)
+
+
+def _still(data: bytes, name: str) -> Picture:
+    """Read the only frame of a file."""
     size = gif_size(data)
-    # Pillow allocates the frame when it opens the file.
-    check_size(*size, _COLOURS_AND_ALPHA, name, limits)
     with GifImagePlugin.GifImageFile(io.BytesIO(data)) as image:
         if image.size != size:
             raise ValueError(f"two sizes, {size} and {image.size}")
-        image.seek(chosen(image.n_frames, page, name))
         metadata = shown.metadata_of(image.info, name)
-        samples = shown.samples_of(image, palette=True)
-        return Picture(samples, 8, metadata)
+        return Picture(shown.samples_of(image, palette=True), 8, metadata)
+
+
+def _decoded(frame: GifFrame, planes: int) -> Samples:
+    """Decode a frame to gray or RGB, and alpha."""
+    with GifImagePlugin.GifImageFile(io.BytesIO(frame.file())) as image:
+        indexes = np.array(image)
+    colours = np.full((256, planes + 1), 255, np.uint8)
+    colours[:, :planes] = frame.colours[:, :planes]
+    if frame.transparent is not None:
+        colours[frame.transparent, planes] = 0
+    return colours[indexes]

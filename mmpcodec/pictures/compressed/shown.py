@@ -1,6 +1,7 @@
 """Convert pictures that Pillow has decoded to samples and metadata."""
 
 import io
+import threading
 from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
@@ -60,6 +61,27 @@ def samples_of(image: Any, *, palette: bool = False) -> np.ndarray:
     if (colours == colours[..., :1]).all():
         samples = np.ascontiguousarray(samples[..., [0, 3] if through else 0])
     return samples
+
+
+class PillowFrames:
+    """Gives the frames of an animation that Pillow decodes. Threads may share it.
+
+    Reading in order decodes each frame once.
+
+    Parameters
+    ----------
+    image : PIL.Image.Image
+        The opened file.
+    """
+
+    def __init__(self, image: Any):
+        self._image, self._lock = image, threading.Lock()
+
+    def samples(self, number: int) -> np.ndarray:
+        """Return the samples of a frame, counted from 0."""
+        with self._lock:
+            self._image.seek(number)
+            return samples_of(self._image)
 
 
 def of_cmyk(image: Any, metadata: Metadata, name: str) -> Picture:

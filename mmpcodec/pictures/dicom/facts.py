@@ -14,9 +14,10 @@ RESCALE, WINDOW, SPACING = (
     "FrameVOILUTSequence",
     "PixelMeasuresSequence",
 )
+READ = (RESCALE, WINDOW, SPACING, "PlanePositionSequence", "PlaneOrientationSequence")
 """The functional groups that are read, by the keywords of their sequences."""
 
-_SHARED, _PER_FRAME = "SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"
+SHARED, PER_FRAME = "SharedFunctionalGroupsSequence", "PerFrameFunctionalGroupsSequence"
 _SPACINGS = ("PixelSpacing", "ImagerPixelSpacing", "NominalScannedPixelSpacing")
 _LEAST_SPACING, _MOST_SPACING = 1000 / MOST_PART, 1e9  # mm
 _UNSPECIFIED = "US"  # unit of rescaled values
@@ -38,16 +39,15 @@ class FrameFacts:
     """
 
     def __init__(self, file: Any, frame: int, wrong: list[str]):
-        self.wrong = wrong
+        self.frame, self.wrong = frame, wrong
         self._file = file
-        own, shared = _items(file, _PER_FRAME), _items(file, _SHARED)
+        own, shared = items_of(file, PER_FRAME), items_of(file, SHARED)
         self._groups = [*own[frame : frame + 1], *shared[:1]]
 
     def other_groups(self) -> list[str]:
         """Return the keywords of the functional groups that are not read."""
-        read = (RESCALE, WINDOW, SPACING)
         found = (each.keyword or str(each.tag) for group in self._groups for each in group)
-        return [keyword for keyword in dict.fromkeys(found) if keyword not in read]
+        return [keyword for keyword in dict.fromkeys(found) if keyword not in READ]
 
     def calibration(self, bits: int, signed: bool, inverted: bool) -> Calibration | None:
         """Return what samples measure; None if the file says nothing of it.
@@ -102,7 +102,7 @@ class FrameFacts:
     def _group(self, keyword: str) -> Any:
         """Return the data set of a functional group, or the file if it has no such group."""
         for group in self._groups:
-            items = _items(group, keyword)
+            items = items_of(group, keyword)
             if items:
                 return items[0]
         return self._file
@@ -176,12 +176,12 @@ class FrameFacts:
             self.wrong.append(f"{keyword} = {value}")
 
 
-def _items(place: Any, keyword: str) -> list[Any]:
+def items_of(place: Any, keyword: str) -> Sequence[Any]:
     """Return the items of a sequence; none if the element is missing or no sequence."""
     from pydicom import Sequence as Items
 
     found = value_of(place, keyword)
-    return list(found) if isinstance(found, Items) else []
+    return found if isinstance(found, Items) else ()
 
 
 def value_of(place: Any, keyword: str) -> Any:

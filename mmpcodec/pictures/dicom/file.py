@@ -1,20 +1,31 @@
-"""Read a frame of a DICOM file."""
+"""Read a frame of a DICOM file, or all of them as a book."""
 
 import io
+import mmap
+import os
+import warnings
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import PictureError
+from mmpcodec.format.collection import Role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.dicom import colours, frames
-from mmpcodec.pictures.dicom.facts import FrameFacts, value_of
+from mmpcodec.pictures.books.book import Book, named
+from mmpcodec.pictures.books.opening import check_count
+from mmpcodec.pictures.dicom import colours, frames, keeping
+from mmpcodec.pictures.dicom.facts import PER_FRAME, FrameFacts, items_of, value_of
+from mmpcodec.pictures.dicom.places import role_of
 from mmpcodec.pictures.left_out import leave_out
-from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_line
+from mmpcodec.pictures.limits import check_size, chosen, damage_reported, damaged, library, one_line
 
+DICOM = "dicom"
+"""Names the attributes among what readers keep on request."""
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _GRAY = ("MONOCHROME1", "MONOCHROME2")
 _PALETTE, _PARTIAL = "PALETTE COLOR", "YBR_PARTIAL_422"
@@ -23,16 +34,26 @@ _COLOUR = ("RGB", *_FULL, _PARTIAL, "YBR_ICT", "YBR_RCT")
 _SAMPLES = "PixelData"
 _FLOATS = ("FloatPixelData", "DoubleFloatPixelData")
 _TABLES = ("ModalityLUTSequence", "VOILUTSequence")
+_LONG = 1 << 16
+"""Bytes from which on a value stays in its file until it is used."""
 _OVERLAYS, _OVERLAY_MASK = 0x6000, 0xFF00  # groups of elements
 
 
-def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a whole file, or a frame of several. Data about the patient are not read.
+def read(
+    data: bytes,
+    name: str,
+    limits: DecodeLimits,
+    page: int | None = None,
+    *,
+    keep: Collection[str] = (),
+) -> Picture:
+    """Read a whole file, or a frame of several. Data about the patient are read only on request.
 
     MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
     the darkest possible level becomes 0. Palettes and luminance with colour differences become RGB.
     ``metadata.calibration`` leads from the samples to the values of the file, such as Hounsfield
-    units, and has the window and the padding. The pixel spacing becomes the resolution.
+    units, and has the window and the padding. The pixel spacing becomes the resolution. If ``keep``
+    has "dicom", ``metadata.dicom`` has all attributes but the samples.
 
     Raises
     ------
@@ -46,6 +67,70 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     wrong: list[str] = []
     count = _frames(file, wrong)
     frame = chosen(count, page, name)
+    facts = FrameFacts(file, frame, wrong)
+    picture = _picture(file, facts, count, name, limits)
+    keeps = DICOM in keep
+    _say_left_out(file, facts.other_groups(), wrong, name, keeps=keeps)
+    if not keeps:
+        return picture
+    elements = keeping.elements_of(file, name, frames_apart=count > 1)
+    if count > 1:
+        elements |= keeping.own_elements(file, frame, name)
+    parts = keeping.packed(elements), keeping.samples_part(picture, file, frame)
+    return replace(picture, metadata=replace(picture.metadata, dicom=parts))
+
+
+def book(
+    source: str | bytes, name: str, limits: DecodeLimits, *, keep: Collection[str] = ()
+) -> Book:
+    """Open a file as a book: of slices, of frames that are shown one after the other, or of pages.
+
+    What all frames lack is said here, and not for each frame again. The file is open only while a
+    frame is read.
+
+    Raises
+    ------
+    PictureError, MissingExtra
+        As ``read`` raises them for what concerns all frames.
+    """
+    file = _parsed(source, name)
+    wrong: list[str] = []
+    count = _frames(file, wrong)
+    role, keeps = Role.PAGE, DICOM in keep
+    shared: list[bytes] = []
+
+    def read_frame(number: int) -> Picture:
+        place = named(name, role, number, count)
+        own: list[str] = []
+        picture = _picture(file, FrameFacts(file, number, own), count, place, limits)
+        if own:
+            leave_out(place, "damaged attributes", ", ".join(own))
+        if not keeps:
+            return picture
+        own_groups = keeping.own_elements(file, number, place) if count > 1 else {}
+        apart = keeping.packed(own_groups)
+        parts = apart, keeping.samples_part(picture, file, number), *shared
+        return replace(picture, metadata=replace(picture.metadata, dicom=parts))
+
+    found = Book(name, count, read_frame, measured=True)
+    check_count(found, limits)  # before anything is made for each frame
+    groups = len(items_of(file, PER_FRAME))
+    if groups and groups != count:
+        wrong.append(f"{PER_FRAME} = {groups} items for {count} frames")
+    role, facts = role_of(file, count, name)
+    others = dict.fromkeys(
+        keyword
+        for frame in range(max(1, min(groups, count)))
+        for keyword in FrameFacts(file, frame, []).other_groups()
+    )
+    _say_left_out(file, [*others], wrong, name, keeps=keeps)
+    if keeps:
+        shared.append(keeping.packed(keeping.elements_of(file, name, frames_apart=count > 1)))
+    return replace(found, role=role, facts=facts)
+
+
+def _picture(file: Any, facts: FrameFacts, count: int, name: str, limits: DecodeLimits) -> Picture:
+    """Return a frame of a file of ``count`` frames."""
     bits, kind = _number(file, "BitsStored", name), str(file.get("PhotometricInterpretation") or "")
     planes = _number(file, "SamplesPerPixel", name)
     shown = 3 if kind == _PALETTE else planes
@@ -54,10 +139,11 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     _check_kind(file, kind, bits, planes, name)
     if kind == _PARTIAL:  # pydicom separates its samples as those of the full range
         file.PhotometricInterpretation = _FULL[1]
-    stored, found_kind = frames.decoded(file, frame, count, name)
+    stored, found_kind = frames.decoded(file, facts.frame, count, name)
+    if kind == _PARTIAL:
+        file.PhotometricInterpretation = kind
     if stored.ndim != (2 if planes == 1 else 3):
         raise ValueError(f"samples of shape {stored.shape}")
-    facts = FrameFacts(file, frame, wrong)
     resolution = facts.resolution()
     if kind in _GRAY:
         samples, depth = _levels(stored, bits, bool(file.PixelRepresentation), kind), bits
@@ -67,7 +153,6 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     else:
         samples, depth = _colours(stored, file, bits, found_kind, partial=kind == _PARTIAL)
         metadata = Metadata(_profile(file), resolution=resolution)
-    _say_left_out(file, facts, name)
     return Picture(samples, depth, metadata)
 
 
@@ -90,8 +175,8 @@ def _colours(
     return np.minimum(stored, (1 << bits) - 1).astype(sample_type(bits)), bits
 
 
-def _parsed(data: bytes, name: str) -> Any:
-    """Return the data set of a file that holds samples.
+def _parsed(source: str | bytes, name: str) -> Any:
+    """Return the data set of a file that holds samples. Of a path, samples stay in the file.
 
     Raises
     ------
@@ -99,14 +184,18 @@ def _parsed(data: bytes, name: str) -> Any:
         If it holds none that are integers, or is damaged.
     """
     pydicom = library("pydicom", "DICOM", name, extra="dicom")
-    if _DEFLATED in data:
+    if _is_deflated(source, name):
         # pydicom would unpack all of it, without a bound on its size.
         raise PictureError(
             f"{name}: is a deflated DICOM file, which is not supported; dcmconv (DCMTK) inflates it"
         )
     try:
         # A file may lack the preamble.
-        file = pydicom.dcmread(io.BytesIO(data), force=True)
+        file = (
+            pydicom.dcmread(source, force=True, defer_size=_LONG)
+            if isinstance(source, str)
+            else pydicom.dcmread(io.BytesIO(source), force=True)
+        )
     except RecursionError:
         raise damaged(name, "its sequences are nested too deep") from None
     if any(each in file for each in _FLOATS):
@@ -120,6 +209,39 @@ def _parsed(data: bytes, name: str) -> Any:
         title = one_line(str(getattr(kind, "name", kind)))
         raise PictureError(f"{name}: is a DICOM file without a picture, {title}")
     return file
+
+
+def header_of(path: str, keywords: Sequence[str] | None = None) -> Any:
+    """Return the data set of a file up to its samples; if keywords are given, these elements only.
+
+    Raises
+    ------
+    PictureError
+        If it is damaged, or deflated.
+    MissingExtra
+        If pydicom is not installed.
+    """
+    pydicom = library("pydicom", "DICOM", path, extra="dicom")
+    if _is_deflated(path, path):
+        raise PictureError(f"{path}: is a deflated DICOM file")
+    tags: Any = None if keywords is None else list(keywords)
+    with damage_reported(path), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # reading the picture says it
+        return pydicom.dcmread(path, force=True, stop_before_pixels=True, specific_tags=tags)
+
+
+def _is_deflated(source: str | bytes, name: str) -> bool:
+    if isinstance(source, bytes):
+        return _DEFLATED in source
+    try:
+        with open(source, "rb") as stream:
+            # An empty file cannot be mapped.
+            if not os.fstat(stream.fileno()).st_size:
+                return False
+            with mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ) as data:
+                return data.find(_DEFLATED) >= 0
+    except OSError as error:
+        raise PictureError.from_os(name, error) from error
 
 
 def _profile(file: Any) -> bytes:
@@ -138,16 +260,24 @@ def _frames(file: Any, wrong: list[str]) -> int:
         return 1
 
 
-def _say_left_out(file: Any, facts: FrameFacts, name: str) -> None:
-    """Say which attributes are left out that change how a viewer shows the picture."""
-    if facts.wrong:
-        leave_out(name, "damaged attributes", ", ".join(facts.wrong))
-    if others := facts.other_groups():
+def _say_left_out(
+    file: Any, others: list[str], wrong: list[str], name: str, *, keeps: bool
+) -> None:
+    """Say which attributes are left out that change how a viewer shows the picture.
+
+    ``others`` are the functional groups that are not read, ``wrong`` the damaged attributes;
+    ``keeps`` tells whether all attributes are kept beside the picture.
+    """
+    if wrong:
+        leave_out(name, "damaged attributes", ", ".join(wrong))
+    if others and not keeps:
         leave_out(name, "functional groups", ", ".join(others))
+    if "TotalPixelMatrixColumns" in file:
+        leave_out(name, "tiles")
     tables = [each for each in _TABLES if each in file]
     if tables:
         leave_out(name, "lookup tables", ", ".join(tables))
-    given = [*file.keys()]
+    given = [] if keeps else [*file.keys()]
     if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in given):
         leave_out(name, "overlays")
 
@@ -169,7 +299,7 @@ def _check_kind(file: Any, kind: str, bits: int, planes: int, name: str) -> None
     """
     signed, allocated = bool(file.PixelRepresentation), _number(file, "BitsAllocated", name)
     single = kind in _GRAY or kind == _PALETTE
-    coloured = kind in _COLOUR and not signed and bits > 1
+    coloured = kind in _COLOUR and not signed and (bits > 1 or kind == keeping.RGB)
     known = (planes == 1 and single) or (planes == 3 and coloured)
     if not known or not 1 <= bits <= 16 or (allocated % 8 and allocated != 1):
         sign = "signed " if signed and kind in _COLOUR else ""

@@ -1,7 +1,9 @@
 """Decode a stored frame of a DICOM file, whose size is checked before its decoder runs."""
 
+import io
+import os
 import struct
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -31,6 +33,12 @@ _SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
 _JP2_START = b"\0\0\0\x0cjP  "
 _SIGNED = 0x80
 _RGB = "RGB"
+UNDEFINED = 0xFFFFFFFF
+_DECODED_BY = (
+    "Rows", "Columns", "SamplesPerPixel", "BitsAllocated", "BitsStored", "HighBit",
+    "PixelRepresentation", "PhotometricInterpretation", "PlanarConfiguration",
+)  # fmt: skip
+"""What a decoder needs to know of a frame."""
 _OFFSET_TABLES = ("ExtendedOffsetTable", "ExtendedOffsetTableLengths")
 
 
@@ -40,7 +48,6 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
     Parameters
     ----------
     file : pydicom.Dataset
-        The decoder may change it.
     number, count : int
         Number of the frame, from 0 up, and number of all frames.
     name : str
@@ -56,7 +63,7 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
         If a compressed frame has another size than the data set says; its decoder would allocate
         the size that the frame says.
     """
-    from pydicom.encaps import encapsulate, get_frame
+    from pydicom.encaps import encapsulate
     from pydicom.pixels import get_decoder
     from pydicom.uid import UID
 
@@ -69,13 +76,15 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
                 f"{name}: holds {bits} bits up to bit {high}; supported are samples whose lowest "
                 "bit is bit 0"
             )
-        if int(file.BitsAllocated) == 1 and syntax.is_little_endian:
+        if not syntax.is_little_endian:  # its bytes may be swapped across frames
+            samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
+            return samples, str(facts["photometric_interpretation"])
+        if int(file.BitsAllocated) == 1:
             return _bits(file, number), _kind_of(file)
-        samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
+        one = _single(file, native_frame(file, number))
+        samples, facts = get_decoder(syntax).as_array(one, index=0, raw=True)
         return samples, str(facts["photometric_interpretation"])
-    tables = [file.get(each) for each in _OFFSET_TABLES]
-    offsets = (tables[0], tables[1]) if count > 1 and all(tables) else None
-    frame = get_frame(file.PixelData, number, number_of_frames=count, extended_offsets=offsets)
+    frame = _encapsulated_frame(file, number, count)
     columns, rows = int(file.Columns), int(file.Rows)
     if syntax == RLE:
         _check_rle(frame, columns * rows)
@@ -88,25 +97,90 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
             return _as_stored(found, file), _kind_of(file)
         # The file may name another kind than its frame is of.
         syntax = UID(_BASELINE if frame.startswith(JPEG_START) else _JPEG_2000)
-        file.file_meta.TransferSyntaxUID = syntax
     _check_decoder(syntax, name)
     # What is decoded is what was checked, whatever the tables of offsets say.
-    file.PixelData = encapsulate([frame])
-    file.NumberOfFrames = 1
-    file.pop("ExtendedOffsetTable", None)
+    one = _single(file, encapsulate([frame]))
+    one.file_meta.TransferSyntaxUID = syntax
     samples, facts = get_decoder(syntax).as_array(
-        file, index=0, raw=True, decoding_plugin=_PLUGINS.get(syntax, "")
+        one, index=0, raw=True, decoding_plugin=_PLUGINS.get(syntax, "")
     )
     return samples, str(facts["photometric_interpretation"])
+
+
+def native_frame(file: Any, number: int) -> bytes:
+    """Return the bytes of a frame that is not compressed, in little-endian order.
+
+    Raises
+    ------
+    ValueError
+        If the samples end before.
+    """
+    size = int(file.Rows) * int(file.Columns) * int(file.SamplesPerPixel)
+    size = size * int(file.BitsAllocated) // 8
+    if str(file.PhotometricInterpretation).endswith("_422"):
+        size = size * 2 // 3
+    return _part(file, number, number * size, (number + 1) * size)
+
+
+def _part(file: Any, number: int, start: int, end: int) -> bytes:
+    """Return bytes of the samples, of which a long file has only the place in memory."""
+    with _samples_of(file) as stream:
+        stream.seek(start, os.SEEK_CUR)
+        data = stream.read(end - start)
+    if len(data) < end - start or end > _length(file):
+        raise ValueError(f"frame {number + 1} ends behind the samples")
+    return data
+
+
+def _samples_of(file: Any) -> BinaryIO:
+    """Open the samples, at their first byte."""
+    element = _element(file)
+    if element.value is not None:
+        return io.BytesIO(element.value)
+    stream = open(file.filename, "rb")  # noqa: SIM115 - the caller closes it
+    stream.seek(element.value_tell)
+    return stream
+
+
+def _length(file: Any) -> int:
+    element = _element(file)
+    return element.length if element.value is None else len(element.value)
+
+
+def _element(file: Any) -> Any:
+    from pydicom.tag import Tag
+
+    return file.get_item(Tag("PixelData"), keep_deferred=True)
+
+
+def _encapsulated_frame(file: Any, number: int, count: int) -> bytes:
+    from pydicom.encaps import get_frame
+
+    tables = [file.get(each) for each in _OFFSET_TABLES]
+    offsets = (tables[0], tables[1]) if count > 1 and all(tables) else None
+    with _samples_of(file) as stream:
+        return get_frame(stream, number, number_of_frames=count, extended_offsets=offsets)
+
+
+def _single(file: Any, data: bytes) -> Any:
+    """Return a data set of one frame."""
+    from pydicom.dataset import Dataset, FileMetaDataset
+
+    one = Dataset()
+    for keyword in _DECODED_BY:
+        if keyword in file:
+            setattr(one, keyword, file.get(keyword))
+    one.add_new("PixelData", "OW", data + b"\0" * (len(data) % 2))
+    one.file_meta = FileMetaDataset()
+    one.file_meta.TransferSyntaxUID = file.file_meta.TransferSyntaxUID
+    return one
 
 
 def _bits(file: Any, number: int) -> np.ndarray:
     """Return a frame of one bit a sample; it may begin within a byte."""
     rows, columns = int(file.Rows), int(file.Columns)
     start, end = number * rows * columns, (number + 1) * rows * columns
-    data = file.PixelData[start // 8 : -(-end // 8)]
-    if len(data) < -(-end // 8) - start // 8:
-        raise ValueError(f"frame {number + 1} ends behind the samples")
+    data = _part(file, number, start // 8, -(-end // 8))
     found = np.unpackbits(np.frombuffer(data, np.uint8), bitorder="little")
     return found[start % 8 :][: end - start].reshape(rows, columns)
 
@@ -121,7 +195,7 @@ def _syntax(file: Any, name: str) -> Any:
         found = uid.ImplicitVRLittleEndian if implicit else uid.ExplicitVRLittleEndian
         found = found if little else uid.ExplicitVRBigEndian
         file.file_meta.TransferSyntaxUID = found
-        if file["PixelData"].is_undefined_length:
+        if _element(file).length == UNDEFINED:
             raise PictureError(
                 f"{name}: is DICOM that is compressed and names no transfer syntax, which is not "
                 "supported"

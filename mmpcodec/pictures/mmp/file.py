@@ -3,10 +3,11 @@
 from collections.abc import Sequence
 from contextlib import ExitStack
 
+from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection
+from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.limits import say
@@ -35,6 +36,27 @@ def read(data: Source, name: str, limits: DecodeLimits, page: int | None = None)
         raise PictureError(f"{name}: {error}") from error
     assert found.samples is not None
     return Picture(found.samples, found.header.depth, found.header.metadata)
+
+
+def at_least(data: Source, side: int, name: str, limits: DecodeLimits) -> Picture:
+    """Read the first picture, or its smallest level whose longer side has ``side`` pixels or more.
+
+    Raises
+    ------
+    PictureError
+        As ``read`` raises it.
+    """
+    from mmpcodec.codec.regions import ScaledDecoder  # other formats do not need the codec
+
+    try:
+        decoder = ScaledDecoder(picture_of(data, 1, limits), limits)
+        longer = max(decoder.header.width, decoder.header.height)
+        enough = [factor for factor in decoder.factors if reduced_side(longer, factor) >= side]
+        return decoder.picture(max(enough, default=1))
+    except FormatError as error:
+        raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
+    except MmpError as error:
+        raise PictureError(f"{name}: {error}") from error
 
 
 def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:

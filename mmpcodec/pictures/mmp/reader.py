@@ -2,12 +2,15 @@
 
 import os
 import threading
+from collections.abc import Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from mmpcodec.checks import check_int
+from mmpcodec.codec.tiles.reduction import factor_of_scale
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
     FormatError,
@@ -19,6 +22,7 @@ from mmpcodec.format.tiles import Area
 from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import picture_of
+from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_part, page_number
 from mmpcodec.pictures.mmp.indexing import part_of
 from mmpcodec.pictures.mmp.opened import OpenFile
@@ -27,7 +31,7 @@ from mmpcodec.runtime.files import Source
 from mmpcodec.samples import Samples, shape_of
 
 if TYPE_CHECKING:
-    from mmpcodec.codec.regions import RegionDecoder
+    from mmpcodec.codec.regions import RegionDecoder, ScaledDecoder
     from mmpcodec.format.container import Header
 
 
@@ -124,9 +128,10 @@ class MmpReader:
         self._closed = False
         self._header: Header | None = None
         self._regions: RegionDecoder | None = None
+        self._scaled: ScaledDecoder | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        again = {"_lock", "_closed", "_header", "_regions"}
+        again = {"_lock", "_closed", "_header", "_regions", "_scaled"}
         return {name: value for name, value in vars(self).items() if name not in again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -197,6 +202,45 @@ class MmpReader:
                 raise
             raise self._is_closed() from error  # by another thread, while this one was reading
 
+    def scaled(self, scale: float | Fraction | str, region: Sequence[int] | None = None) -> Picture:
+        """Read the picture at a fraction of its size; see ``mmpcodec.decode_scaled``.
+
+        Parameters
+        ----------
+        scale : float, Fraction or str
+            1/N, N an integer.
+        region : (x, y, width, height) or None
+            Part of the picture, in its pixels; None for all of it.
+
+        Raises
+        ------
+        PictureError
+            As ``read``; also if the picture is beyond the limits.
+        ParameterError
+            If the scale is another number, or the region does not lie within the picture.
+        """
+        factor, regions = factor_of_scale(scale), self._open()
+        try:
+            return self._scaled_decoder(regions).picture(factor, region)
+        except (FormatError, OSError) as error:
+            raise self._file.named(error) from error
+
+    @property
+    def scales(self) -> tuple[Fraction, ...]:
+        """The scales at which the file holds the picture: 1, and those of its levels."""
+        return tuple(Fraction(1, each) for each in self._scaled_decoder(self._open()).factors)
+
+    def _scaled_decoder(self, regions: "RegionDecoder") -> "ScaledDecoder":
+        from mmpcodec.codec.regions import ScaledDecoder
+
+        with self._lock:
+            if self._scaled is None:
+                source = self._picture(self._file.source())
+                how: Any = {"backend": self._backend, "threads": self._threads}
+                how["cache_bytes"] = self._cache_bytes
+                self._scaled = ScaledDecoder(source, self._limits, regions, **how)
+            return self._scaled
+
     def __getitem__(self, index: Any) -> Samples:
         """Read the samples at an index of integers, slices, ``...`` and None, as of an array.
 
@@ -222,7 +266,7 @@ class MmpReader:
         """Close the file, and forget the tiles that are kept."""
         with self._lock:
             self._closed = True
-            self._regions = None
+            self._regions = self._scaled = None
             self._close_file()
 
     def _close_file(self) -> None:

@@ -1,5 +1,8 @@
-"""Read and write PNG files of 1 to 16 bits: ``file`` the samples, ``chunks`` the metadata."""
+"""Read and write PNG files of 1 to 16 bits.
 
-from mmpcodec.pictures.png.file import holds, read, to_bytes
+``file`` reads and writes the samples, ``chunks`` the metadata, ``frames`` finds the frames.
+"""
 
-__all__ = ["holds", "read", "to_bytes"]
+from mmpcodec.pictures.png.file import book, holds, read, to_bytes
+
+__all__ = ["book", "holds", "read", "to_bytes"]

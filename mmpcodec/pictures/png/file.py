@@ -1,7 +1,8 @@
 """Read and write PNG files of 1 to 16 bits, gray and colour.
 
-This module splits a file into chunks, so that metadata are bounded and kept. Pillow decodes the
-samples; ``deep`` gets all bits of colours and alpha of 16 bits from it, and encodes them.
+This module splits a file into chunks, so that metadata are bounded and kept; ``frames`` finds those
+of each frame of an animation. Pillow decodes the samples; ``deep`` gets all bits of colours and
+alpha of 16 bits from it, and encodes them.
 
 PNG stores samples of 1, 2, 4, 8 or 16 bits. Samples of another depth are stored with more bits, as
 the PNG specification asks: shifted up and filled with their own highest bits, so that white stays
@@ -10,15 +11,19 @@ white. The chunk sBIT has the true depth.
 
 import io
 import struct
+from dataclasses import dataclass, replace
+from pathlib import Path
 
 import numpy as np
 from PIL import PngImagePlugin
 
 from mmpcodec.depth import sample_type
-from mmpcodec.errors import PictureError
+from mmpcodec.format.collection import Role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
+from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.canvas import Canvas, shows_through
 from mmpcodec.pictures.limits import check_size, chosen, damaged
 from mmpcodec.pictures.png import deep
 from mmpcodec.pictures.png.chunks import (
@@ -33,7 +38,9 @@ from mmpcodec.pictures.png.chunks import (
     parted,
 )
 from mmpcodec.pictures.png.compression import compressed
+from mmpcodec.pictures.png.frames import animation_of
 from mmpcodec.runtime.progress import Progress
+from mmpcodec.samples import Samples
 
 GRAY, COLOUR, PALETTE, GRAY_ALPHA, COLOUR_ALPHA = 0, 2, 3, 4, 6
 _TYPES = {1: GRAY, 2: GRAY_ALPHA, 3: COLOUR, 4: COLOUR_ALPHA}
@@ -42,18 +49,132 @@ _NATIVE = {1: (1, 2, 4, 8, 16), 2: (8, 16), 3: (8, 16), 4: (8, 16)}
 
 
 def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a frame of a file.
+    """Read a picture, or a frame of an animation.
 
     A palette is replaced by its colours, or by gray if all its colours are gray. A transparent
-    level or colour, or a palette with transparency, becomes a plane of alpha. Frame 1 of an
-    animation is the picture that viewers of still pictures show.
+    level or colour, or a palette with transparency, becomes a plane of alpha.
 
     Raises
     ------
     PictureError
         If the file is damaged or beyond the limits.
     """
+    found = book(data, name, limits)
+    return found.read(chosen(found.count, page, name))
+
+
+def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
+    """Open a file as a book of its frames. The compressed file stays in memory.
+
+    Raises
+    ------
+    PictureError
+        If the file is damaged or beyond the limits.
+    """
+    data = source if isinstance(source, bytes) else Path(source).read_bytes()
     chunks = parted(data, name)
+    stored = _stored(chunks, name, limits)
+    metadata = metadata_of(chunks, name)
+    animation = animation_of(chunks, stored.width, stored.height, name)
+    plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
+    if animation is None:
+        return Book(name, 1, lambda _: _narrowed(stored.decoded(plain, name), stored, metadata))
+    through = stored.planes in (1, 3) and shows_through(
+        stored.width, stored.height, animation.frames, [True] * len(animation.frames)
+    )
+    planes = stored.planes + through
+    check_size(stored.width, stored.height, planes, name, limits)
+
+    def decode(number: int) -> Samples:
+        frame = animation.frames[number]
+        own = replace(stored, width=frame.width, height=frame.height)
+        samples = own.decoded(animation.chunks_of(number, plain), name)
+        if through:
+            opaque = np.full(samples.shape[:2], (1 << stored.depth) - 1, samples.dtype)
+            samples = np.dstack([samples, opaque])
+        return samples
+
+    shape = (stored.height, stored.width, planes)[: 2 + (planes > 1)]
+    canvas = Canvas(shape, stored.depth, animation.frames, decode)
+    return Book(
+        name,
+        len(animation.frames),
+        lambda number: _narrowed(canvas.frame(number), stored, metadata),
+        Role.FRAME,
+        animation.durations,
+        animation.loops,
+    )
+
+
+@dataclass(frozen=True)
+class _Stored:
+    """How samples are stored.
+
+    Parameters
+    ----------
+    width, height : int
+    depth : int
+        Bits of a sample, also of a colour of a palette.
+    kind : int
+        Colour type.
+    planes : int
+        Planes of the decoded samples.
+    head : bytes
+        The contents of IHDR.
+    colours : array or None
+        Colours of the palette, (N,) or (N, planes).
+    transparent : bytes or None
+        The level or colour that is transparent.
+    significant : bytes or None
+        The contents of sBIT.
+    """
+
+    width: int
+    height: int
+    depth: int
+    kind: int
+    planes: int
+    head: bytes
+    colours: np.ndarray | None = None
+    transparent: bytes | None = None
+    significant: bytes | None = None
+
+    def decoded(self, plain: list[Chunk], name: str) -> Samples:
+        """Decode the samples in the chunks IDAT of a picture or a frame, of this size.
+
+        Raises
+        ------
+        PictureError
+            If they are damaged.
+        """
+        head = struct.pack(">II", self.width, self.height) + self.head[8:]
+        data = joined([(b"IHDR", head), *(chunk for chunk in plain if chunk[0] != b"IHDR")])
+        depth, planes = self.head[8], _PLANES[self.kind]
+        if depth == 16 and self.kind != GRAY:
+            samples = deep.decoded(data, planes)
+        else:
+            samples = _by_pillow(data, self.kind, depth)
+        shape = (self.height, self.width, planes)[: 2 + (planes > 1)]
+        if samples.shape != shape:
+            raise damaged(name, f"the samples have shape {samples.shape}, the header says {shape}")
+        if self.colours is None:
+            return _with_alpha(samples, self.transparent, self.kind, depth, name)
+        if int(samples.max()) >= len(self.colours):
+            raise damaged(
+                name,
+                f"uses colour {samples.max()} of a palette of {len(self.colours)} colours",
+            )
+        return self.colours[samples]
+
+
+def _stored(chunks: list[Chunk], name: str, limits: DecodeLimits) -> _Stored:
+    """Check the header of a file, and that its chunks belong together.
+
+    Raises
+    ------
+    PictureError
+        If they are damaged, or the picture is beyond the limits.
+    """
     head = chunks[0][1]
     if chunks[0][0] != b"IHDR" or len(head) != 13:
         raise damaged(name, "does not begin with the chunk IHDR")
@@ -68,25 +189,13 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     check_size(width, height, planes + (b"tRNS" in names), name, limits)
     if names.count(b"IHDR") > 1:
         raise damaged(name, "has two chunks IHDR")
-    animation = first(chunks, b"acTL")
-    frames = 1 if animation is None else max(1, int.from_bytes(animation[:4], "big"))
-    if animation is not None and names.index(b"IDAT") < ([*names, b"fcTL"]).index(b"fcTL"):
-        frames += 1  # the picture of still viewers is no frame
-    if frame := chosen(frames, page, name):
-        return _frame(data, frame, depth, metadata_of(chunks, name), name)
-    metadata = metadata_of(chunks, name)
-    plain = [chunk for chunk in chunks if chunk[0] in CRITICAL]
-    if depth == 16 and kind != GRAY:
-        samples = deep.decoded(joined(plain), _PLANES[kind])
-    else:
-        samples = _by_pillow(joined(plain), kind, depth)
-    shape = (height, width) if _PLANES[kind] == 1 else (height, width, _PLANES[kind])
-    if samples.shape != shape:
-        raise damaged(name, f"the samples have shape {samples.shape}, the header says {shape}")
+    transparent, significant = first(chunks, b"tRNS"), first(chunks, b"sBIT")
     if kind == PALETTE:
-        return _shown(samples, chunks, metadata, name)
-    samples = _with_alpha(samples, first(chunks, b"tRNS"), kind, depth, name)
-    return _narrowed(samples, depth, first(chunks, b"sBIT"), metadata)
+        colours = _colours(chunks, name)
+        planes = 1 if colours.ndim == 1 else colours.shape[1]
+        return _Stored(width, height, 8, kind, planes, head, colours)
+    planes += transparent is not None and kind in (GRAY, COLOUR)
+    return _Stored(width, height, depth, kind, planes, head, None, transparent, significant)
 
 
 def _by_pillow(data: bytes, kind: int, depth: int) -> np.ndarray:
@@ -99,36 +208,12 @@ def _by_pillow(data: bytes, kind: int, depth: int) -> np.ndarray:
     return samples.astype(sample_type(depth), copy=False)
 
 
-def _frame(data: bytes, frame: int, depth: int, metadata: Metadata, name: str) -> Picture:
-    """Read a later frame of an animation, from 1, drawn over those before it.
-
-    Raises
-    ------
-    PictureError
-        If the samples have not 8 bits, to which Pillow brings frames.
-    """
-    if depth != 8:
-        raise PictureError(
-            f"{name}: is an animation of {depth} bits; supported are its first frame, and further "
-            "ones of 8 bits"
-        )
-    with PngImagePlugin.PngImageFile(io.BytesIO(data)) as image:
-        image.seek(frame)
-        through = image.mode == "RGBA" or "transparency" in image.info
-        mode = image.mode if image.mode in ("L", "LA", "RGB") and not through else "RGBA"
-        if image.mode == "P" and not through:
-            mode = "RGB"
-        return Picture(np.array(image.convert(mode)), 8, metadata)
-
-
-def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: str) -> Picture:
-    """Replace the indexes of a palette by its colours."""
+def _colours(chunks: list[Chunk], name: str) -> np.ndarray:
+    """Return the colours of the palette: gray, RGB, or one of these with alpha."""
     contents = first(chunks, b"PLTE")
     if not contents or len(contents) % 3:
         raise damaged(name, "its palette is missing or cut off")
     colours = np.frombuffer(contents, np.uint8).reshape(-1, 3)
-    if int(indexes.max()) >= len(colours):
-        raise damaged(name, f"uses colour {indexes.max()} of a palette of {len(colours)} colours")
     if (colours == colours[:, :1]).all():
         colours = colours[:, :1]
     alpha = first(chunks, b"tRNS")
@@ -140,8 +225,7 @@ def _shown(indexes: np.ndarray, chunks: list[Chunk], metadata: Metadata, name: s
         column = np.full((len(colours), 1), 255, np.uint8)
         column[: len(alpha), 0] = np.frombuffer(alpha, np.uint8)
         colours = np.hstack([colours, column])
-    samples = colours[indexes]
-    return Picture(samples[..., 0] if colours.shape[1] == 1 else samples, 8, metadata)
+    return colours[:, 0] if colours.shape[1] == 1 else colours
 
 
 def _with_alpha(
@@ -160,8 +244,9 @@ def _with_alpha(
     return np.dstack([stacked, alpha])
 
 
-def _narrowed(samples: np.ndarray, depth: int, stated: bytes | None, metadata: Metadata) -> Picture:
+def _narrowed(samples: Samples, stored: _Stored, metadata: Metadata) -> Picture:
     """Shift samples down to the depth in sBIT, if the lower bits are 0 or repeat the upper ones."""
+    depth, stated = stored.depth, stored.significant
     bits = stated[0] if stated else 0
     planes = 1 if samples.ndim == 2 else samples.shape[2]
     # sBIT has no entry for a plane of alpha that was made from a transparent level or colour.

@@ -30,7 +30,7 @@ from mmpcodec.pictures.side.profiles import fitting
 from mmpcodec.pictures.stored import StoredArray
 from mmpcodec.pictures.tiff import segments, tags
 from mmpcodec.pictures.tiff.colour_maps import colours_of
-from mmpcodec.pictures.tiff.directories import Directories
+from mmpcodec.pictures.tiff.directories import PlacedPages, placed_pages, reads_at
 from mmpcodec.samples import Samples
 
 NONE, JPEG = 1, 7
@@ -66,6 +66,8 @@ class TiffReader:
         whole picture as well.
     page : int or None
         Number of the page, from 1; None takes the only one.
+    pages : PlacedPages or None
+        Where the pages are; None finds them.
 
     Raises
     ------
@@ -79,6 +81,7 @@ class TiffReader:
         name: str,
         limits: DecodeLimits,
         page: int | None = None,
+        pages: PlacedPages | None = None,
     ):
         tifffile = load_tifffile(name)
         self.name = name
@@ -95,16 +98,18 @@ class TiffReader:
         self._stored: StoredArray | None = None
         try:
             with damage_reported(name):
-                self._open(tifffile, page, whole=self._stream is source)
+                self._open(tifffile, page, pages, whole=self._stream is source)
         except BaseException:
             self.close()
             raise
 
-    def _open(self, tifffile: Any, number: int | None, *, whole: bool) -> None:
-        self._held = self._stream.seek(0, os.SEEK_END)
-        self._stream.seek(0)
+    def _open(
+        self, tifffile: Any, number: int | None, pages: PlacedPages | None, *, whole: bool
+    ) -> None:
+        self._bytes_at, self._held = reads_at(self._stream)
         self._file = tifffile.TiffFile(self._stream, _multifile=False)
-        self._page = page = self._chosen(tifffile, number)
+        pages = pages or placed_pages(self._file, self._bytes_at, self.name, self._limits)
+        self._page = page = self._chosen(tifffile, number, pages)
         self._check_numbers()
         width, height = page.imagewidth, page.imagelength
         if whole:
@@ -138,32 +143,16 @@ class TiffReader:
         if self._stored is None:
             self._check_segments()
 
-    def _chosen(self, tifffile: Any, number: int | None) -> Any:
+    def _chosen(self, tifffile: Any, number: int | None, pages: PlacedPages) -> Any:
         """Return the page that is read, and keep its place in a stack behind one directory."""
+        index = chosen(pages.count, number, self.name, thing="pages")
+        self._in_front = index if pages.in_stack > 1 else 0
+        place = pages.places[0 if pages.in_stack > 1 else index]
         first = self._file.pages.first
-        found = Directories(self._file.tiff, self._bytes_at, first.offset)
-        stack = self._in_stack() if len(found.pages) == 1 else 1
-        index = chosen(max(len(found.pages), stack), number, self.name, thing="pages")
-        if found.others:
-            leave_out(self.name, "further directories", ", ".join(found.others))
-        self._in_front = index if stack > 1 else 0
-        place = found.pages[0 if stack > 1 else index]
         if place == first.offset:
             return first
         self._file.filehandle.seek(place)
         return tifffile.TiffPage(self._file, index)
-
-    def _in_stack(self) -> int:
-        """Return the number of pictures that ImageJ keeps behind one directory."""
-        try:
-            return int((self._file.imagej_metadata or {}).get("images", 1))
-        except (
-            ValueError,
-            TypeError,
-            KeyError,
-            IndexError,
-        ):  # a text that looks like that of ImageJ
-            return 1
 
     def _check_numbers(self) -> None:
         """Check that the tags that hold numbers do; tifffile takes values of any type."""
@@ -227,12 +216,6 @@ class TiffReader:
             )
         if extra == (_UNSPECIFIED,):
             leave_out(name, "kind of alpha")
-
-    def _bytes_at(self, place: int, size: int) -> bytes:
-        # A stream allocates what it is asked for, whatever the file holds.
-        size = max(0, min(size, self._held - place))
-        self._stream.seek(place)
-        return self._stream.read(size)
 
     def _stored_array(self) -> StoredArray | None:
         """Return the samples in the file, if they have the layout of an array; otherwise None."""

@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from support.books import write_book
 
 import mmpcodec
 from mmpcodec import pictures
@@ -332,3 +333,78 @@ def test_wrong_folders(mmp, folders, arguments, code, message):
     result = mmp("compare", *arguments)
     assert result.exit_code == code
     assert f"mmp: {message}" in result.stderr
+
+
+@pytest.fixture
+def books(folder, samples):
+    """Two books of three pages; page 2 differs by 4 and page 3 by 1."""
+    write_book("a.mmp", [samples, samples // 2, samples // 3])
+    write_book("b.mmp", [samples, samples // 2 + 4, samples // 3 + 1])
+    return "a.mmp", "b.mmp"
+
+
+def test_pages_of_books(mmp, books):
+    facts = json.loads(mmp("compare", *books, "--json").stdout)
+    assert [page["page"] for page in facts["pages"]] == [1, 2, 3]
+    assert [page["max_error"] for page in facts["pages"]] == [0, 4, 1]
+    values = [page["psnr"] for page in facts["pages"]]
+    assert values == [None, *(pytest.approx(10 * np.log10(255**2 / e**2)) for e in (4, 1))]
+    assert facts["mean"]["psnr"] == pytest.approx(np.mean(values[1:]))
+    assert facts["mean"]["measured"]["psnr"] == 2
+    assert (facts["worst"], facts["mean"]["max_error"]) == (2, 4)
+    lines = mmp("compare", *books).stdout.splitlines()
+    assert [line.split(":")[0] for line in lines] == [
+        "page 1", "page 2", "page 3", "mean of 3 pairs", "worst",
+    ]  # fmt: skip
+    assert lines[-1] == "worst: page 2"
+
+
+def test_one_page_of_books(mmp, books, samples):
+    facts = json.loads(mmp("compare", *books, "--page", "3", "--json").stdout)
+    assert facts["max_error"] == 1
+    pictures.write(samples // 2 + 7, "c.png")
+    facts = json.loads(mmp("compare", "a.mmp", "c.png", "--page", "2", "--json").stdout)
+    assert facts["max_error"] == 7
+    result = mmp("compare", *books, "--page", "4")
+    assert (result.exit_code, "a.mmp: page = 4: must be 1 to 3" in result.stderr) == (1, True)
+
+
+def test_books_of_different_numbers_of_pages(mmp, books, samples):
+    write_book("c.mmp", [samples, samples])
+    result = mmp("compare", "a.mmp", "c.mmp")
+    assert result.exit_code == 1
+    said = "a.mmp holds 3 pictures and c.mmp 2: must be as many; --page N compares one"
+    assert said in result.stderr
+    assert mmp("compare", "c.mmp", "a.png").exit_code == 1
+
+
+def test_a_page_of_another_size_is_named(mmp, books, samples):
+    write_book("c.mmp", [samples, samples[:-1], samples])
+    result = mmp("compare", "a.mmp", "c.mmp")
+    assert result.exit_code == 1
+    assert "size of a.mmp: page 2 is 20x16 gray and of c.mmp: page 2 20x15 gray" in result.stderr
+
+
+def test_drawings_of_pages(mmp, books):
+    result = mmp("compare", *books, "--diff", "drawn.png")
+    assert (result.exit_code, "must name a folder" in result.stderr) == (2, True)
+    assert mmp("compare", *books, "--diff", "drawn").exit_code == 0
+    assert sorted(path.name for path in Path("drawn").iterdir()) == ["1.png", "2.png", "3.png"]
+    assert np.ptp(np.asarray(Image.open("drawn/1.png"))) == 0
+    result = mmp("compare", *books, "--diff", "drawn")
+    assert (result.exit_code, "drawn/1.png: exists" in result.stderr) == (1, True)
+
+
+def test_folders_of_books(mmp, books, samples):
+    for name in ("one", "two"):
+        Path(name).mkdir()
+    Path("a.mmp").rename("one/x.mmp")
+    Path("b.mmp").rename("two/x.mmp")
+    pictures.write(samples, "one/y.png")
+    pictures.write(samples + 2, "two/y.png")
+    result = mmp("compare", "one", "two", "--json", "--diff", "drawn")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    assert (rows[-1]["pairs"], rows[-1]["max_error"]) == (4, 4)
+    assert sorted(str(path) for path in Path("drawn").rglob("*.png")) == [
+        "drawn/x/1.png", "drawn/x/2.png", "drawn/x/3.png", "drawn/y.png",
+    ]  # fmt: skip

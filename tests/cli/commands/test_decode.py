@@ -27,7 +27,7 @@ KEYS = {
     "seconds",
     "backend",
 }
-WRITTEN = (*pictures.FORMATS, "zarr")
+WRITTEN = (*pictures.FORMATS, "pdf", "gif", "nii", "nii.gz", "zarr")
 
 
 def test_default_is_png_beside_the_input(mmp, encoded, samples):
@@ -63,8 +63,8 @@ def test_format_wins_over_the_name(mmp, encoded, samples):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--format", "gif"], f"format = 'gif': must be one of {', '.join(WRITTEN)}"),
-        (["-o", "b.gif"], f"b.gif: extension '.gif' must be one of .{', .'.join(WRITTEN)}"),
+        (["--format", "bmp"], f"format = 'bmp': must be one of {', '.join(WRITTEN)}"),
+        (["-o", "b.bmp"], f"b.bmp: extension '.bmp' must be one of .{', .'.join(WRITTEN)}"),
         (["-o", "b"], f"b: extension '' must be one of .{', .'.join(WRITTEN)}"),
     ],
 )

@@ -262,7 +262,7 @@ def test_what_a_picture_does_not_say_is_empty(mmp, scan):
     (region,) = json.loads(result.stdout)["regions"]
     assert region["deviation"] == 0
     assert region["unit"] is region["value_mean"] is region["width_mm"] is None
-    assert Path("r.csv").read_text().splitlines()[1].endswith(",0.0,220.0,220.0,,,,,,,,,")
+    assert Path("r.csv").read_text().splitlines()[1].endswith(",0.0,220.0,220.0,,,,,,,,,,,,,")
 
 
 def test_a_limit_of_time(mmp, files):

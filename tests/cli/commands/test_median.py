@@ -8,10 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from PIL import Image
+from scipy import ndimage
+from support.books import write_book
 
 import mmpcodec
 from mmpcodec import backends, pictures
 from mmpcodec.analysis.denoise import denoise
+from mmpcodec.format.collection import Role
 from mmpcodec.metadata import Metadata, Resolution
 
 DEEP_COLOURS = b"P6 2 1 65535\n" + bytes(12)
@@ -51,6 +54,7 @@ def test_json(mmp, specked):
         "channels": 1,
         "white": 255,
         "radius": 1,
+        "slices": 0,
         "format": "tif",
         "backend": "reference",
     }
@@ -197,3 +201,62 @@ def test_highlight_filters_first_and_draws_on_the_picture(mmp, specked):
     result = mmp("highlight", "in.png", "--denoise", 128)
     assert result.exit_code == 2
     assert "denoise = 128: must be from 1 to 127" in result.stderr
+
+
+@pytest.fixture
+def volume(folder):
+    """A series of 6 slices of noise, 12 bits deep."""
+    found = np.random.default_rng(3).integers(0, 4096, (6, 20, 30)).astype(np.uint16)
+    write_book("ct.mmp", found, Role.SLICE, [(k,) for k in range(6)], depth=12)
+    return found
+
+
+@pytest.mark.parametrize(("radius", "slices"), [(1, 1), (2, 1), (1, 3), (3, 0)])
+def test_medians_over_slices(mmp, volume, radius, slices):
+    result = mmp("median", "ct.mmp", "-r", radius, "--slices", slices, "--json")
+    assert result.exit_code == 0, result.stderr
+    size = (2 * slices + 1, 2 * radius + 1, 2 * radius + 1)
+    expected = ndimage.median_filter(volume, size, mode="reflect")
+    pages = json.loads(result.stdout)["pages"]
+    assert [page["slices"] for page in pages] == [slices] * 6
+    for number, (page, each) in enumerate(zip(pages, expected, strict=True), 1):
+        assert page["input"] == f"ct.mmp: slice {number}"
+        assert page["output"] == f"ct.mmp-{number}.median.png"
+        found = read(page["output"])
+        assert found.depth == 12
+        np.testing.assert_array_equal(found.samples, each)
+
+
+def test_pages_of_several_sizes_and_colours(mmp, folder):
+    rng = np.random.default_rng(5)
+    shapes = ((12, 15), (9, 8, 3), (9, 8, 4))
+    pages = [rng.integers(0, 256, shape).astype(np.uint8) for shape in shapes]
+    write_book("book.mmp", pages)
+    result = mmp("median", "book.mmp", "-r1", "-o", "out.tif")
+    assert result.exit_code == 0, result.stderr
+    assert "book.mmp: page 1 -> out-1.tif: 15x12, radius 1, " in result.stdout
+    for number, page in enumerate(pages, 1):
+        flat = page[..., :3] if page.ndim == 3 else page
+        np.testing.assert_array_equal(read(f"out-{number}.tif").samples, denoise(flat, 1))
+    result = mmp("median", "book.mmp", "-r1", "--slices", 1, "-o", "more.tif")
+    assert (result.exit_code, "book.mmp: page 2: size is 8x9" in result.stderr) == (1, True)
+    again = mmp("median", "book.mmp", "-r1", "-o", "out.tif")
+    assert (again.exit_code, "out-1.tif: exists" in again.stderr) == (1, True)
+
+
+def test_one_page_and_wrong_use(mmp, volume):
+    result = mmp("median", "ct.mmp", "-r1", "--page", 4, "-o", "one.png")
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_array_equal(read("one.png").samples, denoise(volume[3], 1))
+    for options, said in (
+        (("--page", 7), "page = 7: must be 1 to 6"),
+        (("--page", 1, "--slices", 1), "--slices 1: ct.mmp is filtered as one picture"),
+        (("-o", "-"), "holds 6 pictures, which become several files"),
+    ):
+        result = mmp("median", "ct.mmp", "-r1", *options)
+        assert (result.exit_code, said in result.stderr) == (1, True), result.stderr
+    result = mmp("median", "ct.mmp", "-r9", "--slices", 9)
+    said = (
+        "slices = 9: the window of radius 9 has 6859 samples, allowed with slices is at most 3375"
+    )
+    assert (result.exit_code, said in result.stderr) == (2, True)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.web.asking import ask, ask_whole
 from support.web.range_server import RangeServer
 
 import mmpcodec
@@ -53,21 +54,6 @@ def serving():
     for each in servers:
         each.shutdown()
         each.server_close()
-
-
-def ask(server, path, method="GET", **headers):
-    """Status, headers and body of an answer; ``path`` begins after the token."""
-    return ask_whole(server, f"/{server.token}/{path}", method, **headers)
-
-
-def ask_whole(server, path, method="GET", **headers):
-    connection = http.client.HTTPConnection("127.0.0.1", server.server_address[1], timeout=20)
-    try:
-        connection.request(method, path, headers=headers)
-        answer = connection.getresponse()
-        return answer.status, dict(answer.getheaders()), answer.read()
-    finally:
-        connection.close()
 
 
 def test_the_page_names_files_by_number(server):

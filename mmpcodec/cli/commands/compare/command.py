@@ -1,14 +1,15 @@
-"""The options of ``mmp compare``: two pictures, or the pictures of two folders."""
+"""The options of ``mmp compare``: two pictures or books, or those of two folders."""
 
 from typing import Annotated
 
 import typer
 
 from mmpcodec.checks import check_int
-from mmpcodec.cli import options, output, run
+from mmpcodec.cli import options, run
 from mmpcodec.cli.cluster.places import Place, spread
-from mmpcodec.cli.commands.compare.folders import Means, are_folders, pairs_of
-from mmpcodec.cli.commands.compare.measuring import Compared, ComparePair
+from mmpcodec.cli.commands.compare.folders import are_folders, pairs_of
+from mmpcodec.cli.commands.compare.means import Means
+from mmpcodec.cli.commands.compare.measuring import Compared, ComparedBook, ComparePair, pages_of
 from mmpcodec.cli.completion import files
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
@@ -42,8 +43,8 @@ def compare(
         str | None,
         typer.Option(
             metavar="PNG",
-            help="Draw the difference: gray where both agree, brighter where B is. For folders, a "
-            "folder of drawings.",
+            help="Draw the difference: gray where both agree, brighter where B is. For folders, "
+            "and for files of several pictures, a folder of drawings.",
         ),
     ] = None,
     metrics: options.Metrics = None,
@@ -65,7 +66,8 @@ def compare(
     Metrics that need larger pictures, such as MS-SSIM, are left out. Both pictures must have the
     same size, planes and level of white. Above 8 bits, metrics refer to the levels that the
     original uses. Transparency and ICC profiles are ignored. Of two folders, all pairs of pictures
-    are measured, and means are shown.
+    are measured, and means are shown. Of two files of several pictures, so are page 1 of both, page
+    2 and so on, and the worst page is named; --page compares one.
     """
     from mmpcodec.bench.metrics import check_libraries, metrics_of
 
@@ -90,12 +92,12 @@ def compare(
 def compare_files(
     a: str, b: str, diff: str | None, work: ComparePair, *, as_json: bool, force: bool
 ) -> None:
-    """Compare two files, and print their measures."""
-    output.check_png("--diff", diff)
+    """Compare two files, and print their measures, or those of each pair of their pages."""
     if diff == STANDARD and as_json:
         raise ParameterError("--diff -: --json already writes to standard output")
     pair = Job(a, diff, partner=b, overwrite=force)
-    check([pair], force=force)
+    if diff is None or diff == STANDARD or diff.lower().endswith(".png"):
+        check([pair], force=force)  # else drawings of pages, which are checked when they are known
     with remarks_noted(Printer(as_json).note) as left_out:
         found = work(pair)
     if as_json:
@@ -125,8 +127,8 @@ def compare_folders(
     if diff is not None:
         pairs = assign(pairs, ".png", out=None, folder=diff, advice="")
         pairs = settle(pairs, Existing.of(force, False, False), diff)
-    done: list[Compared] = []
+    done: list[Compared | ComparedBook] = []
     code = run.run(pairs, work, printer, at_once=at_once, place=place, seen=done.append)
     if done:
-        printer.show(Means.of(done))
+        printer.show(Means.of([page.quality for each in done for page in pages_of(each)]))
     return code

@@ -1,16 +1,12 @@
-"""The pairs of pictures of two folders, and the means of their measures."""
+"""The pairs of pictures of two folders."""
 
-import math
 import os
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any, NamedTuple
 
-from mmpcodec.cli.commands.compare.measuring import Compared
 from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.jobs import Job, inputs_of
-from mmpcodec.cli.printing import counted
 from mmpcodec.errors import ParameterError
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
@@ -92,53 +88,3 @@ def _without_partner(job: Job, folder: str) -> Job:
     if not job.to_do:
         return job
     return job._replace(fault=f"{job.name}: {folder} holds no picture of this name")
-
-
-class Means(NamedTuple):
-    """Means of the values of pairs; ``max_error`` is the largest of all.
-
-    A mean leaves out the pairs without that value: equal pictures have no PSNR. ``means`` and
-    ``measured`` have the mean of each metric, and its number of pairs, by its key.
-    """
-
-    pairs: int
-    means: dict[str, float | None]
-    max_error: int
-    measured: dict[str, int]
-
-    @classmethod
-    def of(cls, found: Sequence[Compared]) -> "Means":
-        """Return the means of at least one pair; they do not depend on the order of the pairs."""
-        qualities = [each.quality for each in found]
-        means: dict[str, float | None] = {}
-        measured = {}
-        for key in qualities[0].values:
-            means[key], measured[key] = _mean([each.values[key] for each in qualities])
-        return cls(len(found), means, max(each.max_error for each in qualities), measured)
-
-    def as_dict(self) -> dict[str, Any]:
-        return {
-            "event": "mean",
-            "pairs": self.pairs,
-            **self.means,
-            "max_error": self.max_error,
-            "measured": self.measured,
-        }
-
-    def text(self, verbose: bool) -> str:
-        from mmpcodec.bench.metrics import METRICS
-
-        parts = [] if self.max_error else ["all equal"]
-        for key, mean in self.means.items():
-            if mean is not None:
-                number = self.measured[key]
-                only = "" if number == self.pairs else f" ({number} of {self.pairs})"
-                parts.append(f"{METRICS[key].title} {METRICS[key].text(mean)}{only}")
-        parts.append(f"largest error {self.max_error}")
-        return f"mean of {counted(self.pairs, 'pair')}: {', '.join(parts)}"
-
-
-def _mean(values: Sequence[float | None]) -> tuple[float | None, int]:
-    """Return the mean of the values that are there, and their number."""
-    there = [value for value in values if value is not None]
-    return (math.fsum(there) / len(there) if there else None), len(there)

@@ -5,15 +5,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from mmpcodec.cli import options, output, run
+from mmpcodec.cli.commands.info.books import DescribedBook, described_book
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.damage import naming_allow_partial
+from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import MMP_FILE
 from mmpcodec.cli.jobs import Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import ParameterError
-from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
     from mmpcodec import Inspection
@@ -34,6 +36,7 @@ def info(
             help="Draw leaves, blocks and palette over the decoded picture; for a single input.",
         ),
     ] = None,
+    page: reading.Page = None,
     force: options.Force = False,
     allow_partial: options.AllowPartial = False,
     backend: options.BackendName = "auto",
@@ -46,8 +49,9 @@ def info(
 ) -> ExitCode:
     """Show what mmp files hold, and what takes their bits.
 
-    This is the size, depth and metadata of each picture, its tools, and the bits of leaves, blocks
-    and dictionaries.
+    This is the size, depth and metadata of a picture, its tools, and the bits of leaves, blocks and
+    dictionaries. Of a file of several pictures it is a list of them, whose checksums are checked;
+    --page N shows one as if it were alone.
     """
     limits = options.limits_of(max_samples, max_dimension, max_memory, max_seconds)
     files = inputs_of(inputs, MMP_FILE)
@@ -60,17 +64,32 @@ def info(
 
     import mmpcodec
     from mmpcodec import backends
+    from mmpcodec.opening.contents import is_collection
 
     chosen = backends.get(backend, decodes=True)
     partial = False
 
-    def work(job: Job, progress: JobProgress) -> Described:
+    def work(job: Job, progress: JobProgress) -> Described | DescribedBook:
         nonlocal partial
-        data = output.read(job.source, limits.max_memory)
+        with output.read_by_parts(job.source, limits.max_memory) as data:
+            source = data if isinstance(data, LazyBytes) else memoryview(data)
+            if not is_collection(source):
+                return described(job, bytes(data[:]), progress)
+            if page is not None:
+                return described(job, data, progress)
+            if map is not None:
+                raise ParameterError(f"--map: {job.name} holds several pictures; --page names one")
+            book = described_book(source, job.source, limits, header_only=header_only)
+            partial |= book.is_damaged
+            return book
+
+    def described(job: Job, data: bytes | LazyBytes, progress: JobProgress) -> Described:
+        nonlocal partial
         with naming_allow_partial(allow_partial):
             found = mmpcodec.inspect(
                 data,
                 decode=not header_only,
+                page=page,
                 allow_partial=allow_partial,
                 limits=limits,
                 backend=chosen.name,

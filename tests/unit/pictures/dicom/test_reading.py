@@ -400,7 +400,7 @@ def test_frames_of_one_bit_may_begin_within_a_byte():
         pictures.from_bytes(dicom_of(frames[0], 1, NumberOfFrames=4, **options), page=4)
 
 
-ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0, 0, 1, 0]})
+TYPED = groups(CTImageFrameTypeSequence={"VolumetricProperties": "VOLUME"})
 
 
 @pytest.mark.parametrize(
@@ -410,11 +410,11 @@ ORIENTED = groups(PlaneOrientationSequence={"ImageOrientationPatient": [1, 0, 0,
         ({"WindowCenter": "40"}, "damaged attributes", r"\(WindowCenter = 40\)"),
         ({"PixelSpacing": ["0", "1"]}, "damaged attributes", r"\(PixelSpacing = \[0, 1\]\)"),
         (
-            {"SharedFunctionalGroupsSequence": [ORIENTED]},
+            {"SharedFunctionalGroupsSequence": [TYPED]},
             "functional groups",
-            r"\(PlaneOrientationSequence\)",
+            r"\(CTImageFrameTypeSequence\)",
         ),
-        ({"VOILUTSequence": [ORIENTED]}, "lookup tables", r"\(VOILUTSequence\)"),
+        ({"VOILUTSequence": [TYPED]}, "lookup tables", r"\(VOILUTSequence\)"),
         ({"OverlayRows": 9}, "overlays", "has overlays, which are not read"),
     ],
 )
@@ -532,7 +532,7 @@ EXAMPLES = {
     "SC_rgb_rle_32bit.dcm": "is DICOM of RGB with 32 bits in 32",
     "rtplan.dcm": "is a DICOM file without a picture, RT Plan Storage",
     "ExplVR_LitEndNoMeta.dcm": "is a DICOM file without a picture, RT Ion Plan Storage",
-    "MR_truncated.dcm": "is damaged or truncated: The number of bytes",
+    "MR_truncated.dcm": "is damaged or truncated: frame 1 ends behind",
     "image_dfl.dcm": "is a deflated DICOM file",
     "README.txt": "is not a picture file",
 }

@@ -1,0 +1,106 @@
+"""The option ``--pages``: numbers and ranges of the pictures of a file."""
+
+import re
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+from mmpcodec.cli.help import OUTPUT, PICTURES
+from mmpcodec.errors import ParameterError, PictureError
+
+_RANGE = re.compile(r"(\d{1,9})(?:(-)(\d{0,9}))?")
+
+Pages = Annotated[
+    str | None,
+    typer.Option(
+        "--pages",
+        metavar="N-M,...",
+        help="Frames or pages to take of a file of several pictures, in this order: 3-7,12 or 5-, "
+        "which goes on to the last.",
+        rich_help_panel=PICTURES,
+    ),
+]
+Split = Annotated[
+    bool,
+    typer.Option(
+        "--split",
+        help="Write a file for each frame or page, book-001.mmp of book.tif, in place of one.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together",
+        help="Write the pictures of all inputs to one file, which -o names.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+
+
+def ranges_of(text: str) -> tuple[tuple[int, int | None], ...]:
+    """Return the ranges that ``--pages`` names: first and last number, which is None if open.
+
+    Raises
+    ------
+    ParameterError
+        If the text is not of ranges that rise, of numbers from 1.
+    """
+    found = []
+    for part in text.split(","):
+        match = _RANGE.fullmatch(part.strip())
+        if match is None:
+            raise ParameterError(
+                f"--pages {text!r}: {part.strip()!r} must be a number from 1, or a range such as "
+                "3-7 or 5-; commas separate several"
+            )
+        first = int(match[1])
+        last = first if match[2] is None else int(match[3]) if match[3] else None
+        if first < 1 or (last is not None and last < first):
+            raise ParameterError(
+                f"--pages {text!r}: {part.strip()!r} must rise from a number of at least 1"
+            )
+        found.append((first, last))
+    return tuple(found)
+
+
+def numbers_of(text: str, count: int, name: str) -> list[int]:
+    """Return the numbers that ``--pages`` names, from 1, of a file of ``count`` pictures.
+
+    Raises
+    ------
+    PictureError
+        If the file has no such picture, or one comes twice.
+    """
+    found: list[int] = []
+    for first, last in ranges_of(text):
+        last = count if last is None else last
+        if max(first, last) > count:
+            beyond = first if first > count else last
+            raise PictureError(
+                f"{name}: --pages {text}: has no page {beyond}; must be 1 to {count}"
+            )
+        found += range(first, last + 1)
+    if len(set(found)) < len(found):
+        twice = Counter(found).most_common(1)[0][0]
+        raise PictureError(f"{name}: --pages {text}: page {twice} comes twice")
+    return found
+
+
+def text_of(numbers: list[int]) -> str:
+    """Return numbers that rise as ``--pages`` takes them.
+
+    Examples
+    --------
+    >>> from mmpcodec.cli.inputs.pages import text_of
+    >>> text_of([1, 2, 3, 5, 8, 9])
+    '1-3,5,8-9'
+    """
+    parts: list[list[int]] = []
+    for number in numbers:
+        if parts and number == parts[-1][-1] + 1:
+            parts[-1][1:] = [number]
+        else:
+            parts.append([number])
+    return ",".join("-".join(map(str, part)) for part in parts)
