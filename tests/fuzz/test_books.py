@@ -10,7 +10,7 @@ import pytest
 from books import index_of
 from hypothesis import given
 from hypothesis import strategies as st
-from support.collections_of import BOOK, PAGES, PICTURES
+from support.files.collections_of import BOOK, PAGES, PICTURES
 
 import mmpcodec
 from mmpcodec.errors import FormatError, LimitExceeded, NoSuchPage

@@ -51,7 +51,7 @@ def test_pictures_of_collections_decode_to_their_samples(node, vector):
     stated = json.loads((vector / "decoded.json").read_text())
     found = node.ask(path=vector / "stream.mmp", book=None)
     assert "error" not in found, found
-    assert found["loops"] == float(stated["loops"])  # numbers of JavaScript
+    assert float(found["loops"]) == float(stated["loops"])  # a number of JavaScript
     roles = [each["role"] for each in stated["pictures"]]
     assert [each["role"] for each in found["all"]] == roles
     assert found["count"] == sum(role not in ("level", "thumbnail") for role in roles)
