@@ -136,7 +136,7 @@ class PaletteSearch:
         """
         shape = self.samples.shape[:2]
         drawing = Drawing(palette, self.histogram)
-        numbers, errors = (each.reshape(shape) for each in (drawing.numbers, drawing.errors))
+        numbers, errors = drawing.numbers.reshape(shape), drawing.errors.reshape(shape)
         all_drawn = np.ones(shape, bool) if drawn is None else drawn
         order = order_of(palette, beside(numbers, all_drawn, len(palette)), WAYS[way])
         places = np.empty(len(order), np.uint16)
