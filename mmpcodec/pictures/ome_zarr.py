@@ -26,7 +26,7 @@ from mmpcodec.pictures.limits import (
     one_line,
 )
 from mmpcodec.runtime import stores
-from mmpcodec.samples import MOST_BITS, Samples
+from mmpcodec.samples import MOST_BITS, Samples, shape_of
 
 OME_VERSION = "0.5"
 OWN = "mmpcodec"
@@ -89,7 +89,7 @@ class ZarrReader:
         sides = dict(zip(self._axes, self._array.shape, strict=True))
         planes = sides.get("c", 1)
         check_size(sides["x"], sides["y"], planes, name, UNLIMITED)
-        self.shape: tuple[int, ...] = (sides["y"], sides["x"], planes)[: 2 + (planes > 1)]
+        self.shape: tuple[int, ...] = shape_of(sides["y"], sides["x"], planes)
 
     def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture; see ``Reader.read``."""

@@ -13,9 +13,9 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
-from mmpcodec.opening.contents import MOST_PICTURES, PictureBytes, completed, picture_of
+from mmpcodec.opening.contents import PictureBytes, completed, picture_of
 from mmpcodec.opening.header import read_any_header, read_header
 from mmpcodec.pictures.ome_zarr import ZarrParts
 from mmpcodec.pictures.tiff import tags
@@ -171,9 +171,11 @@ def header_of(
     NoSuchPage
         If the file has several pictures.
     """
-    view = picture_of(data, None, MOST_PICTURES)
+    view = picture_of(data, None, DEFAULT_LIMITS)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
-    return completed(view, header), faults
+    of_metadata: list[FormatError] = []
+    header = completed(view, header, of_metadata if allow_partial else None)
+    return header, (*faults, *of_metadata)
 
 
 def halves_of(data: LazyBytes, header: Header) -> list[PictureBytes]:
@@ -181,7 +183,7 @@ def halves_of(data: LazyBytes, header: Header) -> list[PictureBytes]:
 
     None are returned if they have other bits per sample than the picture.
     """
-    found = levels_of(picture_of(data, None, MOST_PICTURES), header)
+    found = levels_of(picture_of(data, None, DEFAULT_LIMITS), header)
     if reduced_depth(header.depth, header.metadata) != header.depth:
         return []
     halves: list[PictureBytes] = []

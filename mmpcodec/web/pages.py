@@ -21,8 +21,8 @@ from mmpcodec.web.books import ShownBook
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
     *("picture.js", "turning.js", "measures.js", "opened.js", "levels.js", "tiles.js", "layers.js"),
-    *("regions.js", "compare.js", "files.js", "book.js", "strip.js", "book_bar.js", "keys.js"),
-    *("window.js", "main.js"),
+    *("regions.js", "compare.js", "files.js", "books/book.js", "books/strip.js", "books/bar.js"),
+    *("keys.js", "window.js", "main.js"),
 )
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than

@@ -153,7 +153,7 @@ class DecodeByTiles:
             levels: list[Any] = []
             if self.region is None:
                 if not self.allow_partial:
-                    check_end(header, picture_of(data, None, self.limits.max_pictures))
+                    check_end(header, picture_of(data, None, self.limits))
                 if self.format == ZARR:
                     levels = parts.halves_of(data, header)
             heads = [read_header(file) for file in levels]

@@ -16,6 +16,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes, Source
 from mmpcodec.runtime.progress import Progress, report_progress
 
 if TYPE_CHECKING:
+    from mmpcodec import Inspection
     from mmpcodec.format.collection import Contents, PictureEntry
     from mmpcodec.pictures.books.book import Book
 
@@ -179,6 +180,7 @@ class PageFacts:
         self._name = name
         pairs = zip(several.entries, several.numbers, strict=True)
         self.rows = [_row(entry, number) for entry, number in pairs]
+        self.lossless: list[bool] = []
         self.notes: list[list[str]] = [[] for _ in self.rows]
 
     def note(self, place: int, text: str) -> None:
@@ -263,6 +265,7 @@ def book_of(
         for line in damage(header, found.bad_tiles, bad):
             facts.note(place, line)
         assert found.samples is not None
+        facts.lossless.append(is_lossless(found))
         return Picture(found.samples, header.depth, stripped(header.metadata, *how.strip))
 
     def blank(entry: "PictureEntry") -> Picture:
@@ -279,6 +282,11 @@ def book_of(
     own = [entry.facts for entry in entries] if FACTS[role] else []
     book = Book(name, len(entries), read, role, own, several.contents.loops)
     return replace(book, at_once=at_once), facts
+
+
+def is_lossless(found: "Inspection") -> bool:
+    """Return whether all layers of a picture are of codings without loss."""
+    return all(layer.tools.without_loss for layer in found.layers)
 
 
 def largest(entries: "Sequence[PictureEntry]") -> int:

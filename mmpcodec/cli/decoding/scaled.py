@@ -58,7 +58,7 @@ def scaled(
     from mmpcodec.pictures.side.facts import stripped
 
     view = data if isinstance(data, LazyBytes) else memoryview(data)
-    decoder = ScaledDecoder(picture_of(view, page, limits.max_pictures), limits, **how)
+    decoder = ScaledDecoder(picture_of(view, page, limits), limits, **how)
     level = decoder.level_for(decoder.area_of(region), factor)
     found = decoder.picture(factor, region, progress)
     return ScaledPicture(replace(found, metadata=stripped(found.metadata, *strip)), level)

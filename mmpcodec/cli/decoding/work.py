@@ -1,13 +1,21 @@
 """The work of ``mmp decode`` on one input: to a file of one picture, or of several."""
 
+import hashlib
 import time
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
-from mmpcodec.cli.decoding.pages import Decoding, Several, book_of, bytes_of_samples, several_of
+from mmpcodec.cli.decoding.pages import (
+    Decoding,
+    Several,
+    book_of,
+    bytes_of_samples,
+    is_lossless,
+    several_of,
+)
 from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
@@ -16,6 +24,12 @@ from mmpcodec.errors import PictureError
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.runtime.files import STANDARD, LazyBytes
+
+if TYPE_CHECKING:
+    from mmpcodec.format.collection import PictureEntry
+    from mmpcodec.pictures.origin import Origin
+
+_END = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -51,6 +65,7 @@ class DecodeWork:
             chosen = self.pages if job.page is None else str(job.page)
             options: Any = {"limits": how.limits, "allow_partial": how.allow_partial}
             name = output.shown(job.source, "stdin")
+            entry = None
             several = several_of(data, name, chosen, **options)
             if several is None:
                 job = job._replace(page=None)
@@ -62,12 +77,13 @@ class DecodeWork:
                 job, several = job._replace(page=None), None
             elif len(several.numbers) == 1 and self.format not in self._in_one:
                 # A picture that is alone is no page of a book, whatever holds it.
+                entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
             if job.page is None and how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
-            return self._one(job, progress, data)
+            return self._one(job, progress, data, entry)
 
     @property
     def _in_one(self) -> tuple[str, ...]:
@@ -78,8 +94,14 @@ class DecodeWork:
     def _is_zarr(self) -> bool:
         return self.format == by_tiles.ZARR
 
-    def _one(self, job: Job, progress: JobProgress, data: bytes | LazyBytes) -> Decoded:
-        """Decode one picture to a file of one."""
+    def _one(
+        self,
+        job: Job,
+        progress: JobProgress,
+        data: bytes | LazyBytes,
+        entry: "PictureEntry | None",
+    ) -> Decoded:
+        """Decode one picture to a file of one; ``entry`` is what a collection says of it."""
         import mmpcodec
         from mmpcodec import backends, pictures
         from mmpcodec.pictures.side.facts import stripped
@@ -103,6 +125,7 @@ class DecodeWork:
             picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
+        writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
         coded = pictures.to_bytes(
             picture, self.format, progress=progress, threads=how.threads, **writing
         )
@@ -134,12 +157,15 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
+        from mmpcodec.pictures.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
         book, facts = book_of(several, job.name, self.how, progress)
         check_held(self.format, book)
-        options = Options(self.quality, self.png_level, self.how.threads)
+        coded = sum(entry.size for entry in several.entries)
+        origin = Origin(coded, lambda: all(facts.lossless))
+        options = Options(self.quality, self.png_level, self.how.threads, origin)
         size = sum(map(bytes_of_samples, several.entries))
         place: Any = output.opened
         if BOOK_FORMATS[self.format].folder:
@@ -188,6 +214,30 @@ class DecodeWork:
     def on(self, tiles: by_tiles.DecodeByTiles) -> "DecodeWork":
         """Return the work with another way to decode block by block."""
         return replace(self, tiles=tiles)
+
+
+def origin_of(
+    data: bytes | LazyBytes, page: int | None, entry: "PictureEntry | None", *, lossless: bool
+) -> "Origin":
+    """Return what a file of a picture may say of the mmp file.
+
+    Parameters
+    ----------
+    data : bytes or LazyBytes
+        The file. Its ends make the UIDs of a series, as the index is in them.
+    page : int or None
+        Number of the picture in a collection, from 1.
+    entry : PictureEntry or None
+        What the collection says of the picture.
+    lossless : bool
+    """
+    from mmpcodec.pictures.origin import Origin
+
+    if entry is None or page is None:
+        return Origin(len(data), lossless)
+    ends = bytes(data[:_END]) + bytes(data[max(0, len(data) - _END) :])
+    series = hashlib.sha256(ends).hexdigest()
+    return Origin(entry.size, lossless, series, page - 1, entry.role, entry.facts)
 
 
 class Counted:
