@@ -121,7 +121,9 @@ class Viewer {
 
   async #openView(file, entry) {
     const picture = await OpenPicture.open(file, this.decoder), key = this.#keyOf(picture);
-    entry.view = new TileView(picture, this.#cache, this.#levels.get(key), () => this.stage.draw());
+    const smaller = facts => OpenPicture.open(new Rendition(file, facts), this.decoder);
+    const ready = () => this.stage.draw();
+    entry.view = new TileView(picture, this.#cache, this.#levels.get(key), ready, smaller);
     this.#levels.set(key, entry.view.levels);
   }
 
