@@ -213,8 +213,7 @@ def budget(
             ladders = [each.at_least(min_psnr) for each in ladders]
         ladders = weighted(ladders, shares)
         solver = backend if here else AUTO  # the device may be one of the workers alone
-        records = records_of(files, ladders, shapes, room)
-        left = room - records
+        left = room - (records := records_of(files, ladders, shapes, room))
         plans = library.compare(
             ladders, left, objective=objective, time_limit=seconds, backend=solver
         )
