@@ -1,5 +1,6 @@
 """``mmp page``: write pictures and their viewer into one HTML file."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -125,14 +126,18 @@ def page(
         if book is not None:
             for fault in book.faults:
                 printer.note(f"{name}: {fault}; its pictures were found by their records")
-            if not no_layers:
-                printer.note(
-                    f"{name}: layers and bright regions of its pictures are left out; mmp view "
-                    "shows them"
-                )
-            return pages.PageEntry(name, size, is_mmp, book=book)
+            of_book = None if no_layers else facts_of_book(book, name)
+            return pages.PageEntry(name, size, is_mmp, book=book, facts=of_book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
         return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+
+    def facts_of_book(book: "ShownBook", name: str) -> Callable[[], dict[str, Any]] | None:
+        if len(numbers := book.contents.numbers_of(None)) == 1:
+            return lambda: facts_of(book.file(numbers[0]), name, search)
+        printer.note(
+            f"{name}: layers and bright regions of its pictures are left out; mmp view shows them"
+        )
+        return None
 
     printer = Printer(as_json, quiet, False, out == STANDARD)
     entries = [entry(job) for job in jobs]
