@@ -2,8 +2,9 @@
 
 import io
 import os
+from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
@@ -13,7 +14,6 @@ from mmpcodec.pictures.left_out import noted
 from mmpcodec.pictures.limits import chosen, damage_reported, page_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
-from mmpcodec.samples import Samples
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """A picture file: its path, its bytes, or a stream of its bytes."""
@@ -25,6 +25,7 @@ def read(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture file.
 
@@ -40,6 +41,9 @@ def read(
     strict : bool
         Whether to refuse a file of which something would be left out or converted, such as damaged
         texts. Without, a ``PictureWarning`` says so.
+    keep : collection of str
+        "dicom" also gives the attributes of DICOM files, which may name a patient, as
+        ``metadata.dicom``.
 
     Returns
     -------
@@ -63,10 +67,10 @@ def read(
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits, page=page, strict=strict)
+        return from_bytes(bytes(source), limits=limits, page=page, strict=strict, keep=keep)
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
-        return from_bytes(data, name, limits=limits, page=page, strict=strict)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict, keep=keep)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
@@ -76,7 +80,21 @@ def read(
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     data = bytes_of(source)
-    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict)
+    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict, keep=keep)
+
+
+def check_kept(keep: Collection[str]) -> None:
+    """Check the kinds of metadata that are kept on request.
+
+    Raises
+    ------
+    ParameterError
+        If a kind is unknown.
+    """
+    for kind in keep:
+        if kind not in registry.ON_REQUEST or isinstance(keep, str):
+            known = ", ".join(map(repr, registry.ON_REQUEST))
+            raise ParameterError(f"keep = {keep!r}: must be a collection of {known}")
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
@@ -105,58 +123,6 @@ def of_stream(stream: BinaryIO) -> tuple[bytes, str]:
     return data, name if isinstance(name, str) else "picture"
 
 
-def imread(
-    source: Source,
-    *,
-    limits: DecodeLimits | None = None,
-    page: int | Literal["all"] | None = None,
-    strict: bool = False,
-) -> Samples:
-    """Read the samples of a picture file of any supported format, mmp included.
-
-    ``pictures.read`` takes the same sources and also gives depth and metadata.
-
-    Parameters
-    ----------
-    source : path, bytes-like or binary stream
-        The first bytes tell the format, whatever the name. A stream is read from its position to
-        its end.
-    limits : DecodeLimits or None
-        Largest picture to accept; None for the default limits.
-    page : int, "all" or None
-        Number of the picture, from 1; None takes the only one. "all" reads all pages, frames or
-        slices of a file, which must have one size, form and depth; ``mmpcodec.open`` gives others
-        one by one.
-    strict
-        As for ``pictures.read``.
-
-    Returns
-    -------
-    (H, W) or (H, W, C) array; (N, H, W) or (N, H, W, C) with "all"
-        uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
-        with alpha. An orientation in EXIF is not applied.
-
-    Raises
-    ------
-    PictureError, ParameterError, MissingExtra
-        As ``pictures.read`` raises them, and with "all" for the first picture that differs.
-
-    Examples
-    --------
-    >>> import numpy as np, mmpcodec
-    >>> data = mmpcodec.imwrite(None, np.eye(3, dtype=bool), "png")
-    >>> mmpcodec.imread(data).tolist()
-    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    >>> mmpcodec.imread(data, page="all").shape
-    (1, 3, 3)
-    """
-    if page == "all":
-        from mmpcodec.pictures.books.stacks import stack_of
-
-        return stack_of(source, limits or DecodeLimits(), strict=strict)
-    return read(source, limits=limits, page=page, strict=strict).samples
-
-
 def from_bytes(
     data: bytes,
     name: str = "picture",
@@ -164,6 +130,7 @@ def from_bytes(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture from the bytes of its file.
 
@@ -176,7 +143,7 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
-    page, strict
+    page, strict, keep
         As for ``read``.
 
     Returns
@@ -201,6 +168,7 @@ def from_bytes(
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
     limits, page = limits or DecodeLimits(), page_number(page)
+    check_kept(keep)
     if not data:
         raise PictureError(f"{name}: is empty")
     row = registry.format_at(data)
@@ -212,7 +180,7 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            found = module.read(data, name, limits, page)
+            found = module.read(data, name, limits, page, **row.wanted(keep))
         else:
             chosen(1, page, name)
             found = module.read(data, name, limits)

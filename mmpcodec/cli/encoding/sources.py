@@ -167,9 +167,8 @@ class Setting(NamedTuple):
             return self.prepared(job, picture, size, measured=picture.depth > BYTE)
         if data is None:
             data = output.read(job.source, self.limits.max_memory)
-        picture = pictures.from_bytes(
-            data, job.name, limits=self.limits, page=self.page, strict=self.strict
-        )
+        how: Any = {"limits": self.limits, "strict": self.strict, "keep": self.books.keep}
+        picture = pictures.from_bytes(data, job.name, page=self.page, **how)
         return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
 
     def prepared(
