@@ -166,54 +166,7 @@ class Overview {
   }
 }
 
-// The smaller renditions of a picture, each opened when it is first wanted.
-class SmallerViews {
-  // open: gives the OpenPicture of a rendition; made: gives the view of an OpenPicture.
-  constructor({file, width, height}, open, made, ready) {
-    Object.assign(this, {name: file.name, open, made, ready});
-    const levels = (file.renditions || []).filter(({role}) => role === "level");
-    const factor = level => Math.round(Math.max(width, height) / Math.max(level.width, level.height));
-    this.levels = levels.map(facts => ({facts, factor: factor(facts), view: null, problem: ""}))
-      .filter(level => level.factor > 1).sort((a, b) => a.factor - b.factor);
-  }
-
-  // The smallest level with a sample for each pixel of the stage; null if there is none.
-  at({zoom}) {
-    return this.#opened(this.levels.findLast(({factor, problem}) => factor * zoom <= 1 && !problem));
-  }
-
-  // The smallest level, which is there first.
-  get smallest() {
-    return this.#opened(this.levels.findLast(({problem}) => !problem));
-  }
-
-  get problem() {
-    return this.levels.map(({problem, view}) => problem || view?.problem).find(Boolean) || "";
-  }
-
-  #opened(level) {
-    if (!level) return null;
-    level.opening ||= this.open(level.facts).then(picture => {
-      level.view = this.made(picture);
-    }, error => {
-      level.problem = `${this.name}: level 1/${level.factor}: ${error.name}: ${error.message}`;
-    }).then(this.ready);
-    return level;
-  }
-
-  // Ends what is loaded but for some levels.
-  stop(...kept) {
-    for (const level of this.levels) if (!kept.includes(level)) level.view?.stop();
-  }
-
-  // A stage as a level has it.
-  static stage({pen, zoom, left, top, pane, columns, rows}, {factor}) {
-    return {pen, zoom: zoom * factor, left: left / factor, top: top / factor, pane, columns, rows};
-  }
-}
-
-// One picture on the stage: asks for the tiles in view, and draws what is decoded of them. Seen from
-// afar, it is drawn from a level, if the file has one.
+// One picture on the stage: asks for the tiles in view, and draws what is decoded of them.
 class TileView {
   static LARGE = 2 ** 23; // pixels of a picture; larger ones have an overview
   static DETAIL = 2 ** 24; // most pixels of large pictures in view that are drawn from tiles
@@ -226,26 +179,21 @@ class TileView {
   #arrived = 0;
   #failed = new Map(); // errors by number of the tile; the other tiles are shown
   #error = null; // of the file itself: no more of it is asked for
-  #smaller; // SmallerViews
-  #level = null; // that the picture is drawn from
+  overview = null; // of tiles
+  coarse = null; // levels in place of it
 
-  // levels: those of another picture, or null; ready: a tile has come, or cannot be decoded; open:
-  // opens a rendition of the picture.
-  constructor(picture, cache, levels, ready, open = null) {
+  // levels: those of another picture, or null; open: opens a smaller rendition of the picture;
+  // ready: a tile has come, or cannot be decoded.
+  constructor(picture, cache, levels, open, ready) {
     Object.assign(this, {picture, cache, ready, levels: levels || new Levels(picture)});
     this.#own = !levels;
-    const made = level => new TileView(level, cache, level.depth === picture.depth ? this.levels : null,
-      () => this.#came());
-    this.#smaller = new SmallerViews(picture, open, made, () => this.ready(this));
-    const large = picture.pixels > TileView.LARGE && !this.#smaller.levels.length;
-    this.overview = large ? new Overview(picture) : null;
-  }
-
-  // A tile of a level has come.
-  #came() {
-    this.#arrived++;
-    this.#fitLevels();
-    this.ready(this);
+    if (picture.pixels <= TileView.LARGE) return;
+    this.coarse = LevelOverview.of(picture, open, () => {
+      if (this.coarse.isBad) this.coarse = null;
+      else if (this.#own && this.levels.auto && !this.#fitted) this.levels.fit(this.samples);
+      this.ready(this);
+    });
+    this.overview = new Overview(picture);
   }
 
   #tile(number) {
@@ -264,51 +212,32 @@ class TileView {
 
   // Asks for what a stage shows, and says whether all of it is there.
   want(stage) {
-    const level = this.#level = this.#smaller.at(stage);
-    this.#smaller.stop(level, this.#wantSmallest(stage));
-    if (level) {
-      this.#ask([]);
-      const all = Boolean(level.view?.want(SmallerViews.stage(stage, level)));
-      this.waiting = level.view ? level.view.waiting : 1;
-      return all;
-    }
     const numbers = this.#numbersIn(stage);
-    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number)) : this.#unseen(numbers));
+    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number))
+      : this.coarse ? [] : this.#unseen(numbers));
+    if (this.coarse && numbers.length) this.waiting += this.coarse.want(stage.zoom);
     return !this.waiting;
-  }
-
-  // Asks for the smallest level, which shows until the tiles in view have come.
-  #wantSmallest(stage) {
-    const level = this.#smaller.smallest;
-    level?.view?.want(SmallerViews.stage(stage, level));
-    return level;
   }
 
   // Draws the part of the picture that a stage shows, and asks for what is missing. There, `under`
   // shows through, a view of a picture of the same size, or squares.
   draw(stage, under = null) {
-    const numbers = this.#numbersIn(stage), all = this.want(stage);
-    if (!numbers.length) return this.stop();
-    if (under && !all) under.paint(stage);
+    const numbers = this.#numbersIn(stage);
+    if (under && this.want(stage)) under = null;
+    if (!numbers.length) return this.#ask([]);
+    if (under) under.paint(stage);
     else this.#ground(stage);
-    if (!all && !under) this.#paintSmallest(stage);
     this.paint(stage);
     this.want(stage);
   }
 
-  #paintSmallest(stage) {
-    const level = this.#smaller.smallest;
-    level?.view?.paint(SmallerViews.stage(stage, level));
-  }
-
   // Draws what is decoded.
   paint(stage) {
-    const level = this.#smaller.at(stage);
-    if (level) return level.view?.paint(SmallerViews.stage(stage, level));
     const {pen, zoom, left, top} = stage, numbers = this.#numbersIn(stage);
     pen.imageSmoothingEnabled = zoom < 1;
     pen.imageSmoothingQuality = "high";
-    const overview = this.overview && this.overview.drawn(this.levels);
+    const overview = this.overview && !this.coarse && this.overview.drawn(this.levels);
+    if (this.coarse) this.coarse.draw(stage, this.levels);
     if (overview) {
       const {step, width, height} = this.overview;
       pen.drawImage(overview, -left * zoom, -top * zoom, step * width * zoom, step * height * zoom);
@@ -387,9 +316,8 @@ class TileView {
   }
 
   get samples() {
-    const tiles = [...this.cache.of(this.picture)], level = this.#level?.view;
-    if (!tiles.length && level && level.levels === this.levels) return level.samples;
-    return tiles.length || !this.overview ? tiles : this.overview.parts;
+    const tiles = [...this.cache.of(this.picture)];
+    return tiles.length || !this.overview ? tiles : (this.coarse || this.overview).parts;
   }
 
   // Automatic levels follow the first tiles: each time that twice as many are there.
@@ -407,7 +335,6 @@ class TileView {
 
   stop() {
     this.#ask([]);
-    this.#smaller.stop();
   }
 
   // Samples of a pixel; null outside, undefined where no tile is decoded.
@@ -423,15 +350,15 @@ class TileView {
   // What is wrong with the file, in words; "" if nothing is.
   get problem() {
     const [first] = this.#failed.values(), error = this.#error || first, {size} = this.#failed;
-    if (!error) return this.#smaller.problem;
+    if (!error) return "";
     const more = error === first && size > 1 ? `; ${size} tiles cannot be decoded` : "";
     return `${this.picture.name}: ${error.name}: ${error.message}${more}`;
   }
 
   // What is still missing, in words; "" if nothing is.
   get progress() {
-    if (this.#level) return this.#level.view?.progress ?? `${this.picture.name}: opening a level`;
-    const {overview, picture} = this, tiles = picture.columns * picture.rows;
+    const {overview, coarse, picture} = this, tiles = picture.columns * picture.rows;
+    if (!this.detailed && coarse) return this.waiting ? `${picture.name}: a smaller level` : "";
     if (!this.detailed && overview) {
       const {size} = overview.filled;
       if (!this.waiting && size < tiles && size >= TileView.OVERVIEW_TILES)
