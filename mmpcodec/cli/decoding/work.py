@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
@@ -110,14 +111,17 @@ class DecodeWork:
         started, how = time.perf_counter(), self.how
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
-        level, bad, faults = None, 0, 0
+        level, bad, faults, lossless = None, 0, 0, False
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(data, job.page, *given, **run)
+            picture, level = scaled(
+                data, job.page, *given, note=partial(_note, job, progress), **run
+            )
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
+            lossless = is_lossless(found)
             for line in damage(found.header, found.bad_tiles, found.faults):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
@@ -125,7 +129,7 @@ class DecodeWork:
             picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
-        writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
+        writing["origin"] = origin_of(data, job.page, entry, lossless=lossless)
         coded = pictures.to_bytes(
             picture, self.format, progress=progress, threads=how.threads, **writing
         )
@@ -238,6 +242,10 @@ def origin_of(
     ends = bytes(data[:_END]) + bytes(data[max(0, len(data) - _END) :])
     series = hashlib.sha256(ends).hexdigest()
     return Origin(entry.size, lossless, series, page - 1, entry.role, entry.facts)
+
+
+def _note(job: Job, progress: JobProgress, text: str) -> None:
+    progress.note(f"{job.name}: {text}")
 
 
 class Counted:
