@@ -150,7 +150,7 @@ Jobs = Annotated[
         "-j",
         min=1,
         metavar="N",
-        help="Files to work on at a time.",
+        help="Files, or pages of a book, to work on at a time.",
         rich_help_panel=RUNNING,
     ),
 ]

@@ -53,6 +53,16 @@ class CollectionWriter:
         """Return the number of pictures."""
         return len(self._contents.entries)
 
+    @property
+    def contents(self) -> Contents:
+        """What the file holds so far."""
+        return self._contents
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._place
+
     def remember(self, bodies: Sequence[bytes]) -> None:
         """Take the metadata records that the file holds already, in their order."""
         self._numbers |= {body: place for place, body in enumerate(bodies)}

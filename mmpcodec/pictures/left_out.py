@@ -116,6 +116,20 @@ class _Reading:
 
 
 _now: ContextVar[_Reading | None] = ContextVar("reading", default=None)
+Remark = tuple[str, tuple[str, ...]]
+"""What is said of a picture, without its name, and the keys of what was left out."""
+_gathered: ContextVar[list[Remark] | None] = ContextVar("gathered", default=None)
+
+
+@contextlib.contextmanager
+def gathered() -> Iterator[list[Remark]]:
+    """Gather what this thread would warn of pictures while the context lasts, in place of it."""
+    remarks: list[Remark] = []
+    token = _gathered.set(remarks)
+    try:
+        yield remarks
+    finally:
+        _gathered.reset(token)
 
 
 @contextlib.contextmanager
@@ -170,7 +184,12 @@ def leave_out(name: str, keys: str | Sequence[str], detail: str = "") -> None:
 
 
 def _tell(name: str, found: dict[str, str]) -> None:
-    say(name, _text(found), tuple(sorted(found, key=tuple(LEFT_OUT).index)))
+    keys = tuple(sorted(found, key=tuple(LEFT_OUT).index))
+    remarks = _gathered.get()
+    if remarks is None:
+        say(name, _text(found), keys)
+    else:
+        remarks.append((_text(found), keys))
 
 
 def _text(found: dict[str, str]) -> str:

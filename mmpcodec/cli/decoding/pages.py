@@ -129,10 +129,7 @@ def _numbers(pages: str | None, count: int, name: str) -> list[int]:
     """
     if pages is None:
         return list(range(1, count + 1))
-    try:
-        return numbers_of(pages, count, name)
-    except ParameterError as error:
-        raise PictureError(str(error)) from error
+    return numbers_of(pages, count, name)
 
 
 def apart(jobs: Sequence[Job], pages: str | None, limits: DecodeLimits) -> list[Job]:

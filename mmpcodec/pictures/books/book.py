@@ -68,5 +68,17 @@ class Book(AbstractContextManager["Book"]):
         """Return the numbers of ``collection.FACTS`` of a picture, counted from 0."""
         return self.facts[number] if self.facts else ()
 
+    def measured_at(self, number: int) -> bool:
+        """Return whether the samples of a picture, counted from 0, are measurements."""
+        return self.measured
+
+    def number_of(self, number: int) -> int:
+        """Return the number from 1 that a picture, counted from 0, has in messages."""
+        return number + 1
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a picture, counted from 0, for messages."""
+        return named(self.name, self.role, self.number_of(number) - 1, self.count)
+
     def __exit__(self, *_: object) -> None:
         self.close()
