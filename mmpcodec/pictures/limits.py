@@ -11,7 +11,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError, PictureWarning, install
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import MOST_DPI, DecodeLimits
 from mmpcodec.runtime.files import printable
 
 MAX_METADATA = 1 << 26
@@ -119,6 +119,17 @@ def page_number(page: int | None) -> int | None:
         If it is neither an integer nor None.
     """
     return None if page is None else check_int("page", page)
+
+
+def dpi_number(dpi: int | None) -> int | None:
+    """Return pixels per inch of pages that are rendered, NumPy's integers as a Python int.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither an integer from 1 to 4800 nor None.
+    """
+    return None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
 
 
 def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") -> int:

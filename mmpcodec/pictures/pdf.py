@@ -40,8 +40,10 @@ _lock = threading.Lock()
 """pdfium has no threads, not even with several files."""
 
 
-def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a page. Pages that are no image are rendered at ``DPI``.
+def read(
+    data: bytes, name: str, limits: DecodeLimits, page: int | None = None, dpi: int = DPI
+) -> Picture:
+    """Read a page. Pages that are no image are rendered at ``dpi``.
 
     Raises
     ------
@@ -50,7 +52,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     MissingExtra
         If pypdfium2 is not installed.
     """
-    with book(data, name, limits) as found:
+    with book(data, name, limits, dpi) as found:
         return found.read(chosen(found.count, page, name, thing="pages"))
 
 

@@ -10,7 +10,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import chosen, damage_reported, page_number
+from mmpcodec.pictures.limits import chosen, damage_reported, dpi_number, page_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 from mmpcodec.samples import Samples
@@ -25,6 +25,7 @@ def read(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    dpi: int | None = None,
 ) -> Picture:
     """Read a picture file.
 
@@ -40,6 +41,8 @@ def read(
     strict : bool
         Whether to refuse a file of which something would be left out or converted, such as damaged
         texts. Without, a ``PictureWarning`` says so.
+    dpi : int or None
+        Pixels per inch of a page of PDF that is rendered, 1 to 4800; None for 300.
 
     Returns
     -------
@@ -51,7 +54,7 @@ def read(
         If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, and as
         ``from_bytes`` raises it.
     ParameterError
-        If the source is none of these, or the page is no integer.
+        If the source is none of these, the page is no integer, or dpi is out of range.
     MissingExtra
         If the format needs a package that is not installed.
 
@@ -63,10 +66,10 @@ def read(
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits, page=page, strict=strict)
+        return from_bytes(bytes(source), limits=limits, page=page, strict=strict, dpi=dpi)
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
-        return from_bytes(data, name, limits=limits, page=page, strict=strict)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
@@ -76,7 +79,7 @@ def read(
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     data = bytes_of(source)
-    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict)
+    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict, dpi=dpi)
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
@@ -111,6 +114,7 @@ def imread(
     limits: DecodeLimits | None = None,
     page: int | Literal["all"] | None = None,
     strict: bool = False,
+    dpi: int | None = None,
 ) -> Samples:
     """Read the samples of a picture file of any supported format, mmp included.
 
@@ -127,7 +131,7 @@ def imread(
         Number of the picture, from 1; None takes the only one. "all" reads all pages, frames or
         slices of a file, which must have one size, form and depth; ``mmpcodec.open`` gives others
         one by one.
-    strict
+    strict, dpi
         As for ``pictures.read``.
 
     Returns
@@ -153,8 +157,8 @@ def imread(
     if page == "all":
         from mmpcodec.pictures.books.stacks import stack_of
 
-        return stack_of(source, limits or DecodeLimits(), strict=strict)
-    return read(source, limits=limits, page=page, strict=strict).samples
+        return stack_of(source, limits or DecodeLimits(), strict=strict, dpi=dpi)
+    return read(source, limits=limits, page=page, strict=strict, dpi=dpi).samples
 
 
 def from_bytes(
@@ -164,6 +168,7 @@ def from_bytes(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    dpi: int | None = None,
 ) -> Picture:
     """Read a picture from the bytes of its file.
 
@@ -176,7 +181,7 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
-    page, strict
+    page, strict, dpi
         As for ``read``.
 
     Returns
@@ -200,7 +205,7 @@ def from_bytes(
         If the picture is not all that the file holds, or was converted, as CMYK is: one warning for
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
-    limits, page = limits or DecodeLimits(), page_number(page)
+    limits, page, dpi = limits or DecodeLimits(), page_number(page), dpi_number(dpi)
     if not data:
         raise PictureError(f"{name}: is empty")
     row = registry.format_at(data)
@@ -212,7 +217,8 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            found = module.read(data, name, limits, page)
+            how = {"dpi": dpi} if row.rendered and dpi is not None else {}
+            found = module.read(data, name, limits, page, **how)
         else:
             chosen(1, page, name)
             found = module.read(data, name, limits)

@@ -87,7 +87,7 @@ class Format(NamedTuple):
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
     rendered : bool
-        Whether pages may be rendered: ``book`` takes their pixels per inch, ``dpi``.
+        Whether pages may be rendered: ``read`` and ``book`` take their pixels per inch, ``dpi``.
     also : callable or None
         ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
         lacks the magic.

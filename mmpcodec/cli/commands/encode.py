@@ -248,6 +248,7 @@ def encode(
     pages: Pages = None,
     split: Split = False,
     together: Together = False,
+    dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
     tile: options.TileSize = None,
@@ -297,7 +298,7 @@ def encode(
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
-    books = BookOptions(pages, split, together, limits, strict)
+    books = BookOptions(pages, split, together, limits, strict, dpi)
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target, books=books)
     work = EncodeFiles(setting, verify, verbose)

@@ -33,6 +33,7 @@ class BookOptions(NamedTuple):
         Whether all files are one job.
     limits : DecodeLimits
     strict : bool
+    dpi : int or None
         See ``pictures.read``.
     """
 
@@ -41,6 +42,7 @@ class BookOptions(NamedTuple):
     together: bool = False
     limits: DecodeLimits = DecodeLimits()
     strict: bool = False
+    dpi: int | None = None
 
     def check(self, page: int | None, out: str | None, manifest: str | None) -> None:
         """Check the options that go with these: --page, -o and --manifest.
@@ -110,7 +112,7 @@ class BookOptions(NamedTuple):
         from mmpcodec.pictures.books.opening import opened_book
 
         where = source if data is None else data
-        book = opened_book(where, name, limits=self.limits, strict=self.strict)
+        book = opened_book(where, name, limits=self.limits, strict=self.strict, dpi=self.dpi)
         if self.pages is None:
             return book
         try:

@@ -168,7 +168,12 @@ class Setting(NamedTuple):
         if data is None:
             data = output.read(job.source, self.limits.max_memory)
         picture = pictures.from_bytes(
-            data, job.name, limits=self.limits, page=self.page, strict=self.strict
+            data,
+            job.name,
+            limits=self.limits,
+            page=self.page,
+            strict=self.strict,
+            dpi=self.books.dpi,
         )
         return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
 

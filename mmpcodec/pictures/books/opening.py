@@ -4,19 +4,15 @@ import os
 from dataclasses import replace
 from pathlib import Path
 
-from mmpcodec.checks import check_int
 from mmpcodec.errors import PictureError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import readers, reading, registry
 from mmpcodec.pictures.books.book import Book, named
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.pictures.limits import damage_reported, dpi_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
-
-MOST_DPI = 4800
-"""Most pixels per inch of pages that are rendered."""
 
 
 def opened_book(
@@ -55,7 +51,7 @@ def opened_book(
     ParameterError
         If dpi is out of range.
     """
-    dpi = None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
+    dpi = dpi_number(dpi)
     limits = limits or DecodeLimits()
     where: str | bytes
     if isinstance(source, bytes):
