@@ -547,7 +547,7 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         )
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
-    if job.page is not None and folder is None:  # the name below a folder has the number
+    if (job.page is not None or job.parts) and folder is None:  # below a folder it has its own name
         path = os.path.join(os.path.dirname(job.source), os.path.basename(job.below))
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 

@@ -2,8 +2,9 @@
 
 import io
 import os
+from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO, Literal
+from typing import BinaryIO
 
 from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
@@ -13,7 +14,6 @@ from mmpcodec.pictures.left_out import noted
 from mmpcodec.pictures.limits import chosen, damage_reported, dpi_number, page_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
-from mmpcodec.samples import Samples
 
 Source = str | os.PathLike[str] | bytes | bytearray | memoryview | BinaryIO
 """A picture file: its path, its bytes, or a stream of its bytes."""
@@ -26,6 +26,7 @@ def read(
     page: int | None = None,
     strict: bool = False,
     dpi: int | None = None,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture file.
 
@@ -43,6 +44,9 @@ def read(
         texts. Without, a ``PictureWarning`` says so.
     dpi : int or None
         Pixels per inch of a page of PDF that is rendered, 1 to 4800; None for 300.
+    keep : collection of str
+        "dicom" also gives the attributes of DICOM files, which may name a patient, as
+        ``metadata.dicom``.
 
     Returns
     -------
@@ -54,7 +58,7 @@ def read(
         If the file cannot be opened, which is an ``OSError`` such as FileNotFoundError too, and as
         ``from_bytes`` raises it.
     ParameterError
-        If the source is none of these, the page is no integer, or dpi is out of range.
+        If the source is none of these, or the page is no integer.
     MissingExtra
         If the format needs a package that is not installed.
 
@@ -66,10 +70,12 @@ def read(
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits, page=page, strict=strict, dpi=dpi)
+        return from_bytes(
+            bytes(source), limits=limits, page=page, strict=strict, dpi=dpi, keep=keep
+        )
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
-        return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi, keep=keep)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
@@ -79,7 +85,23 @@ def read(
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     data = bytes_of(source)
-    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict, dpi=dpi)
+    return from_bytes(
+        data, os.fspath(source), limits=limits, page=page, strict=strict, dpi=dpi, keep=keep
+    )
+
+
+def check_kept(keep: Collection[str]) -> None:
+    """Check the kinds of metadata that are kept on request.
+
+    Raises
+    ------
+    ParameterError
+        If a kind is unknown.
+    """
+    for kind in keep:
+        if kind not in registry.ON_REQUEST or isinstance(keep, str):
+            known = ", ".join(map(repr, registry.ON_REQUEST))
+            raise ParameterError(f"keep = {keep!r}: must be a collection of {known}")
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
@@ -108,59 +130,6 @@ def of_stream(stream: BinaryIO) -> tuple[bytes, str]:
     return data, name if isinstance(name, str) else "picture"
 
 
-def imread(
-    source: Source,
-    *,
-    limits: DecodeLimits | None = None,
-    page: int | Literal["all"] | None = None,
-    strict: bool = False,
-    dpi: int | None = None,
-) -> Samples:
-    """Read the samples of a picture file of any supported format, mmp included.
-
-    ``pictures.read`` takes the same sources and also gives depth and metadata.
-
-    Parameters
-    ----------
-    source : path, bytes-like or binary stream
-        The first bytes tell the format, whatever the name. A stream is read from its position to
-        its end.
-    limits : DecodeLimits or None
-        Largest picture to accept; None for the default limits.
-    page : int, "all" or None
-        Number of the picture, from 1; None takes the only one. "all" reads all pages, frames or
-        slices of a file, which must have one size, form and depth; ``mmpcodec.open`` gives others
-        one by one.
-    strict, dpi
-        As for ``pictures.read``.
-
-    Returns
-    -------
-    (H, W) or (H, W, C) array; (N, H, W) or (N, H, W, C) with "all"
-        uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
-        with alpha. An orientation in EXIF is not applied.
-
-    Raises
-    ------
-    PictureError, ParameterError, MissingExtra
-        As ``pictures.read`` raises them, and with "all" for the first picture that differs.
-
-    Examples
-    --------
-    >>> import numpy as np, mmpcodec
-    >>> data = mmpcodec.imwrite(None, np.eye(3, dtype=bool), "png")
-    >>> mmpcodec.imread(data).tolist()
-    [[1, 0, 0], [0, 1, 0], [0, 0, 1]]
-    >>> mmpcodec.imread(data, page="all").shape
-    (1, 3, 3)
-    """
-    if page == "all":
-        from mmpcodec.pictures.books.stacks import stack_of
-
-        return stack_of(source, limits or DecodeLimits(), strict=strict, dpi=dpi)
-    return read(source, limits=limits, page=page, strict=strict, dpi=dpi).samples
-
-
 def from_bytes(
     data: bytes,
     name: str = "picture",
@@ -169,6 +138,7 @@ def from_bytes(
     page: int | None = None,
     strict: bool = False,
     dpi: int | None = None,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture from the bytes of its file.
 
@@ -181,7 +151,7 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
-    page, strict, dpi
+    page, strict, dpi, keep
         As for ``read``.
 
     Returns
@@ -206,6 +176,7 @@ def from_bytes(
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
     limits, page, dpi = limits or DecodeLimits(), page_number(page), dpi_number(dpi)
+    check_kept(keep)
     if not data:
         raise PictureError(f"{name}: is empty")
     row = registry.format_at(data)
@@ -217,8 +188,7 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            how = {"dpi": dpi} if row.rendered and dpi is not None else {}
-            found = module.read(data, name, limits, page, **how)
+            found = module.read(data, name, limits, page, **row.wanted(keep, dpi))
         else:
             chosen(1, page, name)
             found = module.read(data, name, limits)

@@ -21,6 +21,7 @@ from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.encoded import Encoded, EncodedBook
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
+from mmpcodec.cli.encoding.series import in_series, not_kept
 from mmpcodec.cli.encoding.sources import (
     EncodedInput,
     InGroups,
@@ -251,6 +252,7 @@ def encode(
     dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
+    keep: reading.Keep = None,
     tile: options.TileSize = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -298,11 +300,22 @@ def encode(
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
-    books = BookOptions(pages, split, together, limits, strict, dpi)
+    reading.check_kept(keep or (), strip or ())
+    books = BookOptions(pages, split, together, limits, strict, dpi, tuple(keep or ()))
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target, books=books)
     work = EncodeFiles(setting, verify, verbose)
     given = work.parameters, device, jobs
+    series: list[str] = []
+
+    def parted(found: list[Job]) -> list[Job]:
+        jobs = books.jobs(found)
+        if page is not None or split or together:
+            return jobs
+        jobs, said = in_series(jobs, limits)
+        series.extend(said)
+        return jobs
+
     with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
             inputs,
@@ -314,11 +327,11 @@ def encode(
             keep_extension=append_suffix,
             resumed=place.resumed,
             natural=together,
-            parted=books.jobs,
+            parted=parted,
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        notes_of(printer, remarks)
+        notes_of(printer, [*remarks, *series, *not_kept(files, books.keep)])
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)

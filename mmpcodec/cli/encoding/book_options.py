@@ -2,8 +2,9 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli.inputs.pages import numbers_of, ranges_of
 from mmpcodec.cli.jobs import Job
@@ -34,6 +35,7 @@ class BookOptions(NamedTuple):
     limits : DecodeLimits
     strict : bool
     dpi : int or None
+    keep : tuple of str
         See ``pictures.read``.
     """
 
@@ -43,6 +45,12 @@ class BookOptions(NamedTuple):
     limits: DecodeLimits = DecodeLimits()
     strict: bool = False
     dpi: int | None = None
+    keep: tuple[str, ...] = ()
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How a file is read."""
+        return {"limits": self.limits, "strict": self.strict, "dpi": self.dpi, "keep": self.keep}
 
     def check(self, page: int | None, out: str | None, manifest: str | None) -> None:
         """Check the options that go with these: --page, -o and --manifest.
@@ -101,6 +109,8 @@ class BookOptions(NamedTuple):
         """
         if not job.parts:
             return self._selected(job.source, None if data is None else job.name, data)
+        if not self.together:
+            return self._chosen(self._series(job))
         from mmpcodec.pictures.books.joined import joined
 
         openers = [partial(self._selected, part) for part in job.parts]
@@ -108,11 +118,24 @@ class BookOptions(NamedTuple):
 
     def _selected(self, source: str, name: str | None = None, data: bytes | None = None) -> "Book":
         """Open a file, with those of its pages that count."""
-        from mmpcodec.pictures.books.joined import selected
         from mmpcodec.pictures.books.opening import opened_book
 
         where = source if data is None else data
-        book = opened_book(where, name, limits=self.limits, strict=self.strict, dpi=self.dpi)
+        return self._chosen(opened_book(where, name, **self.reading))
+
+    def _series(self, job: Job) -> "Book":
+        """Open the slices of a series."""
+        from mmpcodec.pictures.dicom.series import series_of
+
+        every = series_of(job.parts, self.limits, strict=self.strict, keep=self.keep)
+        if [each.paths for each in every] != [job.parts]:
+            raise PictureError(f"{job.name}: the files of its series have changed")
+        return replace(every[0].book, name=job.name)
+
+    def _chosen(self, book: "Book") -> "Book":
+        """Return those of the pages of a book that count."""
+        from mmpcodec.pictures.books.joined import selected
+
         if self.pages is None:
             return book
         try:

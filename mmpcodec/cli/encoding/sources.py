@@ -167,14 +167,7 @@ class Setting(NamedTuple):
             return self.prepared(job, picture, size, measured=picture.depth > BYTE)
         if data is None:
             data = output.read(job.source, self.limits.max_memory)
-        picture = pictures.from_bytes(
-            data,
-            job.name,
-            limits=self.limits,
-            page=self.page,
-            strict=self.strict,
-            dpi=self.books.dpi,
-        )
+        picture = pictures.from_bytes(data, job.name, page=self.page, **self.books.reading)
         return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
 
     def prepared(

@@ -10,7 +10,7 @@ from mmpcodec.format.collection import Role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
-from mmpcodec.pictures.canvas import Canvas, shows_through
+from mmpcodec.pictures.books.canvas import Canvas, shows_through
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import gif_size
 from mmpcodec.pictures.compressed.gif_frames import PARTS, GifFrame, frames_of

@@ -23,7 +23,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
-from mmpcodec.pictures.canvas import Canvas, shows_through
+from mmpcodec.pictures.books.canvas import Canvas, shows_through
 from mmpcodec.pictures.limits import check_size, chosen, damaged
 from mmpcodec.pictures.png import deep
 from mmpcodec.pictures.png.chunks import (
