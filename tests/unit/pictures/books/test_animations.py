@@ -13,8 +13,8 @@ from PIL import Image, features
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import PictureError
 from mmpcodec.format.collection import Role
-from mmpcodec.pictures.books.opening import opened_book
 from mmpcodec.pictures.books.canvas import Afterwards, Canvas, DrawnFrame
+from mmpcodec.pictures.books.opening import opened_book
 
 COLOUR = np.array(
     [[[40 * x, 50 * y, 255 - 20 * (x + y)] for x in range(6)] for y in range(5)], np.uint8
