@@ -80,7 +80,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     if animation is None:
         return Book(name, 1, lambda _: _narrowed(stored.decoded(plain, name), stored, metadata))
     through = stored.planes in (1, 3) and shows_through(
-        stored.width, stored.height, animation.frames, [True] * len(animation.frames)
+        stored.width, stored.height, animation.frames, lambda _: True
     )
     planes = stored.planes + through
     check_size(stored.width, stored.height, planes, name, limits)

@@ -378,6 +378,14 @@ def test_parts_of_frames_outside_of_a_gif_are_not_shown():
     np.testing.assert_array_equal(found[:2], np.broadcast_to(PALETTE[3], (2, 5, 3)))
 
 
+def test_a_transparent_index_that_no_pixel_has_gives_no_alpha():
+    frames = [(0, 0, np.full((4, 5), level), 1, 9, 9, None) for level in (3, 4)]
+    assert opened_book(gif((5, 4), PALETTE, frames)).read(1).samples.shape == (4, 5, 3)
+    frames[0][2][2, 2] = 9
+    book = opened_book(gif((5, 4), PALETTE, frames))
+    assert book.read(0).samples[2, 1:4, 3].tolist() == [255, 0, 255]
+
+
 def test_comments_and_gray_of_gif():
     grays = np.repeat(np.arange(0, 256, 2, dtype=np.uint8)[:, None], 3, axis=1)
     frames = [(0, 0, np.full((4, 5), level), 1, None, 9, None) for level in (3, 4)]
