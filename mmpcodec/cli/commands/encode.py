@@ -259,6 +259,7 @@ def encode(
     pages: Pages = None,
     split: Split = False,
     together: Together = False,
+    dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
     keep: reading.Keep = None,
@@ -310,7 +311,7 @@ def encode(
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     reading.check_kept(keep or (), strip or ())
-    books = BookOptions(pages, split, together, limits, strict, tuple(keep or ()))
+    books = BookOptions(pages, split, together, limits, strict, dpi, tuple(keep or ()))
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
     setting = setting._replace(books=books, levels=levels)
