@@ -38,11 +38,12 @@ if TYPE_CHECKING:
         UnsupportedVersion,
     )
     from mmpcodec.limits import DecodeLimits
+    from mmpcodec.opening.appending import append_to
     from mmpcodec.options import EncodeOptions
     from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
     from mmpcodec.pictures.mmp.series import open as open
-    from mmpcodec.pictures.reading import imread
+    from mmpcodec.pictures.samples import imread
     from mmpcodec.pictures.writing import imwrite
     from mmpcodec.presets import PRESETS
     from mmpcodec.tools import BlockTools, LosslessTools, Partition, Tools, TreeTools
@@ -82,6 +83,7 @@ __all__ = [
     "TruncatedStream",
     "UnsupportedVersion",
     "__version__",
+    "append_to",
     "decode",
     "decode_scaled",
     "encode",
@@ -126,10 +128,11 @@ __getattr__, __dir__ = lazy.names(
             "UnsupportedVersion",
         ),
         "mmpcodec.limits": ("DecodeLimits",),
+        "mmpcodec.opening.appending": ("append_to",),
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),
-        "mmpcodec.pictures.reading": ("imread",),
+        "mmpcodec.pictures.samples": ("imread",),
         "mmpcodec.pictures.writing": ("imwrite",),
         "mmpcodec.presets": ("PRESETS",),
         "mmpcodec.tools": ("BlockTools", "LosslessTools", "Partition", "Tools", "TreeTools"),

@@ -3,13 +3,14 @@
 import itertools
 import os
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from mmpcodec.errors import MissingExtra, ParameterError, install
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures.mmp import MmpReader
+from mmpcodec.pictures.mmp.stack import MmpStack
 
 if TYPE_CHECKING:
     from dask.array import Array
@@ -22,6 +23,7 @@ more tasks, and more openings of the file."""
 def from_mmp(
     source: str | os.PathLike[str],
     *,
+    page: int | Literal["all"] | None = None,
     chunks: Any = None,
     limits: DecodeLimits | None = None,
     backend: str = "auto",
@@ -36,17 +38,21 @@ def from_mmp(
     ----------
     source : path or str
         Path, or URL such as ``s3://bucket/name``, which fsspec opens.
+    page : int, "all" or None
+        Number of the picture of a file of several, from 1; None takes the only one. "all" takes all
+        of them, which must have one size, form and depth.
     chunks : object or None
         Chunks as Dask takes them: a size, sizes of the axes, "auto", "64 MiB". Each is enlarged to
         whole tiles with all planes. None makes a chunk of each tile, or of several tiles if they
-        are smaller than 256x256.
+        are smaller than 256x256. Of all pictures, each chunk has one by default, and the tiles are
+        those of the first.
     limits : DecodeLimits or None
         Limits of each chunk; None for the default limits. The picture may be larger.
     backend : {"auto", "cpu", "reference"}
 
     Returns
     -------
-    (H, W) or (H, W, C) dask.array.Array
+    (H, W) or (H, W, C) dask.array.Array; (N, H, W) or (N, H, W, C) of all pictures
         uint8 up to 8 bits per sample, else uint16. C is 2 for gray with alpha, 3 for RGB, 4 for RGB
         with alpha. Its name depends on path or URL, contents, chunks, limits and backend.
         ``pictures.opened(source)`` gives depth, level of white and other metadata.
@@ -54,7 +60,8 @@ def from_mmp(
     Raises
     ------
     PictureError
-        If the file cannot be opened or its header is damaged. Computing a chunk raises it if a tile
+        If the file cannot be opened or its header is damaged, or for the first picture that
+        differs. Computing a chunk raises it if a tile
         of the chunk is damaged, or if the file has changed meanwhile.
     ParameterError
         If chunks, limits or backend are not supported.
@@ -76,10 +83,15 @@ def from_mmp(
         from dask.base import tokenize
     except ImportError as error:
         raise MissingExtra(f"from_mmp needs Dask; {install('cluster')}") from error
-    options: Any = {"limits": limits, "backend": backend, "threads": 1, "keep_open": False}
-    reader = MmpReader(source, cache_bytes=0, **options)
-    if reader.header.border_step:
-        reader = MmpReader(source, **options)  # chunks side by side need each other's tiles
+    options: Any = {"limits": limits, "backend": backend, "threads": 1}
+    reader: MmpReader | MmpStack
+    if page == "all":
+        reader = MmpStack(source, **options)
+    else:
+        options |= {"page": page, "keep_open": False}
+        reader = MmpReader(source, cache_bytes=0, **options)
+        if reader.header.border_step:
+            reader = MmpReader(source, **options)  # chunks side by side need each other's tiles
     cut = usual_chunks(reader) if chunks is None else _asked_chunks(chunks, reader)
     meta = np.empty((0,) * reader.ndim, reader.dtype)
     name = f"mmp-{tokenize(reader, cut)}"
@@ -92,19 +104,20 @@ Chunks = tuple[tuple[int, ...], ...]
 """Lengths of the chunks along each axis."""
 
 
-def usual_chunks(reader: MmpReader) -> Chunks:
+def usual_chunks(reader: MmpReader | MmpStack) -> Chunks:
     """Return the chunks of a file that ``from_mmp`` makes by default."""
-    least = (LEAST_SIDE, LEAST_SIDE, 1)
+    least = (*((1,) if isinstance(reader, MmpStack) else ()), LEAST_SIDE, LEAST_SIDE, 1)
     return tuple(map(_whole_tiles, map(itertools.repeat, least), _tile_shape(reader), reader.shape))
 
 
-def _asked_chunks(chunks: Any, reader: MmpReader) -> Chunks:
+def _asked_chunks(chunks: Any, reader: MmpReader | MmpStack) -> Chunks:
     """Return the chunks that are asked for, each enlarged to whole tiles."""
     from dask.array.core import normalize_chunks
 
     tiles = _tile_shape(reader)
-    if isinstance(chunks, tuple | list) and len(chunks) == 2 < reader.ndim:
-        chunks = (*chunks, reader.shape[2])
+    sides = 3 if isinstance(reader, MmpStack) else 2
+    if isinstance(chunks, tuple | list) and len(chunks) == sides < reader.ndim:
+        chunks = (*chunks, reader.shape[-1])
     try:
         asked = normalize_chunks(
             chunks, shape=reader.shape, dtype=reader.dtype, previous_chunks=tiles
@@ -116,8 +129,10 @@ def _asked_chunks(chunks: Any, reader: MmpReader) -> Chunks:
     return tuple(map(_whole_tiles, asked, tiles, reader.shape))
 
 
-def _tile_shape(reader: MmpReader) -> tuple[int, ...]:
+def _tile_shape(reader: MmpReader | MmpStack) -> tuple[int, ...]:
     """Return the shape of a tile; it is that of the picture if there is one tile."""
+    if isinstance(reader, MmpStack):
+        return (1, *_tile_shape(reader.pictures[0]))
     size = reader.header.tile_size
     return (size or reader.shape[0], size or reader.shape[1], *reader.shape[2:])
 

@@ -1,5 +1,6 @@
 """Chunks of metadata. Source: section "Metadata" of ``docs/format/format.md``."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from mmpcodec.errors import CorruptStream, FormatError, ParameterError
@@ -129,6 +130,27 @@ def read(fields: Fields, depth: int) -> Metadata:
         colours,
         tuple(dicom),
     )
+
+
+def joined(first: Metadata, second: Metadata, place: int) -> Metadata:
+    """Return the chunks of two parts of a file together.
+
+    Parameters
+    ----------
+    first, second : Metadata
+    place : int
+        Byte offset of the second part.
+
+    Raises
+    ------
+    CorruptStream
+        If a chunk that occurs at most once is in both.
+    """
+    found = {name: value for name, value in vars(second).items() if value and name != "text"}
+    for kind, title in NAMES.items():
+        if title.lower() in found and getattr(first, title.lower()):
+            raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", place)
+    return replace(first, text=first.text + second.text, **found)
 
 
 def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata:

@@ -67,6 +67,8 @@ LEFT_OUT: dict[str, LeftOut] = {
     "tiles": LeftOut(
         "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
     ),
+    "header extensions": LeftOut("has extensions of its header, which are not read", ("NIfTI",)),
+    "other fields": LeftOut("has fields of its header that are not read", ("NIfTI",)),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(
         "has lookup tables for levels, which are not applied to the samples", ("DICOM",)

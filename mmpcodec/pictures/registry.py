@@ -32,7 +32,8 @@ from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mmpcodec.pictures.bare_dicom import is_bare_dicom
+from mmpcodec.pictures.magics import nifti
+from mmpcodec.pictures.magics.bare_dicom import is_bare_dicom
 
 MAGIC_END = 512
 """Bytes of a file that tell its format, and no more."""
@@ -191,6 +192,10 @@ FORMATS = (
     Format(
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
         parts=True, pages=True, measured=True,
+    ),
+    Format(
+        "NIfTI", f"{_HERE}.nifti.file", (".nii", ".nii.gz"), nifti.MAGICS,
+        nifti.MAGIC_AT, pages=True, extra="nifti", measured=True, also=nifti.is_nifti,
     ),
     Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),

@@ -4,24 +4,26 @@ from typing import Any
 
 from mmpcodec.metadata import CALIBRATION
 from mmpcodec.picture import Reader
+from mmpcodec.pictures.mmp.stack import MmpStack
 from mmpcodec.samples import Form
 
 ALPHA = "alpha"
 _COLOURS = {1: ["gray"], 3: ["red", "green", "blue"]}
 
 
-def form_of(reader: Reader) -> Form:
+def form_of(reader: Reader | MmpStack) -> Form:
     """Return the form of a picture: gray or RGB, with or without alpha."""
-    return Form(reader.shape[2] - 1 if len(reader.shape) == 3 else 0)
+    shape = reader.shape[1:] if isinstance(reader, MmpStack) else reader.shape
+    return Form(shape[2] - 1 if len(shape) == 3 else 0)
 
 
-def channels_of(reader: Reader) -> list[str]:
+def channels_of(reader: Reader | MmpStack) -> list[str]:
     """Return the names of the planes: "gray" or "red", "green", "blue", then perhaps "alpha"."""
     form = form_of(reader)
     return [*_COLOURS[form.colours], *([ALPHA] if form.has_alpha else [])]
 
 
-def attributes_of(reader: Reader) -> dict[str, Any]:
+def attributes_of(reader: Reader | MmpStack) -> dict[str, Any]:
     """Return what a file says about its samples, as numbers, text and lists of them.
 
     Returns

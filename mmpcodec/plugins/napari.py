@@ -9,10 +9,12 @@ True
 
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from mmpcodec.depth import BYTE
 from mmpcodec.pictures.mmp import MmpReader
+from mmpcodec.pictures.mmp.series import Pictures
+from mmpcodec.pictures.mmp.stack import MmpStack
 from mmpcodec.plugins.attributes import ALPHA, attributes_of, channels_of
 
 if TYPE_CHECKING:
@@ -57,6 +59,9 @@ def read_layers(path: Path | Sequence[Path]) -> list[Layer]:
     The data are Dask arrays of ``mmpcodec.dask.from_mmp``. For pictures of more than 4096 pixels a
     side they are lists of arrays, each with every second row and column of the one before.
 
+    Pictures of one size, form and depth are one layer with an axis in front, (N, H, W) or (N, H, W,
+    C). Others are layers of their own.
+
     Parameters
     ----------
     path : path or sequence of path
@@ -79,18 +84,33 @@ def _listed(path: Path | Sequence[Path]) -> Sequence[Path]:
 
 
 def _layers_of(path: Path) -> list[Layer]:
+    pictures = Pictures(path)
+    name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
+    if len(pictures) == 1:
+        return _layers_of_page(path, name, None)
+    forms = {(picture.shape, picture.depth) for picture in pictures}
+    if len(forms) == 1:
+        return _layers_of_page(path, name, "all")
+    return [
+        layer
+        for number, picture in enumerate(pictures, 1)
+        for layer in _layers_of_page(path, f"{name} {picture.role} {number}", number)
+    ]
+
+
+def _layers_of_page(path: Path, name: str, page: int | Literal["all"] | None) -> list[Layer]:
     from mmpcodec.dask import from_mmp
 
-    array = from_mmp(path)
-    with MmpReader(path, keep_open=False) as reader:
-        attributes, channels = attributes_of(reader), channels_of(reader)
+    array = from_mmp(path, page=page)
+    number = None if page == "all" else page
+    reader = MmpStack(path) if page == "all" else MmpReader(path, page=number, keep_open=False)
+    attributes, channels = attributes_of(reader), channels_of(reader)
     depth, white = attributes["depth"], attributes["white"]
-    name = os.path.splitext(os.path.basename(os.fspath(path)))[0]
     if len(channels) >= 3 and depth == BYTE and white == (1 << BYTE) - 1:
         return [_layer(array, {"name": name, "metadata": attributes, "rgb": True})]
     layers = []
     for number, channel in enumerate(channels):
-        options = {
+        options: dict[str, Any] = {
             "name": name if len(channels) == 1 else f"{name} {channel}",
             "metadata": attributes,
             "rgb": False,
@@ -106,8 +126,10 @@ def _layers_of(path: Path) -> list[Layer]:
 
 def _layer(array: "Array", options: dict[str, Any]) -> Layer:
     scales = [array]
-    while max(scales[-1].shape[:2]) > LARGEST_SIDE:
-        scales.append(scales[-1][::2, ::2])
+    rows = array.ndim - (3 if options["rgb"] else 2)
+    half = (*(slice(None),) * rows, slice(None, None, 2), slice(None, None, 2))
+    while max(scales[-1].shape[rows : rows + 2]) > LARGEST_SIDE:
+        scales.append(scales[-1][half])
     if len(scales) == 1:
         return array, options, "image"
     return scales, {**options, "multiscale": True}, "image"

@@ -13,25 +13,36 @@
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from io import SEEK_END, BytesIO
 from typing import IO, Any, ClassVar
 
 import numpy as np
 from PIL import Image, ImageFile, UnidentifiedImageError
+from PIL._util import DeferredError
 
 import mmpcodec
-from mmpcodec.codec.regions import RegionDecoder
+from mmpcodec.checks import check_int
+from mmpcodec.codec.regions import RegionDecoder, levels_of
+from mmpcodec.codec.series import facts_of_series
+from mmpcodec.codec.tiles.reduction import reduced_metadata
+from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
 from mmpcodec.format import container
+from mmpcodec.format.collection import Contents, PictureEntry, Role
+from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.format.container import Header
+from mmpcodec.format.numbers import MOST
 from mmpcodec.format.tiles import Area
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata, Resolution
+from mmpcodec.opening.contents import PictureBytes, completed, is_collection, read_contents
+from mmpcodec.opening.header import read_header
 from mmpcodec.options import EncodeOptions
 from mmpcodec.pictures.exif import PREFIX
-from mmpcodec.runtime.files import StreamBytes
+from mmpcodec.runtime.files import Source, StreamBytes
 from mmpcodec.runtime.images import supported_modes, with_colours
 from mmpcodec.samples import Form
 
@@ -57,6 +68,10 @@ class MmpImageFile(ImageFile.ImageFile):
     their values, in mode "I;16". ``info`` holds ``depth``, ``white`` if it is in the file, and the
     metadata that the file has: ``icc_profile``, ``exif``, ``xmp``, ``dpi`` and ``text``, a tuple of
     (keyword, text). An orientation in EXIF is not applied.
+
+    Of a file of several pictures, ``seek`` goes to one, from 0, and reads its header. ``info`` then
+    also holds ``duration`` in milliseconds and ``loop``, how often all frames are shown, 0 for
+    without end; or ``position`` of a slice in millimetres. Levels and thumbnails are not counted.
     """
 
     format = FORMAT
@@ -67,14 +82,157 @@ class MmpImageFile(ImageFile.ImageFile):
     def _open(self) -> None:
         assert self.fp is not None
         header = _read_header(self.fp)
-        self._size = header.width, header.height
+        self._contents: Contents | None = None
+        self._entries: list[PictureEntry] = []
+        self._frame = 0
+        self._base = dict(self.info)
+        self._level: PictureBytes | None = None
+        if header is None:
+            source = StreamBytes(self.fp)
+            try:
+                self._contents = read_contents(source, self.limits.max_pictures)
+            except FormatError as error:
+                raise UnidentifiedImageError(str(error)) from error
+            self._entries = self._contents.pictures
+            if not self._entries:
+                raise UnidentifiedImageError("the file holds no pictures")
+            self._fp = self.fp  # stays open for the other pictures; Pillow closes it
+            self._close_exclusive_fp_after_loading = False
+            header = self._header_of(0)
+        self._show(header)
+
+    def _show(self, header: Header) -> None:
+        """Take the picture whose header this is for the image, without its samples."""
         self._mode = _mode_of(header)
+        self._size = header.width, header.height
         self._header = header
         self._regions: RegionDecoder | None = None
         self._may_load = True
+        self.info = dict(self._base)
         self.info.update(_info_of(header))
+        self.info.update(self._facts())
         self._raw = "1;8" if self._mode == "1" else self._mode
         self.tile = [("raw", (0, 0, *self._size), 0, self._raw)]  # type: ignore[list-item]
+
+    def _facts(self) -> dict[str, Any]:
+        """Return the duration of a frame, and how often all are shown, or the place of a slice."""
+        if self._contents is None:
+            return {}
+        entry = self._entries[self._frame]
+        if entry.role == Role.FRAME:
+            duration = Fraction(*entry.facts) * 1000
+            whole = duration.denominator == 1
+            found = int(duration) if whole else float(duration)
+            return {"duration": found, "loop": self._contents.loops}
+        return {"position": entry.facts[0] / 10**6} if entry.role == Role.SLICE else {}
+
+    def _header_of(self, frame: int) -> Header:
+        """Read the header of a picture of several.
+
+        Raises
+        ------
+        OSError
+            If it is damaged.
+        """
+        source = self._source(frame)
+        with _reported_as_pillow_does():
+            return completed(source, read_header(source))
+
+    def _source(self, frame: int) -> Source:
+        """Return the bytes of a picture."""
+        if self._level is not None:
+            return self._level
+        whole = StreamBytes(self._file())
+        if self._contents is None:
+            return whole
+        return PictureBytes(whole, self._contents, self._entries[frame])
+
+    def _file(self) -> IO[bytes]:
+        """Return the stream of the file.
+
+        Raises
+        ------
+        ValueError
+            If it is closed.
+        """
+        stream = self.fp if self._contents is None else self._fp
+        if stream is None or isinstance(stream, DeferredError):
+            raise ValueError("the image is closed; open it again")
+        return stream
+
+    @property
+    def n_frames(self) -> int:
+        """Number of the pictures of the file."""
+        return max(len(self._entries), 1)
+
+    @property
+    def is_animated(self) -> bool:
+        """Whether the file has several pictures."""
+        return self.n_frames > 1
+
+    def tell(self) -> int:
+        """Return the number of this picture, from 0."""
+        return self._frame
+
+    def seek(self, frame: int) -> None:
+        """Go to a picture, counted from 0.
+
+        Raises
+        ------
+        EOFError
+            If there is none of this number.
+        OSError
+            If its header is damaged, or Pillow has no mode for it. The image is as before.
+        """
+        if not self._seek_check(frame):
+            return
+        level, self._level = self._level, None
+        try:
+            header, before = self._header_of(frame), self._frame
+        except OSError:
+            self._level = level
+            raise
+        self._frame = frame
+        try:
+            self._show(header)
+        except UnidentifiedImageError:
+            self._frame, self._level = before, level
+            raise
+        self.fp = self._file()
+        self._im = None
+
+    def draft(
+        self, mode: str | None, size: tuple[int, int] | None
+    ) -> tuple[str, tuple[int, int, float, float]] | None:
+        """Make the image its smallest level that is not smaller than a size, if the file has one.
+
+        ``Image.thumbnail`` calls it. The mode stays, except that a level of mode "1" has "L".
+
+        Returns
+        -------
+        (str, box) or None
+            The mode, and the part of the level that the picture takes; None if nothing changed.
+
+        Raises
+        ------
+        OSError
+            If the header of the level is damaged.
+        """
+        if size is None or not self.tile or self._contents is None or self._level is not None:
+            return None
+        width, height = self.size
+        found = levels_of(self._source(self._frame), self._header)
+        enough = [f for f in found if width // f >= size[0] and height // f >= size[1]]
+        if not enough:
+            return None
+        factor = max(enough)
+        own, whole = found[factor], self._header
+        with _reported_as_pillow_does():
+            header = read_header(own)
+        self._level = own
+        metadata = reduced_metadata(whole.metadata, whole.depth, factor)
+        self._show(replace(header, metadata=metadata))
+        return self.mode, (0, 0, width / factor, height / factor)
 
     def load(self) -> Any:
         """Decode the samples at the first call.
@@ -88,9 +246,9 @@ class MmpImageFile(ImageFile.ImageFile):
             black and no error is raised for them.
         """
         if self.tile:
-            samples = _decoded(self._all_bytes(), self.limits)
+            samples = self._decoded()
             self._regions = None
-            if self._exclusive_fp and self.fp is not None:
+            if self._exclusive_fp and self.fp is not None and self._contents is None:
                 self.fp.close()
             self.fp = BytesIO(_shown(samples, self._header))
         return super().load()
@@ -120,7 +278,7 @@ class MmpImageFile(ImageFile.ImageFile):
             part, x, y = Image.new(self.mode, (1, 1)), right, bottom
         else:
             with _reported_as_pillow_does():
-                regions = self._regions or RegionDecoder(StreamBytes(self.fp), self.limits)
+                regions = self._regions or RegionDecoder(self._source(self._frame), self.limits)
             self._regions = regions
             spent = max(regions.decoded, len(regions.tiles_of(area)))
             if spent >= len(self._header.tile_bytes) and self._may_load:
@@ -155,17 +313,24 @@ class MmpImageFile(ImageFile.ImageFile):
         if self.fp is None or not self.tile:
             raise RuntimeError("verify must be called directly after open")
         try:
-            mmpcodec.inspect(self._all_bytes())
+            for frame in range(self.n_frames):
+                page = None if self._contents is None else frame + 1
+                mmpcodec.inspect(StreamBytes(self._file()), page=page)
         except FormatError as error:
             raise OSError(str(error)) from error
         finally:
             super().verify()
 
-    def _all_bytes(self) -> bytes:
-        if self.fp is None:
-            raise ValueError("the image is closed; open it again")
-        self.fp.seek(0)
-        return self.fp.read()
+    def _decoded(self) -> np.ndarray:
+        page = None if self._contents is None or self._level is not None else self._frame + 1
+        partial = ImageFile.LOAD_TRUNCATED_IMAGES
+        source = StreamBytes(self._file()) if self._level is None else self._level
+        with _reported_as_pillow_does():
+            found = mmpcodec.inspect(
+                source, decode=True, page=page, limits=self.limits, allow_partial=partial
+            )
+        assert found.samples is not None
+        return found.samples
 
     def load_seek(self, pos: int) -> None:
         """Do nothing, because the decoded samples are a stream of their own."""
@@ -175,14 +340,19 @@ def _accept(prefix: bytes) -> bool:
     return prefix.startswith(container.MAGIC)
 
 
-def _read_header(file: IO[bytes]) -> Header:
-    """Read the header; the bytes read double until they contain it."""
+def _read_header(file: IO[bytes]) -> Header | None:
+    """Read the header, None of a file of several pictures.
+
+    The bytes read double until they contain it.
+    """
     start = file.tell()
     total = file.seek(0, SEEK_END) - start
     file.seek(start)
     data = file.read(_FIRST_READ)
     if not _accept(data):
         raise SyntaxError("not an mmp file")
+    if is_collection(memoryview(data)):
+        return None
     while True:
         try:
             return container.read_header(memoryview(data), total)
@@ -228,15 +398,6 @@ def _dpi_of(resolution: Resolution | None) -> tuple[float, float] | None:
     return x, y
 
 
-def _decoded(data: bytes, limits: DecodeLimits) -> np.ndarray:
-    with _reported_as_pillow_does():
-        found = mmpcodec.inspect(
-            data, decode=True, limits=limits, allow_partial=ImageFile.LOAD_TRUNCATED_IMAGES
-        )
-    assert found.samples is not None
-    return found.samples
-
-
 @contextlib.contextmanager
 def _reported_as_pillow_does() -> Iterator[None]:
     """Turn errors of the codec into those that Pillow's formats raise."""
@@ -264,7 +425,11 @@ def _shown(samples: np.ndarray, header: Header) -> bytes:
 
 def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
     """Write an image; the options of ``Image.save`` are metadata and options of ``encode``."""
-    given = image.encoderinfo
+    file.write(_encoded(image, image.encoderinfo))
+
+
+def _encoded(image: Image.Image, given: Mapping[str, Any]) -> bytes:
+    """Encode an image, with the options of ``Image.save``."""
     said = {
         name: given[name] if name in given else _kept(image, name, kind)
         for name, kind in _METADATA.items()
@@ -291,14 +456,82 @@ def _save(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
     else:
         depth = BYTE
     metadata = _metadata(said, white)
-    file.write(mmpcodec.encode(samples, **{"depth": depth, "metadata": metadata, **options}))
+    return mmpcodec.encode(samples, **{"depth": depth, "metadata": metadata, **options})
 
 
-def _refuse_all(image: Image.Image, file: IO[bytes], filename: str | bytes) -> None:
-    frames = 1 + len(image.encoderinfo.get("append_images", ()))
-    raise ParameterError(
-        f"save_all with {frames} images: {FORMAT} holds one picture; save each to a file of its own"
-    )
+def _save_all(image: Image.Image, file: Any, filename: str | bytes) -> None:
+    """Write the frames of an image, and those of ``append_images``, one after the other.
+
+    They are frames if ``duration`` is given, in milliseconds, for all or for each, or if each has
+    one in its ``info``; else they are pages. ``loop`` says how often they are shown, 0 for without
+    end.
+    """
+    given = image.encoderinfo
+    images = [image, *given.get("append_images", ())]
+    count = sum(getattr(each, "n_frames", 1) for each in images)
+    if count == 1:
+        _save(image, file, filename)
+        return
+    asked = given.get("duration")
+    each = list(asked) if isinstance(asked, list | tuple) else None
+    if each is not None and len(each) != count:
+        raise ParameterError(f"duration: has {len(each)} numbers for {count} images")
+    own = [_own_durations(each) for each in images] if asked is None else []
+    if each is None and asked is not None:
+        each = [asked] * count
+    elif asked is None and all(own):
+        each = [duration for durations in own for duration in durations]
+    loops = _loops(image, given) if each is not None else None
+    seconds = None if each is None else [_seconds(duration) for duration in each]
+    role, facts, _ = facts_of_series(count, seconds, None, loops)
+    writer = CollectionWriter(file, loops=loops or 0)
+    number = 0
+    for part in images:
+        for frame in _frames_of(part):
+            add_with_levels(writer, _encoded(frame, given), role, facts[number])
+            number += 1
+    writer.close()
+
+
+def _frames_of(image: Image.Image) -> Iterator[Image.Image]:
+    """Go to each frame of an image, and back to the one where it was."""
+    place = image.tell()
+    try:
+        for frame in range(getattr(image, "n_frames", 1)):
+            image.seek(frame)
+            yield image
+    finally:
+        image.seek(place)
+
+
+def _own_durations(image: Image.Image) -> list[Any]:
+    """Return the durations that ``info`` has of each frame of an image; empty if one has none."""
+    found = [frame.info.get("duration") for frame in _frames_of(image)]
+    return [] if None in found else found
+
+
+def _seconds(duration: Any) -> Fraction:
+    """Return a duration in milliseconds as seconds.
+
+    Raises
+    ------
+    ParameterError
+        If it is no finite number.
+    """
+    try:
+        return Fraction(duration).limit_denominator(_DENOMINATOR) / 1000
+    except (TypeError, ValueError, OverflowError) as error:
+        raise ParameterError(f"duration = {duration!r}: must be milliseconds, from 0") from error
+
+
+def _loops(image: Image.Image, given: Mapping[str, Any]) -> int:
+    """Return how often frames are shown. Pillow says of a GIF how often they are repeated."""
+    if "loop" in given:
+        return check_int("loop", given["loop"], 0, MOST)
+    found = image.info.get("loop")
+    if image.format == "GIF":
+        return 1 if found is None else found + (found > 0)
+    return found or 0
 
 
 def _kept(image: Image.Image, name: str, kind: type) -> Any:
@@ -349,6 +582,6 @@ def _resolution(dpi: Any) -> Resolution | None:
 
 Image.register_open(FORMAT, MmpImageFile, _accept)
 Image.register_save(FORMAT, _save)
-Image.register_save_all(FORMAT, _refuse_all)
+Image.register_save_all(FORMAT, _save_all)
 Image.register_extension(FORMAT, EXTENSION)
 Image.register_mime(FORMAT, MIME)

@@ -46,7 +46,12 @@ def printable(text: str) -> str:
 
 
 class LazyBytes:
-    """Bytes that are read when a slice of them is asked for; slices are memoryviews."""
+    """Bytes that are read when a slice of them is asked for; slices are memoryviews.
+
+    Where each request takes long, ``ahead`` is how many bytes of a picture are read at once.
+    """
+
+    ahead: int = 0
 
     def __len__(self) -> int:
         raise NotImplementedError

@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.books import collection, write_book
+from support.torch_stand_in import install_torch
 
 import mmpcodec
 from mmpcodec import backends, pictures
@@ -205,6 +206,7 @@ def test_page(page, mmp, folder, monkeypatch):
     for variable in ("HOME", "XDG_CACHE_HOME", "XDG_DATA_HOME"):
         monkeypatch.setenv(variable, str(folder / "home"))
     found = blocks(page)
+    install_torch(monkeypatch)
     prepare(folder, whole=any(language == "console" for _, language, _ in found))
     names: dict[str, object] = {}
     left_out = []

@@ -44,9 +44,32 @@ def test_bytes_and_streams(samples):
     assert stream.getvalue() == mmpcodec.encode(samples, quality=80, preset="photo", effort=1)
 
 
-def test_several_pictures_are_refused():
-    with pytest.raises(mmpcodec.ParameterError, match="MMP holds one picture"):
-        imageio.imwrite("<bytes>", np.stack([GRAY] * 2), extension=".mmp")
+def test_several_pictures(tmp_path):
+    stack = np.stack([GRAY, 255 - GRAY, GRAY // 2])
+    path = tmp_path / "a.mmp"
+    imageio.imwrite(path, stack, lam=0, duration=40, loop=2)
+    np.testing.assert_array_equal(imageio.imread(path, index=...), stack)
+    np.testing.assert_array_equal(imageio.imread(path, index=2), stack[2])
+    np.testing.assert_array_equal(imageio.imread(path), stack[0])
+    np.testing.assert_array_equal(np.stack(list(imageio.imiter(path))), stack)
+    assert imageio.improps(path, index=...).n_images == 3
+    assert imageio.immeta(path, index=1)["duration"] == 40
+    data = path.read_bytes()
+    np.testing.assert_array_equal(imageio.imread(data, index=..., extension=".mmp"), stack)
+
+
+def test_volumes_and_lists_of_version_2(tmp_path):
+    old = pytest.importorskip("imageio.v2")
+    stack = np.stack([RGB, 255 - RGB])
+    path = tmp_path / "a.mmp"
+    old.mimwrite(path, list(stack), lam=0)
+    np.testing.assert_array_equal(np.stack(old.mimread(path)), stack)
+    np.testing.assert_array_equal(old.volread(path), stack)
+    with old.get_reader(path) as reader:
+        assert reader.get_length() == 2
+        np.testing.assert_array_equal(reader.get_data(1), stack[1])
+    old.volwrite(path, stack[..., 0], lam=0)
+    np.testing.assert_array_equal(old.volread(path), stack[..., 0])
 
 
 def test_pillow_plugin_does_not_import_imageio():

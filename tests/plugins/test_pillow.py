@@ -275,8 +275,7 @@ def test_other_modes_are_refused(mode, tmp_path):
     ("options", "says"),
     [
         ({"lam": -1}, "lam = -1"),
-        ({"save_all": True}, "save_all with 1 images: MMP holds one picture"),
-        ({"append_images": [Image.new("L", (8, 8))], "save_all": True}, "save_all with 2 images"),
+        ({"append_images": [Image.new("L", (8, 8))], "save_all": True, "lam": -1}, "lam = -1"),
         ({"templates": 9}, "templates = 9"),
         ({"lam": 3, "quality": 5}, "lam and quality: give only one"),
         ({"dpi": (float("nan"), 1)}, "dpi = "),

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding.damage import damage
+from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.inputs.pages import numbers_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, PictureError
@@ -36,6 +37,8 @@ class Decoding(NamedTuple):
         Kinds of metadata to leave out.
     backend : str
     threads : int or None
+    factor : int
+        By which each picture becomes smaller.
     """
 
     area: tuple[int, ...] | None = None
@@ -44,6 +47,7 @@ class Decoding(NamedTuple):
     strip: Sequence[str] = ()
     backend: str = "auto"
     threads: int | None = None
+    factor: int = 1
 
 
 class Several(NamedTuple):
@@ -174,8 +178,8 @@ class PageFacts:
 
     def __init__(self, several: Several, name: str):
         self._name = name
-        self.rows = [_row(entry, number) for entry, number in
-                     zip(several.entries, several.numbers, strict=True)]  # fmt: skip
+        pairs = zip(several.entries, several.numbers, strict=True)
+        self.rows = [_row(entry, number) for entry, number in pairs]
         self.lossless: list[bool] = []
         self.notes: list[list[str]] = [[] for _ in self.rows]
 
@@ -236,6 +240,12 @@ def book_of(
         entry, row = entries[place], facts.rows[place]
         try:
             page = several.numbers[place]
+            if how.factor > 1:
+                given = how.factor, how.area, how.limits, how.strip
+                threads = {"backend": how.backend, "threads": options["threads"]}
+                own, row["level"] = scaled(several.source, page, *given, **threads)
+                row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
         except ParameterError as error:
             raise PictureError(f"{name}: {row['role']} {row['page']}: {error}") from error

@@ -17,6 +17,7 @@ from mmpcodec.cli.decoding.pages import (
     several_of,
 )
 from mmpcodec.cli.decoding.results import Decoded
+from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import PictureError
@@ -70,13 +71,17 @@ class DecodeWork:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
                     several = several_of(data, name, or_one=True, **options)
+            elif len(several.contents.pictures) == 1 and (
+                self._is_zarr or self.format not in self._in_one
+            ):
+                job, several = job._replace(page=None), None
             elif len(several.numbers) == 1 and self.format not in self._in_one:
                 # A picture that is alone is no page of a book, whatever holds it.
                 entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and self.tiles.applies(job):
+            if job.page is None and how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
             return self._one(job, progress, data, entry)
 
@@ -105,13 +110,19 @@ class DecodeWork:
         started, how = time.perf_counter(), self.how
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
-        found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
-        samples, header = found.samples, found.header
-        assert samples is not None
-        for line in damage(header, found.bad_tiles, found.faults):
-            progress.note(f"{job.name}: {line}")
-        metadata = stripped(header.metadata, *how.strip)
-        picture = pictures.Picture(samples, header.depth, metadata)
+        level, bad, faults = None, 0, 0
+        if how.factor > 1:
+            given = how.factor, how.area, how.limits, how.strip, progress
+            run: Any = {"backend": how.backend, "threads": how.threads}
+            picture, level = scaled(data, job.page, *given, **run)
+        else:
+            found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
+            bad, faults = len(found.bad_tiles), len(found.faults)
+            for line in damage(found.header, found.bad_tiles, found.faults):
+                progress.note(f"{job.name}: {line}")
+            metadata = stripped(found.header.metadata, *how.strip)
+            assert found.samples is not None
+            picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
         writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
@@ -124,18 +135,20 @@ class DecodeWork:
         return Decoded(
             input=job.source,
             output=job.target,
-            width=samples.shape[1],
-            height=samples.shape[0],
-            form=header.form.title,
-            depth=header.depth,
-            bad_tiles=len(found.bad_tiles),
-            header_faults=len(found.faults),
+            width=picture.samples.shape[1],
+            height=picture.samples.shape[0],
+            form=picture.kind,
+            depth=picture.depth,
+            bad_tiles=bad,
+            header_faults=faults,
             input_bytes=len(data),
             output_bytes=len(coded),
             format=self.format,
             seconds=time.perf_counter() - started,
             backend=backends.get(how.backend, decodes=True).name,
             page=job.page,
+            factor=None if how.factor == 1 else how.factor,
+            level=level,
         )
 
     def _several(
@@ -173,7 +186,9 @@ class DecodeWork:
             gone = ", ".join(_lost_text(kind, at, facts.rows) for kind, at in lost.items())
             progress.note(f"{job.name}: {self.format} cannot hold all of: {gone}")
         first = facts.rows[0]
-        width, height = (self.how.area or (0, 0, first["width"], first["height"]))[2:]
+        width, height = first["width"], first["height"]
+        if self.how.area is not None and self.how.factor == 1:
+            width, height = self.how.area[2:]
         return Decoded(
             input=job.source,
             output=job.target,
@@ -191,6 +206,8 @@ class DecodeWork:
             seconds=time.perf_counter() - started,
             backend=backends.get(self.how.backend, decodes=True).name,
             page=job.page,
+            factor=None if self.how.factor == 1 else self.how.factor,
+            level=first.get("level"),
             pages=facts.rows,
         )
 

@@ -90,7 +90,7 @@ def opened_book(
     check_count(found, limits)
 
     def read(number: int) -> Picture:
-        place = named(name, found.role, number, found.count)
+        place = named(name, found.role_of(number), number, found.count)
         with noted(place, strict=strict), damage_reported(place):
             picture = found.read(number)
             return picture if row.is_mmp else with_fitting_profile(picture, place)

@@ -18,6 +18,7 @@ from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.pictures import Picture
 from mmpcodec.pictures.book_files import multipage_tiff, pdf
 from mmpcodec.pictures.book_files.writing import Options, write_book
+from mmpcodec.pictures.books.opening import opened_book
 from mmpcodec.pictures.exif import with_orientation
 from mmpcodec.pictures.png import chunks
 
@@ -419,3 +420,43 @@ def test_pictures_are_read_one_after_the_other():
     found = replace(book([PAGES[0]] * 3), read=read)
     written(found, "npy")
     assert held == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("format", "planes", "depth"),
+    [
+        ("tif", 1, 12),
+        ("tif", 4, 8),
+        ("pdf", 1, 1),
+        ("pdf", 3, 8),
+        ("pdf", 1, 16),
+        ("gif", 1, 8),
+        ("png", 4, 16),
+        ("png", 1, 4),
+        ("webp", 3, 8),
+        ("npy", 3, 16),
+    ],
+)
+def test_what_is_written_is_read_as_a_book(tmp_path, format, planes, depth):
+    if format == "pdf":
+        pytest.importorskip("pikepdf")
+        pytest.importorskip("pypdfium2")
+    shape = (23, 31, planes)[: 2 + (planes > 1)]
+    animated = format in ("gif", "png", "webp")
+    pictures = [noisy(shape, depth, seed, resolution=DPI) for seed in range(3)]
+    role, facts = (Role.FRAME, [(1, 10), (1, 50), (3, 2)]) if animated else (Role.PAGE, [])
+    path = tmp_path / f"a.{format}"
+    path.write_bytes(written(book(pictures, role, facts, loops=3), format, quality=100)[0])
+    with opened_book(path) as found:
+        assert (found.count, found.role) == (3, role)
+        if animated:
+            assert found.loops == 3
+            assert [Fraction(*found.facts_of(n)) for n in range(3)] == [
+                Fraction(*one) for one in facts
+            ]
+        for one, wanted in zip(found, pictures, strict=True):
+            np.testing.assert_array_equal(one.samples, wanted.samples)
+            assert one.depth == wanted.depth
+            if format in ("tif", "pdf"):
+                sides = one.metadata.resolution.millimetres()
+                assert sides == pytest.approx(DPI.millimetres(), rel=1e-3)

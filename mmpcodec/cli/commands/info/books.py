@@ -246,8 +246,9 @@ def _check(
         If they are damaged.
     """
     import mmpcodec
-    from mmpcodec.opening.contents import Begun, PictureBytes, check_header
+    from mmpcodec.opening.contents import PictureBytes, check_header
     from mmpcodec.opening.header import read_header
+    from mmpcodec.opening.windows import Begun
 
     picture = PictureBytes(source, contents, entry)
     if header_only:
@@ -259,11 +260,10 @@ def _check(
 
 def _shared(source: "Source", part: "Extent") -> SharedMetadata:
     """Describe metadata that pictures share."""
-    from mmpcodec.metadata import Metadata
-    from mmpcodec.opening.contents import metadata_of
+    from mmpcodec.opening.contents import read_metadata
 
     try:
-        kinds = metadata_facts(metadata_of(source, [part], Metadata(), 16))
+        kinds = metadata_facts(read_metadata(source, part, 16))
     except FormatError as error:
         return SharedMetadata(part.size, {}, str(error))
     return SharedMetadata(part.size, kinds)
