@@ -117,6 +117,21 @@ def shown_metadata(metadata: Metadata) -> Metadata:
     )
 
 
+def without_dicom(data: bytes) -> bytes:
+    """Return a file of one picture without attributes of DICOM, which may name a patient.
+
+    Raises
+    ------
+    FormatError
+        If its header is damaged.
+    """
+    header = read_header(memoryview(data))
+    if not header.metadata.dicom:
+        return data
+    kept = header.metadata.without("dicom")
+    return write_header(replace(header, metadata=kept)) + data[header.size :]
+
+
 def book_of(source: Source, name: str) -> ShownBook | None:
     """Return the book that a file is; None if it is no collection.
 

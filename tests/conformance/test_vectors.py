@@ -72,6 +72,11 @@ def test_decodes_to_the_samples(vector, backend):
             "text": [list(pair) for pair in header.metadata.text],
             "white": header.metadata.white,
             **({"range": list(levels)} if (levels := header.metadata.range) else {}),
+            **(
+                {"dicom": [each.hex() for each in parts]}
+                if (parts := header.metadata.dicom)
+                else {}
+            ),
         },
     }
 

@@ -37,6 +37,7 @@ def test_decodes_to_the_samples(vector):
             "text": [list(pair) for pair in metadata["text"]],
             "white": metadata["white"],
             **({"range": metadata["range"]} if "range" in metadata else {}),
+            **({"dicom": [each.hex() for each in parts]} if (parts := metadata["dicom"]) else {}),
         },
     }
     assert samples.shape[:2] == (facts["height"], facts["width"])

@@ -103,6 +103,7 @@ def page(
     parts.check_decoder("page")
 
     from mmpcodec.web import pages
+    from mmpcodec.web.books import without_dicom
     from mmpcodec.web.facts import RegionSearch, facts_of
     from mmpcodec.web.server import ServedFile
 
@@ -132,7 +133,15 @@ def page(
                 )
             return pages.PageEntry(name, size, is_mmp, book=book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
-        return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+        if not is_mmp:
+            return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+        if (shown := len(without_dicom(served.read()))) < size:
+            printer.note(f"{name}: its attributes of DICOM are left out")
+
+        def data() -> bytes:
+            return without_dicom(served.read())
+
+        return pages.PageEntry(name, shown, is_mmp, data=data, facts=facts)
 
     printer = Printer(as_json, quiet, False, out == STANDARD)
     entries = [entry(job) for job in jobs]

@@ -9,6 +9,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures.dicom.series import Series
@@ -98,6 +99,8 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
 
 def is_dicom(job: Job) -> bool:
     """Return whether an input is a DICOM file, by its suffix; by its first bytes without one."""
+    if job.source == STANDARD:
+        return False
     suffix = os.path.splitext(job.source)[1].lower()
     row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)
     if row is not None:
