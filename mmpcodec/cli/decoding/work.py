@@ -28,7 +28,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
 _END = 1 << 16
 
@@ -161,7 +161,7 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
-        from mmpcodec.pictures.origin import Origin
+        from mmpcodec.pictures.side.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
@@ -235,7 +235,7 @@ def origin_of(
         What the collection says of the picture.
     lossless : bool
     """
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
     if entry is None or page is None:
         return Origin(len(data), lossless)
