@@ -460,3 +460,36 @@ def test_what_is_written_is_read_as_a_book(tmp_path, format, planes, depth):
             if format in ("tif", "pdf"):
                 sides = one.metadata.resolution.millimetres()
                 assert sides == pytest.approx(DPI.millimetres(), rel=1e-3)
+
+
+def test_pages_of_a_tiff_keep_whole_exif(tmp_path, monkeypatch):
+    image = Image.new("RGB", (9, 8))
+    camera = image.getexif()
+    camera[271], camera[274] = "Maker", 6
+    camera.get_ifd(0x8769)[0x829A] = 0.5
+    camera.get_ifd(0x8825)[2] = (1.0, 2.0, 3.0)
+    data = camera.tobytes().removeprefix(b"Exif\0\0")
+    plain, own = noisy((8, 9, 3), 8, 1), noisy((8, 9, 3), 8, 2, exif=data)
+    pages = [plain, own, plain, own]
+    found, lost = written(book(pages), "tif")
+    assert lost == {}
+    with tifffile.TiffFile(io.BytesIO(found)) as file:
+        assert [
+            len(page.tags["ExifTag"].value) for page in file.pages if "ExifTag" in page.tags
+        ] == [
+            1,
+            1,
+        ]
+        np.testing.assert_array_equal(file.pages[3].asarray(), own.samples)
+    with Image.open(io.BytesIO(found)) as shown:
+        for number, wanted in enumerate(pages):
+            shown.seek(number)
+            np.testing.assert_array_equal(np.array(shown), wanted.samples)
+            ifd = shown.getexif().get_ifd(0x8769)
+            assert dict(ifd) == ({0x829A: 0.5} if number % 2 else {})
+    path = tmp_path / "a.tif"
+    path.write_bytes(found)
+    with opened_book(path) as read:
+        assert [one.metadata.exif == data for one in read] == [False, True, False, True]
+    monkeypatch.setattr(multipage_tiff, "MOST_CLASSIC", 0)
+    assert written(book(pages), "tif")[1] == {"exif": [1, 3]}
