@@ -38,6 +38,7 @@ if TYPE_CHECKING:
         UnsupportedVersion,
     )
     from mmpcodec.limits import DecodeLimits
+    from mmpcodec.opening.appending import append_to
     from mmpcodec.options import EncodeOptions
     from mmpcodec.params import EncodeParams
     from mmpcodec.pictures.mmp.series import Pictures, SeriesPicture
@@ -82,6 +83,7 @@ __all__ = [
     "TruncatedStream",
     "UnsupportedVersion",
     "__version__",
+    "append_to",
     "decode",
     "decode_scaled",
     "encode",
@@ -126,6 +128,7 @@ __getattr__, __dir__ = lazy.names(
             "UnsupportedVersion",
         ),
         "mmpcodec.limits": ("DecodeLimits",),
+        "mmpcodec.opening.appending": ("append_to",),
         "mmpcodec.options": ("EncodeOptions",),
         "mmpcodec.params": ("EncodeParams",),
         "mmpcodec.pictures.mmp.series": ("Pictures", "SeriesPicture", "open"),

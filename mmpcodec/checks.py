@@ -8,7 +8,7 @@ from enum import IntEnum
 from numbers import Integral, Real
 from typing import Any, NamedTuple, TypeVar
 
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import NoSuchPage, ParameterError
 
 Member = TypeVar("Member", bound=IntEnum)
 
@@ -46,6 +46,42 @@ def check_int(
     if (low is not None and number < low) or (high is not None and number > high):
         raise ParameterError(f"{name} = {number}: must be{allowed}")
     return number
+
+
+def check_page(page: Any, count: int, name: str | None = None, thing: str = "pictures") -> int:
+    """Return the index, from 0, of the picture to read of those in a file.
+
+    Parameters
+    ----------
+    page : int or None
+        Number of the wanted picture, from 1. None takes the only one.
+    count : int
+        Number of pictures in the file.
+    name : str or None
+        Name of the file in errors.
+    thing : str
+        What the format calls its pictures: "frames", "pages".
+
+    Raises
+    ------
+    NoSuchPage
+        If the file has several pictures and no page is given, or fewer than ``page``.
+    ParameterError
+        If the page is no integer.
+    """
+    page = None if page is None else check_int("page", page)
+    file = "the file" if name is None else f"{name}:"
+    if count == 0:
+        raise NoSuchPage(f"{file} holds no {thing}")
+    if page is None and count > 1:
+        raise NoSuchPage(
+            f"{file} holds {count} {thing}; --page N, or page=N in Python, reads one, 1 to {count}"
+        )
+    if page is not None and not 1 <= page <= count:
+        several = f"1 to {count}, as the file holds {count} {thing}"
+        allowed = several if count > 1 else "1, as the file holds 1 picture"
+        raise NoSuchPage(f"{'' if name is None else f'{name}: '}page = {page}: must be {allowed}")
+    return (page or 1) - 1
 
 
 def check_range(levels: Any, depth: int = 16) -> tuple[int, int]:

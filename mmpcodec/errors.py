@@ -41,9 +41,10 @@ class FormatError(MmpError, ValueError):
         self.problem = problem
         self.offset = offset
 
-    def within(self, part: str) -> Self:
-        """Return the error with the name of a part of the file before its problem."""
-        return type(self)(self.section, f"{part}: {self.problem}", self.offset)
+    def within(self, part: str, start: int = 0) -> Self:
+        """Return the error with the name of a part of the file, which begins at byte ``start``."""
+        offset = None if self.offset is None else self.offset + start
+        return type(self)(self.section, f"{part}: {self.problem}", offset)
 
     def with_hint(self, option: str) -> Self:
         """Return the error of a cut or damaged file with the option that decodes the rest."""

@@ -1,7 +1,7 @@
 """Metadata of pictures: profile, EXIF, XMP, resolution, texts, colours and the level of white."""
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
@@ -11,7 +11,7 @@ from mmpcodec.errors import ParameterError
 Unit = Literal["none", "inch", "centimetre", "metre"]
 _IN_A_METRE = {"inch": Fraction(10000, 254), "centimetre": Fraction(100), "metre": Fraction(1)}
 
-KINDS = ("icc", "exif", "xmp", "resolution", "text", "colours")
+KINDS = ("icc", "exif", "xmp", "resolution", "text", "colours", "dicom")
 """Kinds of metadata that ``Metadata.without`` can remove."""
 
 MOST_VALUE = 1e300
@@ -229,6 +229,9 @@ class Metadata:
         a picture of more than 8 bits. None means all levels of the depth.
     colours : Colours or None
         Colours given by numbers; None for those of sRGB, or of the ICC profile.
+    dicom : tuple of bytes
+        Attributes of a DICOM file, as ``pictures.dicom.keeping`` makes them. They may name the
+        patient: a reader gives them only on request.
 
     Raises
     ------
@@ -244,8 +247,13 @@ class Metadata:
     white: int | None = None
     range: tuple[int, int] | None = None
     colours: Colours | None = None
+    dicom: tuple[bytes, ...] = field(default=(), repr=False)
 
     def __post_init__(self):
+        if not isinstance(self.dicom, tuple) or not all(
+            isinstance(part, bytes) and part for part in self.dicom
+        ):
+            raise ParameterError("dicom: must be a tuple of bytes that are not empty")
         if not (self.colours is None or isinstance(self.colours, Colours)):
             raise ParameterError(f"colours = {self.colours!r}: must be Colours or None")
         for name in ("icc", "exif", "xmp"):
@@ -290,7 +298,7 @@ class Metadata:
 
         Parameters
         ----------
-        *kinds : {"icc", "exif", "xmp", "resolution", "text", "colours", "all"}
+        *kinds : {"icc", "exif", "xmp", "resolution", "text", "colours", "dicom", "all"}
 
         Raises
         ------

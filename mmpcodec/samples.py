@@ -73,6 +73,11 @@ class Form(IntEnum):
         return ("gray", "gray with alpha", "RGB", "RGB with alpha")[self]
 
 
+def shape_of(height: int, width: int, planes: int) -> tuple[int, ...]:
+    """Return the shape of an array of samples: (H, W), or (H, W, C) with 2 to 4 planes."""
+    return (height, width, planes)[: 2 + (planes > 1)]
+
+
 def form_of(samples: Any) -> Form:
     """Return the form of samples of shape (H, W) or (H, W, 2 to 4)."""
     return Form(samples.shape[2] - 1 if samples.ndim == 3 else 0)

@@ -1,6 +1,7 @@
 """Find the inputs, pair them with outputs, and check all outputs before any work starts."""
 
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
 from typing import NamedTuple
@@ -36,6 +37,8 @@ class Job(NamedTuple):
         Why something in a folder is no input of the command; nothing else is done with it.
     page : int or None
         Number of the picture of the input, from 1, that the job is about; None for all.
+    parts : tuple of str
+        Files that are one book together, of which the source is the first; empty for one file.
     """
 
     source: str
@@ -49,12 +52,20 @@ class Job(NamedTuple):
     partner: str | None = None
     left_out: Reason | None = None
     page: int | None = None
+    parts: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
-        """Name of the input in messages."""
+        """Name of the input in messages; a book of several files has that of its output."""
+        if self.parts and self.target:
+            return output.shown(self.target, "stdout")
         name = output.shown(self.source, "stdin")
         return name if self.page is None else f"{name}: page {self.page}"
+
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """All files of the input."""
+        return self.parts or (self.source,)
 
     @property
     def to_do(self) -> bool:
@@ -67,6 +78,7 @@ class Job(NamedTuple):
         return self.skipped is None and self.left_out is None
 
 
+_DIGITS = re.compile(r"(\D*)(\d{1,18}|$)")
 APPEND = "--append-suffix"
 """Option that appends the suffix of outputs to the names of inputs."""
 Outputs = Mapping[str, stores.Stored]
@@ -103,7 +115,7 @@ class Existing(Enum):
         return options[given[0]][1] if given else cls.REFUSE
 
 
-def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
+def inputs_of(given: Sequence[str], kind: InputKind, *, natural: bool = False) -> list[Job]:
     """Return a job without output for each file, and for the files in and below each folder.
 
     Links to files are followed. Links to folders are not: one that leads into the folder is
@@ -116,6 +128,8 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
         Files and folders, paths or URLs; a file may be of any kind.
     kind : InputKind
         What is looked for in folders.
+    natural : bool
+        Whether the files of a folder are sorted as people count: page2 before page10.
     """
     jobs: list[Job] = []
     for name in map(stores.without_file, given):
@@ -123,12 +137,24 @@ def inputs_of(given: Sequence[str], kind: InputKind) -> list[Job]:
             base = name.rstrip("/").rpartition("/")[2]
             jobs.append(Job(name, below=base))
         elif stores.is_url(name):
-            jobs += _at_url(name, kind)
+            found = _at_url(name, kind)
+            jobs += sorted(found, key=_natural) if natural else found
         elif name != STANDARD and os.path.isdir(name):
-            jobs += _in_folder(name, kind)
+            found = _in_folder(name, kind)
+            jobs += sorted(found, key=_natural) if natural else found
         else:
             jobs.append(Job(name, below=os.path.basename(name)))
     return jobs
+
+
+def _natural(job: Job) -> list[tuple[str, int, str]]:
+    """Return by what a file is sorted: each folder and name by its texts and numbers in turn."""
+    found = []
+    for name in re.split(r"[/\\]", job.below):
+        for text, digits in _DIGITS.findall(name):
+            found.append((text.lower(), int(digits or -1), text + digits))
+        found.append(("", -1, ""))
+    return found
 
 
 def inputs_together(given: Sequence[str], kind: InputKind) -> tuple[list[Job], list[Job]]:
@@ -230,15 +256,17 @@ def plan(
     existing: Existing,
     keep_extension: bool = False,
     resumed: Resumed | None = None,
+    natural: bool = False,
     parted: Callable[[list[Job]], list[Job]] | None = None,
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
     The parameters, results and errors are those of ``inputs_of``, ``assign`` and ``settle``.
     ``resumed(jobs, there)`` leaves out jobs that an earlier run has done; ``there`` is the result
-    of ``outputs_at``. ``parted(jobs)`` may make several jobs of one, before they get outputs.
+    of ``outputs_at``. ``parted(jobs)`` may make several jobs of one, or one of several, before
+    they get outputs.
     """
-    found = inputs_of(given, kind)
+    found = inputs_of(given, kind, natural=natural)
     jobs = assign(
         parted(found) if parted else found,
         suffix,
@@ -444,7 +472,7 @@ def check_pairs(jobs: Sequence[Job]) -> None:
 
 def _places_of_inputs(jobs: Sequence[Job]) -> set[str]:
     used = (job for job in jobs if job.left_out is None)
-    names = (name for job in used for name in (job.source, job.partner))
+    names = (name for job in used for name in (*job.sources, job.partner))
     return {_place(name) for name in names if name not in (None, STANDARD)}
 
 
@@ -501,10 +529,11 @@ def _before(time: int | None, job: Job) -> bool:
     if job.source == STANDARD:
         raise ParameterError("--update: stdin has no time of modification")
     try:
-        of_source = (job.stored or stores.state_of(job.source)).modified
+        found = [job.stored] if job.stored else map(stores.state_of, job.sources)
+        times = [one.modified for one in found]
     except FileError:
         return True  # reading the input raises the error
-    return time is None or of_source is None or time < of_source
+    return time is None or any(one is None or time < one for one in times)
 
 
 def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> str:
@@ -518,6 +547,8 @@ def _target(job: Job, suffix: str, folder: str | None, keep_extension: bool) -> 
         )
     join = stores.joined if folder is not None and stores.is_url(folder) else os.path.join
     path = job.source.rstrip("/") if folder is None else join(folder, job.below)
+    if (job.page is not None or job.parts) and folder is None:  # below a folder it has its own name
+        path = os.path.join(os.path.dirname(job.source), os.path.basename(job.below))
     return (path if keep_extension else os.path.splitext(path)[0]) + suffix
 
 

@@ -150,7 +150,7 @@ Jobs = Annotated[
         "-j",
         min=1,
         metavar="N",
-        help="Files to work on at a time.",
+        help="Files, or pages of a book, to work on at a time.",
         rich_help_panel=RUNNING,
     ),
 ]
@@ -410,10 +410,10 @@ Strip = Annotated[
     typer.Option(
         "--strip",
         metavar="KIND",
-        help="Metadata to leave out: all, icc, exif, xmp, resolution, text or colours. "
+        help="Metadata to leave out: all, icc, exif, xmp, resolution, text, colours or dicom. "
         "EXIF leaves its orientation. Can be repeated.",
         rich_help_panel=PICTURES,
-        autocompletion=words(("all", *registry.ALL_METADATA, "colours")),
+        autocompletion=words(("all", *registry.ALL_METADATA, "colours", *registry.ON_REQUEST)),
     ),
 ]
 TileSize = Annotated[

@@ -20,6 +20,7 @@ from mmpcodec.runtime.files import (
     FileBytes,
     LazyBytes,
     check_folder,
+    continued_whole,
     is_read_only,
     is_zarr,
     placed_whole,
@@ -264,6 +265,39 @@ def opened(target: str, *, force: bool) -> Iterator[BinaryIO]:
         raise
     except OSError as error:
         raise FileError.from_os(shown(target, "stdout"), error) from error
+
+
+@contextlib.contextmanager
+def continued(target: str, key: str, *, force: bool) -> Iterator[BinaryIO]:
+    """Open a stream as ``opened`` does, with what an ended run of the same key has written.
+
+    Parameters
+    ----------
+    target : str
+        A path for which ``is_plain`` holds.
+    key : str
+        See ``files.continued_whole``.
+    force : bool
+        Whether an existing file may be overwritten.
+
+    Raises
+    ------
+    FileError
+        If the output cannot be written, or another run writes it.
+    """
+    try:
+        os.makedirs(os.path.dirname(target) or os.curdir, exist_ok=True)
+        with _whole(continued_whole(target, key, overwrite=force), target) as stream:
+            yield stream
+    except MmpError:
+        raise
+    except OSError as error:
+        raise FileError.from_os(target, error) from error
+
+
+def is_plain(name: str) -> bool:
+    """Return whether a name is that of a file of this machine, or of none yet."""
+    return name != STANDARD and not stores.is_url(name) and not _is_device(name)
 
 
 @contextlib.contextmanager

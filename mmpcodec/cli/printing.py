@@ -94,7 +94,10 @@ class Remarks:
         """Return what JSON says of the pictures of a result; nothing if those are mmp files."""
         if getattr(facts, "of_mmp", False):
             return {}
-        return {"left_out": self.of(facts.input, getattr(facts, "partner", None))}
+        page = getattr(facts, "page", None)
+        name = getattr(facts, "said_of", facts.input)
+        name = name if page is None else f"{name}: page {page}"
+        return {"left_out": self.of(name, getattr(facts, "partner", None))}
 
 
 @contextlib.contextmanager

@@ -25,7 +25,12 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Spans, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
-from mmpcodec.opening.contents import completed, picture_of
+from mmpcodec.opening.contents import (
+    PictureBytes,
+    completed,
+    errors_named,
+    picture_of,
+)
 from mmpcodec.opening.header import check_end, read_any_header, read_header
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.reference.trees.fragments import FRAGMENT_SIZE, fragments_in
@@ -192,14 +197,38 @@ def _inspected(
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
     limits = limits or DEFAULT_LIMITS
-    view = picture_of(viewed(data), page, limits.max_pictures)
+    of_file: list[FormatError] = []
+    view = picture_of(viewed(data), page, limits, of_file if allow_partial else None)
+    if decode and region is None and isinstance(view, PictureBytes):
+        view.fetch()
+    how = region, allow_partial, limits, backend, threads, progress, out
+    with errors_named(view):
+        found = _inspected_picture(view, *how, decode=decode, traced=traced)
+    if not isinstance(view, PictureBytes):
+        return found
+    bad = tuple(replace(one, error=view.within(one.error)) for one in found.bad_tiles)
+    faults = (*of_file, *map(view.within, found.faults))
+    return replace(found, bad_tiles=bad, faults=faults)
+
+
+def _inspected_picture(
+    view: Source,
+    region: Sequence[int] | None,
+    allow_partial: bool,
+    limits: DecodeLimits,
+    backend: str,
+    threads: int | None,
+    progress: Progress | None,
+    out: Samples | None,
+    *,
+    decode: bool,
+    traced: bool,
+) -> Inspection:
+    """Do what ``inspect`` does for the file of one picture."""
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
-    try:
-        header = completed(view, header)
-    except FormatError as error:
-        if not allow_partial:
-            raise
-        faults = (*faults, error)
+    of_metadata: list[FormatError] = []
+    header = completed(view, header, of_metadata if allow_partial else None)
+    faults = (*faults, *of_metadata)
     if region is None and not allow_partial:
         check_end(header, view)
     whole = Area(0, 0, header.width, header.height)

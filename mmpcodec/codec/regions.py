@@ -34,7 +34,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.format.layers import TileStream
 from mmpcodec.format.tiles import Area, Tile, check_region, spans_touching, tiles_touching
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, completed, picture_of
+from mmpcodec.opening.contents import PictureBytes, completed, errors_named, picture_of
 from mmpcodec.opening.header import read_header
 from mmpcodec.params import check_progress, check_threads
 from mmpcodec.picture import Picture
@@ -85,7 +85,8 @@ class RegionDecoder:
         threads: int | None = None,
         cache_bytes: int | None = None,
     ):
-        self.header = completed(source, read_header(source))
+        with errors_named(source):
+            self.header = completed(source, read_header(source))
         self.decoded = 0
         self._source = source
         self._limits = limits
@@ -121,6 +122,10 @@ class RegionDecoder:
             When the tiles that the area touches are damaged, missing or beyond the limits. If the
             picture has several tiles, the message names the bad one.
         """
+        with errors_named(self._source):
+            return self._decode(area)
+
+    def _decode(self, area: Area) -> Samples:
         header = self.header
         tiles = self.tiles_of(area)
         padded = self._check(area, tiles)
@@ -291,14 +296,24 @@ class ScaledDecoder:
             If the region does not lie within the picture.
         """
         header = self.header
-        area = Area(0, 0, header.width, header.height)
-        if region is not None:
-            area = check_region(region, header.height, header.width)
-        samples = self.decode(area, factor, progress)
+        samples = self.decode(self.area_of(region), factor, progress)
         if factor == 1:
             return Picture(samples, header.depth, header.metadata)
         metadata = reduced_metadata(header.metadata, header.depth, factor)
         return Picture(samples, reduced_depth(header.depth, header.metadata), metadata)
+
+    def area_of(self, region: Sequence[int] | None) -> Area:
+        """Return a region of the picture; None is all of it.
+
+        Raises
+        ------
+        ParameterError
+            If it does not lie within the picture.
+        """
+        header = self.header
+        if region is None:
+            return Area(0, 0, header.width, header.height)
+        return check_region(region, header.height, header.width)
 
     def level_for(self, area: Area, factor: int) -> int:
         """Return the factor of the smallest level that a region at a scale can be made of.
@@ -437,6 +452,6 @@ def decode_scaled(
     check_progress(progress)
     factor = factor_of_scale(scale)
     limits = limits or DecodeLimits()
-    source = picture_of(viewed(data), page, limits.max_pictures)
+    source = picture_of(viewed(data), page, limits)
     decoder = ScaledDecoder(source, limits, backend=backend, threads=threads)
     return decoder.picture(factor, region, progress)

@@ -7,6 +7,7 @@ from numbers import Rational, Real
 from typing import Any, TypeAlias, TypeGuard
 
 from mmpcodec.checks import check_int
+from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.errors import ParameterError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -100,6 +101,6 @@ def joined_series(
     stream = io.BytesIO()
     writer = CollectionWriter(stream, loops=loops)
     for data, own in zip(files, facts, strict=True):
-        writer.add(data, role, own)
+        add_with_levels(writer, data, role, own)
     writer.close()
     return stream.getvalue()

@@ -1,5 +1,6 @@
 """Chunks of metadata. Source: section "Metadata" of ``docs/format/format.md``."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 from mmpcodec.errors import CorruptStream, FormatError, ParameterError
@@ -7,7 +8,7 @@ from mmpcodec.format.numbers import Fields, number
 from mmpcodec.metadata import MOST_OF_PNG, Colours, Metadata, Resolution, Unit
 
 SECTION = "Metadata"
-ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS = range(1, 9)
+ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS, DICOM = range(1, 10)
 NAMES = {
     ICC: "ICC",
     EXIF: "EXIF",
@@ -59,6 +60,7 @@ def write(metadata: Metadata) -> bytes:
         reported = metadata.colours
         fixed = reported.primaries, reported.transfer, int(reported.full_range), reported.gamma
         chunks.append((COLOURS, b"".join(map(number, (*fixed, *reported.chromaticities)))))
+    chunks += [(DICOM, part) for part in metadata.dicom]
     if len(chunks) > MAX_CHUNKS:
         raise ParameterError(f"metadata of {len(chunks)} chunks: at most {MAX_CHUNKS}")
     return number(len(chunks)) + b"".join(
@@ -83,6 +85,7 @@ def read(fields: Fields, depth: int) -> Metadata:
     """
     found: dict[int, bytes] = {}
     text: list[tuple[str, str]] = []
+    dicom: list[bytes] = []
     resolution = white = levels = colours = None
     for _ in range(fields.number("chunks", 0, MAX_CHUNKS)):
         kind = fields.number("kind of a chunk")
@@ -94,6 +97,11 @@ def read(fields: Fields, depth: int) -> Metadata:
         inner = Fields(data, SECTION, start)
         if kind == TEXT:
             text.append(_text(inner))
+            continue
+        if kind == DICOM:
+            if not size:
+                raise CorruptStream(SECTION, "DICOM has no bytes", start)
+            dicom.append(bytes(data))
             continue
         found[kind] = bytes(data)
         if kind in (ICC, EXIF, XMP) and not size:
@@ -120,7 +128,29 @@ def read(fields: Fields, depth: int) -> Metadata:
         white,
         levels,
         colours,
+        tuple(dicom),
     )
+
+
+def joined(first: Metadata, second: Metadata, place: int) -> Metadata:
+    """Return the chunks of two parts of a file together.
+
+    Parameters
+    ----------
+    first, second : Metadata
+    place : int
+        Byte offset of the second part.
+
+    Raises
+    ------
+    CorruptStream
+        If a chunk that occurs at most once is in both.
+    """
+    found = {name: value for name, value in vars(second).items() if value and name != "text"}
+    for kind, title in NAMES.items():
+        if title.lower() in found and getattr(first, title.lower()):
+            raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", place)
+    return replace(first, text=first.text + second.text, **found)
 
 
 def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata:

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from mmpcodec.errors import CorruptStream, LimitExceeded, TruncatedStream
 from mmpcodec.format.container import MAGIC, VERSION
-from mmpcodec.format.numbers import CRC_BYTES, Fields, number
+from mmpcodec.format.numbers import CRC_BYTES, LONGEST, Fields, number
 from mmpcodec.samples import MAX_DIMENSION, Form
 
 SECTION = "Collections"
@@ -27,6 +27,10 @@ MOST_RECORDS = 1 << 16
 """Most metadata records of a collection."""
 MOST_SHARED = 16
 """Most metadata records that a picture names."""
+MOST_OF_PART = 2 * LONGEST
+"""Most bytes of a place and a size in the index."""
+MOST_OF_ENTRY = MOST_OF_PART + LONGEST * (3 + 4 + 1 + MOST_SHARED)
+"""Most bytes of a picture in the index."""
 
 
 class RecordKind(IntEnum):
@@ -116,11 +120,14 @@ class Contents:
     loops : int
         How often the frames are shown, one after the other; 0 for without end. It is in the index
         alone.
+    unfinished : int
+        Bytes behind the index, of pictures whose writer was stopped before it wrote a new index.
     """
 
     entries: list[PictureEntry] = field(default_factory=list)
     metadata: list[Extent] = field(default_factory=list)
     loops: int = 0
+    unfinished: int = 0
 
     @property
     def pictures(self) -> list[PictureEntry]:
@@ -130,6 +137,17 @@ class Contents:
     def numbers_of(self, number: int | None) -> list[int]:
         """Return the numbers, from 0, of the renditions of an entry; of all pages if it is None."""
         return [each for each, entry in enumerate(self.entries) if entry.of == number]
+
+    def name_of(self, entry: PictureEntry) -> str:
+        """Return the name of a picture for messages: "page 3", "level 2 of page 3"."""
+        of = entry.of
+        alike = [
+            each
+            for each in self.entries
+            if each.of == of and (of is None or each.role == entry.role)
+        ]
+        name = f"{entry.role.name.lower()} {alike.index(entry) + 1}"
+        return name if of is None else f"{name} of {self.name_of(self.entries[of])}"
 
 
 def write_record(kind: RecordKind, body_size: int, fields: bytes = b"") -> bytes:
@@ -179,6 +197,27 @@ def read_metadata(body: memoryview, place: int) -> memoryview:
 
 
 def read_record(data: memoryview, place: int, total: int) -> RecordHead:
+    """Read what a record at byte ``place`` has before its body, which must lie in the file.
+
+    Parameters
+    ----------
+    data, place
+        See ``read_head``.
+    total : int
+        Number of bytes of the file.
+
+    Raises
+    ------
+    TruncatedStream, CorruptStream
+    """
+    record = read_head(data, place)
+    if record.body.size > total - record.body.place:
+        text = f"only {total - record.body.place} of {record.body.size} bytes of a record"
+        raise TruncatedStream(SECTION, text, total)
+    return record
+
+
+def read_head(data: memoryview, place: int) -> RecordHead:
     """Read what a record at byte ``place`` has before its body.
 
     Parameters
@@ -186,8 +225,6 @@ def read_record(data: memoryview, place: int, total: int) -> RecordHead:
     data : memoryview
         Bytes of the file from ``place`` on, at least ``MOST_HEAD`` or up to the end of the file.
     place : int
-    total : int
-        Number of bytes of the file.
 
     Raises
     ------
@@ -207,10 +244,6 @@ def read_record(data: memoryview, place: int, total: int) -> RecordHead:
     if stored != computed:
         text = f"CRC of a record is {stored:08x}, its head has {computed:08x}"
         raise CorruptStream(SECTION, text, at)
-    if size > total - head.offset:
-        raise TruncatedStream(
-            SECTION, f"only {total - head.offset} of {size} bytes of a record", total
-        )
     return RecordHead(kind, fields, fields_place, Extent(head.offset, size))
 
 
@@ -284,7 +317,7 @@ def write_index(contents: Contents) -> bytes:
 
 
 def index_bytes(end: memoryview, total: int) -> int:
-    """Return the size of the index of a file of ``total`` bytes, from the file's last bytes.
+    """Return the size of the index that ends at byte ``total``, from the bytes before that.
 
     Raises
     ------
@@ -302,8 +335,21 @@ def index_bytes(end: memoryview, total: int) -> int:
     return size
 
 
+def check_index_bytes(size: int, most: int) -> None:
+    """Check the size of an index, before it is read, against that of ``most`` pictures.
+
+    Raises
+    ------
+    LimitExceeded
+    """
+    limit = MOST_RECORDS * MOST_OF_PART + most * MOST_OF_ENTRY
+    if size > limit:
+        text = f"index has {size} bytes, {most} pictures need at most {limit}; max_pictures raises"
+        raise LimitExceeded(SECTION, f"{text} the limit")
+
+
 def read_index(data: memoryview, total: int, most: int) -> Contents:
-    """Read the index of a file of ``total`` bytes.
+    """Read the index that ends at byte ``total``.
 
     Parameters
     ----------
@@ -353,7 +399,8 @@ def read_index(data: memoryview, total: int, most: int) -> Contents:
 
 def _read_part(fields: Fields, end: int, last: int) -> Extent:
     """Read the place and size of a body that begins after ``end`` and ends before ``last``."""
-    place = end + fields.number("place", 0, max(last - end, 0))
+    low = 0 if end else len(HEAD)
+    place = end + fields.number("place", low, max(last - end, low))
     return Extent(place, fields.number("bytes", 0, max(last - place, 0)))
 
 

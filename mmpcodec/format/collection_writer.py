@@ -1,6 +1,8 @@
 """Write pictures into a collection, one after the other, to a new file or at the end of one."""
 
-from collections.abc import Sequence
+import hashlib
+import math
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import BinaryIO
 
@@ -13,6 +15,10 @@ from mmpcodec.metadata import Metadata
 
 LEAST_SHARED = 64
 """Bytes from which on metadata are held once for all pictures that have them."""
+
+
+OWN_DICOM = 2
+"""Parts of ``Metadata.dicom`` that a picture does not share."""
 
 
 class CollectionWriter:
@@ -41,7 +47,14 @@ class CollectionWriter:
         loops: int | None = None,
     ):
         self._stream = stream
-        self._contents = contents or Contents()
+        self._contents = Contents()
+        if contents is not None:
+            self._contents = replace(
+                contents,
+                entries=list(contents.entries),
+                metadata=list(contents.metadata),
+                unfinished=0,
+            )
         if loops is not None:
             self._contents.loops = check_int("loops", loops, 0, MOST)
         self._place = place
@@ -53,9 +66,20 @@ class CollectionWriter:
         """Return the number of pictures."""
         return len(self._contents.entries)
 
-    def remember(self, bodies: Sequence[bytes]) -> None:
+    @property
+    def contents(self) -> Contents:
+        """What the file holds so far."""
+        return self._contents
+
+    @property
+    def size(self) -> int:
+        """Bytes of the file so far."""
+        return self._place
+
+    def remember(self, bodies: Iterable[bytes]) -> None:
         """Take the metadata records that the file holds already, in their order."""
-        self._numbers |= {body: place for place, body in enumerate(bodies)}
+        for number, body in enumerate(bodies):
+            self._numbers.setdefault(_digest(body), number)
 
     def add(self, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()) -> PictureEntry:
         """Add a picture.
@@ -78,8 +102,7 @@ class CollectionWriter:
         role, facts = self._checked(role, facts)
         header = container.read_header(memoryview(data))
         container.check_end(header, memoryview(data)[header.tile_offsets[-1] :], len(data))
-        own, shared = _parted(header.metadata)
-        numbers = tuple(sorted(self._number_of(body) for body in shared))
+        own, numbers = self._parted(header.metadata)
         bare = replace(header, metadata=own)
         tiles = memoryview(data)[header.size : header.tile_offsets[-1]]
         file = b"".join([container.write_header(bare), tiles, header.trailer])
@@ -125,32 +148,54 @@ class CollectionWriter:
         """Write the index."""
         self._write(collection.write_index(self._contents))
 
-    def _number_of(self, body: bytes) -> int:
+    def _parted(self, metadata: Metadata) -> tuple[Metadata, tuple[int, ...]]:
+        """Return the metadata of a picture alone, and the records that hold the others.
+
+        A reader gives texts of records after those of the picture, by the numbers of the records.
+        So that they keep their order, texts are shared from a long one on up to the last one.
+        """
+        if len(self._contents.metadata) > collection.MOST_RECORDS - collection.MOST_SHARED:
+            return metadata, ()
+        numbers = []
+        for kind in ("icc", "exif", "xmp"):
+            if len(getattr(metadata, kind)) >= LEAST_SHARED:
+                numbers.append(self._number_of(Metadata(**{kind: getattr(metadata, kind)})))
+                metadata = metadata.without(kind)
+        # What slices of a series have alike follows the attributes of the slice and of its samples.
+        numbers += [self._number_of(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
+        metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
+        text = metadata.text
+        first = len(text)
+        later: list[float] = [math.inf]
+        for pair in text[: -(collection.MOST_SHARED - len(numbers)) - 1 : -1]:
+            number = self._numbers.get(_digest(chunks.write(Metadata(text=(pair,)))), math.inf)
+            # A new record has a higher number than all that are there.
+            if number >= min(later) < math.inf or pair in text[first:]:
+                break
+            later.append(number)
+            first -= 1
+        while first < len(text) and sum(map(len, text[first])) < LEAST_SHARED:
+            first += 1
+        numbers += [self._number_of(Metadata(text=(pair,))) for pair in text[first:]]
+        return replace(metadata, text=text[:first]), tuple(sorted(numbers))
+
+    def _number_of(self, metadata: Metadata) -> int:
         """Return the number of a metadata record; write it, if it is new."""
-        if body not in self._numbers:
-            self._numbers[body] = len(self._contents.metadata)
+        body = chunks.write(metadata)
+        key = _digest(body)
+        if key not in self._numbers:
+            self._numbers[key] = len(self._contents.metadata)
             whole = collection.write_metadata(body)
             self._write(collection.write_record(RecordKind.METADATA, len(whole)))
             self._contents.metadata.append(Extent(self._place, len(whole)))
             self._write(whole)
-        return self._numbers[body]
+        return self._numbers[key]
 
     def _write(self, data: bytes) -> None:
         self._stream.write(data)
         self._place += len(data)
 
 
-def _parted(metadata: Metadata) -> tuple[Metadata, list[bytes]]:
-    """Extent metadata into those of a picture alone, and the chunks that pictures may share."""
-    shared = []
-    for kind in ("icc", "exif", "xmp"):
-        if len(getattr(metadata, kind)) >= LEAST_SHARED:
-            shared.append(chunks.write(Metadata(**{kind: getattr(metadata, kind)})))
-            metadata = metadata.without(kind)
-    long = [pair for pair in metadata.text if sum(map(len, pair)) >= LEAST_SHARED]
-    texts = list(dict.fromkeys(long))[: collection.MOST_SHARED - len(shared)]
-    shared += [chunks.write(Metadata(text=(pair,))) for pair in texts]
-    rest = list(metadata.text)
-    for pair in texts:
-        rest.remove(pair)  # the first one; a second one that is equal stays
-    return replace(metadata, text=tuple(rest)), shared
+def _digest(body: bytes) -> bytes:
+    """Return what stands for a metadata record, of which there may be many large ones."""
+    return hashlib.sha256(body).digest()

@@ -23,7 +23,7 @@ from mmpcodec.format.tiles import Area, Tile, tile_count, tiles_of
 from mmpcodec.format.tool_fields import read_tools, write_tools
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import MAX_TILE_SIZE, MIN_TILE_SIZE
-from mmpcodec.samples import MAX_DIMENSION, Form
+from mmpcodec.samples import MAX_DIMENSION, Form, shape_of
 from mmpcodec.tools import BLOCK_TOOLS, BlockTools
 
 MAGIC = b"\x89MMP\r\n\x1a\n"
@@ -135,7 +135,7 @@ class Header:
 
     def shape_of(self, area: Area) -> tuple[int, ...]:
         """Return the shape of the array of samples of an area."""
-        return (area.height, area.width, self.planes)[: 2 + (self.planes > 1)]
+        return shape_of(area.height, area.width, self.planes)
 
     @property
     def white(self) -> int:

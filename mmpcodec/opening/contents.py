@@ -1,65 +1,29 @@
 """Find the pictures of a collection: by its index, or record by record where that is damaged."""
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from typing import TypeVar
 
-from mmpcodec.checks import check_int
+from mmpcodec.checks import check_page
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, NoSuchPage
 from mmpcodec.format import chunks, collection, container
-from mmpcodec.format.collection import Contents, Extent, PictureEntry, RecordHead, RecordKind, Role
-from mmpcodec.format.numbers import Fields, number
+from mmpcodec.format.collection import Contents, Extent, PictureEntry, Role
+from mmpcodec.format.numbers import Fields
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.header import FIRST_READ, read_header
-from mmpcodec.runtime.files import LazyBytes, Source
+from mmpcodec.opening.records import end_of_old_index, scanned
+from mmpcodec.opening.windows import Begun, Window, ahead_of
+from mmpcodec.runtime.files import Source
 
 MOST_PICTURES = DecodeLimits().max_pictures
 """Most pictures of a collection, where no other limit is given."""
+MEMORY_OF_METADATA = 3
+"""Bytes of memory for each byte of a metadata record: as it is read, checked and kept."""
 _LAST_READ = 1 << 16
 """Bytes that are read of the end at first; the index of a thousand pages fits."""
-
-
-class Window(LazyBytes):
-    """Some bytes of a source, read when they are asked for.
-
-    Parameters
-    ----------
-    source : Source
-    part : Extent
-        Its place and number of bytes.
-    """
-
-    def __init__(self, source: Source, part: Extent):
-        self._source, self._part = source, part
-
-    def __len__(self) -> int:
-        return self._part.size
-
-    def __getitem__(self, part: slice) -> memoryview:
-        start, stop, _ = part.indices(self._part.size)
-        place = self._part.place
-        return self._source[place + start : place + max(start, stop)]
-
-
-class Begun(LazyBytes):
-    """Bytes whose beginning is read once, however often it is asked for.
-
-    Parameters
-    ----------
-    source : LazyBytes
-    """
-
-    def __init__(self, source: LazyBytes):
-        self._source, self._first = source, source[:FIRST_READ]
-
-    def __len__(self) -> int:
-        return len(self._source)
-
-    def __getitem__(self, part: slice) -> memoryview:
-        stop = len(self._source) if part.stop is None else part.stop
-        if part.start is None and 0 <= stop <= len(self._first):
-            return self._first[:stop]
-        return self._source[part]
+Error = TypeVar("Error", bound=FormatError)
 
 
 class PictureBytes(Window):
@@ -71,12 +35,37 @@ class PictureBytes(Window):
         The collection.
     contents : Contents
     entry : PictureEntry
+    most : int or None
+        Most bytes of memory that the metadata records of the picture may take; None for no limit.
+    name : str or None
+        Name of the picture for messages; None finds it in the contents.
     """
 
-    def __init__(self, source: Source, contents: Contents, entry: PictureEntry):
+    def __init__(
+        self,
+        source: Source,
+        contents: Contents,
+        entry: PictureEntry,
+        most: int | None = None,
+        name: str | None = None,
+    ):
         super().__init__(source, Extent(entry.place, entry.size))
-        self._collection = source
-        self._contents, self._entry = contents, entry
+        self._contents, self._entry, self._most, self._name = contents, entry, most, name
+        self._first = memoryview(b"")
+
+    def __getitem__(self, part: slice) -> memoryview:
+        start, stop, _ = part.indices(len(self))
+        ahead = ahead_of(self._source)
+        if ahead and start == 0 and len(self._first) < stop:
+            self._first = super().__getitem__(slice(0, max(stop, min(ahead, len(self)))))
+        if stop <= len(self._first):
+            return self._first[start : max(start, stop)]
+        return super().__getitem__(part)
+
+    @property
+    def name(self) -> str:
+        """Name of the picture for messages: "page 3"."""
+        return self._name or self._contents.name_of(self._entry)
 
     @property
     def levels(self) -> "list[tuple[PictureEntry, PictureBytes]]":
@@ -84,34 +73,85 @@ class PictureBytes(Window):
         number = self._contents.entries.index(self._entry)
         found = [self._contents.entries[each] for each in self._contents.numbers_of(number)]
         return [
-            (entry, PictureBytes(self._collection, self._contents, entry))
+            (entry, PictureBytes(self._source, self._contents, entry, self._most))
             for entry in found
             if entry.role == Role.LEVEL
         ]
 
-    def completed(self, header: container.Header) -> container.Header:
+    def fetch(self) -> None:
+        """Read all bytes now, if the file is one for which each request takes long."""
+        if ahead_of(self._source):
+            self[:]
+
+    def within(self, error: Error) -> Error:
+        """Return an error of the file of the picture as one of the collection."""
+        return error.within(self.name, self._entry.place)
+
+    def completed(
+        self, header: container.Header, faults: list[FormatError] | None = None
+    ) -> container.Header:
         """Return the header of the picture with the metadata that it shares.
+
+        Parameters
+        ----------
+        header : Header
+        faults : list of FormatError or None
+            Gets the damage of what is left out. None raises it.
 
         Raises
         ------
         TruncatedStream, CorruptStream
             If these metadata are damaged, or the header differs from what the collection says.
+            Offsets count from the beginning of the picture, as those of other errors.
+        LimitExceeded
+            If the records can take more memory than they may.
         """
-        check_header(self._entry, header)
         shared = [self._contents.metadata[number] for number in self._entry.shared]
-        metadata = metadata_of(self._source, shared, header.metadata, header.depth)
+        check_memory_of_metadata(shared, self._most)
+        metadata = header.metadata
+        with self._raised_or(faults):
+            check_header(self._entry, header)
+        for part in shared:
+            with self._raised_or(faults):
+                found = read_metadata(self._source, part, header.depth)
+                metadata = chunks.joined(metadata, found, part.place)
         return replace(header, metadata=metadata)
 
+    @contextlib.contextmanager
+    def _raised_or(self, faults: list[FormatError] | None) -> Iterator[None]:
+        """Count offsets from the beginning of the picture; collect errors, or raise them."""
+        try:
+            yield
+        except FormatError as error:
+            offset = None if error.offset is None else error.offset - self.part.place
+            own = type(error)(error.section, error.problem, offset)
+            if faults is None:
+                raise own from None
+            faults.append(own)
 
-def completed(source: Source, header: container.Header) -> container.Header:
+
+def completed(
+    source: Source, header: container.Header, faults: list[FormatError] | None = None
+) -> container.Header:
     """Return the header of a picture with the metadata that it shares, if there are any.
 
     Raises
     ------
-    TruncatedStream, CorruptStream
+    TruncatedStream, CorruptStream, LimitExceeded
         See ``PictureBytes.completed``.
     """
-    return source.completed(header) if isinstance(source, PictureBytes) else header
+    return source.completed(header, faults) if isinstance(source, PictureBytes) else header
+
+
+@contextlib.contextmanager
+def errors_named(source: Source) -> Iterator[None]:
+    """Name the page, and the place in the file, in the errors of a picture of a collection."""
+    try:
+        yield
+    except FormatError as error:
+        if not isinstance(source, PictureBytes):
+            raise
+        raise source.within(error) from error
 
 
 def is_collection(source: Source) -> bool:
@@ -136,23 +176,35 @@ def read_contents(
     Raises
     ------
     TruncatedStream, CorruptStream, LimitExceeded
+        If there is no valid index at the end, nor an earlier one behind which a writer was stopped.
     """
+    if isinstance(source, Begun) and faults is None:
+        return source.known(lambda: _read_contents(source, most))
+    return _read_contents(source, most, faults)
+
+
+def _read_contents(source: Source, most: int, faults: list[FormatError] | None = None) -> Contents:
     try:
-        return _by_index(source, most)
+        return _by_index(source, len(source), most)
     except LimitExceeded:
         raise
     except FormatError as error:
-        if faults is None:
+        if faults is not None:
+            faults.append(error)
+            return scanned(source, most, faults)
+        # Where each request takes long, the records are not read one after the other.
+        end = None if ahead_of(source) else end_of_old_index(source)
+        if end is None:
             raise
-        faults.append(error)
-    return scanned(source, most, faults)
+        return replace(_by_index(source, end, most), unfinished=len(source) - end)
 
 
-def _by_index(source: Source, most: int) -> Contents:
-    total = len(source)
-    end = source[max(0, total - _LAST_READ) :]
+def _by_index(source: Source, total: int, most: int) -> Contents:
+    """Read the index that ends at byte ``total``."""
+    end = source[max(0, total - _LAST_READ) : total]
     size = collection.index_bytes(end, total)
-    index = end[-size:] if size <= len(end) else source[total - size :]
+    collection.check_index_bytes(size, most)
+    index = end[-size:] if size <= len(end) else source[total - size : total]
     return collection.read_index(index, total, most)
 
 
@@ -171,46 +223,12 @@ def contents_of(source: Source, most: int = MOST_PICTURES) -> Contents:
     return Contents([PictureEntry(Role.PAGE, (), *form, size=len(source))])
 
 
-def scanned(source: Source, most: int, faults: list[FormatError]) -> Contents:
-    """Find the pictures of a collection by its records, up to one that is damaged.
-
-    Parameters
-    ----------
-    source, most
-        See ``read_contents``.
-    faults : list of FormatError
-        Gets the damage at which the search ends.
-    """
-    contents = Contents()
-    place, total = len(collection.HEAD), len(source)
-    while place < total:
-        try:
-            record = collection.read_record(
-                source[place : place + collection.MOST_HEAD], place, total
-            )
-            _take(contents, record)
-        except FormatError as error:
-            faults.append(error)
-            break
-        collection.check_count(len(contents.entries), most)
-        place = record.body.place + record.body.size
-    return contents
-
-
-def _take(contents: Contents, record: RecordHead) -> None:
-    """Add what a record holds."""
-    if record.kind == RecordKind.METADATA:
-        contents.metadata.append(record.body)
-    elif record.kind == RecordKind.PICTURE:
-        fields = Fields(record.fields, collection.SECTION, record.fields_place)
-        entry = collection.read_entry(fields, contents)
-        if fields.place < len(fields.data):
-            text = f"{len(fields.data) - fields.place} bytes follow the fields of a picture"
-            raise CorruptStream(collection.SECTION, text, fields.offset)
-        contents.entries.append(replace(entry, place=record.body.place, size=record.body.size))
-
-
-def picture_of(source: Source, page: int | None, most: int) -> Source:
+def picture_of(
+    source: Source,
+    page: int | None,
+    limits: DecodeLimits,
+    faults: list[FormatError] | None = None,
+) -> Source:
     """Return the bytes of the file of one picture.
 
     Parameters
@@ -219,7 +237,8 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
         A file of one picture, or a collection.
     page : int or None
         Number of the picture, from 1; None takes the only one.
-    most : int
+    limits : DecodeLimits
+    faults : list of FormatError or None
         See ``read_contents``.
 
     Raises
@@ -227,23 +246,21 @@ def picture_of(source: Source, page: int | None, most: int) -> Source:
     NoSuchPage
         If there is no such picture, or there are several and no page is given.
     FormatError
-        If the file is damaged, or beyond the limit.
+        If the file is damaged, or beyond the limits.
     """
-    page = None if page is None else check_int("page", page)
-    if isinstance(source, LazyBytes) and not isinstance(source, PictureBytes):
-        source = Begun(source)
-    contents = read_contents(source, most) if is_collection(source) else None
-    pictures = [] if contents is None else contents.pictures
-    count = 1 if contents is None else len(pictures)
-    if count == 0:
-        raise NoSuchPage("the file holds no pictures")
-    if page is None and count > 1:
-        raise NoSuchPage(f"the file holds {count} pictures; page=N reads one, 1 to {count}")
-    if page is not None and not 1 <= page <= count:
-        raise NoSuchPage(f"page = {page}: must be 1 to {count}, the pictures of the file")
-    if contents is None:
+    source = source if isinstance(source, PictureBytes) else Begun.of(source)
+    if not is_collection(source):
+        check_page(page, 1)
         return source
-    return PictureBytes(source, contents, pictures[(page or 1) - 1])
+    contents = read_contents(source, limits.max_pictures, faults)
+    pictures = contents.pictures
+    try:
+        entry = pictures[check_page(page, len(pictures))]
+    except NoSuchPage as error:
+        if not faults:
+            raise
+        raise NoSuchPage(f"{error}; of a damaged one: {faults[0]}") from None
+    return PictureBytes(source, contents, entry, limits.max_memory)
 
 
 def check_header(entry: PictureEntry, header: container.Header) -> None:
@@ -261,20 +278,30 @@ def check_header(entry: PictureEntry, header: container.Header) -> None:
             f"{entry.depth} bits, the picture {header.width}x{header.height} of "
             f"{header.form.title} of {header.depth} bits"
         )
-        raise CorruptStream(collection.SECTION, text, entry.place)
+        raise CorruptStream(collection.SECTION, text, 0)
 
 
-def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: int) -> Metadata:
-    """Return the metadata of a picture.
+def check_memory_of_metadata(shared: Sequence[Extent], most: int | None) -> None:
+    """Compare the memory that metadata records can take with a limit in bytes, if there is one.
+
+    Raises
+    ------
+    LimitExceeded
+    """
+    needed = MEMORY_OF_METADATA * sum(part.size for part in shared)
+    if fault := DecodeLimits(max_memory=most).fault("max_memory", needed, "bytes of memory"):
+        raise LimitExceeded(collection.SECTION, f"shared metadata can take {fault}")
+
+
+def read_metadata(source: Source, part: Extent, depth: int) -> Metadata:
+    """Return the metadata of a record of a collection.
 
     Parameters
     ----------
     source : Source
         The collection.
-    shared : sequence of Extent
-        The metadata records that the picture names.
-    own : Metadata
-        Those in its file.
+    part : Extent
+        The body of the record.
     depth : int
         Bits of a sample.
 
@@ -282,21 +309,12 @@ def metadata_of(source: Source, shared: Sequence[Extent], own: Metadata, depth: 
     ------
     TruncatedStream, CorruptStream
     """
-    count, parts = 0, []
-    for body, place in (
-        (memoryview(chunks.write(own)), 0),
-        *(
-            (collection.read_metadata(Window(source, part)[:], part.place), part.place)
-            for part in shared
-        ),
-    ):
-        fields = Fields(body, chunks.SECTION, place)
-        chunks.read(fields, depth)
-        if fields.place < len(body):
-            text = f"{len(body) - fields.place} bytes follow the last chunk"
-            raise CorruptStream(chunks.SECTION, text, fields.offset)
-        first = Fields(body, chunks.SECTION, place)
-        count += first.number("chunks", 0, chunks.MAX_CHUNKS)
-        parts.append(bytes(body[first.place :]))
-    joined = memoryview(number(count) + b"".join(parts))
-    return chunks.read(Fields(joined, chunks.SECTION), depth)
+    end = part.place + part.size
+    # The beginning of a file may be known already; see Begun.
+    body = source[:end][part.place :] if end <= FIRST_READ else source[part.place : end]
+    fields = Fields(collection.read_metadata(body, part.place), chunks.SECTION, part.place)
+    metadata = chunks.read(fields, depth)
+    if fields.place < len(fields.data):
+        text = f"{len(fields.data) - fields.place} bytes follow the last chunk"
+        raise CorruptStream(chunks.SECTION, text, fields.offset)
+    return metadata

@@ -67,6 +67,8 @@ LEFT_OUT: dict[str, LeftOut] = {
     "tiles": LeftOut(
         "has frames that are tiles of a larger picture, which are not joined", ("DICOM",)
     ),
+    "header extensions": LeftOut("has extensions of its header, which are not read", ("NIfTI",)),
+    "other fields": LeftOut("has fields of its header that are not read", ("NIfTI",)),
     "overlays": LeftOut("has overlays, which are not read", ("DICOM",)),
     "lookup tables": LeftOut(
         "has lookup tables for levels, which are not applied to the samples", ("DICOM",)
@@ -114,6 +116,20 @@ class _Reading:
 
 
 _now: ContextVar[_Reading | None] = ContextVar("reading", default=None)
+Remark = tuple[str, tuple[str, ...]]
+"""What is said of a picture, without its name, and the keys of what was left out."""
+_gathered: ContextVar[list[Remark] | None] = ContextVar("gathered", default=None)
+
+
+@contextlib.contextmanager
+def gathered() -> Iterator[list[Remark]]:
+    """Gather what this thread would warn of pictures while the context lasts, in place of it."""
+    remarks: list[Remark] = []
+    token = _gathered.set(remarks)
+    try:
+        yield remarks
+    finally:
+        _gathered.reset(token)
 
 
 @contextlib.contextmanager
@@ -168,7 +184,12 @@ def leave_out(name: str, keys: str | Sequence[str], detail: str = "") -> None:
 
 
 def _tell(name: str, found: dict[str, str]) -> None:
-    say(name, _text(found), tuple(sorted(found, key=tuple(LEFT_OUT).index)))
+    keys = tuple(sorted(found, key=tuple(LEFT_OUT).index))
+    remarks = _gathered.get()
+    if remarks is None:
+        say(name, _text(found), keys)
+    else:
+        remarks.append((_text(found), keys))
 
 
 def _text(found: dict[str, str]) -> str:

@@ -9,8 +9,15 @@ from types import ModuleType
 
 import numpy as np
 
-from mmpcodec.checks import check_int
-from mmpcodec.errors import MissingExtra, ParameterError, PictureError, PictureWarning, install
+from mmpcodec.checks import check_int, check_page
+from mmpcodec.errors import (
+    MissingExtra,
+    NoSuchPage,
+    ParameterError,
+    PictureError,
+    PictureWarning,
+    install,
+)
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.runtime.files import printable
 
@@ -126,14 +133,8 @@ def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") ->
 
     Parameters
     ----------
-    count : int
-        Number of pictures in the file.
-    page : int or None
-        Number of the wanted picture, from 1. None takes the only one.
-    name : str
-        Name of the file.
-    thing : str
-        What the format calls its pictures: "frames", "pages".
+    count, page, name, thing
+        See ``checks.check_page``.
 
     Raises
     ------
@@ -142,17 +143,10 @@ def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") ->
     ParameterError
         If the page is no integer.
     """
-    page = page_number(page)
-    if page is None and count > 1:
-        raise PictureError(
-            f"{name}: holds {count} {thing}; --page N, or page=N in Python, reads one, 1 to {count}"
-        )
-    if page is not None and not 1 <= page <= count:
-        raise PictureError(
-            f"{name}: page = {page}: must be {f'1 to {count}' if count > 1 else '1'}, as the file "
-            f"holds {count} {thing if count > 1 else 'picture'}"
-        )
-    return (page or 1) - 1
+    try:
+        return check_page(page, count, name, thing)
+    except NoSuchPage as error:
+        raise PictureError(str(error)) from None
 
 
 def say(name: str, remark: str, left_out: tuple[str, ...] = ()) -> None:

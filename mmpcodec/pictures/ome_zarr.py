@@ -7,7 +7,7 @@ Source of the metadata: OME-NGFF 0.5, https://ngff.openmicroscopy.org/0.5/.
 import errno
 import os
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from mmpcodec.pictures.limits import (
     one_line,
 )
 from mmpcodec.runtime import stores
-from mmpcodec.samples import MOST_BITS, Samples
+from mmpcodec.samples import MOST_BITS, Samples, shape_of
 
 OME_VERSION = "0.5"
 OWN = "mmpcodec"
@@ -89,7 +89,7 @@ class ZarrReader:
         sides = dict(zip(self._axes, self._array.shape, strict=True))
         planes = sides.get("c", 1)
         check_size(sides["x"], sides["y"], planes, name, UNLIMITED)
-        self.shape: tuple[int, ...] = (sides["y"], sides["x"], planes)[: 2 + (planes > 1)]
+        self.shape: tuple[int, ...] = shape_of(sides["y"], sides["x"], planes)
 
     def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture; see ``Reader.read``."""
@@ -231,7 +231,7 @@ def _assumed_axes(shape: tuple[int, ...], name: str) -> list[str]:
 
 @dataclass(frozen=True)
 class ZarrParts:
-    """An OME-Zarr image of one level, whose chunks are written in any order, by any process.
+    """An OME-Zarr image, whose chunks are written in any order, by any process.
 
     Chunks are compressed by zstd, so every program for OME-Zarr reads them. A chunk holds all
     planes, in the order c, y, x that OME-Zarr asks for.
@@ -242,14 +242,23 @@ class ZarrParts:
         The same for all processes that write.
     side : int
         Height and width of a chunk in pixels.
+    level : str
+        Path of the array that is written.
     """
 
     path: str
     side: int
+    level: str = LEVEL
 
     @classmethod
     def create(
-        cls, path: str, shape: tuple[int, ...], depth: int, metadata: Metadata, tile_size: int
+        cls,
+        path: str,
+        shape: tuple[int, ...],
+        depth: int,
+        metadata: Metadata,
+        tile_size: int,
+        levels: Sequence[tuple[int, ...]] = (),
     ) -> "ZarrParts":
         """Make a store whose samples are 0.
 
@@ -265,6 +274,8 @@ class ZarrParts:
             Only the resolution is kept, as a scale in micrometres.
         tile_size : int
             Wanted height and width of chunks; 0, and sizes above 4096, become 1024.
+        levels : sequence of tuple of int
+            Shapes of smaller levels, each of half the size of the one before.
 
         Raises
         ------
@@ -276,22 +287,28 @@ class ZarrParts:
         zarr = library("zarr", "a zarr store", path, extra="arrays")
         side = tile_size if 0 < tile_size <= MOST_SIDE else USUAL_SIDE
         group = zarr.open_group(path, mode="w-", zarr_format=3)
-        group.attrs["ome"] = image_metadata(shape, depth, metadata.resolution, [LEVEL])
+        paths = [str(number) for number in range(1 + len(levels))]
+        group.attrs["ome"] = image_metadata(shape, depth, metadata.resolution, paths)
         planes = shape[2:]
-        group.create_array(
-            LEVEL,
-            shape=(*planes, *shape[:2]),
-            chunks=(*planes, side, side),
-            dtype=np.dtype(bool if depth == 1 else sample_type(depth)).name,
-            dimension_names=axes_of(shape),
-            attributes={OWN: {"depth": depth}},
-        )
+        for name, own in zip(paths, (shape, *levels), strict=True):
+            group.create_array(
+                name,
+                shape=(*planes, *own[:2]),
+                chunks=(*planes, side, side),
+                dtype=np.dtype(bool if depth == 1 else sample_type(depth)).name,
+                dimension_names=axes_of(shape),
+                attributes={OWN: {"depth": depth}},
+            )
         return cls(path, side)
+
+    def of_level(self, number: int) -> "ZarrParts":
+        """Return what writes a smaller level, from 1."""
+        return replace(self, level=str(number))
 
     def write(self, x: int, y: int, samples: Samples) -> None:
         """Write a part of the picture; see ``TiffParts.write``."""
         zarr = library("zarr", "a zarr store", self.path, extra="arrays")
-        array = zarr.open_array(self.path, path=LEVEL, mode="r+")
+        array = zarr.open_array(self.path, path=self.level, mode="r+")
         height, width = samples.shape[:2]
         planes_first = np.moveaxis(samples, 2, 0) if samples.ndim == 3 else samples
         array[..., y : y + height, x : x + width] = planes_first.astype(array.dtype, copy=False)

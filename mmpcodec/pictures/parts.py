@@ -2,23 +2,26 @@
 
 import contextlib
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from mmpcodec.codec.decoder import BadTile, inspect
+from mmpcodec.codec.regions import RegionDecoder, levels_of
+from mmpcodec.codec.tiles.reduction import reduced_depth
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import PictureBytes, completed, picture_of
 from mmpcodec.opening.header import read_any_header, read_header
 from mmpcodec.pictures.ome_zarr import ZarrParts
 from mmpcodec.pictures.tiff import tags
 from mmpcodec.pictures.tiff.parts import TiffParts
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import FileBytes, LazyBytes
+from mmpcodec.runtime.files import FileBytes, LazyBytes, Source
 from mmpcodec.samples import Samples
 
 BLOCK_PIXELS = 1 << 22
@@ -159,18 +162,57 @@ def bytes_of(name: str, most: int | None = None) -> Iterator[LazyBytes]:
 def header_of(
     data: LazyBytes, allow_partial: bool = False
 ) -> tuple[Header, tuple[FormatError, ...]]:
-    """Read the header of an mmp file, and its damage if that is allowed.
+    """Read the header of the only picture of an mmp file, and its damage if that is allowed.
 
     Raises
     ------
     FormatError
         If it is damaged; with ``allow_partial``, only if it cannot be read.
+    NoSuchPage
+        If the file has several pictures.
     """
-    return read_any_header(data) if allow_partial else (read_header(data), ())
+    view = picture_of(data, None, DEFAULT_LIMITS)
+    header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
+    of_metadata: list[FormatError] = []
+    header = completed(view, header, of_metadata if allow_partial else None)
+    return header, (*faults, *of_metadata)
+
+
+def halves_of(data: LazyBytes, header: Header) -> list[PictureBytes]:
+    """Return the files of the levels of the only picture: of half its size, a quarter and so on.
+
+    None are returned if they have other bits per sample than the picture.
+    """
+    found = levels_of(picture_of(data, None, DEFAULT_LIMITS), header)
+    if reduced_depth(header.depth, header.metadata) != header.depth:
+        return []
+    halves: list[PictureBytes] = []
+    while 2 << len(halves) in found:
+        halves.append(found[2 << len(halves)])
+    return halves
+
+
+def copy_level(file: Source, writer: PartWriter, limits: DecodeLimits, **how: Any) -> None:
+    """Decode a level block by block, and write its samples.
+
+    Raises
+    ------
+    FormatError, OSError
+        As for ``DecodedParts``.
+    """
+    regions = RegionDecoder(file, limits, **how)
+    area = Area(0, 0, regions.header.width, regions.header.height)
+    for block in blocks_to_copy(regions.header, area, writer.side):
+        writer.write(block.x, block.y, regions.decode(block))
 
 
 def create(
-    path: str, kind: str, header: Header, area: Area, metadata: Metadata
+    path: str,
+    kind: str,
+    header: Header,
+    area: Area,
+    metadata: Metadata,
+    levels: Sequence[tuple[int, ...]] = (),
 ) -> TiffParts | ZarrParts:
     """Make a picture file for an area of a picture, whose samples are 0.
 
@@ -182,6 +224,8 @@ def create(
         Of the mmp file.
     area : Area
     metadata : Metadata
+    levels : sequence of tuple of int
+        Shapes of the smaller levels of a zarr store.
 
     Raises
     ------
@@ -192,10 +236,10 @@ def create(
     """
     if kind not in KINDS:
         raise ParameterError(f"kind = {kind!r}: must be one of {', '.join(KINDS)}")
-    shape = area.height, area.width, header.planes
-    return KINDS[kind].create(
-        path, shape[: 2 + (header.planes > 1)], header.depth, metadata, header.tile_size
-    )
+    facts = header.shape_of(area), header.depth, metadata, header.tile_size
+    if kind == ZARR:
+        return ZarrParts.create(path, *facts, levels)
+    return TiffParts.create(path, *facts)
 
 
 def blocks_to_copy(header: Header, area: Area, side: int) -> Iterator[Area]:

@@ -105,9 +105,8 @@ def _of_url(url: str, limits: DecodeLimits, page: int | None, *, strict: bool) -
     """Open a file in a store; its first bytes tell its format."""
     row = registry.format_at(bytes(stores.UrlBytes(url, limits.max_memory)[: registry.MAGIC_END]))
     if row is not None and row.is_mmp:
-        from mmpcodec.pictures.mmp import MmpReader
-
-        return MmpReader(url, page=page, limits=limits)
+        reader: Reader = row.load().MmpReader(url, page=page, limits=limits)
+        return reader
     data = stores.read(url, limits.max_memory)
     found = reading.from_bytes(data, url, limits=limits, page=page, strict=strict)
     return WholeReader(found, url, measured=registry.is_measured(data))

@@ -2,6 +2,7 @@
 
 import io
 import os
+from collections.abc import Collection
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,6 +25,7 @@ def read(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture file.
 
@@ -39,6 +41,9 @@ def read(
     strict : bool
         Whether to refuse a file of which something would be left out or converted, such as damaged
         texts. Without, a ``PictureWarning`` says so.
+    keep : collection of str
+        "dicom" also gives the attributes of DICOM files, which may name a patient, as
+        ``metadata.dicom``.
 
     Returns
     -------
@@ -62,10 +67,10 @@ def read(
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits, page=page, strict=strict)
+        return from_bytes(bytes(source), limits=limits, page=page, strict=strict, keep=keep)
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
-        return from_bytes(data, name, limits=limits, page=page, strict=strict)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict, keep=keep)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
@@ -75,7 +80,21 @@ def read(
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     data = bytes_of(source)
-    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict)
+    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict, keep=keep)
+
+
+def check_kept(keep: Collection[str]) -> None:
+    """Check the kinds of metadata that are kept on request.
+
+    Raises
+    ------
+    ParameterError
+        If a kind is unknown.
+    """
+    for kind in keep:
+        if kind not in registry.ON_REQUEST or isinstance(keep, str):
+            known = ", ".join(map(repr, registry.ON_REQUEST))
+            raise ParameterError(f"keep = {keep!r}: must be a collection of {known}")
 
 
 def bytes_of(path: str | os.PathLike[str]) -> bytes:
@@ -111,6 +130,7 @@ def from_bytes(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture from the bytes of its file.
 
@@ -123,7 +143,7 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
-    page, strict
+    page, strict, keep
         As for ``read``.
 
     Returns
@@ -148,6 +168,7 @@ def from_bytes(
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
     limits, page = limits or DecodeLimits(), page_number(page)
+    check_kept(keep)
     if not data:
         raise PictureError(f"{name}: is empty")
     row = registry.format_at(data)
@@ -159,7 +180,7 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            found = module.read(data, name, limits, page)
+            found = module.read(data, name, limits, page, **row.wanted(keep))
         else:
             chosen(1, page, name)
             found = module.read(data, name, limits)

@@ -24,13 +24,16 @@ The module of a format defines
     a ``books.book.Book`` of the pictures of a file, if the row sets ``pages``. ``source`` is the
     path of a file on this machine, or the bytes of the file. Pictures are read when they are asked
     for.
+
+If the row names kinds ``on_request``, ``read`` and ``book`` take those that are wanted as ``keep``.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from importlib import import_module
 from typing import Any, NamedTuple
 
-from mmpcodec.pictures.bare_dicom import is_bare_dicom
+from mmpcodec.pictures.magics import nifti
+from mmpcodec.pictures.magics.bare_dicom import is_bare_dicom
 
 MAGIC_END = 512
 """Bytes of a file that tell its format, and no more."""
@@ -41,6 +44,8 @@ MMP = "mmp"
 """Extension of the codec's own format."""
 ANY_DEPTH = tuple(range(1, 17))
 ANY_PLANES = (1, 2, 3, 4)
+ON_REQUEST = ("dicom",)
+"""Kinds of metadata that readers give only if they are asked for."""
 ALL_METADATA = ("icc", "exif", "xmp", "resolution", "text")
 
 
@@ -83,6 +88,10 @@ class Format(NamedTuple):
         Whether a file can hold several pictures.
     extra : str or None
         Optional dependency of this project that the format needs.
+    on_request : tuple of str
+        Kinds of metadata that are read only if they are asked for, as they may name a patient.
+    of_origin : bool
+        Whether ``to_bytes`` takes an ``Origin`` as its third argument.
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
     rendered : bool
@@ -108,6 +117,8 @@ class Format(NamedTuple):
     parts: bool = False
     pages: bool = False
     extra: str | None = None
+    on_request: tuple[str, ...] = ()
+    of_origin: bool = False
     measured: bool = False
     rendered: bool = False
     also: Callable[[bytes], bool] | None = None
@@ -125,6 +136,11 @@ class Format(NamedTuple):
     def matches(self, data: bytes) -> bool:
         """Return whether a file that begins with ``data`` is of this format."""
         return data.startswith(self.magics, self.magic_at)
+
+    def wanted(self, keep: Collection[str]) -> dict[str, tuple[str, ...]]:
+        """Return the arguments that ask ``read`` and ``book`` of the module for kinds to keep."""
+        found = tuple(kind for kind in self.on_request if kind in keep)
+        return {"keep": found} if found else {}
 
     def load(self) -> Any:
         """Return the module of the format."""
@@ -177,11 +193,17 @@ FORMATS = (
         "NPY", f"{_HERE}.npy", (".npy",), (b"\x93NUMPY",), planes=ANY_PLANES, depths=(1, 8, 16),
         parts=True, pages=True, measured=True,
     ),
+    Format(
+        "NIfTI", f"{_HERE}.nifti.file", (".nii", ".nii.gz"), nifti.MAGICS,
+        nifti.MAGIC_AT, pages=True, extra="nifti", measured=True, also=nifti.is_nifti,
+    ),
     Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
     Format(
-        "DICOM", f"{_HERE}.dicom.file", (".dcm", ".dicom"), (b"DICM",), 128, pages=True,
-        extra="dicom", measured=True, also=is_bare_dicom,
+        "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, planes=(1, 3),
+        keeps=("icc", "resolution", "text", "dicom"), pages=True, extra="dicom",
+        on_request=ON_REQUEST, of_origin=True,
+        measured=True, also=is_bare_dicom,
     ),
 )  # fmt: skip
 

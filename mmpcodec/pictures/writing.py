@@ -14,6 +14,7 @@ from mmpcodec.options import EncodeOptions, given_of, written_out
 from mmpcodec.params import check_threads
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
+from mmpcodec.pictures.origin import ALONE, Origin
 from mmpcodec.pictures.side.profiles import colours_of, fits
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.runtime.progress import Progress
@@ -85,6 +86,7 @@ def to_bytes(
     png_level: int | None = None,
     threads: int | None = None,
     progress: Progress | None = None,
+    origin: Origin = ALONE,
 ) -> bytes:
     """Encode a picture as the bytes of a picture file.
 
@@ -110,6 +112,8 @@ def to_bytes(
     progress : callable or None
         ``progress(done, total)`` gets numbers of rows of "png", and may return False to cancel.
         Other formats do not report.
+    origin : Origin
+        What "dcm" says of the mmp file that the picture comes from, such as its loss.
 
     Returns
     -------
@@ -141,6 +145,8 @@ def to_bytes(
         raise ParameterError(f"png_level = {png_level!r}: only 'png' takes one, not {format!r}")
     check_threads(threads)
     held, write_as = _holdable(picture, row), row.load().to_bytes
+    if row.of_origin:
+        return write_as(held, format, origin)
     if png_level is not None:
         level = check_int("png_level", png_level, 0, 9)
         return write_as(held, format, level, threads=threads, progress=progress)

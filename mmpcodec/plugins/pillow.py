@@ -13,6 +13,7 @@
 import contextlib
 import math
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from fractions import Fraction
 from io import SEEK_END, BytesIO
 from typing import IO, Any, ClassVar
@@ -23,8 +24,10 @@ from PIL._util import DeferredError
 
 import mmpcodec
 from mmpcodec.checks import check_int
-from mmpcodec.codec.regions import RegionDecoder
+from mmpcodec.codec.regions import RegionDecoder, levels_of
 from mmpcodec.codec.series import facts_of_series
+from mmpcodec.codec.tiles.reduction import reduced_metadata
+from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, TruncatedStream
 from mmpcodec.format import container
@@ -83,6 +86,7 @@ class MmpImageFile(ImageFile.ImageFile):
         self._entries: list[PictureEntry] = []
         self._frame = 0
         self._base = dict(self.info)
+        self._level: PictureBytes | None = None
         if header is None:
             source = StreamBytes(self.fp)
             try:
@@ -136,6 +140,8 @@ class MmpImageFile(ImageFile.ImageFile):
 
     def _source(self, frame: int) -> Source:
         """Return the bytes of a picture."""
+        if self._level is not None:
+            return self._level
         whole = StreamBytes(self._file())
         if self._contents is None:
             return whole
@@ -180,15 +186,53 @@ class MmpImageFile(ImageFile.ImageFile):
         """
         if not self._seek_check(frame):
             return
-        header, before = self._header_of(frame), self._frame
+        level, self._level = self._level, None
+        try:
+            header, before = self._header_of(frame), self._frame
+        except OSError:
+            self._level = level
+            raise
         self._frame = frame
         try:
             self._show(header)
         except UnidentifiedImageError:
-            self._frame = before
+            self._frame, self._level = before, level
             raise
         self.fp = self._file()
         self._im = None
+
+    def draft(
+        self, mode: str | None, size: tuple[int, int] | None
+    ) -> tuple[str, tuple[int, int, float, float]] | None:
+        """Make the image its smallest level that is not smaller than a size, if the file has one.
+
+        ``Image.thumbnail`` calls it. The mode stays, except that a level of mode "1" has "L".
+
+        Returns
+        -------
+        (str, box) or None
+            The mode, and the part of the level that the picture takes; None if nothing changed.
+
+        Raises
+        ------
+        OSError
+            If the header of the level is damaged.
+        """
+        if size is None or not self.tile or self._contents is None or self._level is not None:
+            return None
+        width, height = self.size
+        found = levels_of(self._source(self._frame), self._header)
+        enough = [f for f in found if width // f >= size[0] and height // f >= size[1]]
+        if not enough:
+            return None
+        factor = max(enough)
+        own, whole = found[factor], self._header
+        with _reported_as_pillow_does():
+            header = read_header(own)
+        self._level = own
+        metadata = reduced_metadata(whole.metadata, whole.depth, factor)
+        self._show(replace(header, metadata=metadata))
+        return self.mode, (0, 0, width / factor, height / factor)
 
     def load(self) -> Any:
         """Decode the samples at the first call.
@@ -278,9 +322,9 @@ class MmpImageFile(ImageFile.ImageFile):
             super().verify()
 
     def _decoded(self) -> np.ndarray:
-        page = None if self._contents is None else self._frame + 1
+        page = None if self._contents is None or self._level is not None else self._frame + 1
         partial = ImageFile.LOAD_TRUNCATED_IMAGES
-        source = StreamBytes(self._file())
+        source = StreamBytes(self._file()) if self._level is None else self._level
         with _reported_as_pillow_does():
             found = mmpcodec.inspect(
                 source, decode=True, page=page, limits=self.limits, allow_partial=partial
@@ -444,7 +488,7 @@ def _save_all(image: Image.Image, file: Any, filename: str | bytes) -> None:
     number = 0
     for part in images:
         for frame in _frames_of(part):
-            writer.add(_encoded(frame, given), role, facts[number])
+            add_with_levels(writer, _encoded(frame, given), role, facts[number])
             number += 1
     writer.close()
 

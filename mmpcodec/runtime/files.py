@@ -13,7 +13,7 @@ import threading
 from collections.abc import Iterator
 from typing import IO, BinaryIO
 
-from mmpcodec.errors import FileError
+from mmpcodec.errors import Cancelled, FileError
 
 if sys.platform == "win32":
     import msvcrt
@@ -27,6 +27,8 @@ ZARR_SUFFIX = ".zarr"
 ZARR_FILES = ("zarr.json", ".zarray", ".zgroup")
 """Files of which an array or a group of zarr has one; it is a folder."""
 
+LOCK_PLACE = 1 << 62
+"""Offset of the byte that is locked for a whole file."""
 _ACL = "system.posix_acl_access"
 _NO_ACL = {errno.ENODATA, errno.EOPNOTSUPP}
 _OWN_FDS = "/proc/self/fd"
@@ -44,7 +46,12 @@ def printable(text: str) -> str:
 
 
 class LazyBytes:
-    """Bytes that are read when a slice of them is asked for; slices are memoryviews."""
+    """Bytes that are read when a slice of them is asked for; slices are memoryviews.
+
+    Where each request takes long, ``ahead`` is how many bytes of a picture are read at once.
+    """
+
+    ahead: int = 0
 
     def __len__(self) -> int:
         raise NotImplementedError
@@ -261,9 +268,63 @@ def is_zarr(path: str | os.PathLike[str]) -> bool:
     return any(os.path.isfile(os.path.join(path, name)) for name in ZARR_FILES)
 
 
-def part_of(path: str) -> str:
-    """Return a new name in the folder of a file, for the data that will become the file."""
-    return os.path.join(os.path.dirname(path), f".mmp-{os.urandom(8).hex()}.part")
+def part_of(path: str, key: str | None = None) -> str:
+    """Return a name in the folder of a file, for the data that will become the file.
+
+    It has a key of 16 hexadecimal digits; without one, the name is new.
+    """
+    return os.path.join(os.path.dirname(path), f".mmp-{key or os.urandom(8).hex()}.part")
+
+
+@contextlib.contextmanager
+def continued_whole(
+    path: str | os.PathLike[str], key: str, *, overwrite: bool = True
+) -> Iterator[BinaryIO]:
+    """Open a stream as ``written_whole`` does, with what an earlier process wrote before it ended.
+
+    Its position is 0. The data stay, at ``part_of(path, key)``, if the process is killed or
+    interrupted, or the system refuses something. After any other error no file is left.
+
+    Parameters
+    ----------
+    path, overwrite
+        See ``written_whole``.
+    key : str
+        16 hexadecimal digits that differ for other contents.
+
+    Raises
+    ------
+    FileError
+        If another process writes the same file.
+    OSError
+        As ``written_whole``.
+    """
+    final = os.path.realpath(path)
+    if overwrite and is_read_only(final):
+        raise PermissionError(errno.EACCES, "is read-only", os.fspath(path))
+    part = part_of(final, key)
+    mode = 0o600 if os.path.exists(final) else 0o666
+    fd = os.open(part, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), mode)
+    with open(fd, "r+b") as stream:
+        if not lock(stream, LOCK_PLACE, wait=False) or not os.path.exists(part):
+            raise FileError.because(errno.EBUSY, os.fspath(path), "another run writes it")
+        try:
+            yield stream
+            stream.flush()
+            if overwrite and os.path.exists(final):
+                _copy_rights(final, fd, part)
+            stream.close()
+            if overwrite:
+                os.replace(part, final)
+            else:
+                name_new(part, final)
+        except BaseException as error:
+            stays = isinstance(error, KeyboardInterrupt | OSError | Cancelled)
+            with contextlib.suppress(OSError):
+                if not stays or os.path.getsize(part) == 0:
+                    stream.close()
+                    os.unlink(part)
+            raise
 
 
 @contextlib.contextmanager

@@ -255,6 +255,8 @@ class UrlBytes(LazyBytes):
         As ``read``.
     """
 
+    ahead = 1 << 20
+
     def __init__(self, url: str, most: int | None = None):
         self._url, self._most = url, most
         self._whole: memoryview | None = None

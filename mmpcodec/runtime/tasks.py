@@ -1,7 +1,7 @@
 """Tasks that run in parallel threads, with one progress."""
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
@@ -110,10 +110,11 @@ def side_by_side(
 
 def in_order(
     function: Callable[[Any], Any], items: Iterable[Any], threads: int | None
-) -> Iterator[Any]:
+) -> Generator[Any, None, None]:
     """Yield a function's results for items that are taken as needed; it should release the GIL.
 
-    Few items wait for their turn, so not all need to be in memory.
+    Few items wait for their turn, so not all need to be in memory. When the iterator is closed
+    early, those that wait are dropped; those in work end by themselves.
     """
     threads = threads or processors()
     if threads == 1:
@@ -121,14 +122,18 @@ def in_order(
         return
     from concurrent.futures import ThreadPoolExecutor
 
-    with ThreadPoolExecutor(threads) as pool:
-        waiting: deque[Future] = deque()
+    pool = ThreadPoolExecutor(threads)
+    waiting: deque[Future] = deque()
+    try:
         for item in items:
+            waiting.append(pool.submit(function, item))
+            del item  # the next one is made without it
             if len(waiting) > threads:
                 yield result_of(waiting.popleft())
-            waiting.append(pool.submit(function, item))
         while waiting:
             yield result_of(waiting.popleft())
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def run_all(tasks: Sequence[Task], threads: int | None, progress: Progress | None) -> list[Any]:

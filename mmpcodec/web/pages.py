@@ -13,13 +13,16 @@ from dataclasses import dataclass
 from string import Template
 from typing import Any
 
+from mmpcodec.errors import FormatError
 from mmpcodec.runtime.files import printable
 from mmpcodec.web import parts
+from mmpcodec.web.books import ShownBook
 
 SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
-    *("picture.js", "turning.js", "opened.js", "levels.js", "tiles.js", "layers.js", "regions.js"),
-    *("compare.js", "files.js", "keys.js", "window.js", "main.js"),
+    *("picture.js", "turning.js", "measures.js", "opened.js", "levels.js", "tiles.js", "layers.js"),
+    *("regions.js", "compare.js", "files.js", "books/book.js", "books/strip.js", "books/bar.js"),
+    *("keys.js", "window.js", "main.js"),
 )
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
@@ -42,6 +45,11 @@ class PageEntry:
         Where a server has the file, from the page's address.
     facts_addresses : dict of str to str or None
         Where it has what ``facts.facts_of`` returns, by kind.
+    book_address : str or None
+        Where it has the list of pictures of a collection. Their files and facts are at the
+        addresses of the file, followed by a slash and a number.
+    book : ShownBook or None
+        A collection whose pictures are to be in the page.
     data, facts : callable or None
         Return the file and all its facts, if they are to be in the page. They are called when their
         part of the page is written.
@@ -52,6 +60,8 @@ class PageEntry:
     is_mmp: bool
     address: str | None = None
     facts_addresses: dict[str, str] | None = None
+    book_address: str | None = None
+    book: ShownBook | None = None
     data: Callable[[], bytes] | None = None
     facts: Callable[[], dict[str, Any]] | None = None
 
@@ -63,6 +73,8 @@ class PageEntry:
             "isMmp": self.is_mmp,
             "address": self.address,
             "factsAddresses": self.facts_addresses,
+            "bookAddress": self.book_address,
+            "isBook": self.book_address is not None or self.book is not None,
         }
 
 
@@ -94,9 +106,12 @@ def page(entries: Sequence[PageEntry], decoder: str, title: str, *, asks: bool) 
     yield before
     yield _json("files", [entry.as_dict() for entry in entries])
     for number, entry in enumerate(entries):
-        if entry.data is not None:
-            data = base64.b64encode(entry.data()).decode()
-            yield f'<script type="text/plain" id="file-{number}">{data}</script>\n'
+        if entry.book is not None:
+            yield _json(f"book-{number}", entry.book.as_dict())
+            for picture in range(len(entry.book.contents.entries)):
+                yield from _picture(entry.book, picture, f"file-{number}-{picture}")
+        elif entry.data is not None:
+            yield _data(f"file-{number}", entry.data())
         if entry.facts is not None:
             yield _json(f"facts-{number}", entry.facts())
     yield after
@@ -131,6 +146,19 @@ def _hash(text: str) -> str:
 def _json(name: str, value: Any) -> str:
     text = json.dumps(value).replace("<", "\\u003c")
     return f'<script type="application/json" id="{name}">{text}</script>\n'
+
+
+def _picture(book: ShownBook, picture: int, name: str) -> Iterator[str]:
+    """Yield the file of a picture of a collection, or why there is none."""
+    try:
+        yield _data(name, bytes(book.file(picture)[:]))
+    except FormatError as error:
+        yield _json(f"{name}-problem", str(error))
+
+
+def _data(name: str, data: bytes) -> str:
+    text = base64.b64encode(data).decode()
+    return f'<script type="text/plain" id="{name}">{text}</script>\n'
 
 
 def redirect(address: str) -> str:

@@ -76,7 +76,7 @@ def _bad(text: str) -> WrongAddress:
     return WrongAddress(HTTPStatus.BAD_REQUEST, text)
 
 
-class Answer(NamedTuple):
+class TileAnswer(NamedTuple):
     """What a server sends: a type, bytes, and where they are if they are elsewhere."""
 
     kind: str
@@ -152,7 +152,7 @@ class TileServer:
             raise WrongAddress(HTTPStatus.NOT_FOUND, "there is no such picture")
         return self._files[own], int(page), after
 
-    def answer(self, address: str, base: str, tag: str, *, linked: bool = False) -> Answer:
+    def answer(self, address: str, base: str, tag: str, *, linked: bool = False) -> TileAnswer:
         """Answer an address.
 
         Parameters
@@ -179,7 +179,7 @@ class TileServer:
         kind = address.partition("/")[0]
         name = f"{base}{kind}/{quote(_identifier(file.name, page), safe='')}"
         if kind == "iiif" and rest == "":
-            return Answer("text/plain; charset=utf-8", b"", f"{name}/info.json")
+            return TileAnswer("text/plain; charset=utf-8", b"", f"{name}/info.json")
         with self._slots:
             picture = self._picture(file, page, tag)
             if kind == "iiif":
@@ -187,7 +187,7 @@ class TileServer:
                     return _json(_info(picture, name), LINKED_JSON if linked else None)
                 return _image(picture, *_request(picture, rest))
             if rest == "":
-                return Answer("application/xml", _dzi(picture).encode())
+                return TileAnswer("application/xml", _dzi(picture).encode())
             return _image(picture, *_deep_zoom(picture, rest))
 
     def _listed(self, base: str) -> list[dict[str, Any]]:
@@ -247,8 +247,8 @@ def check_page(name: str, page: int, count: int) -> None:
         raise WrongAddress(HTTPStatus.NOT_FOUND, text)
 
 
-def _json(value: Any, kind: str | None = None) -> Answer:
-    return Answer(kind or "application/json", json.dumps(value).encode())
+def _json(value: Any, kind: str | None = None) -> TileAnswer:
+    return TileAnswer(kind or "application/json", json.dumps(value).encode())
 
 
 def _info(picture: UprightPicture, name: str) -> dict[str, Any]:
@@ -362,7 +362,7 @@ def _deep_zoom(
 
 def _image(
     picture: UprightPicture, region: tuple[int, int, int, int], size: tuple[int, int], kind: str
-) -> Answer:
+) -> TileAnswer:
     image = picture.image(region, size)
     name, media = KINDS[kind]
     options: dict[str, Any] = {"icc_profile": picture.icc} if picture.icc else {}
@@ -376,4 +376,4 @@ def _image(
         options["compress_level"] = 1
     stream = io.BytesIO()
     image.save(stream, name, **options)
-    return Answer(media, stream.getvalue())
+    return TileAnswer(media, stream.getvalue())

@@ -79,7 +79,7 @@ def depth_of(file):
 
 def metadata(chunks, depth):
     found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": [], "white": None}
-    found["colours"] = None
+    found |= {"colours": None, "dicom": []}
     seen = set()
     checked("number of chunks", len(chunks), range(65537))
     for kind, content in chunks:
@@ -111,6 +111,10 @@ def metadata(chunks, depth):
             if chunk.position < len(chunk.data):
                 numbers += [chunk.number("colours", range(2**31)) for _ in range(8)]
             found["colours"] = tuple(numbers)
+        elif kind == 9:
+            found["dicom"].append(chunk.rest())
+            if not found["dicom"][-1]:
+                raise ValueError("DICOM is empty")
         else:
             continue
         chunk.end("a chunk")

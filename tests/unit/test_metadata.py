@@ -15,17 +15,19 @@ FULL = Metadata(
     text=(("Title", "a"),),
     white=1000,
     colours=Colours(9, 16),
+    dicom=(b"attributes",),
 )
 
 
 def test_kinds_are_those_that_are_there():
-    assert FULL.kinds() == KINDS == ("icc", "exif", "xmp", "resolution", "text", "colours")
+    assert FULL.kinds() == KINDS
+    assert KINDS == ("icc", "exif", "xmp", "resolution", "text", "colours", "dicom")
     assert Metadata(white=9).kinds() == ()
     assert Metadata(xmp=b"x", icc=b"y").kinds() == ("icc", "xmp")
 
 
 def test_without_leaves_the_others():
-    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution", "colours")
+    assert FULL.without("exif", "text").kinds() == ("icc", "xmp", "resolution", "colours", "dicom")
     assert FULL.without("exif").icc == b"profile"
     assert FULL.without("all") == Metadata(white=1000)
     assert FULL.without() == FULL

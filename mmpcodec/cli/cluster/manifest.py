@@ -20,13 +20,12 @@ from mmpcodec.cli.jobs import Job, Outputs
 from mmpcodec.errors import FileError, ParameterError
 from mmpcodec.fingerprints import codec_fingerprint
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import STANDARD, is_zarr, lock, make_durable
+from mmpcodec.runtime.files import LOCK_PLACE, STANDARD, is_zarr, lock, make_durable
 
 RUN, BEGUN, DONE, FAILED = "run", "begun", "done", "failed"
 """Events: a run starts; a job begins, is done, or has failed."""
 _FIRST = b'{"event": "run"'
 """The first line of a manifest begins with this."""
-_LOCKED = 1 << 62
 
 
 class Record(NamedTuple):
@@ -153,7 +152,7 @@ class Manifest:
         self._file.close()
 
     def _read(self) -> None:
-        if not lock(self._file, _LOCKED, wait=False):
+        if not lock(self._file, LOCK_PLACE, wait=False):
             raise ParameterError(f"--manifest {self.path}: another run uses it")
         self._file.seek(0)
         whole = 0

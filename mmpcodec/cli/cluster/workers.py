@@ -194,7 +194,8 @@ class Counts:
         self._written += outcome.record.output_bytes
         if not isinstance(outcome.found, Left):
             facts = outcome.found.as_dict()
-            self._pixels += facts.get("width", 0) * facts.get("height", 0)
+            own = facts.get("width", 0) * facts.get("height", 0)
+            self._pixels += facts.get("pixels", own)
         self._bar.advance(self._done, self._jobs)
         self._bar.say(self.now().text(False))
 
@@ -262,6 +263,7 @@ class _Placed(NamedTuple):
             source=on_this_machine(job.source),
             target=job.target and on_this_machine(job.target),
             partner=job.partner and on_this_machine(job.partner),
+            parts=tuple(map(on_this_machine, job.parts)),
             overwrite=True,
         )
         return cls(job, own)
@@ -299,7 +301,7 @@ def _on_worker(job: _Placed, work: Work, worker: str, recorded: bool) -> JobOutc
         found = renamed._replace(input=given.source, output=given.target)
         if given.partner is not None:
             found = found._replace(partner=given.partner)
-    keys = tuple(left_out.of(job.own.source, job.own.partner))
+    keys = tuple(left_out.of(job.own.name, job.own.partner))
     return JobOutcome(job.given, found, record, tuple(map(job.as_given, remarks)), keys)
 
 

@@ -65,6 +65,14 @@ Region = Annotated[
 ]
 
 
+Scale = Annotated[
+    str | None,
+    typer.Option(
+        metavar="1/N",
+        help="Decode at 1/N of the size, such as 1/8 or 0.125, from the nearest larger level if "
+        "the file has one.",
+    ),
+]
 Page = Annotated[
     int | None,
     typer.Option(
@@ -87,6 +95,7 @@ def decode(
     page: Page = None,
     pages: Pages = None,
     region: Region = None,
+    scale: Scale = None,
     allow_partial: options.AllowPartial = False,
     strip: options.Strip = None,
     backend: options.BackendName = "auto",
@@ -121,13 +130,16 @@ def decode(
     if pages is not None:
         ranges_of(pages)
     area = None if region is None else _area(region)
+    factor = _factor(scale, allow_partial=allow_partial)
     stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality, png_level)
     existing = Existing.of(force, skip_existing, update)
     backend = backend if cluster else backends.get(backend, decodes=True).name
     threads = threads or (1 if jobs > 1 or cluster else None)
-    decisive = chosen_format, quality, png_level, page, pages, area, allow_partial, strip
-    how = Decoding(area, limits, allow_partial, tuple(strip or ()), backend, threads)
+    if factor > 1 and chosen_format == by_tiles.ZARR:
+        raise ParameterError("--scale and zarr: give only one of them; a store gets all levels")
+    decisive = chosen_format, quality, png_level, page, pages, area, factor, allow_partial, strip
+    how = Decoding(area, limits, allow_partial, tuple(strip or ()), backend, threads, factor)
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
@@ -172,6 +184,22 @@ def decode(
         else:
             code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
     return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+
+
+def _factor(scale: str | None, *, allow_partial: bool) -> int:
+    """Return by which factor pictures become smaller.
+
+    Raises
+    ------
+    ParameterError
+        If the scale is another number, or parts of damaged files are asked for, too.
+    """
+    from mmpcodec.codec.tiles.reduction import factor_of_scale
+
+    if scale is None:
+        return 1
+    options.check_alone("--scale", {"--allow-partial": allow_partial})
+    return factor_of_scale(scale)
 
 
 def _area(region: str) -> tuple[int, ...]:

@@ -1,10 +1,11 @@
 """``mmp encode``: encode pictures to mmp files."""
 
-import math
-from collections.abc import Mapping, Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,25 +15,27 @@ from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding import reading
+from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
+from mmpcodec.cli.encoding.encoded import Encoded, EncodedBook
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
-from mmpcodec.cli.encoding.sources import EncodedInput, InGroups, Setting, work_of
+from mmpcodec.cli.encoding.series import in_series, not_kept
+from mmpcodec.cli.encoding.sources import (
+    EncodedInput,
+    InGroups,
+    InputBook,
+    Setting,
+    group_of,
+    work_of,
+)
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.inputs.pages import Pages, Split, Together
 from mmpcodec.cli.jobs import Existing, Job, plan
-from mmpcodec.cli.printing import (
-    Printer,
-    counted,
-    error_text,
-    finite,
-    kind_text,
-    quality_text,
-    rate_text,
-    tools_text,
-)
+from mmpcodec.cli.printing import Printer, quality_text, rate_text, tools_text
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE
 from mmpcodec.errors import MmpError, ParameterError
@@ -40,151 +43,15 @@ from mmpcodec.limits import UNLIMITED
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.machine import processors
+from mmpcodec.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
+    from mmpcodec.cli.encoding.input_picture import InputPicture
 
-
-class Encoded(NamedTuple):
-    """The result of encoding one picture.
-
-    ``lam`` is None with a maximal error, which takes the place of lambda; ``psnr`` is in dB,
-    infinite for lossless; ``range`` are the levels of black and white to which it refers;
-    ``max_error`` is the largest error of a sample, and ``error_text`` has it also in the unit of
-    the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
-    is lossless because its samples are measurements; ``named`` is the backend that was asked for,
-    ``backend`` that of the first layer; ``tools_left_out`` are the tools of the preset that
-    the named backend lacks; ``bits``, ``leaves``, ``blocks`` and
-    ``modes`` are summed over all layers.
-    """
-
-    input: str
-    output: str
-    width: int
-    height: int
-    form: str
-    depth: int
-    tiles: int
-    input_bytes: int
-    output_bytes: int
-    bits_per_pixel: float
-    psnr: float
-    range: tuple[int, int]
-    max_error: int
-    error_text: str
-    ssimulacra2: float | None
-    spared: bool
-    lam: float | None
-    seconds: float
-    backend: str
-    named: str
-    tools_left_out: list[str]
-    verified: bool
-    bits: dict[str, float]
-    leaves: int
-    blocks: dict[str, int]
-    modes: dict[str, int]
-    passes: "tuple[Pass, ...]"
-
-    @classmethod
-    def of(
-        cls, job: Job, found: "Encoding", input_bytes: int, verified: bool, setting: Setting
-    ) -> "Encoded":
-        """Return the result of a job with this setting."""
-        from mmpcodec.codec.candidates import left_out
-        from mmpcodec.codec.distortion import psnr_of
-        from mmpcodec.codec.levels import Levels
-
-        assert job.target is not None
-        header = found.header
-        pixels = header.width * header.height
-        spared = bool(setting.params.spared) and found.lam == 0
-        params = setting.params.without_loss() if spared else setting.params
-        named = setting.backend_for(params, header.depth)
-        return cls(
-            input=job.source,
-            output=job.target,
-            width=header.width,
-            height=header.height,
-            form=header.form.title,
-            depth=header.depth,
-            tiles=len(header.tile_bytes),
-            input_bytes=input_bytes,
-            output_bytes=found.size,
-            bits_per_pixel=8 * found.size / pixels,
-            psnr=psnr_of(found.distortion, pixels, header.depth),
-            range=Levels.of(header).range,
-            max_error=found.max_error,
-            error_text=error_text(found.max_error, header.metadata.calibration),
-            ssimulacra2=found.ssimulacra2,
-            spared=spared,
-            lam=None if params.max_error else found.lam,
-            seconds=found.seconds,
-            backend=found.backend,
-            named=named,
-            tools_left_out=left_out(params, named, header.depth),
-            verified=verified,
-            bits=dict(found.totals.bits),
-            leaves=found.totals.leaves,
-            blocks=dict(found.totals.blocks),
-            modes=dict(found.totals.modes),
-            passes=found.passes,
-        )
-
-    def as_dict(self) -> dict[str, Any]:
-        passes = [
-            {
-                "lam": one.lam,
-                "effort": one.effort,
-                "bytes": one.bytes,
-                "psnr": finite(one.psnr),
-                "ssimulacra2": one.ssimulacra2,
-            }
-            for one in self.passes
-        ]
-        facts = self._asdict()
-        del facts["error_text"], facts["named"]
-        return {**facts, "psnr": finite(self.psnr), "passes": passes}
-
-    def _loss_text(self) -> str:
-        """Return the loss in words."""
-        if self.spared:
-            return "lossless, as measurements are without --quality, --max-error or a target"
-        text = quality_text(self.psnr, self.ssimulacra2)
-        if not self.max_error:
-            return text
-        if self.range != (0, (1 << self.depth) - 1):
-            text += f" of levels {self.range[0]} to {self.range[1]}"
-        return f"{text}, largest error {self.error_text}"
-
-    def text(self, verbose: bool) -> str:
-        tiles = f"{self.tiles} tiles, " if self.tiles > 1 else ""
-        line = (
-            f"{output.shown_pair(self.input, self.output)}: {self.width}x{self.height}, "
-            f"{kind_text(self.form, self.depth)}{tiles}"
-            f"{self.input_bytes} -> {self.output_bytes} bytes, {self.bits_per_pixel:.3f} bpp, "
-            f"{self._loss_text()}, {self.seconds:.2f} s, "
-            f"backend {self.backend}"
-        )
-        if self.tools_left_out:
-            which = "which" if self.named == self.backend else self.named
-            line += f", {which} lacks {counted(len(self.tools_left_out), 'tool')} of the preset"
-        tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
-        line += f", lambda {self.lam:.4g}" if tells else ""
-        line += f", {len(self.passes)} passes" if self.passes else ""
-        line += ", verified" if self.verified else ""
-        if not verbose:
-            return line
-        pieces = [f"{self.leaves} leaves"] if self.leaves else []
-        if count := sum(self.blocks.values()):
-            counts = f"{_counts_text(self.blocks)}; {_counts_text(self.modes)}"
-            pieces.append(f"{count} blocks ({counts})")
-        parts = [", ".join(pieces)] if pieces else []
-        return f"{line}\n  {'; '.join([*parts, f'bits: {_counts_text(self.bits)}'])}"
-
-
-def _counts_text(counts: Mapping[str, float]) -> str:
-    return ", ".join(f"{name} {count:.0f}" for name, count in counts.items())
+MOST_AT_ONCE = 8
+"""Most pages of a book in work at once, unless --jobs says more; each takes memory."""
 
 
 @dataclass(frozen=True)
@@ -202,6 +69,8 @@ class EncodeFiles:
         Devices on which jobs run side by side, one on each.
     connection : Connection or None
         Its cluster encodes the tiles, in place of this process.
+    pages_at_once, pages_together : int
+        Threads that encode pages of a book, and pages that a device encodes in a call.
     """
 
     setting: Setting
@@ -210,6 +79,8 @@ class EncodeFiles:
     groups: InGroups | None = None
     devices: tuple[int, ...] = ()
     connection: Connection | None = None
+    pages_at_once: int = 1
+    pages_together: int = 1
 
     @property
     def wants_many(self) -> bool:
@@ -236,61 +107,106 @@ class EncodeFiles:
         chosen = backends.get(setting.backend, work, params.tools)
         named = () if setting.device is None else backends.numbers_of(setting.device, chosen)
         several = len(jobs) > 1
-        grouped = chosen.batches and several and not setting.tile_size and setting.target is None
+        batches = chosen.batches and not setting.tile_size and setting.target is None
+        grouped = batches and several
         # The devices share each call of the encoder, or each job has one of them.
         shared, devices = ((), named) if several and not grouped else (named, named[:1])
         automatic = setting.backend == backends.AUTO
         setting = setting._replace(backend=chosen.name, device=shared or None, automatic=automatic)
         groups = InGroups(setting, jobs) if grouped else None
+        together = group_of(setting) if batches else 1
+        at_once = 1 if chosen.batches else self.pages_at_once  # a device has one call at a time
         text = f"backend {chosen.name}: {chosen.describe()}" if self.verbose else ""
         if self.verbose and named:
             text += f"; {'devices' if len(named) > 1 else 'device'} {', '.join(map(str, named))}"
-        return replace(self, setting=setting, groups=groups, devices=devices), text
+        found = replace(self, setting=setting, groups=groups, devices=devices)
+        return replace(found, pages_at_once=at_once, pages_together=together), text
 
     def together(self, jobs: Sequence[Job]) -> "EncodeFiles":
         """Return what encodes these jobs on this machine, on a device many at once."""
         return self.on(jobs)[0]
 
-    def __call__(self, job: Job, progress: JobProgress) -> Encoded:
+    def __call__(self, job: Job, progress: JobProgress) -> Encoded | EncodedBook:
         """Encode a picture and write the file."""
         assert job.target is not None
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
-        by_tiles = self.by_tiles and _has_parts(job.source) and not unverified
-        if self.connection is not None or by_tiles:
+        by_tiles = self.by_tiles and _has_parts(job) and not unverified
+        if self.connection is not None or (by_tiles and not self.setting.is_book(job)):
             found = encode_by_tiles(
                 job, self.setting, progress, verify=self.verify, connection=self.connection
             )
             input_bytes = output.size_of(job.source)
         else:
-            found, input_bytes = (self.groups or self).of(job, progress)
+            one = (self.groups or self).of(job, progress)
+            if isinstance(one, InputBook):
+                with one.book:
+                    return self.book(job, one, progress)
+            found, input_bytes = one
             if self.verify:
                 check_decodes(found, progress)
             output.write(job.target, found.data, force=job.overwrite)
         lossless = not found.distortion
         if remark := larger_than_source(job, input_bytes, found.size, lossless=lossless):
             progress.note(remark)
-        if remark := few_levels(job, found.header, found.max_error):
-            progress.note(remark)
+        if remark := few_levels(found.header, found.max_error):
+            progress.note(f"{job.name}: {remark}")
         return Encoded.of(job, found, input_bytes, self.verify, self.setting)
 
-    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
-        """Read and encode the picture of a job alone; say each pass of a target."""
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput | InputBook:
+        """Read and encode the picture of a job alone; return the book of one that is a book."""
+        found = self.setting.input_of(job)
+        if isinstance(found, InputBook):
+            return found
+        return self.alone(found, job.name, progress, progress.note, progress.say)
+
+    def alone(
+        self,
+        picture: "InputPicture",
+        name: str,
+        progress: Progress,
+        note: Callable[[str], None],
+        say: Callable[[str], None] | None = None,
+    ) -> EncodedInput:
+        """Encode a picture of this name alone; tell each pass of a target."""
         if self.setting.target is None:
-            return self.setting.alone(self.setting.read(job), progress)
+            return self.setting.alone(picture, progress)
         numbers = count(1)
 
         def report(found: "Pass") -> None:
             number = next(numbers)
             if self.verbose:
-                progress.note(
-                    f"{job.name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
+                note(
+                    f"{name}: pass {number}: lambda {found.lam:g}, effort {found.effort}, "
                     f"{found.bytes} bytes, {quality_text(found.psnr, found.ssimulacra2)}"
                 )
-            progress.say(f"pass {number + 1}")
+            if say is not None:
+                say(f"pass {number + 1}")
 
-        progress.say("pass 1")
-        return self.setting.alone(self.setting.read(job), progress, report)
+        if say is not None:
+            say("pass 1")
+        return self.setting.alone(picture, progress, report)
+
+    def book(self, job: Job, given: InputBook, progress: JobProgress) -> EncodedBook:
+        """Encode the pages of a book, and write the file."""
+        from mmpcodec.cli.encoding.books import PageCoder, check_roi, encode_pages
+        from mmpcodec.pictures.books.encoding import PageRemarks
+
+        started, book = time.perf_counter(), given.book
+        check_roi(self.setting, job, book)
+        check = check_decodes if self.verify else None
+        threads = self.setting.threads or max(processors() // self.pages_at_once, 1)
+        work = replace(self, setting=self.setting._replace(threads=threads))
+        alone = partial(work.alone, note=progress.note)
+        coder = PageCoder(job, book, work.setting, PageRemarks(book), check, alone)
+        how: dict[str, Any] = {"at_once": self.pages_at_once, "together": self.pages_together}
+        parameters = f"{self.parameters} {self.setting.backend} {self.verify}"
+        written, rows = encode_pages(job, book, coder, progress, parameters, **how)
+        lossless = not any(row.max_error for row in rows)
+        if remark := larger_than_source(job, given.input_bytes, written.size, lossless=lossless):
+            progress.note(remark)
+        seconds = time.perf_counter() - started
+        return EncodedBook.of(job, book, written, rows, given.input_bytes, seconds, self.verify)
 
     @property
     def by_tiles(self) -> bool:
@@ -330,8 +246,12 @@ def encode(
     depth: options.Depth = None,
     range: reading.Range = None,
     page: reading.Page = None,
+    pages: Pages = None,
+    split: Split = False,
+    together: Together = False,
     strict: reading.Strict = False,
     strip: options.Strip = None,
+    keep: reading.Keep = None,
     tile: options.TileSize = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
@@ -379,9 +299,22 @@ def encode(
         threads = threads or 1  # each thread of a worker has a picture of its own
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
-    setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
+    reading.check_kept(keep or (), strip or ())
+    books = BookOptions(pages, split, together, limits, strict, tuple(keep or ()))
+    books.check(page, out, manifest)
+    setting = setting._replace(roi=regions, page=page, strict=strict, target=target, books=books)
     work = EncodeFiles(setting, verify, verbose)
     given = work.parameters, device, jobs
+    series: list[str] = []
+
+    def parted(found: list[Job]) -> list[Job]:
+        jobs = books.jobs(found)
+        if page is not None or split or together:
+            return jobs
+        jobs, said = in_series(jobs, limits)
+        series.extend(said)
+        return jobs
+
     with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
             inputs,
@@ -392,10 +325,12 @@ def encode(
             existing=Existing.of(force, skip_existing, update),
             keep_extension=append_suffix,
             resumed=place.resumed,
+            natural=together,
+            parted=parted,
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        notes_of(printer, remarks)
+        notes_of(printer, [*remarks, *series, *not_kept(files, books.keep)])
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
@@ -406,14 +341,25 @@ def encode(
                 return run.run(files, work, printer, place=here, seen=connection.seen)
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
+        at_once = pages_at_once(threads, jobs, len(to_do))
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
-        work, backend_text = replace(work, setting=setting).on(to_do)
-        notes_of(printer, beside_inputs(inputs, files, folder))
+        work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
+        notes_of(printer, [] if together else beside_inputs(inputs, files, folder))
         if verbose:
             notes_of(printer, [backend_text, *([] if target else settings_texts(params))])
         at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def pages_at_once(threads: int | None, jobs: int, files: int) -> int:
+    """Return how many pages of a book are in work at once.
+
+    ``threads`` and ``jobs`` are the options; ``files`` are worked on side by side.
+    """
+    if jobs > 1:
+        return max(jobs // max(files, 1), 1)
+    return 1 if threads else min(processors(), MOST_AT_ONCE)
 
 
 def settings_texts(params: EncodeParams) -> list[str]:
@@ -428,12 +374,14 @@ def notes_of(printer: Printer, remarks: Sequence[str]) -> None:
         printer.note(remark)
 
 
-def _has_parts(source: str) -> bool:
-    """Return whether a source is a file of this machine, or a zarr store."""
-    return source != STANDARD and (not stores.is_url(source) or stores.is_zarr(source))
+def _has_parts(job: Job) -> bool:
+    """Return whether an input is a file of this machine, or a zarr store."""
+    source = job.source
+    alone = job.page is None and not job.parts and source != STANDARD
+    return alone and (not stores.is_url(source) or stores.is_zarr(source))
 
 
-def check_decodes(encoding: "Encoding", progress: JobProgress) -> None:
+def check_decodes(encoding: "Encoding", progress: Progress) -> None:
     """Decode an encoding and compare it with the encoder's reconstruction.
 
     Raises

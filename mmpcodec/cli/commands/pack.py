@@ -91,7 +91,8 @@ def pack(
     """Choose files that fill a medium best, or are worth most.
 
     The choice is optimal for each medium; several media are filled one after the other. Folders
-    count with all folders below them. Files are copied or listed only with --copy-to or --list.
+    count with all folders below them. A file of several pictures is one file. Files are copied or
+    listed only with --copy-to or --list.
     """
     from mmpcodec.planning import media, packing
     from mmpcodec.planning.quantities import read_table

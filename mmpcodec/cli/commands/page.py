@@ -1,6 +1,6 @@
 """``mmp page``: write pictures and their viewer into one HTML file."""
 
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -15,6 +15,9 @@ from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import named_fault, tell_left_out
 from mmpcodec.errors import FormatError, ParameterError, PictureError
 from mmpcodec.runtime.files import STANDARD, printable
+
+if TYPE_CHECKING:
+    from mmpcodec.web.books import ShownBook
 
 SUFFIXES = (".html", ".htm")
 
@@ -34,26 +37,31 @@ class WrittenPage(NamedTuple):
         return f"{shown}: {counted(self.files, 'file')}, {self.bytes / 1e6:.2f} MB"
 
 
-def _is_mmp(job: Job) -> bool:
-    """Return whether a file is an mmp file.
+def _opened(job: Job) -> "tuple[bool, ShownBook | None]":
+    """Return whether a file is an mmp file, and the book if it is one.
 
     Raises
     ------
     PictureError
         If it has no valid header: a page would show the error only.
     """
+    from mmpcodec.opening.contents import is_collection
     from mmpcodec.opening.header import read_header
     from mmpcodec.pictures import registry
+    from mmpcodec.web.books import book_of
     from mmpcodec.web.server import ServedFile
 
-    with ServedFile(job.source, job.below).opened() as data:
+    served = ServedFile(job.source, job.below)
+    with served.opened() as data:
         found = registry.is_mmp(bytes(data[: registry.MAGIC_END]), job.below)
+        if found and is_collection(data):
+            return True, book_of(memoryview(served.read()), job.name)
         try:
             if found:
                 read_header(data)
         except FormatError as error:
             raise PictureError(named_fault(job.name, error)) from error
-    return found
+    return found, None
 
 
 def page(
@@ -87,7 +95,8 @@ def page(
     """Write pictures and their viewer into one HTML file.
 
     The page holds the files and a decoder. It needs neither a server nor a network, so it can be
-    sent to anybody who has a browser. It shows what `mmp view` shows.
+    sent to anybody who has a browser. It shows what `mmp view` shows, but layers and bright regions
+    of the pictures of a file of several.
     """
     from mmpcodec.web import parts
 
@@ -112,15 +121,25 @@ def page(
                 f"{pages.MOST_BYTES}; mmp view shows larger ones"
             )
         served = ServedFile(job.source, name)
+        is_mmp, book = _opened(job)
+        if book is not None:
+            for fault in book.faults:
+                printer.note(f"{name}: {fault}; its pictures were found by their records")
+            if not no_layers:
+                printer.note(
+                    f"{name}: layers and bright regions of its pictures are left out; mmp view "
+                    "shows them"
+                )
+            return pages.PageEntry(name, size, is_mmp, book=book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
-        return pages.PageEntry(name, size, _is_mmp(job), data=served.read, facts=facts)
+        return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
 
+    printer = Printer(as_json, quiet, False, out == STANDARD)
     entries = [entry(job) for job in jobs]
     shown = title or pages.title_of([entry.name for entry in entries])
     size = 0
     with output.opened(out, force=force) as stream:
         for piece in pages.page(entries, parts.decoder_script(), shown, asks=False):
             size += stream.write(piece.encode())
-    printer = Printer(as_json, quiet, False, out == STANDARD)
     printer.show(WrittenPage(out, len(entries), size))
     return ExitCode.PARTLY_FAILED if tell_left_out(others, printer) else ExitCode.DONE

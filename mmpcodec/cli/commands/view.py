@@ -121,9 +121,12 @@ def view(
     """Show pictures in the browser.
 
     Serves a page for the default browser of this machine until Ctrl-C. The page shows pictures to
-    the pixel, with the samples under the pointer, beside each other or with a wipe. Layers show how
-    a file was coded. Of a picture in tiles, only the tiles in view are read. Other machines and
-    other sites cannot read the page, and nothing else is asked of the network.
+    the pixel, with the samples under the pointer, beside each other or with a wipe. Pages, slices
+    and frames of one file have a slider, a list and keys; frames play. Where a file says what its
+    samples measure, the page has Hounsfield units and windows, and millimetres where it says how
+    large pixels are. Layers show how a file was coded. Of a picture in tiles, only the tiles in
+    view are read. Other machines and other sites cannot read the page, and nothing else is asked of
+    the network.
     """
     from mmpcodec.web import parts
 

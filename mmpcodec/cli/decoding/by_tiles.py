@@ -140,7 +140,9 @@ class DecodeByTiles:
             If reading, decoding or writing fails, or the cluster is lost. No output is left behind.
         """
         from mmpcodec.format import container
-        from mmpcodec.opening.header import check_end
+        from mmpcodec.format.tiles import Area
+        from mmpcodec.opening.contents import picture_of
+        from mmpcodec.opening.header import check_end, read_header
         from mmpcodec.pictures import parts
         from mmpcodec.pictures.side.facts import stripped
 
@@ -148,8 +150,14 @@ class DecodeByTiles:
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
             size = len(data)
             header, faults = parts.header_of(data, self.allow_partial)
-            if self.region is None and not self.allow_partial:
-                check_end(header, data)
+            levels: list[Any] = []
+            if self.region is None:
+                if not self.allow_partial:
+                    check_end(header, picture_of(data, None, self.limits))
+                if self.format == ZARR:
+                    levels = parts.halves_of(data, header)
+            heads = [read_header(file) for file in levels]
+            shapes = [one.shape_of(Area(0, 0, one.width, one.height)) for one in heads]
         area = self._area(header)
         fault = self.limits.fault_of_size(area.width, area.height, area.pixels * header.planes)
         if fault:
@@ -159,7 +167,7 @@ class DecodeByTiles:
         metadata = stripped(header.metadata, *self.strip)
         with output.placed(job.target, force=job.overwrite) as part:
             with held():
-                writer: PartWriter = parts.create(part, self.format, header, area, metadata)
+                writer = parts.create(part, self.format, header, area, metadata, shapes)
             if self.format == TIFF:
                 _check_space(job.target, part, parts.stored_bytes(header, area))
             work = parts.DecodedParts(
@@ -173,11 +181,23 @@ class DecodeByTiles:
             )
             with named_as_given(job.source):
                 bad = self._copied(work, header, progress)
+                self._copy_levels(job.source, header, writer)
         for text in damage(header, bad, faults):
             progress.note(f"{job.name}: {text}")
         if names := parts.lost(self.format, metadata):
             progress.note(f"{job.name}: {self.format} cannot hold all of: {', '.join(names)}")
         return DecodedFile(header, area, bad, faults, size)
+
+    def _copy_levels(self, source: str, header: "Header", writer: Any) -> None:
+        """Copy the levels of a file to a store that has them."""
+        from mmpcodec.pictures import parts
+
+        if self.format != ZARR or self.region is not None:
+            return
+        how: Any = {"backend": self.backend, "threads": self.threads}
+        with parts.bytes_of(source, self.limits.max_memory) as data:
+            for number, file in enumerate(parts.halves_of(data, header), start=1):
+                parts.copy_level(file, HeldWriter(writer.of_level(number)), self.limits, **how)
 
     def _area(self, header: "Header") -> "Area":
         from mmpcodec.format.tiles import Area, check_region

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding.damage import damage
+from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.inputs.pages import numbers_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, PictureError
@@ -15,6 +16,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes, Source
 from mmpcodec.runtime.progress import Progress, report_progress
 
 if TYPE_CHECKING:
+    from mmpcodec import Inspection
     from mmpcodec.format.collection import Contents, PictureEntry
     from mmpcodec.pictures.books.book import Book
 
@@ -35,6 +37,8 @@ class Decoding(NamedTuple):
         Kinds of metadata to leave out.
     backend : str
     threads : int or None
+    factor : int
+        By which each picture becomes smaller.
     """
 
     area: tuple[int, ...] | None = None
@@ -43,6 +47,7 @@ class Decoding(NamedTuple):
     strip: Sequence[str] = ()
     backend: str = "auto"
     threads: int | None = None
+    factor: int = 1
 
 
 class Several(NamedTuple):
@@ -129,10 +134,7 @@ def _numbers(pages: str | None, count: int, name: str) -> list[int]:
     """
     if pages is None:
         return list(range(1, count + 1))
-    try:
-        return numbers_of(pages, count, name)
-    except ParameterError as error:
-        raise PictureError(str(error)) from error
+    return numbers_of(pages, count, name)
 
 
 def apart(jobs: Sequence[Job], pages: str | None, limits: DecodeLimits) -> list[Job]:
@@ -176,8 +178,9 @@ class PageFacts:
 
     def __init__(self, several: Several, name: str):
         self._name = name
-        self.rows = [_row(entry, number) for entry, number in
-                     zip(several.entries, several.numbers, strict=True)]  # fmt: skip
+        pairs = zip(several.entries, several.numbers, strict=True)
+        self.rows = [_row(entry, number) for entry, number in pairs]
+        self.lossless: list[bool] = []
         self.notes: list[list[str]] = [[] for _ in self.rows]
 
     def note(self, place: int, text: str) -> None:
@@ -237,6 +240,12 @@ def book_of(
         entry, row = entries[place], facts.rows[place]
         try:
             page = several.numbers[place]
+            if how.factor > 1:
+                given = how.factor, how.area, how.limits, how.strip
+                threads = {"backend": how.backend, "threads": options["threads"]}
+                own, row["level"] = scaled(several.source, page, *given, **threads)
+                row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
         except ParameterError as error:
             raise PictureError(f"{name}: {row['role']} {row['page']}: {error}") from error
@@ -256,6 +265,7 @@ def book_of(
         for line in damage(header, found.bad_tiles, bad):
             facts.note(place, line)
         assert found.samples is not None
+        facts.lossless.append(is_lossless(found))
         return Picture(found.samples, header.depth, stripped(header.metadata, *how.strip))
 
     def blank(entry: "PictureEntry") -> Picture:
@@ -272,6 +282,11 @@ def book_of(
     own = [entry.facts for entry in entries] if FACTS[role] else []
     book = Book(name, len(entries), read, role, own, several.contents.loops)
     return replace(book, at_once=at_once), facts
+
+
+def is_lossless(found: "Inspection") -> bool:
+    """Return whether all layers of a picture are of codings without loss."""
+    return all(layer.tools.without_loss for layer in found.layers)
 
 
 def largest(entries: "Sequence[PictureEntry]") -> int:

@@ -3,6 +3,7 @@
 from typing import Any, NamedTuple
 
 from mmpcodec.cli import output
+from mmpcodec.cli.decoding.scaled import scale_text
 from mmpcodec.cli.printing import counted
 
 
@@ -15,6 +16,9 @@ class Decoded(NamedTuple):
         Of the picture, or of the first of several.
     page : int or None
         Number of the only picture that was decoded of a file of several.
+    factor, level : int or None
+        By which the picture became smaller, and the level that was decoded is smaller; None
+        without --scale.
     pages : list of dict or None
         Of each picture, where one file holds several: ``page``, ``role``, size, ``form``,
         ``depth``, ``bad_tiles``, ``header_faults``, ``duration`` or ``position``, and ``error`` of
@@ -35,6 +39,8 @@ class Decoded(NamedTuple):
     seconds: float
     backend: str
     page: int | None = None
+    factor: int | None = None
+    level: int | None = None
     pages: list[dict[str, Any]] | None = None
 
     @property
@@ -57,7 +63,7 @@ class Decoded(NamedTuple):
         return {
             name: value
             for name, value in found.items()
-            if value is not None or name not in ("page", "pages")
+            if value is not None or name not in ("page", "pages", "factor", "level")
         }
 
     def text(self, verbose: bool) -> str:
@@ -68,6 +74,7 @@ class Decoded(NamedTuple):
             what = f"{counted(len(self.pages), self.pages[0]['role'])}, {what}"
         elif self.page is not None:
             what = f"page {self.page}, {what}"
+        what += scale_text(self.factor, self.level)
         return (
             f"{output.shown_pair(self.input, self.output)}: {what}, "
             f"{self.input_bytes} -> {self.output_bytes} bytes, {self.seconds:.2f} s, "

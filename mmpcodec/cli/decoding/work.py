@@ -1,20 +1,35 @@
 """The work of ``mmp decode`` on one input: to a file of one picture, or of several."""
 
+import hashlib
 import time
 from dataclasses import dataclass, replace
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
-from mmpcodec.cli.decoding.pages import Decoding, Several, book_of, bytes_of_samples, several_of
+from mmpcodec.cli.decoding.pages import (
+    Decoding,
+    Several,
+    book_of,
+    bytes_of_samples,
+    is_lossless,
+    several_of,
+)
 from mmpcodec.cli.decoding.results import Decoded
+from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import PictureError
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.runtime.files import STANDARD, LazyBytes
+
+if TYPE_CHECKING:
+    from mmpcodec.format.collection import PictureEntry
+    from mmpcodec.pictures.origin import Origin
+
+_END = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -50,19 +65,25 @@ class DecodeWork:
             chosen = self.pages if job.page is None else str(job.page)
             options: Any = {"limits": how.limits, "allow_partial": how.allow_partial}
             name = output.shown(job.source, "stdin")
+            entry = None
             several = several_of(data, name, chosen, **options)
             if several is None:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
                     several = several_of(data, name, or_one=True, **options)
+            elif len(several.contents.pictures) == 1 and (
+                self._is_zarr or self.format not in self._in_one
+            ):
+                job, several = job._replace(page=None), None
             elif len(several.numbers) == 1 and self.format not in self._in_one:
                 # A picture that is alone is no page of a book, whatever holds it.
+                entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and self.tiles.applies(job):
+            if job.page is None and how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
-            return self._one(job, progress, data)
+            return self._one(job, progress, data, entry)
 
     @property
     def _in_one(self) -> tuple[str, ...]:
@@ -73,8 +94,14 @@ class DecodeWork:
     def _is_zarr(self) -> bool:
         return self.format == by_tiles.ZARR
 
-    def _one(self, job: Job, progress: JobProgress, data: bytes | LazyBytes) -> Decoded:
-        """Decode one picture to a file of one."""
+    def _one(
+        self,
+        job: Job,
+        progress: JobProgress,
+        data: bytes | LazyBytes,
+        entry: "PictureEntry | None",
+    ) -> Decoded:
+        """Decode one picture to a file of one; ``entry`` is what a collection says of it."""
         import mmpcodec
         from mmpcodec import backends, pictures
         from mmpcodec.pictures.side.facts import stripped
@@ -83,15 +110,22 @@ class DecodeWork:
         started, how = time.perf_counter(), self.how
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
-        found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
-        samples, header = found.samples, found.header
-        assert samples is not None
-        for line in damage(header, found.bad_tiles, found.faults):
-            progress.note(f"{job.name}: {line}")
-        metadata = stripped(header.metadata, *how.strip)
-        picture = pictures.Picture(samples, header.depth, metadata)
+        level, bad, faults = None, 0, 0
+        if how.factor > 1:
+            given = how.factor, how.area, how.limits, how.strip, progress
+            run: Any = {"backend": how.backend, "threads": how.threads}
+            picture, level = scaled(data, job.page, *given, **run)
+        else:
+            found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
+            bad, faults = len(found.bad_tiles), len(found.faults)
+            for line in damage(found.header, found.bad_tiles, found.faults):
+                progress.note(f"{job.name}: {line}")
+            metadata = stripped(found.header.metadata, *how.strip)
+            assert found.samples is not None
+            picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
+        writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
         coded = pictures.to_bytes(
             picture, self.format, progress=progress, threads=how.threads, **writing
         )
@@ -101,18 +135,20 @@ class DecodeWork:
         return Decoded(
             input=job.source,
             output=job.target,
-            width=samples.shape[1],
-            height=samples.shape[0],
-            form=header.form.title,
-            depth=header.depth,
-            bad_tiles=len(found.bad_tiles),
-            header_faults=len(found.faults),
+            width=picture.samples.shape[1],
+            height=picture.samples.shape[0],
+            form=picture.kind,
+            depth=picture.depth,
+            bad_tiles=bad,
+            header_faults=faults,
             input_bytes=len(data),
             output_bytes=len(coded),
             format=self.format,
             seconds=time.perf_counter() - started,
             backend=backends.get(how.backend, decodes=True).name,
             page=job.page,
+            factor=None if how.factor == 1 else how.factor,
+            level=level,
         )
 
     def _several(
@@ -121,12 +157,15 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
+        from mmpcodec.pictures.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
         book, facts = book_of(several, job.name, self.how, progress)
         check_held(self.format, book)
-        options = Options(self.quality, self.png_level, self.how.threads)
+        coded = sum(entry.size for entry in several.entries)
+        origin = Origin(coded, lambda: all(facts.lossless))
+        options = Options(self.quality, self.png_level, self.how.threads, origin)
         size = sum(map(bytes_of_samples, several.entries))
         place: Any = output.opened
         if BOOK_FORMATS[self.format].folder:
@@ -147,7 +186,9 @@ class DecodeWork:
             gone = ", ".join(_lost_text(kind, at, facts.rows) for kind, at in lost.items())
             progress.note(f"{job.name}: {self.format} cannot hold all of: {gone}")
         first = facts.rows[0]
-        width, height = (self.how.area or (0, 0, first["width"], first["height"]))[2:]
+        width, height = first["width"], first["height"]
+        if self.how.area is not None and self.how.factor == 1:
+            width, height = self.how.area[2:]
         return Decoded(
             input=job.source,
             output=job.target,
@@ -165,12 +206,38 @@ class DecodeWork:
             seconds=time.perf_counter() - started,
             backend=backends.get(self.how.backend, decodes=True).name,
             page=job.page,
+            factor=None if self.how.factor == 1 else self.how.factor,
+            level=first.get("level"),
             pages=facts.rows,
         )
 
     def on(self, tiles: by_tiles.DecodeByTiles) -> "DecodeWork":
         """Return the work with another way to decode block by block."""
         return replace(self, tiles=tiles)
+
+
+def origin_of(
+    data: bytes | LazyBytes, page: int | None, entry: "PictureEntry | None", *, lossless: bool
+) -> "Origin":
+    """Return what a file of a picture may say of the mmp file.
+
+    Parameters
+    ----------
+    data : bytes or LazyBytes
+        The file. Its ends make the UIDs of a series, as the index is in them.
+    page : int or None
+        Number of the picture in a collection, from 1.
+    entry : PictureEntry or None
+        What the collection says of the picture.
+    lossless : bool
+    """
+    from mmpcodec.pictures.origin import Origin
+
+    if entry is None or page is None:
+        return Origin(len(data), lossless)
+    ends = bytes(data[:_END]) + bytes(data[max(0, len(data) - _END) :])
+    series = hashlib.sha256(ends).hexdigest()
+    return Origin(entry.size, lossless, series, page - 1, entry.role, entry.facts)
 
 
 class Counted:

@@ -7,10 +7,13 @@ import typer
 
 from mmpcodec.analysis.denoise import check_median_radius
 from mmpcodec.checks import check_int, check_range
+from mmpcodec.cli.completion import words
 from mmpcodec.cli.help import PICTURES
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
+from mmpcodec.metadata import ALL
 from mmpcodec.params import check_tile_size
+from mmpcodec.pictures.registry import ON_REQUEST
 
 Page = Annotated[
     int | None,
@@ -29,6 +32,17 @@ Strict = Annotated[
         help="Refuse pictures of which something would be left out or converted, such as damaged "
         "texts; without, a remark says so.",
         rich_help_panel=PICTURES,
+    ),
+]
+Keep = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keep",
+        metavar="KIND",
+        help="Metadata to keep that are left out by default: dicom, all attributes of DICOM files, "
+        "which may name the patient; mmp decode writes DICOM again with them.",
+        rich_help_panel=PICTURES,
+        autocompletion=words(ON_REQUEST),
     ),
 ]
 Range = Annotated[
@@ -58,6 +72,21 @@ def levels_of(text: str | None) -> tuple[int, int] | None:
     if not (colon and low.strip().isdecimal() and high.strip().isdecimal()):
         raise ParameterError(f"range = {text!r}: must be LOW:HIGH, two levels such as 0:4095")
     return check_range((int(low), int(high)))
+
+
+def check_kept(keep: Sequence[str], strip: Sequence[str]) -> None:
+    """Check the kinds of metadata to keep that are left out by default.
+
+    Raises
+    ------
+    ParameterError
+        If a kind is unknown, or is also one to leave out.
+    """
+    for kind in keep:
+        if kind not in ON_REQUEST:
+            raise ParameterError(f"--keep {kind}: must be {' or '.join(ON_REQUEST)}")
+        if gone := {kind, ALL} & {*strip}:
+            raise ParameterError(f"--keep {kind} and --strip {gone.pop()}: give only one of them")
 
 
 def check_changes(

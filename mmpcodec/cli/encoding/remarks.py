@@ -50,7 +50,7 @@ def larger_than_source(
     )
 
 
-def few_levels(job: Job, header: "Header", max_error: int) -> str | None:
+def few_levels(header: "Header", max_error: int) -> str | None:
     """Return a remark if a lossy file's range is below a tenth of its levels, or has no sample."""
     from mmpcodec.codec.levels import Levels
     from mmpcodec.depth import most
@@ -60,12 +60,12 @@ def few_levels(job: Job, header: "Header", max_error: int) -> str | None:
     least, largest = levels.first, levels.first + most(levels.bits)
     if max_error and (high < least or largest < low):
         return (
-            f"{job.name}: has no sample from {low} to {high}, the range to which quality and "
+            f"has no sample from {low} to {high}, the range to which quality and "
             f"lambda refer; a --range within {least} to {largest} has samples"
         )
     if not max_error or not levels.little:
         return None
     return (
-        f"{job.name}: uses few of its levels, {low} to {high} of 0 to {most(levels.depth)}; "
+        f"uses few of its levels, {low} to {high} of 0 to {most(levels.depth)}; "
         "quality and lambda refer to these, --range names others"
     )

@@ -7,6 +7,7 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
+from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.encoding.roi import Roi
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
@@ -16,6 +17,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
+from mmpcodec.runtime.progress import Progress
 from mmpcodec.runtime.tasks import side_by_side
 
 if TYPE_CHECKING:
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from mmpcodec.cli.encoding.input_picture import InputPicture
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture, Reader
+    from mmpcodec.pictures.books.book import Book
 
 GROUP = 64
 """Number of pictures that a device encodes together; larger groups are not faster."""
@@ -63,6 +66,13 @@ EncodedInput = tuple["Encoding", int]
 """An encoding, and the bytes of its input."""
 
 
+class InputBook(NamedTuple):
+    """The opened book of an input of several pictures, and the bytes of its files."""
+
+    book: "Book"
+    input_bytes: int
+
+
 class Setting(NamedTuple):
     """Settings for reading and encoding pictures.
 
@@ -92,7 +102,9 @@ class Setting(NamedTuple):
     automatic : bool
         Whether "auto" chose the backend.
     target : Target or None
-        Limit that each file keeps.
+        Limit that each file, or each page of a book, keeps.
+    books : BookOptions
+        Which pages are encoded of a file of several pictures.
     """
 
     params: EncodeParams
@@ -109,6 +121,7 @@ class Setting(NamedTuple):
     strict: bool = False
     automatic: bool = False
     target: "Target | None" = None
+    books: BookOptions = BookOptions()
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -138,10 +151,12 @@ class Setting(NamedTuple):
         lacking = all(named.lacks(one.tools, coded_depth(depth)) for one in ways)
         return backends.AUTO if lacking else self.backend
 
-    def read(self, job: Job) -> "InputPicture":
-        """Read a picture."""
+    def read(self, job: Job, data: bytes | None = None) -> "InputPicture":
+        """Read the only picture of a job, or the one that ``page`` names.
+
+        ``data`` are the bytes of its file, if they are known.
+        """
         from mmpcodec import pictures
-        from mmpcodec.cli.encoding.input_picture import InputPicture
         from mmpcodec.pictures import registry
 
         if stores.is_zarr(job.source):
@@ -149,13 +164,19 @@ class Setting(NamedTuple):
             picture = pictures.read(
                 job.source, limits=self.limits, page=self.page, strict=self.strict
             )
-            measured = picture.depth > BYTE
-        else:
+            return self.prepared(job, picture, size, measured=picture.depth > BYTE)
+        if data is None:
             data = output.read(job.source, self.limits.max_memory)
-            size, measured = len(data), registry.is_measured(data)
-            picture = pictures.from_bytes(
-                data, job.name, limits=self.limits, page=self.page, strict=self.strict
-            )
+        how: Any = {"limits": self.limits, "strict": self.strict, "keep": self.books.keep}
+        picture = pictures.from_bytes(data, job.name, page=self.page, **how)
+        return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
+
+    def prepared(
+        self, job: Job, picture: "Picture", size: int = 0, *, measured: bool
+    ) -> "InputPicture":
+        """Return what is encoded of a picture that was read from a file of ``size`` bytes."""
+        from mmpcodec.cli.encoding.input_picture import InputPicture
+
         if self.depth is not None:
             picture = picture.at_depth(self.depth)
         samples, metadata = picture.samples, self.metadata(picture.metadata)
@@ -166,10 +187,46 @@ class Setting(NamedTuple):
         roi = self.roi_map(job, samples.shape)
         return InputPicture(samples, picture.depth, metadata, size, measured, roi)
 
+    def input_of(self, job: Job) -> "InputPicture | InputBook":
+        """Read the picture of a job; open the book if it has several."""
+        from mmpcodec.pictures.left_out import gathered
+        from mmpcodec.pictures.limits import say
+
+        named = self.page is not None and not job.parts
+        if named or (stores.is_zarr(job.source) and not job.parts):
+            return self.read(job)
+        alone = self.books.pages is None and not job.parts and job.page is None
+        data = None
+        if not job.parts and not os.path.isfile(job.source):
+            data = output.read(job.source, self.limits.max_memory)  # a pipe is read only once
+        book = self.books.opened(job, data)
+        size = sum(map(output.size_of, job.sources)) if data is None else len(data)
+        if job.page is None and book.count > 1:
+            return InputBook(book, size)
+        with book:
+            if alone:
+                return self.read(job, data)
+            number = 0
+            if job.page is not None:
+                numbers = [book.number_of(each) for each in range(book.count)]
+                number = numbers.index(job.page)
+            with gathered() as said:
+                picture, measured = book.read(number), book.measured_at(number)
+        for text, keys in said:
+            say(job.name, text, keys)
+        return self.prepared(job, picture, size, measured=measured)
+
+    def is_book(self, job: Job) -> bool:
+        """Return whether an input is a file, or files, of several pictures."""
+        if self.page is not None or job.page is not None or not os.path.isfile(job.source):
+            return False
+        with self.books.opened(job) as book:
+            return book.count > 1
+
     def encode(
         self,
         pictures: "Sequence[InputPicture]",
-        progress: JobProgress,
+        progress: Progress,
         on_pass: "Callable[[Pass], None] | None" = None,
     ) -> list[EncodedInput]:
         """Encode pictures of one kind together."""
@@ -209,6 +266,12 @@ class Setting(NamedTuple):
         return self.roi and self.roi.roi_map(job.source, shape, self.limits)
 
 
+def group_of(setting: Setting) -> int:
+    """Return how many pictures the devices of a setting encode together."""
+    # Named devices have two groups each: one is searched while the other is stored.
+    return GROUP * max(2 * len(setting.device or ()), 1)
+
+
 class InGroups:
     """Encodes pictures in groups: the first request of a group encodes all of it.
 
@@ -220,15 +283,13 @@ class InGroups:
     """
 
     def __init__(self, setting: Setting, jobs: Sequence[Job]):
-        self.setting = setting
-        # Named devices have two groups each: one is searched while the other is stored.
-        size = GROUP * max(2 * len(setting.device or ()), 1)
+        self.setting, size = setting, group_of(setting)
         groups = [tuple(jobs[i : i + size]) for i in range(0, len(jobs), size)]
         self._group_of = {id(job): group for group in groups for job in group}
-        self._found: dict[int, EncodedInput | MmpError] = {}
+        self._found: dict[int, EncodedInput | InputBook | MmpError] = {}
 
-    def of(self, job: Job, progress: JobProgress) -> EncodedInput:
-        """Return the encoding of a job, or raise its error."""
+    def of(self, job: Job, progress: JobProgress) -> EncodedInput | InputBook:
+        """Return the encoding of a job, or the book of one that is a book, or raise its error."""
         if id(job) not in self._found:
             self._encode_group(self._group_of[id(job)], progress)
         found = self._found.pop(id(job))
@@ -240,25 +301,32 @@ class InGroups:
         read: dict[int, InputPicture] = {}
         # A filter on a device runs in this thread, whose current device is the right one.
         threads = self.setting.threads if self.setting.denoise is None else 1
-        read_one = partial(_or_error, self.setting.read)
+        read_one = partial(_or_error, self.setting.input_of)
         for job, found in zip(group, side_by_side(read_one, group, threads), strict=True):
-            if isinstance(found, MmpError):
+            if isinstance(found, MmpError | InputBook):
                 self._found[id(job)] = found
             else:
                 read[id(job)] = found
-        for kind in sorted({(picture.depth, picture.measured) for picture in read.values()}):
-            same = {
-                key: picture
-                for key, picture in read.items()
-                if (picture.depth, picture.measured) == kind
-            }
-            encoded = _or_error(self.setting.encode, list(same.values()), progress)
-            if isinstance(encoded, MmpError):
-                # One picture fails. Alone, each picture gets its own error or encoding.
-                encoded = [
-                    _or_error(self.setting.alone, picture, progress) for picture in same.values()
-                ]
-            self._found.update(zip(same, encoded, strict=True))
+        self._found.update(encoded_by_kind(self.setting, read, progress))
+
+
+def encoded_by_kind(
+    setting: Setting, pictures: "dict[int, InputPicture]", progress: Progress
+) -> dict[int, EncodedInput | MmpError]:
+    """Encode pictures, those of one kind together; also return the error of each that fails."""
+    results: dict[int, EncodedInput | MmpError] = {}
+    for kind in sorted({(picture.depth, picture.measured) for picture in pictures.values()}):
+        same = {
+            key: picture
+            for key, picture in pictures.items()
+            if (picture.depth, picture.measured) == kind
+        }
+        encoded = _or_error(setting.encode, list(same.values()), progress)
+        if isinstance(encoded, MmpError):
+            # One picture fails. Alone, each picture gets its own error or encoding.
+            encoded = [_or_error(setting.alone, picture, progress) for picture in same.values()]
+        results.update(zip(same, encoded, strict=True))
+    return results
 
 
 def _or_error(function: Callable[..., Any], *arguments: Any) -> Any:

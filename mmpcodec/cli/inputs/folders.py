@@ -116,11 +116,11 @@ class InputKind(NamedTuple):
             return early
         if any(part.endswith(ZARR_SUFFIX) for part in above):
             return Reason("in a zarr store", not self.only)
-        suffix = os.path.splitext(name)[1].lower()
-        row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)
+        lower = name.lower()
+        row = next((row for row in registry.FORMATS if lower.endswith(row.suffixes)), None)
         if row is not None:
             return self._of_format(row)
-        taken = suffix in OTHER_SUFFIXES and set(registry.suffixes()) <= set(self.suffixes)
+        taken = lower.endswith(OTHER_SUFFIXES) and set(registry.suffixes()) <= set(self.suffixes)
         return None if taken else Reason("of no known suffix")
 
     def _by_name(self, name: str) -> Reason | None:

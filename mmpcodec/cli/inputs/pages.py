@@ -1,14 +1,15 @@
 """The option ``--pages``: numbers and ranges of the pictures of a file."""
 
 import re
+from collections import Counter
 from typing import Annotated
 
 import typer
 
-from mmpcodec.cli.help import PICTURES
-from mmpcodec.errors import ParameterError
+from mmpcodec.cli.help import OUTPUT, PICTURES
+from mmpcodec.errors import ParameterError, PictureError
 
-_RANGE = re.compile(r"(\d+)(?:(-)(\d*))?")
+_RANGE = re.compile(r"(\d{1,9})(?:(-)(\d{0,9}))?")
 
 Pages = Annotated[
     str | None,
@@ -18,6 +19,22 @@ Pages = Annotated[
         help="Frames or pages to take of a file of several pictures, in this order: 3-7,12 or 5-, "
         "which goes on to the last.",
         rich_help_panel=PICTURES,
+    ),
+]
+Split = Annotated[
+    bool,
+    typer.Option(
+        "--split",
+        help="Write a file for each frame or page, book-001.mmp of book.tif, in place of one.",
+        rich_help_panel=OUTPUT,
+    ),
+]
+Together = Annotated[
+    bool,
+    typer.Option(
+        "--together",
+        help="Write the pictures of all inputs to one file, which -o names.",
+        rich_help_panel=OUTPUT,
     ),
 ]
 
@@ -53,7 +70,7 @@ def numbers_of(text: str, count: int, name: str) -> list[int]:
 
     Raises
     ------
-    ParameterError
+    PictureError
         If the file has no such picture, or one comes twice.
     """
     found: list[int] = []
@@ -61,13 +78,13 @@ def numbers_of(text: str, count: int, name: str) -> list[int]:
         last = count if last is None else last
         if max(first, last) > count:
             beyond = first if first > count else last
-            raise ParameterError(
+            raise PictureError(
                 f"{name}: --pages {text}: has no page {beyond}; must be 1 to {count}"
             )
         found += range(first, last + 1)
     if len(set(found)) < len(found):
-        twice = next(number for number in found if found.count(number) > 1)
-        raise ParameterError(f"{name}: --pages {text}: page {twice} comes twice")
+        twice = Counter(found).most_common(1)[0][0]
+        raise PictureError(f"{name}: --pages {text}: page {twice} comes twice")
     return found
 
 

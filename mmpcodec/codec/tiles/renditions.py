@@ -1,6 +1,6 @@
 """The levels of a picture in its file: renditions of half the size, a quarter and so on."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
 from typing import Any
@@ -10,10 +10,13 @@ from mmpcodec.codec.rate_control.targets import Target, request_of
 from mmpcodec.codec.tiles.reduction import ReducedReader, factors_of
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.errors import ParameterError
+from mmpcodec.format import container
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import CALIBRATION, Metadata
+from mmpcodec.opening.contents import PictureBytes, is_collection, read_contents
+from mmpcodec.opening.header import read_header
 from mmpcodec.params import EncodeParams
 from mmpcodec.quality import DEFAULT_QUALITY, usual_lambda
 from mmpcodec.samples import Samples
@@ -192,10 +195,49 @@ def with_levels(encoding: Encoding, params: EncodeParams, **run: Any) -> bytes:
     )
     if found is None:
         return encoding.data
+    return joined(encoding.data, found.files)
+
+
+def joined(picture: bytes, levels: Sequence[bytes]) -> bytes:
+    """Return a file of a picture and its levels, each of which is a file of one picture."""
     stream = BytesIO()
     writer = CollectionWriter(stream)
-    writer.add(encoding.data)
-    for file in found.files:
+    writer.add(picture)
+    for file in levels:
         writer.add(file, Role.LEVEL, (0,))
     writer.close()
     return stream.getvalue()
+
+
+def add_with_levels(
+    writer: CollectionWriter, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()
+) -> None:
+    """Add a picture to a collection, and its levels behind it.
+
+    Parameters
+    ----------
+    writer : CollectionWriter
+    data : bytes
+        A file of one picture, or one that ``joined`` made.
+    role, facts
+        Those of the picture; see ``CollectionWriter.add``.
+
+    Raises
+    ------
+    FormatError, ParameterError
+        See ``CollectionWriter.add``.
+    """
+    view, number = memoryview(data), len(writer)
+    if not is_collection(view):
+        writer.add(data, role, facts)
+        return
+    contents = read_contents(view)
+    for entry in contents.entries:
+        own = PictureBytes(view, contents, entry)
+        first = read_header(own)
+        header = container.write_header(own.completed(first))
+        file = b"".join([header, own[first.size : entry.size]])
+        if entry.of is None:
+            writer.add(file, role, facts)
+        else:
+            writer.add(file, entry.role, (number,))

@@ -65,6 +65,7 @@ FORMATS = {
         BookFormat("GIF", "animated_gif", (".gif",), _FRAMES, alike=False),
         BookFormat("PNG", "animated_png", (".png",), _FRAMES),
         BookFormat("WebP", "animated_webp", (".webp",), _FRAMES, alike=False),
+        BookFormat("DICOM", "multiframe_dicom", (".dcm", ".dicom"), extra="dicom"),
         BookFormat("NPY", "npy_stack", (".npy",)),
         BookFormat("NIfTI", "nifti", (".nii",), extra="nifti"),
         BookFormat("NIfTI by gzip", "nifti", (".nii.gz",), compressed=True, extra="nifti"),

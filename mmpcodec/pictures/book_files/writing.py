@@ -12,6 +12,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.pictures.book_files.formats import FORMATS, holding
 from mmpcodec.pictures.book_files.pages import Pages
 from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.origin import ALONE, Origin
 from mmpcodec.pictures.writing import check_taken
 
 
@@ -26,6 +27,8 @@ class Options(NamedTuple):
         Of PNG, 0 to 9.
     threads : int or None
         Threads that compress PNG.
+    origin : Origin
+        What DICOM says of the mmp file.
     compressed : bool
         Whether the file is packed by gzip, as the format asks for it.
     """
@@ -33,6 +36,7 @@ class Options(NamedTuple):
     quality: int | None = None
     png_level: int | None = None
     threads: int | None = None
+    origin: Origin = ALONE
     compressed: bool = False
 
 

@@ -46,6 +46,9 @@ class Book(AbstractContextManager["Book"]):
         Number of pictures that iteration reads at a time, each in a thread; ``read`` must allow it.
     close : callable
         Closes the file.
+    roles : sequence of Role
+        The role of each picture, where they may differ; ``role`` is page if they do. Empty if all
+        have ``role``.
     """
 
     name: str
@@ -57,6 +60,7 @@ class Book(AbstractContextManager["Book"]):
     measured: bool = False
     at_once: int = 1
     close: Callable[[], None] = field(default=_nothing, repr=False)
+    roles: Sequence[Role] = ()
 
     def __len__(self) -> int:
         return self.count
@@ -64,9 +68,25 @@ class Book(AbstractContextManager["Book"]):
     def __iter__(self) -> Iterator[Picture]:
         return in_order(self.read, range(self.count), self.at_once)
 
+    def role_of(self, number: int) -> Role:
+        """Return the role of a picture, counted from 0."""
+        return self.roles[number] if self.roles else self.role
+
     def facts_of(self, number: int) -> tuple[int, ...]:
         """Return the numbers of ``collection.FACTS`` of a picture, counted from 0."""
         return self.facts[number] if self.facts else ()
+
+    def measured_at(self, number: int) -> bool:
+        """Return whether the samples of a picture, counted from 0, are measurements."""
+        return self.measured
+
+    def number_of(self, number: int) -> int:
+        """Return the number from 1 that a picture, counted from 0, has in messages."""
+        return number + 1
+
+    def name_of(self, number: int) -> str:
+        """Return the name of a picture, counted from 0, for messages."""
+        return named(self.name, self.role, self.number_of(number) - 1, self.count)
 
     def __exit__(self, *_: object) -> None:
         self.close()

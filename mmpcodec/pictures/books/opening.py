@@ -1,8 +1,10 @@
 """Open a file of any format as a book."""
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from mmpcodec.checks import check_int
 from mmpcodec.errors import PictureError
@@ -26,6 +28,7 @@ def opened_book(
     limits: DecodeLimits | None = None,
     strict: bool = False,
     dpi: int | None = None,
+    keep: Collection[str] = (),
 ) -> Book:
     """Open a picture file as a book.
 
@@ -38,7 +41,7 @@ def opened_book(
         Name for messages; None takes the path.
     limits : DecodeLimits or None
         Limits of each picture, and of the number of pictures.
-    strict : bool
+    strict, keep
         See ``pictures.read``.
     dpi : int or None
         Pixels per inch of pages that are rendered, as those of PDF may be, 1 to 4800; None for 300.
@@ -70,7 +73,7 @@ def opened_book(
         if stores.is_url(path) or not Path(path).is_file():
             is_url = stores.is_url(path)
             data = stores.read(path, limits.max_memory) if is_url else reading.bytes_of(path)
-            return opened_book(data, name, limits=limits, strict=strict, dpi=dpi)
+            return opened_book(data, name, limits=limits, strict=strict, dpi=dpi, keep=keep)
         try:
             with open(path, "rb") as stream:
                 head = stream.read(registry.MAGIC_END)
@@ -80,14 +83,14 @@ def opened_book(
     module = row.load() if row is not None and row.pages else None
     if row is None or module is None or not hasattr(module, "book"):
         measured = row is not None and row.measured
-        return _of_one(where, name, limits, strict=strict, measured=measured)
-    how = {"dpi": dpi} if row.rendered and dpi is not None else {}
+        return _of_one(where, name, limits, strict=strict, measured=measured, keep=keep)
+    how: dict[str, Any] = {"dpi": dpi} if row.rendered and dpi is not None else {}
     with noted(name, strict=strict), damage_reported(name):
-        found: Book = module.book(where, name, limits, **how)
+        found: Book = module.book(where, name, limits, **how, **row.wanted(keep))
     check_count(found, limits)
 
     def read(number: int) -> Picture:
-        place = named(name, found.role, number, found.count)
+        place = named(name, found.role_of(number), number, found.count)
         with noted(place, strict=strict), damage_reported(place):
             picture = found.read(number)
             return picture if row.is_mmp else with_fitting_profile(picture, place)
@@ -112,13 +115,19 @@ def check_count(book: Book, limits: DecodeLimits) -> None:
 
 
 def _of_one(
-    source: str | bytes, name: str, limits: DecodeLimits, *, strict: bool, measured: bool
+    source: str | bytes,
+    name: str,
+    limits: DecodeLimits,
+    *,
+    strict: bool,
+    measured: bool,
+    keep: Collection[str] = (),
 ) -> Book:
     """Return a book of the only picture of a file."""
 
     def read(_: int) -> Picture:
         if isinstance(source, bytes):
-            return reading.from_bytes(source, name, limits=limits, strict=strict)
-        return reading.read(source, limits=limits, strict=strict)
+            return reading.from_bytes(source, name, limits=limits, strict=strict, keep=keep)
+        return reading.read(source, limits=limits, strict=strict, keep=keep)
 
     return Book(name, 1, read, measured=measured)

@@ -4,7 +4,7 @@ import io
 import mmap
 import os
 import warnings
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -18,12 +18,14 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book, named
 from mmpcodec.pictures.books.opening import check_count
-from mmpcodec.pictures.dicom import colours, frames
+from mmpcodec.pictures.dicom import colours, frames, keeping
 from mmpcodec.pictures.dicom.facts import PER_FRAME, FrameFacts, items_of, value_of
 from mmpcodec.pictures.dicom.places import role_of
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damage_reported, damaged, library, one_line
 
+DICOM = "dicom"
+"""Names the attributes among what readers keep on request."""
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _GRAY = ("MONOCHROME1", "MONOCHROME2")
 _PALETTE, _PARTIAL = "PALETTE COLOR", "YBR_PARTIAL_422"
@@ -37,13 +39,21 @@ _LONG = 1 << 16
 _OVERLAYS, _OVERLAY_MASK = 0x6000, 0xFF00  # groups of elements
 
 
-def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a whole file, or a frame of several. Data about the patient are not read.
+def read(
+    data: bytes,
+    name: str,
+    limits: DecodeLimits,
+    page: int | None = None,
+    *,
+    keep: Collection[str] = (),
+) -> Picture:
+    """Read a whole file, or a frame of several. Data about the patient are read only on request.
 
     MONOCHROME1 is inverted, so that white is the largest level. Signed levels are shifted, so that
     the darkest possible level becomes 0. Palettes and luminance with colour differences become RGB.
     ``metadata.calibration`` leads from the samples to the values of the file, such as Hounsfield
-    units, and has the window and the padding. The pixel spacing becomes the resolution.
+    units, and has the window and the padding. The pixel spacing becomes the resolution. If ``keep``
+    has "dicom", ``metadata.dicom`` has all attributes but the samples.
 
     Raises
     ------
@@ -59,11 +69,20 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     frame = chosen(count, page, name)
     facts = FrameFacts(file, frame, wrong)
     picture = _picture(file, facts, count, name, limits)
-    _say_left_out(file, facts.other_groups(), wrong, name)
-    return picture
+    keeps = DICOM in keep
+    _say_left_out(file, facts.other_groups(), wrong, name, keeps=keeps)
+    if not keeps:
+        return picture
+    elements = keeping.elements_of(file, name, frames_apart=count > 1)
+    if count > 1:
+        elements |= keeping.own_elements(file, frame, name)
+    parts = keeping.packed(elements), keeping.samples_part(picture, file, frame)
+    return replace(picture, metadata=replace(picture.metadata, dicom=parts))
 
 
-def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
+def book(
+    source: str | bytes, name: str, limits: DecodeLimits, *, keep: Collection[str] = ()
+) -> Book:
     """Open a file as a book: of slices, of frames that are shown one after the other, or of pages.
 
     What all frames lack is said here, and not for each frame again. The file is open only while a
@@ -77,7 +96,8 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     file = _parsed(source, name)
     wrong: list[str] = []
     count = _frames(file, wrong)
-    role = Role.PAGE
+    role, keeps = Role.PAGE, DICOM in keep
+    shared: list[bytes] = []
 
     def read_frame(number: int) -> Picture:
         place = named(name, role, number, count)
@@ -85,7 +105,12 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         picture = _picture(file, FrameFacts(file, number, own), count, place, limits)
         if own:
             leave_out(place, "damaged attributes", ", ".join(own))
-        return picture
+        if not keeps:
+            return picture
+        own_groups = keeping.own_elements(file, number, place) if count > 1 else {}
+        apart = keeping.packed(own_groups)
+        parts = apart, keeping.samples_part(picture, file, number), *shared
+        return replace(picture, metadata=replace(picture.metadata, dicom=parts))
 
     found = Book(name, count, read_frame, measured=True)
     check_count(found, limits)  # before anything is made for each frame
@@ -98,7 +123,9 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         for frame in range(max(1, min(groups, count)))
         for keyword in FrameFacts(file, frame, []).other_groups()
     )
-    _say_left_out(file, [*others], wrong, name)
+    _say_left_out(file, [*others], wrong, name, keeps=keeps)
+    if keeps:
+        shared.append(keeping.packed(keeping.elements_of(file, name, frames_apart=count > 1)))
     return replace(found, role=role, facts=facts)
 
 
@@ -184,8 +211,8 @@ def _parsed(source: str | bytes, name: str) -> Any:
     return file
 
 
-def header_of(path: str, keywords: Sequence[str]) -> Any:
-    """Return the data set of a file up to its samples, with these elements only.
+def header_of(path: str, keywords: Sequence[str] | None = None) -> Any:
+    """Return the data set of a file up to its samples; if keywords are given, these elements only.
 
     Raises
     ------
@@ -197,9 +224,10 @@ def header_of(path: str, keywords: Sequence[str]) -> Any:
     pydicom = library("pydicom", "DICOM", path, extra="dicom")
     if _is_deflated(path, path):
         raise PictureError(f"{path}: is a deflated DICOM file")
+    tags: Any = None if keywords is None else list(keywords)
     with damage_reported(path), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # reading the picture says it
-        return pydicom.dcmread(path, force=True, stop_before_pixels=True, specific_tags=[*keywords])
+        return pydicom.dcmread(path, force=True, stop_before_pixels=True, specific_tags=tags)
 
 
 def _is_deflated(source: str | bytes, name: str) -> bool:
@@ -232,21 +260,24 @@ def _frames(file: Any, wrong: list[str]) -> int:
         return 1
 
 
-def _say_left_out(file: Any, others: list[str], wrong: list[str], name: str) -> None:
+def _say_left_out(
+    file: Any, others: list[str], wrong: list[str], name: str, *, keeps: bool
+) -> None:
     """Say which attributes are left out that change how a viewer shows the picture.
 
-    ``others`` are the functional groups that are not read, ``wrong`` the damaged attributes.
+    ``others`` are the functional groups that are not read, ``wrong`` the damaged attributes;
+    ``keeps`` tells whether all attributes are kept beside the picture.
     """
     if wrong:
         leave_out(name, "damaged attributes", ", ".join(wrong))
-    if others:
+    if others and not keeps:
         leave_out(name, "functional groups", ", ".join(others))
     if "TotalPixelMatrixColumns" in file:
         leave_out(name, "tiles")
     tables = [each for each in _TABLES if each in file]
     if tables:
         leave_out(name, "lookup tables", ", ".join(tables))
-    given = [*file.keys()]
+    given = [] if keeps else [*file.keys()]
     if any(tag.group & _OVERLAY_MASK == _OVERLAYS for tag in given):
         leave_out(name, "overlays")
 
@@ -268,7 +299,7 @@ def _check_kind(file: Any, kind: str, bits: int, planes: int, name: str) -> None
     """
     signed, allocated = bool(file.PixelRepresentation), _number(file, "BitsAllocated", name)
     single = kind in _GRAY or kind == _PALETTE
-    coloured = kind in _COLOUR and not signed and bits > 1
+    coloured = kind in _COLOUR and not signed and (bits > 1 or kind == keeping.RGB)
     known = (planes == 1 and single) or (planes == 3 and coloured)
     if not known or not 1 <= bits <= 16 or (allocated % 8 and allocated != 1):
         sign = "signed " if signed and kind in _COLOUR else ""

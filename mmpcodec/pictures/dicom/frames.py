@@ -33,7 +33,7 @@ _SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
 _JP2_START = b"\0\0\0\x0cjP  "
 _SIGNED = 0x80
 _RGB = "RGB"
-_UNDEFINED = 0xFFFFFFFF
+UNDEFINED = 0xFFFFFFFF
 _DECODED_BY = (
     "Rows", "Columns", "SamplesPerPixel", "BitsAllocated", "BitsStored", "HighBit",
     "PixelRepresentation", "PhotometricInterpretation", "PlanarConfiguration",
@@ -195,7 +195,7 @@ def _syntax(file: Any, name: str) -> Any:
         found = uid.ImplicitVRLittleEndian if implicit else uid.ExplicitVRLittleEndian
         found = found if little else uid.ExplicitVRBigEndian
         file.file_meta.TransferSyntaxUID = found
-        if _element(file).length == _UNDEFINED:
+        if _element(file).length == UNDEFINED:
             raise PictureError(
                 f"{name}: is DICOM that is compressed and names no transfer syntax, which is not "
                 "supported"

@@ -1,7 +1,10 @@
 """Sort DICOM files of one picture each into series, of which each is a book of slices."""
 
 import re
-from collections.abc import Sequence
+import threading
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
 from itertools import pairwise
 from statistics import median
 from typing import Any, NamedTuple
@@ -13,6 +16,7 @@ from mmpcodec.picture import Picture
 from mmpcodec.pictures import reading, registry
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.books.opening import check_count
+from mmpcodec.pictures.dicom import keeping
 from mmpcodec.pictures.dicom.facts import value_of
 from mmpcodec.pictures.dicom.file import header_of
 from mmpcodec.pictures.dicom.places import Vector, normal_of, parallel, position_of
@@ -72,7 +76,11 @@ class _Slice(NamedTuple):
 
 
 def series_of(
-    paths: Sequence[str], limits: DecodeLimits | None = None, *, strict: bool = False
+    paths: Sequence[str],
+    limits: DecodeLimits | None = None,
+    *,
+    strict: bool = False,
+    keep: Collection[str] = (),
 ) -> list[Series]:
     """Find the series among files, by SeriesInstanceUID; only headers are read.
 
@@ -85,8 +93,9 @@ def series_of(
     paths : sequence of str
     limits : DecodeLimits or None
         Limits of each picture, and of the number of pictures of a series.
-    strict : bool
-        See ``pictures.read``.
+    strict, keep
+        See ``pictures.read``. What all slices have alike is the last part of ``metadata.dicom``,
+        the same bytes for each slice.
 
     Returns
     -------
@@ -122,7 +131,7 @@ def series_of(
                 stacks.append((sorted(group, key=lambda one: one.order), told))
     titles = _titles([slices[0] for slices, _ in stacks])
     return [
-        _series(title, slices, told, limits, strict=strict)
+        _series(title, slices, told, limits, strict=strict, keep=keep)
         for title, (slices, told) in zip(titles, stacks, strict=True)
     ]
 
@@ -176,20 +185,66 @@ def _fits(one: _Slice, other: _Slice) -> bool:
 
 
 def _series(
-    title: str, slices: list[_Slice], told: list[str], limits: DecodeLimits, *, strict: bool
+    title: str,
+    slices: list[_Slice],
+    told: list[str],
+    limits: DecodeLimits,
+    *,
+    strict: bool,
+    keep: Collection[str],
 ) -> Series:
     """Return the series of sorted slices; ``told`` are remarks."""
     paths = tuple(each.path for each in slices)
     placed = [each.position for each in slices if each.position is not None]
 
+    alike = _Alike(paths)
+
     def read(number: int) -> Picture:
-        return reading.read(paths[number], limits=limits, strict=strict)
+        found = reading.read(paths[number], limits=limits, strict=strict, keep=keep)
+        if not keep:
+            return found
+        shared = alike.elements
+        metadata = keeping.apart(found.metadata, shared, alike.part, paths[number])
+        return replace(found, metadata=metadata)
 
     role, facts = (Role.SLICE, [(each,) for each in placed]) if placed else (Role.PAGE, [])
     book = Book(title, len(paths), read, role, facts, measured=True)
     check_count(book, limits)
     about = _about_positions(slices) if placed else [_about_numbers(slices)]
     return Series(book, paths, title, (*told, *about))
+
+
+class _Alike:
+    """The attributes that all slices of a series have alike, found when they are first asked for.
+
+    Parameters
+    ----------
+    paths : sequence of str
+    """
+
+    def __init__(self, paths: Sequence[str]):
+        self._paths, self._lock = paths, threading.Lock()
+        self._found: dict[int, bytes] | None = None
+
+    @property
+    def elements(self) -> keeping.Elements:
+        with self._lock:
+            if self._found is None:
+                self._found = keeping.common(map(_elements, self._paths))
+            return self._found
+
+    @cached_property
+    def part(self) -> bytes:
+        """The elements as a part of ``Metadata.dicom``."""
+        return keeping.packed(self.elements)
+
+
+def _elements(path: str) -> keeping.Elements:
+    """Return the attributes of a slice; none if they cannot be read, which its picture will say."""
+    try:
+        return keeping.elements_of(header_of(path), path)
+    except MmpError:
+        return {}
 
 
 def _titles(first: Sequence[_Slice]) -> list[str]:

@@ -1,14 +1,16 @@
 """Read mmp files, with the codec."""
 
+from collections.abc import Sequence
 from contextlib import ExitStack
 
 from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
-from mmpcodec.format.collection import FACTS, Role
+from mmpcodec.format.collection import Contents, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import contents_of, picture_of
+from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
 from mmpcodec.picture import Picture
-from mmpcodec.pictures.books.book import Book, named
+from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.limits import say
 from mmpcodec.pictures.parts import bytes_of
 from mmpcodec.runtime.files import Source
 
@@ -47,7 +49,7 @@ def at_least(data: Source, side: int, name: str, limits: DecodeLimits) -> Pictur
     from mmpcodec.codec.regions import ScaledDecoder  # other formats do not need the codec
 
     try:
-        decoder = ScaledDecoder(picture_of(data, 1, limits.max_pictures), limits)
+        decoder = ScaledDecoder(picture_of(data, 1, limits), limits)
         longer = max(decoder.header.width, decoder.header.height)
         enough = [factor for factor in decoder.factors if reduced_side(longer, factor) >= side]
         return decoder.picture(max(enough, default=1))
@@ -73,14 +75,27 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         )
         contents = contents_of(data, limits.max_pictures)
         close = stack.pop_all().close
+    say_unfinished(name, contents)
     pages = contents.pictures
-
-    roles = {entry.role for entry in pages}
-    role = roles.pop() if len(roles) == 1 else Role.PAGE
-    facts = [entry.facts for entry in pages] if FACTS[role] else []
+    pictures: Sequence[Source] = [data]
+    if is_collection(data):
+        most = limits.max_memory
+        pictures = [PictureBytes(data, contents, entry, most) for entry in pages]
+    roles = [entry.role for entry in pages]
+    role = roles[0] if len(set(roles)) == 1 else Role.PAGE
+    facts = [entry.facts for entry in pages]
 
     def read_page(number: int) -> Picture:
-        place = named(name, role, number, len(pages))
-        return read(data, place, limits, number + 1)
+        return read(pictures[number], name, limits)
 
-    return Book(name, len(pages), read_page, role, facts, contents.loops, close=close)
+    return Book(name, len(pages), read_page, role, facts, contents.loops, close=close, roles=roles)
+
+
+def say_unfinished(name: str, contents: Contents) -> None:
+    """Warn if a writer was stopped while it appended pictures to a file."""
+    if contents.unfinished:
+        say(
+            name,
+            f"{contents.unfinished} bytes behind its index are of pictures whose writer was "
+            f"stopped, and are left out; {RESCUE} reads what is whole",
+        )

@@ -1,6 +1,5 @@
 """Read parts of mmp files: the header once, then the tiles that a part touches."""
 
-import contextlib
 import os
 import threading
 from collections.abc import Sequence
@@ -14,9 +13,7 @@ from mmpcodec.checks import check_int
 from mmpcodec.codec.tiles.reduction import factor_of_scale
 from mmpcodec.depth import sample_type
 from mmpcodec.errors import (
-    FileError,
     FormatError,
-    LimitExceeded,
     NoSuchPage,
     ParameterError,
     PictureError,
@@ -27,11 +24,11 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import picture_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.limits import check_part, page_number
-from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.pictures.mmp.indexing import part_of
+from mmpcodec.pictures.mmp.opened import OpenFile
 from mmpcodec.runtime import stores
-from mmpcodec.runtime.files import PathBytes, Source, changed
-from mmpcodec.samples import Samples
+from mmpcodec.runtime.files import Source
+from mmpcodec.samples import Samples, shape_of
 
 if TYPE_CHECKING:
     from mmpcodec.codec.regions import RegionDecoder, ScaledDecoder
@@ -108,29 +105,33 @@ class MmpReader:
         if cache_bytes is not None:
             cache_bytes = check_int("cache_bytes", cache_bytes, 0, 1 << 62, ", or None")
         name = stores.without_file(os.fsdecode(source))
-        self.name = name
-        self._place = name if stores.is_url(name) else os.path.abspath(name)
         self._page = page_number(page)
-        self._limits = limits or DecodeLimits()
+        file = OpenFile(name, limits or DecodeLimits(), keep_open=keep_open)
+        self._set(file, backend, threads, cache_bytes)
+        if opens:
+            self._open()
+
+    def _set(
+        self, file: OpenFile, backend: str, threads: int | None, cache_bytes: int | None = None
+    ) -> None:
+        """Set what all readers have."""
+        self._file = file
+        self.name = file.name
+        self._limits = file.limits
         self._backend = backend
         self._threads = threads
         self._cache_bytes = cache_bytes
-        self._keep_open = keep_open
-        self._state: str | None = None
         self._prepare()
-        if opens:
-            self._open()
 
     def _prepare(self) -> None:
         self._lock = threading.Lock()
         self._closed = False
         self._header: Header | None = None
-        self._bytes: PathBytes | stores.UrlBytes | None = None
         self._regions: RegionDecoder | None = None
         self._scaled: ScaledDecoder | None = None
 
     def __getstate__(self) -> dict[str, Any]:
-        again = {"_lock", "_closed", "_header", "_bytes", "_regions", "_scaled"}
+        again = {"_lock", "_closed", "_header", "_regions", "_scaled"}
         return {name: value for name, value in vars(self).items() if name not in again}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -139,7 +140,7 @@ class MmpReader:
 
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return what tells this file from others and from its earlier contents."""
-        own = self._place, self._page, self.state, self._limits, self._backend
+        own = self._file.place, self._page, self.state, self._limits, self._backend
         return type(self).__name__, *own
 
     def __repr__(self) -> str:
@@ -153,8 +154,7 @@ class MmpReader:
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
-        header = self.header
-        return (header.height, header.width, header.planes)[: 2 + (header.planes > 1)]
+        return shape_of(self.header.height, self.header.width, self.header.planes)
 
     @property
     def ndim(self) -> int:
@@ -179,10 +179,7 @@ class MmpReader:
     @property
     def state(self) -> str:
         """Text that differs when the contents of the file differ: size and time, or a hash."""
-        if self._state is None:
-            self._open()
-        assert self._state is not None
-        return self._state
+        return self._file.state
 
     def read(self, rows: slice, columns: slice) -> Samples:
         """Read the samples of a part of the picture; see ``Reader.read``.
@@ -199,7 +196,7 @@ class MmpReader:
         try:
             return regions.decode(area)
         except (FormatError, OSError) as error:
-            raise self._named(error) from error
+            raise self._file.named(error) from error
         except ValueError as error:
             if not self._closed:
                 raise
@@ -226,7 +223,7 @@ class MmpReader:
         try:
             return self._scaled_decoder(regions).picture(factor, region)
         except (FormatError, OSError) as error:
-            raise self._named(error) from error
+            raise self._file.named(error) from error
 
     @property
     def scales(self) -> tuple[Fraction, ...]:
@@ -238,8 +235,7 @@ class MmpReader:
 
         with self._lock:
             if self._scaled is None:
-                assert self._bytes is not None
-                source = self._picture(self._bytes)
+                source = self._picture(self._file.source())
                 how: Any = {"backend": self._backend, "threads": self._threads}
                 how["cache_bytes"] = self._cache_bytes
                 self._scaled = ScaledDecoder(source, self._limits, regions, **how)
@@ -271,8 +267,11 @@ class MmpReader:
         with self._lock:
             self._closed = True
             self._regions = self._scaled = None
-            if isinstance(self._bytes, PathBytes):
-                self._bytes.close()
+            self._close_file()
+
+    def _close_file(self) -> None:
+        """Close the file, which is this reader's own."""
+        self._file.close()
 
     def _open(self) -> "RegionDecoder":
         """Return the decoder of the open file; open it at the first call."""
@@ -288,48 +287,27 @@ class MmpReader:
         from mmpcodec.codec.regions import RegionDecoder
 
         try:
-            if stores.is_url(self._place):
-                self._bytes = stores.UrlBytes(self._place, self._limits.max_memory)
-                if self._state not in (None, self._bytes.state):
-                    raise changed(self._place)
-            else:
-                self._bytes = PathBytes(self._place, self._state, keep_open=self._keep_open)
-            self._state = self._bytes.state
             return RegionDecoder(
-                self._picture(self._bytes),
+                self._picture(self._file.source()),
                 self._limits,
                 backend=self._backend,
                 threads=self._threads,
                 cache_bytes=self._cache_bytes,
             )
         except BaseException as error:
-            if isinstance(self._bytes, PathBytes):
-                self._bytes.close()
             if isinstance(error, FormatError | OSError):
-                raise self._named(error) from error
+                error = self._file.named(error)
+            self._close_file()
             if isinstance(error, NoSuchPage):
                 raise PictureError(f"{self.name}: {error}") from error
-            raise
+            raise error
 
     def _picture(self, source: Source) -> Source:
         """Return the bytes of the picture in those of the file."""
-        return picture_of(source, self._page, self._limits.max_pictures)
+        return picture_of(source, self._page, self._limits)
 
     def _is_closed(self) -> PictureError:
         return PictureError(f"{self.name}: is closed; open it again")
-
-    def _named(self, error: FormatError | OSError) -> PictureError:
-        """Return the error of the codec, of the system or of a store as one that names the file."""
-        if isinstance(error, FormatError):
-            if isinstance(self._bytes, stores.UrlBytes) and not isinstance(error, LimitExceeded):
-                with contextlib.suppress(FileError):
-                    found = stores.entry(self._place)
-                    if found is None or found.state != self._state:
-                        return PictureError.from_os(self.name, changed(self._place))
-            return PictureError(f"{self.name}: {error.with_hint(RESCUE)}")
-        if isinstance(error, FileError) and error.errno is None:
-            return PictureError(str(error))  # of a store, without a number of the system
-        return PictureError.from_os(self.name, error)
 
 
 def open_parts(

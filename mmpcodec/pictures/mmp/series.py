@@ -2,19 +2,28 @@
 
 import os
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, overload
 
-from mmpcodec.errors import FileError, FormatError, ParameterError, PictureError
+from mmpcodec.errors import ParameterError
+from mmpcodec.format import chunks
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.opening.contents import PictureBytes, contents_of
+from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import (
+    PictureBytes,
+    check_memory_of_metadata,
+    is_collection,
+    read_metadata,
+)
 from mmpcodec.params import check_threads
+from mmpcodec.pictures.mmp.file import say_unfinished
+from mmpcodec.pictures.mmp.opened import OpenFile
 from mmpcodec.pictures.mmp.reader import MmpReader
-from mmpcodec.pictures.parts import bytes_of
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import Source
-from mmpcodec.samples import Form
+from mmpcodec.samples import Form, shape_of
 
 NANOMETRES = 10**6
 """In a millimetre."""
@@ -27,20 +36,28 @@ class SeriesPicture(MmpReader):
 
     Parameters
     ----------
-    source : str
-        Path or URL.
-    contents : Contents
-        What the file holds.
+    file : OpenFile
+        The file, which all its pictures share.
     number : int
         Number of the entry, from 0.
-    **how
-        Other parameters of ``MmpReader``.
+    backend, threads
+        See ``MmpReader``.
     """
 
-    def __init__(self, source: str, contents: Contents, number: int, **how: Any):
-        self._contents: Contents | None = contents
-        self._entry, self._number = contents.entries[number], number
-        super().__init__(source, keep_open=False, opens=False, **how)
+    def __init__(self, file: OpenFile, number: int, backend: str, threads: int | None):
+        self._contents = file.contents()
+        self._entry, self._number = self._contents.entries[number], number
+        self._title: str | None = None
+        self._page = None
+        self._set(file, backend, threads)
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Of the contents, which may be long, only what the picture itself needs.
+        shared = [self._contents.metadata[number] for number in self._entry.shared]
+        entry = replace(self._entry, shared=tuple(range(len(shared))))
+        title = self._title or self._contents.name_of(self._entry)
+        own = {"_entry": entry, "_contents": Contents([entry], shared), "_title": title}
+        return super().__getstate__() | own
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.role} {self._number + 1})"
@@ -48,10 +65,6 @@ class SeriesPicture(MmpReader):
     def __dask_tokenize__(self) -> tuple[Any, ...]:
         """Return what tells this picture from others and from its earlier contents."""
         return *super().__dask_tokenize__(), self._number
-
-    def __getstate__(self) -> dict[str, Any]:
-        # The contents of a long series are large, and are read again.
-        return super().__getstate__() | {"_contents": None}
 
     @property
     def role(self) -> str:
@@ -61,8 +74,7 @@ class SeriesPicture(MmpReader):
     @property
     def shape(self) -> tuple[int, ...]:
         """Shape of the whole picture: (H, W), or (H, W, C) with 2 to 4 planes."""
-        entry = self._entry
-        return (entry.height, entry.width, entry.form.planes)[: 2 + (entry.form.planes > 1)]
+        return shape_of(self._entry.height, self._entry.width, self._entry.form.planes)
 
     @property
     def depth(self) -> int:
@@ -87,27 +99,29 @@ class SeriesPicture(MmpReader):
     @property
     def renditions(self) -> "tuple[SeriesPicture, ...]":
         """The levels and thumbnails of this picture, in the order of the file."""
-        self._open()
-        assert self._bytes is not None
-        contents = self._known(self._bytes)
-        numbers = contents.numbers_of(self._number)
-        how = {"limits": self._limits, "backend": self._backend, "threads": self._threads}
-        return tuple(SeriesPicture(self.name, contents, number, **how) for number in numbers)
+        with self._file.errors_named():
+            numbers = self._file.contents().numbers_of(self._number)
+        return tuple(self._beside(number) for number in numbers)
+
+    def _beside(self, number: int) -> "SeriesPicture":
+        """Return another picture of the file."""
+        return SeriesPicture(self._file, number, self._backend, self._threads)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Any:
-        """Decode the whole picture."""
+        """Decode the whole picture, which always makes a new array."""
+        if copy is False:
+            raise ValueError("copy = False: a picture is decoded into a new array")
         samples = self[...]
-        return samples if dtype is None else samples.astype(dtype)
-
-    def _known(self, source: Source) -> Contents:
-        """Return what the file holds, from its bytes if that is not known."""
-        if self._contents is None:
-            self._contents = contents_of(source, self._limits.max_pictures)
-        return self._contents
+        return samples if dtype is None else samples.astype(dtype, copy=False)
 
     def _picture(self, source: Source) -> Source:
-        # The only picture of a file that is no collection is the file.
-        return PictureBytes(source, self._known(source), self._entry)
+        if not is_collection(source):
+            return source
+        most = self._limits.max_memory
+        return PictureBytes(source, self._contents, self._entry, most, self._title)
+
+    def _close_file(self) -> None:
+        """Leave the file to the other pictures."""
 
 
 class Pictures(Sequence[SeriesPicture]):
@@ -145,16 +159,12 @@ class Pictures(Sequence[SeriesPicture]):
             raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
         check_threads(threads)
         self.name = stores.without_file(os.fsdecode(source))
-        self._how = {"limits": limits, "backend": backend, "threads": threads}
-        limits = limits or DecodeLimits()
-        try:
-            with bytes_of(self.name, limits.max_memory) as data:
-                self._contents = contents_of(data, limits.max_pictures)
-        except FormatError as error:
-            raise PictureError(f"{self.name}: {error}") from error
-        except FileError as error:
-            raise PictureError.from_os(self.name, error) from error
-        self._numbers = self._contents.numbers_of(None)
+        self._how = backend, threads
+        self._file = OpenFile(self.name, limits or DecodeLimits(), keep_open=False)
+        with self._file.errors_named():
+            contents = self._file.contents()
+        say_unfinished(self.name, contents)
+        self._numbers = contents.numbers_of(None)
 
     def __len__(self) -> int:
         return len(self._numbers)
@@ -168,7 +178,45 @@ class Pictures(Sequence[SeriesPicture]):
             part = object.__new__(Pictures)
             vars(part).update(vars(self) | {"_numbers": self._numbers[index]})
             return part
-        return SeriesPicture(self.name, self._contents, self._numbers[index], **self._how)
+        with self._file.errors_named():
+            return SeriesPicture(self._file, self._numbers[index], *self._how)
+
+    @property
+    def role(self) -> str:
+        """What the pictures are: "page", "frame" or "slice"; "mixed" if they differ."""
+        roles = {picture.role for picture in self} or {"page"}
+        return roles.pop() if len(roles) == 1 else "mixed"
+
+    @property
+    def loops(self) -> int:
+        """How often frames are shown, one after the other; 0 for without end."""
+        with self._file.errors_named():
+            return self._file.contents().loops
+
+    @property
+    def metadata(self) -> Metadata:
+        """The metadata that the file holds once for all its pictures; of one picture, its own.
+
+        Metadata of a single picture, and those of few bytes, are with that picture.
+
+        Raises
+        ------
+        PictureError
+            If they are damaged.
+        """
+        if len(self) == 1:
+            return self[0].metadata
+        found = Metadata()
+        with self._file.errors_named():
+            source, contents = self._file.source(), self._file.contents()
+            entries = [contents.entries[number] for number in self._numbers]
+            common = set.intersection(*(set(entry.shared) for entry in entries)) if entries else ()
+            parts = [contents.metadata[number] for number in sorted(common)]
+            check_memory_of_metadata(parts, self._file.limits.max_memory)
+            for part in parts:
+                own = read_metadata(source, part, min(entry.depth for entry in entries))
+                found = chunks.joined(found, own, part.place)
+        return found
 
 
 def open(

@@ -42,11 +42,12 @@ export function decoderOfPage(wasm, script) {
   const open = async (file, options) => {
     const picture = await openPicture(file, () => (pool ??= started()), options);
     const { form, width, height, depth, tileSize, metadata } = picture.header;
-    const { exif, xmp } = metadata;
+    const { exif, xmp, text, resolution } = metadata;
+    const whole = { width, height, tileSize };
     const white = metadata.white ?? 2 ** depth - 1;
     const whiteNamed = metadata.white !== null;
     return {
-      header: { form, width, height, depth, tileSize, white, whiteNamed, exif, xmp },
+      header: { form, ...whole, depth, white, whiteNamed, exif, xmp, text, resolution },
       traffic: () => picture.traffic,
       /**
        * @param {number} number

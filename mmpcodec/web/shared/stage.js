@@ -17,9 +17,12 @@ class Stage {
 
   // draw: paints the canvas; tap: a press that moves nothing; moved: after each movement; hover:
   // mouse or finger are at a point of the canvas, or nowhere (null); height: pixels of the page for
-  // a width; later: runs the drawing, which may come with the next frame.
-  constructor(canvas, {draw, tap, moved, hover = () => {}, height = null, later = null}) {
-    Object.assign(this, {canvas, tap, moved, hover, pen: canvas.getContext("2d")});
+  // a width; later: runs the drawing, which may come with the next frame; turned: takes a turn of
+  // the wheel and says so, or leaves it to the zoom.
+  constructor(canvas, {
+    draw, tap, moved, hover = () => {}, height = null, later = null, turned = () => false,
+  }) {
+    Object.assign(this, {canvas, tap, moved, hover, turned, pen: canvas.getContext("2d")});
     if (height) this.height = height;
     const paint = () => {
       if (!this.picture) return;
@@ -195,6 +198,7 @@ class Stage {
     }, false);
     hear("wheel", event => {
       event.preventDefault();
+      if (this.turned(event)) return;
       cancelAnimationFrame(this.#gliding);
       this.zoomTo(this.zoom * 2 ** (-event.deltaY / 250), ...this.pointOf(event));
     }, false);

@@ -24,13 +24,29 @@ class PageFile {
     return (await this.#fetched(this.address)).blob();
   }
 
-  // kind: "layers" or "regions".
-  async facts(kind) {
+  // kind: "layers" or "regions"; entry: of a picture of a book.
+  async facts(kind, entry) {
     if (this.given) throw new Error("Layers and regions are known of files that `mmp view` serves.");
-    if (this.factsAddresses) return (await this.#fetched(this.factsAddresses[kind])).json();
+    const of = entry === undefined ? "" : `/${entry}`;
+    if (this.factsAddresses) return (await this.#fetched(this.factsAddresses[kind] + of)).json();
     const stored = document.getElementById(`facts-${this.number}`);
     if (!stored) throw new Error("The page was made without layers and regions.");
     return JSON.parse(stored.textContent);
+  }
+
+  // The book that the file is.
+  async book() {
+    const stored = document.getElementById(`book-${this.number}`);
+    return new Book(this, stored ? JSON.parse(stored.textContent)
+      : await (await this.#fetched(this.bookAddress)).json());
+  }
+
+  // What the decoder opens of a picture of a book.
+  sourceOf(entry) {
+    if (this.address) return this.#url(`${this.address}/${entry}`);
+    const problem = document.getElementById(`file-${this.number}-${entry}-problem`);
+    if (problem) throw new Error(JSON.parse(problem.textContent));
+    return storedBytes(`file-${this.number}-${entry}`);
   }
 
   #url(address) {

@@ -1,14 +1,18 @@
 // Window and level: which samples are drawn black and white. Up to 8 bits these are 0 and white.
-// Deeper pictures start with "auto": the percentiles 0.5 and 99.5 of the samples that are decoded,
-// or 0 and white, if the file names white and a sample reaches half of it, as `mmp` draws them too.
+// Deeper pictures start with the window of the file; without one, with "auto": the percentiles 0.5
+// and 99.5 of the samples that are decoded, or 0 and white, if the file names white and a sample
+// reaches half of it, as `mmp` draws them too.
 class Levels {
   static DARK = 0.005;
   static BRIGHT = 0.995;
   #table = null;
 
-  constructor({depth, white, found}) {
-    Object.assign(this, {depth, white, low: 0, high: white, auto: depth > 8, version: 0});
+  constructor({depth, white, found, calibration}) {
+    Object.assign(this, {depth, white, calibration, low: 0, high: white, version: 0});
     this.named = white !== 2 ** depth - 1 || Boolean(found.header.whiteNamed);
+    const window = this.deep && calibration?.window;
+    this.auto = this.deep && !window;
+    if (window) this.setValues(window);
   }
 
   get deep() {
@@ -36,6 +40,23 @@ class Levels {
   setWindow(width, level) {
     const low = Math.max(0, level - width / 2);
     this.set(low, Math.min(this.white, low + width));
+  }
+
+  // Samples that are drawn black and white, of values of the calibration.
+  #samplesOf(values) {
+    const [low, high] = values.map(value => this.calibration.sample(value)).sort((a, b) => a - b);
+    const lowest = Math.min(Math.max(0, Math.round(low)), this.white - 1);
+    return [lowest, Math.min(Math.max(lowest + 1, Math.round(high)), this.white)];
+  }
+
+  setValues(values) {
+    this.set(...this.#samplesOf(values));
+  }
+
+  // Whether the window is that of two values.
+  shows(values) {
+    const [low, high] = this.#samplesOf(values);
+    return !this.auto && low === this.low && high === this.high;
   }
 
   // Byte of each sample.

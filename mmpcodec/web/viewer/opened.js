@@ -11,7 +11,7 @@ class OpenPicture {
   }
 
   constructor(file, found) {
-    const {width, height, depth, white, tileSize, exif, xmp} = found.header;
+    const {width, height, depth, white, tileSize, exif, xmp, text, resolution} = found.header;
     this.orientation = orientationOf(exif, xmp);
     this.turning = new Turning(this.orientation, width, height);
     const side = tileSize || Math.max(width, height);
@@ -21,6 +21,9 @@ class OpenPicture {
     this.columns = Math.ceil(width / side); // of tiles, as they are stored
     this.rows = Math.ceil(height / side);
     this.pixels = width * height;
+    this.calibration = Calibration.of(text);
+    const pixel = pixelOf(resolution);
+    this.pixel = pixel && this.turning.transposed ? pixel.reverse() : pixel; // in millimetres
   }
 
   get width() {
@@ -80,9 +83,10 @@ class OpenPicture {
   // What the file is, in words.
   get facts() {
     const {width, height, depth, file: {bytes}, found: {header}} = this;
-    const parts = [`${width}×${height}`, `${header.form}, ${depth} ${depth === 1 ? "bit" : "bits"}`];
+    const parts = [...this.file.about || [], `${width}×${height}`, `${header.form}, ${depth} ${depth === 1 ? "bit" : "bits"}`];
     const tiles = this.columns * this.rows;
     if (tiles > 1) parts.push(`${tiles} tiles of ${this.side}×${this.side}`);
+    if (this.pixel) parts.push(`pixels of ${this.pixel.map(side => Number(side.toPrecision(4))).join("×")} mm`);
     if (this.orientation > 1) parts.push(`turned upright (orientation ${this.orientation})`);
     if (header.isRounded) parts.push("colours under alpha rounded by the browser");
     if (bytes) {

@@ -191,16 +191,38 @@ class TileView {
     return this.cache.get(`${this.picture.id}/${number}`);
   }
 
-  // Draws the part of the picture that a stage shows, and asks for what is missing.
-  draw(stage) {
-    const {pen, zoom, left, top, pane, columns, rows} = stage, {picture} = this;
-    const right = left + pane.width / zoom, bottom = top + pane.height / zoom;
+  // Numbers of the tiles that a stage shows; finds whether they are drawn from tiles.
+  #numbersIn({zoom, left, top, pane, columns, rows}) {
+    const {picture} = this, right = left + pane.width / zoom, bottom = top + pane.height / zoom;
     const wide = Math.min(right, picture.width) - Math.max(left, 0);
     const high = Math.min(bottom, picture.height) - Math.max(top, 0);
-    if (wide <= 0 || high <= 0) return this.#ask([]);
-    const numbers = picture.tilesIn(left, top, right, bottom);
+    if (wide <= 0 || high <= 0) return [];
     this.detailed = !this.overview || wide * high * columns * rows <= TileView.DETAIL;
-    this.#ground(stage);
+    return picture.tilesIn(left, top, right, bottom);
+  }
+
+  // Asks for what a stage shows, and says whether all of it is there.
+  want(stage) {
+    const numbers = this.#numbersIn(stage);
+    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number)) : this.#unseen(numbers));
+    return !this.waiting;
+  }
+
+  // Draws the part of the picture that a stage shows, and asks for what is missing. There, `under`
+  // shows through, a view of a picture of the same size, or squares.
+  draw(stage, under = null) {
+    const numbers = this.#numbersIn(stage);
+    if (under && this.want(stage)) under = null;
+    if (!numbers.length) return this.#ask([]);
+    if (under) under.paint(stage);
+    else this.#ground(stage);
+    this.paint(stage);
+    this.want(stage);
+  }
+
+  // Draws what is decoded.
+  paint(stage) {
+    const {pen, zoom, left, top} = stage, numbers = this.#numbersIn(stage);
     pen.imageSmoothingEnabled = zoom < 1;
     pen.imageSmoothingQuality = "high";
     const overview = this.overview && this.overview.drawn(this.levels);
@@ -209,7 +231,6 @@ class TileView {
       pen.drawImage(overview, -left * zoom, -top * zoom, step * width * zoom, step * height * zoom);
     }
     if (this.detailed) for (const number of numbers) this.#drawTile(stage, number);
-    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number)) : this.#unseen(numbers));
   }
 
   // Tiles in view that the overview lacks.

@@ -9,7 +9,8 @@ import numpy as np
 
 import mmpcodec
 from mmpcodec import EncodeParams
-from mmpcodec.cli.commands.encode import Encoded, EncodeFiles
+from mmpcodec.cli.commands.encode import EncodeFiles
+from mmpcodec.cli.encoding.encoded import Encoded
 from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress

@@ -10,10 +10,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.books import write_book
 
 import mmpcodec
 from mmpcodec import backends, pictures
+from mmpcodec.format.collection import Role
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import contents_of
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.planning.budget import plans
@@ -96,7 +99,7 @@ def test_what_json_holds(mmp, three):
     _, most = bounds(mmp, three)
     found = budget(mmp, *three, "-O", "out", "--total", most)
     assert found.keys() == {
-        "total", "bytes", "left", "objective", "dry_run", "backend", "solver_seconds", "plans",
+        "total", "bytes", "records", "left", "objective", "dry_run", "backend", "solver_seconds", "plans",
         "one_lambda", "pictures", "plot",
     }  # fmt: skip
     assert (found["total"], found["objective"], found["dry_run"]) == (most, "total", False)
@@ -508,3 +511,53 @@ def test_wrong_depths_and_kinds_of_metadata(mmp, kinds, cache, arguments, code, 
     assert (result.exit_code, result.stderr.count("mmp: " + says)) == (code, 1), result.stderr
     assert "Traceback" not in result.stderr
     assert not cache.exists()
+
+
+@pytest.fixture
+def book(folder):
+    """A book of three slices of other contents, and an animation's worth of facts."""
+    rng = np.random.default_rng(8)
+    rows, columns = np.indices((40, 48))
+    made = (rng.integers(0, 256, (40, 48)), 2 * rows + 3 * columns, rng.integers(90, 99, (40, 48)))
+    pages = [page.astype(np.uint8) for page in made]
+    write_book("book.mmp", pages, Role.SLICE, [(k * 10**6,) for k in range(3)])
+    return pages
+
+
+def test_the_pages_of_a_book(mmp, book, three):
+    room = 3300
+    arguments = ("budget", "book.mmp", "noise.png", "--total", room, "-O", "out", *LADDER)
+    result = mmp(*arguments, "--json")
+    assert result.exit_code == 0, result.stderr
+    facts = json.loads(result.stdout)
+    assert [each.get("page") for each in facts["pictures"]] == [1, 2, 3, None]
+    assert len({each["lambda"] for each in facts["pictures"]}) > 1
+    written = Path("out/book.mmp").read_bytes()
+    whole = len(written) + Path("out/noise.mmp").stat().st_size
+    assert facts["bytes"] <= whole <= facts["bytes"] + facts["records"] <= room
+    assert facts["left"] == room - facts["bytes"] - facts["records"]
+    assert facts["plans"]["exact"]["left"] == facts["left"]
+    entries = contents_of(memoryview(written)).entries
+    assert [(entry.role, entry.facts) for entry in entries] == [
+        (Role.SLICE, (k * 10**6,)) for k in range(3)
+    ]
+    for number, (page, row) in enumerate(zip(book, facts["pictures"], strict=False), 1):
+        decoded = mmpcodec.decode(written, page=number).astype(int)
+        assert ((decoded - page) ** 2).sum() == row["distortion"]
+    lines = mmp(*arguments, "-n", "-f").stdout
+    assert "book.mmp: page 2 -> out/book.mmp: lambda" in lines
+    assert f"at most {facts['records']} for the records of books" in lines
+
+
+def test_books_of_no_room_and_standard_output(mmp, book):
+    result = mmp("budget", "book.mmp", "--total", 300, "-o", "x.mmp", *LADDER)
+    assert (result.exit_code, "the records of the books' pages" in result.stderr) == (2, True)
+    result = mmp("budget", "book.mmp", "--total", "9kB", "-o", "-", *LADDER)
+    assert (result.exit_code, "book.mmp holds 3 pictures; name a file" in result.stderr) == (
+        2,
+        True,
+    )
+    result = mmp("budget", "book.mmp", "--total", "9kB", "-o", "one.mmp", "--page", 2, *LADDER)
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_array_equal(mmpcodec.decode(Path("one.mmp").read_bytes()).shape, (40, 48))
+    assert not Path("x.mmp").exists()

@@ -120,7 +120,7 @@ def test_a_format_of_one_picture_is_refused_with_the_next_step(mmp, book, argume
         "book.mmp: has 4 pages",
         "--page N",
         "-O DIR",
-        ".tif, .pdf, .npy, .nii, .nii.gz, .zarr",
+        ".tif, .pdf, .dcm, .npy, .nii, .nii.gz, .zarr",
     ):
         assert text in result.stderr
     assert files() == ["book.mmp"]

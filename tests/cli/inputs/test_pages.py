@@ -3,7 +3,7 @@
 import pytest
 
 from mmpcodec.cli.inputs.pages import numbers_of, ranges_of, text_of
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import ParameterError, PictureError
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_ranges_rise_from_one(text, part):
     ],
 )
 def test_pages_that_a_file_lacks(text, problem):
-    with pytest.raises(ParameterError) as error:
+    with pytest.raises(PictureError) as error:
         numbers_of(text, 5, "a.tif")
     assert str(error.value) == f"a.tif: --pages {text}: {problem}"
 

@@ -241,7 +241,7 @@ def test_a_pickled_reader_is_small_and_opens_the_file_when_it_is_used(path, monk
     monkeypatch.chdir("/")
     again = pickle.loads(data)
     with again:
-        assert again._bytes is None
+        assert again._regions is None
         assert again.shape == WHOLE.shape
         np.testing.assert_array_equal(again[5:70, 3:9], WHOLE[5:70, 3:9])
         with pytest.raises(PictureError, match="the limit is 49152; max_samples"):

@@ -35,6 +35,7 @@ from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
+    from mmpcodec.cli.commands.budget.books import BookShape
     from mmpcodec.planning.budget import Ladder, Plan, PointCache
 
 NO_CACHE = "none"
@@ -148,8 +149,9 @@ def budget(
     Takes the pictures that `mmp encode` takes. Each picture is encoded with every lambda. An exact
     search then chooses one of these files per picture, and the chosen files are written. The output
     compares this plan with two others: a single lambda for all pictures, and the single lambda with
-    the remaining bytes spent greedily on single pictures. With --cluster, the workers encode into
-    the cache, and a task is a picture.
+    the remaining bytes spent greedily on single pictures. Each page of a file of several pictures
+    is a picture of the budget, and the output holds them all. With --cluster, the workers encode
+    into the cache, and a task is a picture.
     """
     from mmpcodec.planning.quantities import ONE, in_lowest_terms, parse_bytes
 
@@ -166,11 +168,13 @@ def budget(
         check([*files, *given, *drawing], force=force, folder=folder)
     output.check_mmp(out)
 
+    from mmpcodec.cli.commands.budget.books import records_of, with_pages
     from mmpcodec.cli.commands.budget.text import Budgeted
     from mmpcodec.planning import budget as library
     from mmpcodec.planning.budget.plot import figure_class
 
     ladder = checked_search(lambdas, objective, min_psnr)
+    files, shapes = with_pages(files, limits) if page is None else (files, {})
     millionths = weights_of(weights, files)
     if plot is not None:
         figure_class()
@@ -209,23 +213,30 @@ def budget(
             ladders = [each.at_least(min_psnr) for each in ladders]
         ladders = weighted(ladders, shares)
         solver = backend if here else AUTO  # the device may be one of the workers alone
+        records = records_of(files, ladders, shapes)
+        left = room - records
+        if left <= 0:
+            raise ParameterError(
+                f"total = {room}: must be above {records}, the records of the books' pages"
+            )
         plans = library.compare(
-            ladders, room, objective=objective, time_limit=seconds, backend=solver
+            ladders, left, objective=objective, time_limit=seconds, backend=solver
         )
         if plot is not None and not dry_run:
             curve = library.budget_curve(ladders, objective=objective, backend=solver)
-            output.write(plot, library.draw_budget(ladders, curve, plans, room), force=force)
+            output.write(plot, library.draw_budget(ladders, curve, plans, left), force=force)
         if not dry_run:
             kept = library.PointCache(folder_of_cache)
-            write_files(files, ladders, plans.exact, kept, params, force=force)
+            write_files(files, shapes, ladders, plans.exact, kept, params, force=force)
     factors = [number / ONE for number in millionths]
     drawn = None if dry_run else plot
-    printer.show(Budgeted(room, files, ladders, factors, plans, used, dry_run, drawn))
+    printer.show(Budgeted(room, records, files, ladders, factors, plans, used, dry_run, drawn))
     return ExitCode.PARTLY_FAILED if tell_left_out(others, printer) else ExitCode.DONE
 
 
 def write_files(
     files: Sequence[Job],
+    shapes: "dict[str, BookShape]",
     ladders: "Sequence[Ladder]",
     plan: "Plan",
     cache: "PointCache",
@@ -234,11 +245,13 @@ def write_files(
     force: bool,
 ) -> None:
     """Write the files that a plan has chosen, from the cache."""
+    from mmpcodec.cli.commands.budget.books import write_books
     from mmpcodec.planning.budget import encoded
 
-    for job, ladder, point in zip(files, ladders, plan.points, strict=True):
-        assert job.target is not None
-        output.write(job.target, encoded(ladder, point, cache, params), force=force)
+    def file_of(number: int) -> bytes:
+        return encoded(ladders[number], plan.points[number], cache, params)
+
+    write_books(files, shapes, file_of, force=force)
 
 
 def checked_search(

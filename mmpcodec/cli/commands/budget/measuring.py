@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmpcodec.cli import output, run
+from mmpcodec.cli import run
 from mmpcodec.cli.cluster.places import Place
-from mmpcodec.cli.encoding.sources import Setting, picture_of, work_of
+from mmpcodec.cli.encoding.sources import Setting, at_depth, picture_of, work_of
 from mmpcodec.cli.exits import ExitCode, show_error
+from mmpcodec.cli.inputs.opening import opened_input
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.progress import ProgressBars
@@ -29,6 +30,7 @@ class Laddered(NamedTuple):
     Parameters
     ----------
     input : str
+        Name of the picture.
     output : None
     width, height : int
     ladder : Ladder
@@ -47,7 +49,7 @@ class Laddered(NamedTuple):
         return self._asdict()
 
     def text(self, verbose: bool) -> str:
-        return f"{output.shown(self.input, 'stdin')}: {len(self.ladder.points)} lambdas"
+        return f"{self.input}: {len(self.ladder.points)} lambdas"
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,7 @@ class MeasureLadders:
         except ParameterError as error:
             raise PictureError(str(error)) from error  # the message names the picture already
         height, width = picture.samples.shape[:2]
-        return Laddered(job.source, None, width, height, ladder, self.backend)
+        return Laddered(job.name, None, width, height, ladder, self.backend)
 
     def ladders(self, pictures: "Sequence[LazyPicture]", **more: Any) -> "list[Ladder]":
         """Return the ladder of each picture; the options are those of ``planning.budget.measure``.
@@ -156,7 +158,12 @@ def reader(job: Job, setting: Setting) -> "Callable[[], Picture]":
     def read() -> "Picture":
         from mmpcodec.pictures.side.facts import stripped
 
-        picture = picture_of(job.source, job.name, setting.depth, setting.limits, setting.page)
+        if job.page is None:
+            page, limits = setting.page, setting.limits
+            picture = picture_of(job.source, job.name, setting.depth, limits, page)
+        else:
+            with opened_input(job.source, setting.limits) as book:
+                picture = at_depth(book.read(job.page - 1), setting.depth, job.name)
         return replace(picture, metadata=stripped(picture.metadata, *setting.strip))
 
     return functools.cache(read) if job.source == STANDARD else read
@@ -219,6 +226,6 @@ def measured_on_cluster(
     alone = [job._replace(target=None) for job in jobs]  # the workers write into the cache only
     if run.run(alone, work, printer, place=place, show=keep) is not ExitCode.DONE:
         return None
-    ladders = [found[job.source].ladder for job in jobs]
+    ladders = [found[job.name].ladder for job in jobs]
     check_sizes([(each.pixels, each.depth) for each in ladders])
     return ladders, ", ".join(sorted({each.backend for each in found.values()}))

@@ -19,6 +19,8 @@ class Budgeted:
     ----------
     total : int
         The budget in bytes.
+    records : int
+        Most bytes of it that files of several pictures need besides their pictures.
     jobs : sequence of Job
     ladders : sequence of Ladder
         Bytes and distortion of each picture at each lambda.
@@ -33,6 +35,7 @@ class Budgeted:
     """
 
     total: int
+    records: int
     jobs: Sequence[Job]
     ladders: Sequence[Ladder]
     weights: Sequence[float]
@@ -47,7 +50,8 @@ class Budgeted:
         return {
             "total": self.total,
             "bytes": exact.bytes,
-            "left": self.total - exact.bytes,
+            "records": self.records,
+            "left": self.total - self.records - exact.bytes,
             "objective": found.objective,
             "dry_run": self.dry_run,
             "backend": self.backend,
@@ -61,6 +65,7 @@ class Budgeted:
             "pictures": [
                 {
                     "input": job.source,
+                    **({} if job.page is None else {"page": job.page}),
                     "output": job.target,
                     "form": ladder.form.title,
                     "depth": ladder.depth,
@@ -88,7 +93,7 @@ class Budgeted:
         return {
             "lambda": plan.lam,
             "bytes": plan.bytes,
-            "left": self.total - plan.bytes,
+            "left": self.total - self.records - plan.bytes,
             "distortion": plan.distortion,
             "psnr": finite(plan.psnr),
             "worst_psnr": finite(plan.worst_psnr),
@@ -101,26 +106,30 @@ class Budgeted:
 
     def text(self, verbose: bool) -> str:
         lines = ["plan                bytes         left     PSNR    worst         distortion"]
+        room = self.total - self.records
         for name, plan in self.plans().items():
             if plan is None:
                 lines.append("one lambda     none fits")
                 continue
             title = {"lambda": f"lambda {plan.lam or 0:g}", "greedy": "greedy fill"}.get(name, name)
             lines.append(
-                f"{title:<12} {plan.bytes:>12} {self.total - plan.bytes:>12} {plan.psnr:>8.2f} "
+                f"{title:<12} {plan.bytes:>12} {room - plan.bytes:>12} {plan.psnr:>8.2f} "
                 f"{plan.worst_psnr:>8.2f} {plan.distortion:>18}"
             )
         lines += [self.verdict(), self.proof()]
         for job, ladder, point, _ in self.chosen():
             assert job.target is not None
             lines.append(
-                f"{output.shown_pair(job.source, job.target)}: "
+                f"{job.name} -> {output.shown(job.target, 'stdout')}: "
                 f"{kind_text(ladder.form.title, ladder.depth)}lambda {point.lam:g}, "
                 f"{point.bytes} bytes, {quality_text(ladder.psnr(point))}"
             )
         used = self.found.exact.bytes
         done = "would be written" if self.dry_run else "written"
-        lines.append(f"{used} of {self.total} bytes {done}, {self.total - used} left")
+        left, books = room - used, ""
+        if self.records:
+            books = f", at most {self.records} for the records of books"
+        lines.append(f"{used} of {self.total} bytes {done}{books}, {left} left")
         return "\n".join(lines)
 
     def verdict(self) -> str:

@@ -10,7 +10,7 @@ from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.manifest import sha256_of
 from mmpcodec.cli.cluster.places import on_this_machine, spread
 from mmpcodec.cli.commands.highlight.results import Found, summarise
-from mmpcodec.cli.commands.highlight.searching import SUFFIX, Search, Sides, read_mask
+from mmpcodec.cli.commands.highlight.searching import SUFFIX, HighlightInput, Sides, read_mask
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
@@ -165,7 +165,7 @@ def highlight(
     check_offset(offset)
     mask = checked_mask(mask, limits, cluster)
     done: list[Found] = []
-    work = Search(
+    work = HighlightInput(
         offset,
         white,
         dark,

@@ -93,7 +93,7 @@ def pixels(name: str, side: str | None, whole: int) -> int | None:
 
 
 @dataclass(frozen=True)
-class Search:
+class HighlightInput:
     """Searches an input, and draws what it has found; goes to the workers of a cluster as it is.
 
     Parameters

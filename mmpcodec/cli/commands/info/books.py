@@ -14,6 +14,7 @@ from mmpcodec.format.collection import Role
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import Contents, Extent, PictureEntry
+    from mmpcodec.format.container import Header
     from mmpcodec.limits import DecodeLimits
     from mmpcodec.runtime.files import Source
 
@@ -46,6 +47,8 @@ class DescribedBook:
         Why pictures are broken, by the number of the entry, from 0.
     faults : sequence of str
         Damage of the index; the pictures were then found by their records.
+    with_dicom : int
+        Number of pictures that hold attributes of DICOM files.
     """
 
     input: str
@@ -54,6 +57,7 @@ class DescribedBook:
     shared: Sequence[SharedMetadata]
     errors: dict[int, str]
     faults: Sequence[str]
+    with_dicom: int = 0
     of_mmp = True
 
     @property
@@ -80,6 +84,7 @@ class DescribedBook:
                 {"bytes": each.size, "kinds": each.kinds, "error": each.error}
                 for each in self.shared
             ],
+            "with_dicom": self.with_dicom,
             "index_faults": list(self.faults),
             "pictures": [
                 {
@@ -138,6 +143,9 @@ class DescribedBook:
                 f"shared   metadata {number}, {each.size} bytes, of {counted(count, 'picture')}: "
                 f"{each.error or names}"
             )
+        if self.with_dicom:
+            held = counted(self.with_dicom, "picture")
+            yield f"dicom    attributes of {held}, which may name the patient"
         for fault in self.faults:
             yield f"bad      {fault}"
         if self.faults:
@@ -210,14 +218,16 @@ def described_book(
 
     faults: list[FormatError] = []
     contents = read_contents(source, limits.max_pictures, faults)
-    errors = {}
+    errors, with_dicom = {}, 0
     for number, entry in enumerate(contents.entries):
         try:
-            _check(source, contents, entry, limits, header_only=header_only)
+            header = _check(source, contents, entry, limits, header_only=header_only)
+            with_dicom += bool(header.metadata.dicom)
         except FormatError as error:
             errors[number] = str(error)
     shared = [_shared(source, part) for part in contents.metadata]
-    return DescribedBook(name, len(source), contents, shared, errors, list(map(str, faults)))
+    lines = list(map(str, faults))
+    return DescribedBook(name, len(source), contents, shared, errors, lines, with_dicom)
 
 
 def _check(
@@ -227,8 +237,8 @@ def _check(
     limits: "DecodeLimits",
     *,
     header_only: bool,
-) -> None:
-    """Read the header of a picture, and the checksums of its tiles.
+) -> "Header":
+    """Read and return the header of a picture; also read the checksums of its tiles.
 
     Raises
     ------
@@ -236,23 +246,24 @@ def _check(
         If they are damaged.
     """
     import mmpcodec
-    from mmpcodec.opening.contents import Begun, PictureBytes, check_header
+    from mmpcodec.opening.contents import PictureBytes, check_header
     from mmpcodec.opening.header import read_header
+    from mmpcodec.opening.windows import Begun
 
     picture = PictureBytes(source, contents, entry)
     if header_only:
-        check_header(entry, read_header(Begun(picture)))
-    else:
-        mmpcodec.inspect(picture, limits=limits)
+        header = read_header(Begun(picture))
+        check_header(entry, header)
+        return header
+    return mmpcodec.inspect(picture, limits=limits).header
 
 
 def _shared(source: "Source", part: "Extent") -> SharedMetadata:
     """Describe metadata that pictures share."""
-    from mmpcodec.metadata import Metadata
-    from mmpcodec.opening.contents import metadata_of
+    from mmpcodec.opening.contents import read_metadata
 
     try:
-        kinds = metadata_facts(metadata_of(source, [part], Metadata(), 16))
+        kinds = metadata_facts(read_metadata(source, part, 16))
     except FormatError as error:
         return SharedMetadata(part.size, {}, str(error))
     return SharedMetadata(part.size, kinds)

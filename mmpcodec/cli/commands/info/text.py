@@ -174,6 +174,9 @@ def metadata_facts(metadata: "Metadata") -> dict[str, Any]:
         facts["resolution"] = f"{float(found.x):g}x{float(found.y):g} {unit}"
     if metadata.colours is not None:
         facts["colours"] = metadata.colours.text()
+    if metadata.dicom:
+        size = sum(map(len, metadata.dicom))
+        facts["dicom"] = f"{size} bytes of attributes, which may name the patient"
     if metadata.text:
         facts["text"] = [list(pair) for pair in metadata.text]
     return facts

@@ -88,11 +88,12 @@ def sweep(
 ) -> ExitCode:
     """Measure rate, distortion and time of mmp and other codecs.
 
-    Takes the pictures that `mmp encode` takes. A codec that cannot code one of them leaves a result
-    that says so. Each result is a line of DIR/results.jsonl. An interrupted sweep continues where
-    it stopped, and several processes may share DIR. Results that lack one of the metrics get it
-    from their decoded pictures in DIR. `mmp report DIR` draws the results. With --cluster, the
-    workers write into DIR, and a task is a picture.
+    Takes the pictures that `mmp encode` takes, one of each file; --page names it. A codec that
+    cannot code one of them leaves a result that says so. Each result is a line of
+    DIR/results.jsonl. An interrupted sweep continues where it stopped, and several processes may
+    share DIR. Results that lack one of the metrics get it from their decoded pictures in DIR. `mmp
+    report DIR` draws the results. With --cluster, the workers write into DIR, and a task is a
+    picture.
     """
     from mmpcodec.bench.codecs.base import GRAY
     from mmpcodec.bench.metrics import check_libraries, metrics_of

@@ -7,7 +7,9 @@ import zlib
 import numpy as np
 import pytest
 from PIL import Image, ImageCms
-from support.pdf_files import BOX, IMAGE, form_of, image_of, page_of, pdf_of
+from support.picture_files import PDF_BOX as BOX
+from support.picture_files import PDF_IMAGE as IMAGE
+from support.picture_files import form_of, image_of, page_of, pdf_of
 
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import MissingExtra, ParameterError, PictureError
@@ -165,7 +167,7 @@ def test_invisible_text_beside_an_image_is_said():
     np.testing.assert_array_equal(found.samples, GRAY)
 
 
-NOTE = b"<</Type/Annot/Subtype/Square/Rect[5 5 20 20]/C[1 0 0]/IC[1 0 0]/F 4>>"
+NOTE = b"<</Type/Annot/Subtype/Square/Rect[5 5 7 7]/C[1 0 0]/IC[1 0 0]/F 4>>"
 
 
 @pytest.mark.parametrize(

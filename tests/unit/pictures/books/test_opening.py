@@ -37,6 +37,20 @@ def test_a_book_gives_each_picture_and_its_facts(tmp_path, by_path):
         np.testing.assert_array_equal(book.read(1).samples, PICTURES[1])
 
 
+def test_pictures_of_several_roles_keep_them():
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    kinds = [(Role.PAGE, ()), (Role.FRAME, (1, 2)), (Role.SLICE, (-3,))]
+    for picture, (role, facts) in zip(PICTURES, kinds, strict=True):
+        writer.add(mmpcodec.encode(picture, 0), role, facts)
+    writer.close()
+    with opened_book(stream.getvalue()) as book:
+        found = [(book.role_of(number), book.facts_of(number)) for number in range(3)]
+        assert (book.role, found) == (Role.PAGE, kinds)
+    with opened_book(collection(Role.SLICE, [(1,)] * 3)) as book:
+        assert (book.role, book.role_of(2)) == (Role.SLICE, Role.SLICE)
+
+
 def test_a_file_of_one_picture_is_a_book_of_one(tmp_path):
     path = tmp_path / "a.png"
     mmpcodec.imwrite(path, PICTURES[0])

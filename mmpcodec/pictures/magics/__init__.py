@@ -1,0 +1,1 @@
+"""Recognise files that do not begin with the magic of their format."""
