@@ -110,7 +110,7 @@ class DecodeWork:
         started, how = time.perf_counter(), self.how
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
-        level, bad, faults = None, 0, 0
+        level, bad, faults, lossless = None, 0, 0, False
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
@@ -118,6 +118,7 @@ class DecodeWork:
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
+            lossless = is_lossless(found)
             for line in damage(found.header, found.bad_tiles, found.faults):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
@@ -125,7 +126,7 @@ class DecodeWork:
             picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
-        writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
+        writing["origin"] = origin_of(data, job.page, entry, lossless=lossless)
         coded = pictures.to_bytes(
             picture, self.format, progress=progress, threads=how.threads, **writing
         )
