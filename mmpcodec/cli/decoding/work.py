@@ -75,13 +75,13 @@ class DecodeWork:
                 self._is_zarr or self.format not in self._in_one
             ):
                 job, several = job._replace(page=None), None
-            elif len(several.numbers) == 1 and self.format not in self._in_one:
+            elif len(several.numbers) == 1 and (self._is_zarr or self.format not in self._in_one):
                 # A picture that is alone is no page of a book, whatever holds it.
                 entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and how.factor == 1 and self.tiles.applies(job):
+            if how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
             return self._one(job, progress, data, entry)
 
@@ -289,4 +289,5 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         format=tiles.format,
         seconds=time.perf_counter() - started,
         backend=backends.get(tiles.backend, decodes=True).name,
+        page=job.page,
     )

@@ -13,7 +13,9 @@ from support.books import collection, noisy
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.format.collection import Role
+from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Resolution
 from mmpcodec.pictures import Picture
 
@@ -259,8 +261,6 @@ def test_limits_hold_for_the_number_of_pictures(mmp):
 
 
 def test_levels_are_no_pages(mmp):
-    from mmpcodec.format.collection_writer import CollectionWriter
-
     stream = io.BytesIO()
     writer = CollectionWriter(stream)
     writer.add(mmpcodec.encode(PAGES[0].samples, 0), Role.PAGE)
@@ -270,3 +270,31 @@ def test_levels_are_no_pages(mmp):
     assert mmp("decode", "a.mmp", "-O", "out").exit_code == 0
     assert [path.name for path in Path("out").iterdir()] == ["a.png"]
     np.testing.assert_array_equal(pictures.read("out/a.png").samples, PAGES[0].samples)
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.tif"])
+@pytest.mark.parametrize("region", [None, (5, 3, 40, 30)])
+def test_a_large_page_is_decoded_by_tiles(mmp, monkeypatch, name, region):
+    if name == "a.zarr":
+        pytest.importorskip("zarr")
+    monkeypatch.setattr(by_tiles, "MOST_IN_MEMORY", 500)
+    wanted = noisy((70, 130, 3), 8, 7, resolution=PAGES[0].metadata.resolution)
+    coded = mmpcodec.encode(
+        wanted.samples, 0, preset="lossless", tile_size=64, metadata=wanted.metadata
+    )
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    for data in (mmpcodec.encode(PAGES[1].samples, 0, depth=1), coded):
+        writer.add(data)
+    writer.close()
+    Path("book.mmp").write_bytes(stream.getvalue())
+    options = () if region is None else ("--region", ",".join(map(str, region)))
+    result = mmp("decode", "book.mmp", "-o", name, "--page", 2, *options)
+    assert result.exit_code == 0, result.stderr
+    found = pictures.read(name)
+    x, y, width, height = region or (0, 0, 130, 70)
+    np.testing.assert_array_equal(found.samples, wanted.samples[y : y + height, x : x + width])
+    if name == "a.tif":
+        with tifffile.TiffFile(name) as file:
+            assert file.pages[0].tile == (64, 64)
+            assert file.pages[0].tags["XResolution"].value == (200, 1)
