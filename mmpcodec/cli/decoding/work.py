@@ -179,7 +179,7 @@ class DecodeWork:
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
             for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; pages behind it are not found")
+                progress.note(f"{job.name}: {fault}; later pages may be missing")
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)

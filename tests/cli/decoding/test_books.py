@@ -298,3 +298,47 @@ def test_a_large_page_is_decoded_by_tiles(mmp, monkeypatch, name, region):
         with tifffile.TiffFile(name) as file:
             assert file.pages[0].tile == (64, 64)
             assert file.pages[0].tags["XResolution"].value == (200, 1)
+
+
+@pytest.mark.parametrize("target", [["-o", "a.tif"], ["-O", "out"]])
+def test_a_damaged_index_is_an_error_that_names_the_way_out(mmp, book, files, target):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, *target)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("mmp: book.mmp: Collections at byte")
+    assert line.endswith("--allow-partial decodes what is left")
+    assert files() == ["book.mmp"]
+
+
+def test_pages_are_found_without_an_index(mmp, book):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial", "--json")
+    assert result.exit_code == 3
+    facts = json.loads(result.stdout)
+    assert (facts["header_faults"], facts["bad_tiles"], len(facts["pages"])) == (1, 0, 4)
+    with tifffile.TiffFile("a.tif") as file:
+        for page, wanted in zip(file.pages, PAGES, strict=True):
+            np.testing.assert_array_equal(page.asarray(), wanted.samples)
+
+
+def test_a_cut_file_gives_the_pages_before_the_end(mmp, book):
+    Path(book).write_bytes(Path(book).read_bytes()[:-120])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial")
+    assert result.exit_code == 3
+    assert "page 4: is black" in result.stderr
+    with tifffile.TiffFile("a.tif") as file:
+        np.testing.assert_array_equal(file.pages[2].asarray(), PAGES[2].samples)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_manifest_notes_each_page(mmp, book, jobs):
+    command = ("decode", book, "-O", "out", "--manifest", "run.jsonl", "-j", jobs)
+    assert mmp(*command).exit_code == 0
+    rows = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    assert sum(row["event"] == "done" for row in rows) == 4
+    Path("out/book-003.png").unlink()
+    assert mmp(*command).exit_code == 0
+    assert len(list(Path("out").iterdir())) == 4
