@@ -489,3 +489,21 @@ def test_pages_of_a_tiff_keep_whole_exif(tmp_path, monkeypatch):
     monkeypatch.setattr(multipage_tiff, "MOST_CLASSIC", 0)
     assert written(book(pages), "tif")[1] == {"exif": [0, 2]}
     assert written(book([plain, own]), "tif")[1] == {"exif": [1]}  # in another byte order
+
+
+@pytest.mark.parametrize(
+    ("shape", "depth"),
+    [((24, 36), 1), ((24, 36), 2), ((24, 36), 12), ((24, 36, 3), 16), ((24, 36, 4), 8)],
+)
+def test_pages_of_a_pdf_are_shown_as_they_are(shape, depth):
+    pytest.importorskip("pikepdf")
+    pdfium = pytest.importorskip("pypdfium2")
+    one = noisy(shape, depth, 1, resolution=Resolution(Fraction(72), Fraction(72)))
+    data, _ = written(book([one]), "pdf")
+    shown = np.array(pdfium.PdfDocument(data)[0].render().to_pil().convert("RGB"))
+    wanted = one.samples / ((1 << depth) - 1) * 255
+    wanted = np.dstack([wanted] * 3) if wanted.ndim == 2 else wanted
+    if one.planes == 4:  # on white paper
+        alpha = wanted[..., 3:] / 255
+        wanted = wanted[..., :3] * alpha + 255 * (1 - alpha)
+    np.testing.assert_allclose(shown, wanted, atol=1)
