@@ -76,13 +76,13 @@ class DecodeWork:
                 self._is_zarr or self.format not in self._in_one
             ):
                 job, several = job._replace(page=None), None
-            elif len(several.numbers) == 1 and self.format not in self._in_one:
+            elif len(several.numbers) == 1 and (self._is_zarr or self.format not in self._in_one):
                 # A picture that is alone is no page of a book, whatever holds it.
                 entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and how.factor == 1 and self.tiles.applies(job):
+            if how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
             return self._one(job, progress, data, entry)
 
@@ -182,7 +182,7 @@ class DecodeWork:
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
             for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; pages behind it are not found")
+                progress.note(f"{job.name}: {fault}; later pages may be missing")
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)
@@ -296,4 +296,5 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         format=tiles.format,
         seconds=time.perf_counter() - started,
         backend=backends.get(tiles.backend, decodes=True).name,
+        page=job.page,
     )
