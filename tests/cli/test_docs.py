@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.books import collection, write_book
+from support.dicom_files import slice_of
 from support.torch_stand_in import install_torch
 
 import mmpcodec
@@ -71,6 +72,7 @@ def prepare(folder, *, whole):
     if importlib.util.find_spec("pydicom"):
         write_dicom(small, folder / "scan.dcm")
         write_dicom(16 * small.astype(np.uint16), folder / "ct.dcm")
+        write_series(16 * small.astype(np.uint16), folder / "series")
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
     tiled = mmpcodec.encode(camera[:64, :128], preset="plain", tile_size=64)
@@ -112,6 +114,14 @@ def write_dicom(samples, path):
         file.RescaleSlope, file.RescaleIntercept, file.RescaleType = "1", "-1024", "HU"
     file.PixelData = samples.tobytes()
     file.save_as(path, enforce_file_format=True)
+
+
+def write_series(samples, folder):
+    """Write three slices of a series."""
+    folder.mkdir()
+    for number in range(3):
+        data = slice_of(samples, 2.5 * number, InstanceNumber=str(number + 1))
+        (folder / f"{number}.dcm").write_bytes(data)
 
 
 def lacking(line):
