@@ -146,11 +146,12 @@ def joined(first: Metadata, second: Metadata, place: int) -> Metadata:
     CorruptStream
         If a chunk that occurs at most once is in both.
     """
-    found = {name: value for name, value in vars(second).items() if value and name != "text"}
+    found = {name: value for name, value in vars(second).items() if value}
     for kind, title in NAMES.items():
         if title.lower() in found and getattr(first, title.lower()):
             raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", place)
-    return replace(first, text=first.text + second.text, **found)
+    more = {"text": first.text + second.text, "dicom": first.dicom + second.dicom}
+    return replace(first, **(found | more))
 
 
 def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata:

@@ -162,8 +162,10 @@ class CollectionWriter:
                 numbers.append(self._number_of(Metadata(**{kind: getattr(metadata, kind)})))
                 metadata = metadata.without(kind)
         # What slices of a series have alike follows the attributes of the slice and of its samples.
-        numbers += [self._number_of(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
-        metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
+        if len(metadata.dicom) - OWN_DICOM <= collection.MOST_SHARED - len(numbers):
+            alike = metadata.dicom[OWN_DICOM:]
+            numbers += [self._number_of(Metadata(dicom=(part,))) for part in alike]
+            metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
         text = metadata.text
         first = len(text)
         later: list[float] = [math.inf]
