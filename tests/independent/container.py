@@ -115,8 +115,6 @@ def metadata(chunks, depth):
             found["dicom"].append(chunk.rest())
             if not found["dicom"][-1]:
                 raise ValueError("DICOM is empty")
-        elif kind == 9 and not chunk.rest():
-            raise ValueError("attributes of DICOM are empty")
         else:
             continue
         chunk.end("a chunk")

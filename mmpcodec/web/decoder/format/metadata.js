@@ -3,7 +3,8 @@ import { CorruptStream } from "../errors.js";
 import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
-const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS, DICOM] = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS] = [1, 2, 3, 4, 5, 6, 7, 8];
+const DICOM = 9; // may name a patient, and is not given
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
