@@ -108,12 +108,15 @@ def several_of(
     PictureError
         If the file holds no picture, or lacks one of the pages.
     """
-    from mmpcodec.opening.contents import Begun, contents_of, is_collection, read_contents
+    from mmpcodec.opening.contents import contents_of, is_collection, read_contents
+    from mmpcodec.opening.windows import Begun
+    from mmpcodec.pictures.mmp.file import say_unfinished
 
     source = memoryview(data) if isinstance(data, bytes) else Begun(data)
     faults: list[FormatError] = []
     if is_collection(source):
         contents = read_contents(source, limits.max_pictures, faults if allow_partial else None)
+        say_unfinished(name, contents)
     elif or_one:
         contents = contents_of(source)
     else:
@@ -256,9 +259,9 @@ def book_of(
         except ParameterError as error:
             raise PictureError(f"{name}: {row['role']} {row['page']}: {error}") from error
         except FormatError as error:
-            text = f"{row['role']} {row['page']}: {error.with_hint('--allow-partial')}"
             if not how.allow_partial or isinstance(error, LimitExceeded):
-                raise PictureError(f"{name}: {text}") from error
+                text = f"{name}: {error.with_hint('--allow-partial')}"  # which names the page
+                raise PictureError(text) from error
             row["error"] = str(error)
             facts.note(place, f"is black: {error}")
             return blank(entry)

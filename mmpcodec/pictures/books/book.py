@@ -86,7 +86,7 @@ class Book(AbstractContextManager["Book"]):
 
     def name_of(self, number: int) -> str:
         """Return the name of a picture, counted from 0, for messages."""
-        return named(self.name, self.role, self.number_of(number) - 1, self.count)
+        return named(self.name, self.role_of(number), self.number_of(number) - 1, self.count)
 
     def __exit__(self, *_: object) -> None:
         self.close()

@@ -244,7 +244,7 @@ def write_coded(
 
 def _write_page(writer: CollectionWriter, book: Book, number: int, page: CodedPage) -> None:
     """Write a page, and behind it what belongs to it."""
-    add_with_levels(writer, page.data, book.role, book.facts_of(number))
+    add_with_levels(writer, page.data, book.role_of(number), book.facts_of(number))
 
 
 def _coded(

@@ -81,30 +81,25 @@ def joined(name: str, openers: Sequence[Opener], limits: DecodeLimits) -> Book:
     Warns
     -----
     PictureWarning
-        If durations of frames or positions of slices are left out, because the other pictures have
-        none, or loops, because they differ.
+        If loops of frames are left out, because they differ.
     """
     from mmpcodec.pictures.books.opening import check_count
 
     counts: list[int] = []
     kinds: list[bool] = []
     facts: list[tuple[int, ...]] = []
-    roles: set[Role] = set()
+    roles: list[Role] = []
     loops: set[int] = set()
     for opener in openers:
         with opener() as book:
             counts.append(book.count)
             kinds += map(book.measured_at, range(book.count))
             facts += map(book.facts_of, range(book.count))
-            roles.add(book.role)
-            loops.add(book.loops)
-    role = next(iter(roles)) if len(roles) == 1 else Role.PAGE
-    lost = sorted(one.name.lower() for one in roles - {Role.PAGE}) if len(roles) > 1 else []
-    if lost:
-        known = {"frame": "durations", "slice": "positions"}
-        text = " and ".join(f"{known[one]} of {one}s" for one in lost)
-        say(name, f"holds pictures of several kinds, all become pages; left out are {text}")
-    if len(loops) > 1 and role is Role.FRAME:
+            roles += map(book.role_of, range(book.count))
+            if Role.FRAME in roles[-book.count :]:
+                loops.add(book.loops)
+    role = roles[0] if len(set(roles)) == 1 else Role.PAGE
+    if len(loops) > 1:
         say(name, f"holds animations of different loops; kept is {min(loops)}, 0 for without end")
     opened = _Opened(openers, counts)
     found = ComposedBook(
@@ -112,9 +107,10 @@ def joined(name: str, openers: Sequence[Opener], limits: DecodeLimits) -> Book:
         len(kinds),
         opened.read,
         role,
-        facts if role in (Role.FRAME, Role.SLICE) else (),
-        min(loops) if role is Role.FRAME else 0,
+        facts,
+        min(loops, default=0),
         close=opened.close,
+        roles=roles,
         kinds=kinds,
     )
     check_count(found, limits)
@@ -131,6 +127,7 @@ def selected(book: Book, numbers: Sequence[int]) -> Book:
         [book.facts_of(number) for number in numbers] if book.facts else (),
         book.loops,
         close=book.close,
+        roles=[book.role_of(number) for number in numbers] if book.roles else (),
         kinds=[book.measured_at(number) for number in numbers],
         numbers=[number + 1 for number in numbers],
     )

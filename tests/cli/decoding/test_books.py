@@ -333,6 +333,22 @@ def test_a_cut_file_gives_the_pages_before_the_end(mmp, book):
         np.testing.assert_array_equal(file.pages[2].asarray(), PAGES[2].samples)
 
 
+def test_what_a_stopped_writer_left_is_said(mmp, book):
+    page = mmpcodec.encode(PAGES[0].samples, 0)
+    with mmpcodec.append_to(book) as writer:
+        writer.add(page)
+    Path(book).write_bytes(Path(book).read_bytes()[:-5])
+    result = mmp("decode", book, "-o", "a.tif")
+    assert result.exit_code == 0
+    assert result.stderr.startswith("mmp: book.mmp: ")
+    assert "bytes behind its index are of pictures whose writer was stopped" in result.stderr
+    with tifffile.TiffFile("a.tif") as file:
+        assert len(file.pages) == 4
+    result = mmp("decode", book, "--allow-partial", "-o", "b.tif")
+    with tifffile.TiffFile("b.tif") as file:
+        np.testing.assert_array_equal(file.pages[4].asarray(), PAGES[0].samples)
+
+
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_manifest_notes_each_page(mmp, book, jobs):
     command = ("decode", book, "-O", "out", "--manifest", "run.jsonl", "-j", jobs)

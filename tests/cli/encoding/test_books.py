@@ -6,6 +6,7 @@ import os
 import re
 import signal
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -244,7 +245,7 @@ def test_split_names_a_damaged_page(mmp, files):
     damaged("bad.mmp", 3)
     result = mmp("encode", "bad.mmp", "--split", "-O", "o", "--preset", "plain")
     assert result.exit_code == 3
-    assert re.search(r"^mmp: bad\.mmp: Layers at byte \d+: page 3: ", result.stderr)
+    assert re.search(r"mmp: bad.mmp: \w+ at byte \d+: page 3: ", result.stderr)
     assert sorted(os.listdir("o")) == [f"bad-00{n}.mmp" for n in (1, 2, 4, 5)]
 
 
@@ -278,16 +279,19 @@ def test_together_takes_a_file_once_and_needs_all(mmp, book):
     assert not os.path.exists("all.mmp")
 
 
-def test_together_says_what_kinds_lose(run, book):
+def test_together_keeps_the_role_of_each_picture(run, book):
     frames = [Image.fromarray(page) for page in pages_of(2)]
     frames[0].save("a.gif", save_all=True, append_images=frames[1:], duration=50)
     options = ("--together", "-o", "all.mmp", "--preset", "plain")
     code, _, errors = run("encode", book, "a.gif", *options)
-    assert code == 0
-    assert errors == (
-        "mmp: all.mmp: holds pictures of several kinds, all become pages; left out are durations "
-        "of frames\n"
-    )
+    assert (code, errors) == (0, "")
+    pages = mmpcodec.open("all.mmp")
+    assert [page.role for page in pages] == [*["page"] * (len(pages) - 2), "frame", "frame"]
+    assert [page.duration for page in pages[-2:]] == [Fraction(1, 20)] * 2
+    code, _, errors = run("encode", "all.mmp", "-o", "again.mmp", "--preset", "plain")
+    assert (code, errors) == (0, "")
+    again = mmpcodec.open("again.mmp")
+    assert [page.role for page in again] == [page.role for page in pages]
 
 
 def test_together_an_output_is_no_input(mmp, book):
@@ -307,7 +311,7 @@ def test_damaged_pages_are_all_named_and_nothing_is_written(mmp, files, numbers,
     assert result.exit_code == 1
     assert result.stderr.endswith(f"; {advice}\n")
     for number in numbers:
-        assert re.search(rf"bad\.mmp: Layers at byte \d+: page {number}: ", result.stderr)
+        assert re.search(rf"bad.mmp: \w+ at byte \d+: page {number}: ", result.stderr)
     assert files() == ["bad.mmp"]
     option = advice.split()[1]
     assert mmp("encode", "bad.mmp", "--pages", option, "-o", "x.mmp").exit_code == 0

@@ -154,6 +154,19 @@ def test_texts_keep_their_order(order):
         assert written(*[ROLES[0]] * 2, files=files).count(last) == 1
 
 
+def test_attributes_of_dicom_follow_those_of_the_picture():
+    parts = b"\0slice", b"\1samples", b"\0series" * 20
+    files = [
+        mmpcodec.encode(PICTURES[0], 0, metadata=Metadata(dicom=(own + parts[0], *parts[1:])))
+        for own in (b"\0a", b"\0b")
+    ]
+    data = written(*[ROLES[0]] * 2, files=files)
+    assert data.count(parts[2]) == 1
+    for page, own in ((1, b"\0a"), (2, b"\0b")):
+        found = mmpcodec.inspect(data, page=page).header.metadata
+        assert found.dicom == (own + parts[0], *parts[1:])
+
+
 def test_the_index_of_an_open_file_is_read_once():
     data = Counted(PAGES)
     opened = Begun(data)

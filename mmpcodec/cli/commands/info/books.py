@@ -149,7 +149,7 @@ class DescribedBook:
         for fault in self.faults:
             yield f"bad      {fault}"
         if self.faults:
-            yield "         the pictures were found by their records, up to one that is damaged"
+            yield "         the pictures were found by their records"
         if entries:
             yield from ("", *self._table(), "", "--page N describes one of them")
 
