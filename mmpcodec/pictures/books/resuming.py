@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from mmpcodec.errors import FormatError
 from mmpcodec.format import collection
 from mmpcodec.format.collection import Contents
 from mmpcodec.opening.contents import MOST_PICTURES, Window, is_collection, scanned
@@ -52,9 +53,12 @@ def begun_in(source: Source) -> BegunBook:
     """
     if not is_collection(source):
         return NOTHING
-    found = scanned(source, MOST_PICTURES, [])
-    last = max(found.numbers_of(None), default=0)
-    entries = found.entries[:last]
+    faults: list[FormatError] = []
+    found = scanned(source, MOST_PICTURES, faults)
+    # The search goes on behind damage, where pages may be missing.
+    end = faults[0].offset if faults else None
+    whole = [e for e in found.entries if end is None or e.place + e.size < end]
+    entries = whole[: max(Contents(whole).numbers_of(None), default=0)]
     if not entries:
         return NOTHING
     place = entries[-1].place + entries[-1].size

@@ -138,6 +138,15 @@ def test_a_torn_end_is_done_again():
     assert begun_in(memoryview(b"no collection")) == NOTHING
 
 
+def test_pages_behind_damage_are_done_again():
+    """Whole records follow the damaged one, but a page lacks between them."""
+    whole = written(book_of(6))
+    ends = [entry.place + entry.size for entry in contents_of(memoryview(whole)).pictures]
+    damaged = bytearray(whole[: ends[4]])
+    damaged[ends[2] + 2] ^= 255  # in the head of the fourth record
+    assert begun_in(memoryview(damaged)).pages <= 2
+
+
 def test_progress_counts_pages_and_stops():
     calls = []
 
