@@ -166,9 +166,9 @@ class CollectionWriter:
             if len(getattr(metadata, kind)) >= LEAST_SHARED:
                 numbers.append(self._number_of(Metadata(**{kind: getattr(metadata, kind)})))
                 metadata = metadata.without(kind)
-        # What slices of a series have alike follows the attributes of the slice and of its samples.
-        numbers += [self._number_of(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
-        metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
+        if len(metadata.dicom) == OWN_DICOM + 1:  # the last one is that of a whole series
+            numbers.append(self._number_of(Metadata(dicom=metadata.dicom[OWN_DICOM:])))
+            metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
         text = metadata.text
         first = len(text)
         later: list[float] = [math.inf]

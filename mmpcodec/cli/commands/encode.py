@@ -26,7 +26,7 @@ from mmpcodec.cli.encoding.levels import (
 )
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
-from mmpcodec.cli.encoding.series import in_series, not_kept
+from mmpcodec.cli.encoding.series import SeriesJobs, not_kept
 from mmpcodec.cli.encoding.sources import (
     EncodedInput,
     InGroups,
@@ -246,6 +246,16 @@ class EncodeFiles:
         )
 
 
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Decode and compare before the file is written.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
+
 def encode(
     inputs: options.Pictures,
     out: options.Output = None,
@@ -277,6 +287,7 @@ def encode(
     pages: Pages = None,
     split: Split = False,
     together: Together = False,
+    dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
     keep: reading.Keep = None,
@@ -296,14 +307,7 @@ def encode(
     workers: options.Workers = None,
     batch: options.Batch = None,
     manifest: options.ManifestFile = None,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify",
-            help="Decode and compare before the file is written.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = False,
+    verify: Verify = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -328,22 +332,13 @@ def encode(
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     reading.check_kept(keep or (), strip or ())
-    books = BookOptions(pages, split, together, limits, strict, tuple(keep or ()))
+    books = BookOptions(pages, split, together, limits, strict, dpi, tuple(keep or ()))
     books.check(page, out, manifest)
     setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
     setting = setting._replace(books=books, levels=levels)
     work = EncodeFiles(setting, verify, verbose)
     given = work.parameters, device, jobs
-    series: list[str] = []
-
-    def parted(found: list[Job]) -> list[Job]:
-        jobs = books.jobs(found)
-        if page is not None or split or together:
-            return jobs
-        jobs, said = in_series(jobs, limits)
-        series.extend(said)
-        return jobs
-
+    parted = SeriesJobs(books, apart=split or together or page is not None)
     with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
             inputs,
@@ -359,7 +354,7 @@ def encode(
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        notes_of(printer, [*remarks, *series, *not_kept(files, books.keep)])
+        notes_of(printer, [*remarks, *parted.remarks, *not_kept(files, books.keep)])
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)

@@ -28,7 +28,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
 _END = 1 << 16
 
@@ -76,13 +76,13 @@ class DecodeWork:
                 self._is_zarr or self.format not in self._in_one
             ):
                 job, several = job._replace(page=None), None
-            elif len(several.numbers) == 1 and self.format not in self._in_one:
+            elif len(several.numbers) == 1 and (self._is_zarr or self.format not in self._in_one):
                 # A picture that is alone is no page of a book, whatever holds it.
                 entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and how.factor == 1 and self.tiles.applies(job):
+            if how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
             return self._one(job, progress, data, entry)
 
@@ -161,7 +161,7 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
-        from mmpcodec.pictures.origin import Origin
+        from mmpcodec.pictures.side.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
@@ -182,7 +182,7 @@ class DecodeWork:
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
             for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; pages behind it are not found")
+                progress.note(f"{job.name}: {fault}; later pages may be missing")
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)
@@ -235,7 +235,7 @@ def origin_of(
         What the collection says of the picture.
     lossless : bool
     """
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
     if entry is None or page is None:
         return Origin(len(data), lossless)
@@ -296,4 +296,5 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         format=tiles.format,
         seconds=time.perf_counter() - started,
         backend=backends.get(tiles.backend, decodes=True).name,
+        page=job.page,
     )

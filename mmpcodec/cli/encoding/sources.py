@@ -175,8 +175,7 @@ class Setting(NamedTuple):
             return self.prepared(job, picture, size, measured=picture.depth > BYTE)
         if data is None:
             data = output.read(job.source, self.limits.max_memory)
-        how: Any = {"limits": self.limits, "strict": self.strict, "keep": self.books.keep}
-        picture = pictures.from_bytes(data, job.name, page=self.page, **how)
+        picture = pictures.from_bytes(data, job.name, page=self.page, **self.books.reading)
         return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
 
     def prepared(

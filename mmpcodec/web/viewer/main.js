@@ -443,7 +443,11 @@ class Viewer {
     const {stage} = this, {canvas} = stage;
     const on = (id, kind, action) => this.#at(id).addEventListener(kind, action);
     for (const way of Compare.WAYS) on(way, "click", () => this.#setWay(way));
-    for (const id of ["side-a", "side-b"]) on(id, "change", () => this.#choose());
+    for (const id of ["side-a", "side-b"])
+      on(id, "change", () => {
+        this.player.stop();
+        this.#choose();
+      });
     on("zoom-in", "click", () => stage.glideTo(stage.zoom * 1.5));
     on("zoom-out", "click", () => stage.glideTo(stage.zoom / 1.5));
     on("zoom-one", "click", () => stage.glideTo(stage.pixelRatio));
