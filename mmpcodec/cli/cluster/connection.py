@@ -29,8 +29,8 @@ class Connection:
         self._stack = contextlib.ExitStack()
         self._client: Any = None
 
-    def client(self) -> Any:
-        """Return the client.
+    def client(self, tasks: str = "tiles") -> Any:
+        """Return the client; ``tasks`` are what the tasks are, for messages.
 
         Raises
         ------
@@ -42,12 +42,13 @@ class Connection:
             self._client = self._stack.enter_context(connected(where, workers, device))
             tell(described(self._client), self._printer)
             unused = "" if batch is None else f"; --batch {batch} has no effect"
-            self._printer.note(f"tiles are the tasks{unused}")
+            self._printer.note(f"{tasks} are the tasks{unused}")
         return self._client
 
     def seen(self, result: Any) -> None:
-        """Count a result, which has the fields of ``Encoded`` and ``Decoded``."""
-        self._found.append((result.width * result.height, result.input_bytes, result.output_bytes))
+        """Count a result of encoding or decoding, of a picture or a book."""
+        pixels = getattr(result, "pixels", None) or result.width * result.height
+        self._found.append((pixels, result.input_bytes, result.output_bytes))
 
     def __enter__(self) -> "Connection":
         return self

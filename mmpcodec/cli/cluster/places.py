@@ -45,6 +45,26 @@ def on_this_machine(name: str) -> str:
     return stores.absolute(name)
 
 
+def placed(job: Job) -> Job:
+    """Return a job whose names workers understand.
+
+    A worker may write an output that exists: the client has found that it may be written, and a
+    worker that died may have written it already.
+
+    Raises
+    ------
+    ParameterError
+        If it reads standard input or writes standard output.
+    """
+    return job._replace(
+        source=on_this_machine(job.source),
+        target=job.target and on_this_machine(job.target),
+        partner=job.partner and on_this_machine(job.partner),
+        parts=tuple(map(on_this_machine, job.parts)),
+        overwrite=True,
+    )
+
+
 def as_given(text: str, names: Iterable[tuple[str | None, str | None]]) -> str:
     """Return a text with the names of the command line.
 

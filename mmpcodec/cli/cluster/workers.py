@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.cli.cluster.clients import CUDA, connected
 from mmpcodec.cli.cluster.manifest import Manifest, Record, sha256_of, state_of, write_through
-from mmpcodec.cli.cluster.places import Place, as_given, on_this_machine
+from mmpcodec.cli.cluster.places import Place, as_given, placed
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import Facts, Printer, Remarks, counted, remarks_noted
 from mmpcodec.cli.progress import Bar, ProgressBars
@@ -77,10 +77,10 @@ def outcomes(
     cluster, manifest = place
     if not jobs or cluster is None:
         return
-    placed = [_Placed.of(job) for job in jobs]
+    own = [_Placed.of(job) for job in jobs]
     many = cluster.where == CUDA or getattr(work, "wants_many", False)
     batch = cluster.batch or (CUDA_BATCH if many else CPU_BATCH)
-    tasks = _alike(placed, batch) if many else _in_turn(placed, batch)
+    tasks = _alike(own, batch) if many else _in_turn(own, batch)
     with (
         connected(cluster.where, cluster.workers, cluster.device) as client,
         bars.follow(counted(len(jobs), "picture")) as bar,
@@ -254,19 +254,8 @@ class _Placed(NamedTuple):
 
     @classmethod
     def of(cls, job: Job) -> "_Placed":
-        """Name the files of a job for workers.
-
-        A worker may write an output that exists: the client has found that it may be written, and a
-        worker that died may have written it already.
-        """
-        own = job._replace(
-            source=on_this_machine(job.source),
-            target=job.target and on_this_machine(job.target),
-            partner=job.partner and on_this_machine(job.partner),
-            parts=tuple(map(on_this_machine, job.parts)),
-            overwrite=True,
-        )
-        return cls(job, own)
+        """Name the files of a job for workers."""
+        return cls(job, placed(job))
 
     def as_given(self, text: str) -> str:
         """Return a text with the names of the command line."""

@@ -13,10 +13,10 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.clients import CUDA
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.devices import implied, on_devices
-from mmpcodec.cli.cluster.places import spread
+from mmpcodec.cli.cluster.places import placed, spread
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.book_options import BookOptions
-from mmpcodec.cli.encoding.by_tiles import encode_by_tiles, tiles_are_tasks
+from mmpcodec.cli.encoding.by_tiles import MOST_INPUTS, encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.encoded import Encoded, EncodedBook
 from mmpcodec.cli.encoding.levels import (
@@ -53,7 +53,10 @@ from mmpcodec.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass, Target
+    from mmpcodec.cli.cluster.places import Place
+    from mmpcodec.cli.encoding.books import PageCoder
     from mmpcodec.cli.encoding.input_picture import InputPicture
+    from mmpcodec.pictures.books.book import Book
 
 MOST_AT_ONCE = 8
 """Most pages of a book in work at once, unless --jobs says more; each takes memory."""
@@ -137,7 +140,8 @@ class EncodeFiles:
         # Standard output cannot be taken back if verification fails.
         unverified = self.verify and job.target == STANDARD
         by_tiles = self.by_tiles and _has_parts(job) and not unverified
-        if self.connection is not None or (by_tiles and not self.setting.is_book(job)):
+        is_book = (by_tiles or self.connection is not None) and self.setting.is_book(job)
+        if (self.connection is not None or by_tiles) and not is_book:
             found, levels = encode_by_tiles(
                 job, self.setting, progress, verify=self.verify, connection=self.connection
             )
@@ -197,20 +201,34 @@ class EncodeFiles:
             say("pass 1")
         return self.setting.alone(picture, progress, report)
 
+    def page_coder(
+        self, job: Job, book: "Book", note: Callable[[str], None] = lambda line: None
+    ) -> "PageCoder":
+        """Return what encodes the pages of a book."""
+        from mmpcodec.cli.encoding.books import PageCoder
+        from mmpcodec.pictures.books.encoding import PageRemarks
+
+        threads = self.setting.threads or max(processors() // self.pages_at_once, 1)
+        work = replace(self, setting=self.setting._replace(threads=threads))
+        check = check_decodes if self.verify else None
+        alone = partial(work.alone, note=note)
+        return PageCoder(job, book, work.setting, PageRemarks(book), check, alone)
+
     def book(self, job: Job, given: InputBook, progress: JobProgress) -> EncodedBook:
         """Encode the pages of a book, and write the file."""
-        from mmpcodec.cli.encoding.books import PageCoder, check_roi, encode_pages
-        from mmpcodec.pictures.books.encoding import PageRemarks
+        from mmpcodec.cli.encoding.books import check_roi, encode_pages
 
         started, book = time.perf_counter(), given.book
         check_roi(self.setting, job, book)
-        check = check_decodes if self.verify else None
-        threads = self.setting.threads or max(processors() // self.pages_at_once, 1)
-        work = replace(self, setting=self.setting._replace(threads=threads))
-        alone = partial(work.alone, note=progress.note)
-        coder = PageCoder(job, book, work.setting, PageRemarks(book), check, alone)
         how: dict[str, Any] = {"at_once": self.pages_at_once, "together": self.pages_together}
+        if self.connection is not None:
+            from mmpcodec.cli.encoding.cluster_pages import PageOnWorker, write_on_cluster
+
+            task = PageOnWorker(replace(self, connection=None), placed(job))
+            how = {"client": self.connection.client("pages"), "task": task}
+            how["write"] = write_on_cluster
         parameters = f"{self.parameters} {self.setting.backend} {self.verify}"
+        coder = self.page_coder(job, book, progress.note)
         written, rows = encode_pages(job, book, coder, progress, parameters, **how)
         lossless = not any(row.max_error for row in rows)
         if remark := larger_than_source(job, given.input_bytes, written.size, lossless=lossless):
@@ -340,13 +358,9 @@ def encode(
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
-        if place.cluster is not None and tiles_apart:
-            with Connection(place.cluster, printer, len(to_do)) as connection:
-                work = replace(work, connection=connection)
-                here = place._replace(cluster=None)
-                return run.run(files, work, printer, place=here, seen=connection.seen)
         if place.cluster is not None:
-            return run.run(files, work, printer, place=place)
+            apart = tiles_apart or pages_are_tasks(to_do, setting)
+            return _on_cluster(files, work, printer, place, apart=apart)
         at_once = pages_at_once(threads, jobs, len(to_do))
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
@@ -355,6 +369,22 @@ def encode(
         at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
+
+
+def _on_cluster(
+    files: Sequence[Job], work: EncodeFiles, printer: Printer, place: "Place", *, apart: bool
+) -> ExitCode:
+    """Encode on a cluster: each input is a task, or its tiles or pages are, if ``apart``."""
+    if place.cluster is None or not apart:
+        return run.run(files, work, printer, place=place)
+    with Connection(place.cluster, printer, sum(job.to_do for job in files)) as connection:
+        work, here = replace(work, connection=connection), place._replace(cluster=None)
+        return run.run(files, work, printer, place=here, seen=connection.seen)
+
+
+def pages_are_tasks(jobs: Sequence[Job], setting: Setting) -> bool:
+    """Return whether the pages of each input are tasks: of few inputs, if all are books."""
+    return 0 < len(jobs) <= MOST_INPUTS and all(map(setting.is_book, jobs))
 
 
 def pages_at_once(threads: int | None, jobs: int, files: int) -> int:

@@ -108,6 +108,11 @@ class PageRemarks:
         if not numbers or numbers[-1] != number:
             numbers.append(number)
 
+    @property
+    def remarks(self) -> list[Remark]:
+        """The different remarks."""
+        return list(self._numbers)
+
     def lines(self) -> Iterator[Remark]:
         """Yield each remark once: the pages that it is on, its text, and its keys."""
         for (text, keys), numbers in self._numbers.items():

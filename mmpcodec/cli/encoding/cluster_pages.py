@@ -1,0 +1,124 @@
+"""Pages of a book as tasks of a cluster: names go to the workers, files of pages come back."""
+
+import contextlib
+from collections import deque
+from collections.abc import Callable, Generator, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from mmpcodec.cli.cluster.places import as_given
+from mmpcodec.cli.encoding.books import PageCoder
+from mmpcodec.cli.jobs import Job
+from mmpcodec.dask.in_flight import TASKS_AHEAD, InFlight
+from mmpcodec.errors import MmpError, PictureError
+from mmpcodec.pictures.books.book import Book
+from mmpcodec.pictures.books.encoding import CodedPage, Page, PageRemarks, Written, write_coded
+from mmpcodec.pictures.books.resuming import BegunBook
+from mmpcodec.pictures.left_out import Remark, gathered
+from mmpcodec.runtime.progress import Progress, report_progress
+
+if TYPE_CHECKING:
+    from mmpcodec.cli.commands.encode import EncodeFiles
+
+MOST_WAITING = 4
+"""Pages that may wait for an earlier one, for each task in flight."""
+
+
+@dataclass(frozen=True)
+class PageOnWorker:
+    """Encodes a page on a worker, which opens the book by its name.
+
+    Parameters
+    ----------
+    work : EncodeFiles
+    job : Job
+        Its names do not depend on the working folder.
+    """
+
+    work: "EncodeFiles"
+    job: Job
+
+    def __call__(self, number: int) -> tuple[CodedPage, list[Remark]]:
+        """Return the file of a page, counted from 0, and what is said of it."""
+        work = self.work.together([self.job])
+        with work.setting.books.opened(self.job) as book, gathered() as said:
+            page = Page(number, book.name_of(number), book.read(number), book.measured_at(number))
+            coder = work.page_coder(self.job, book)
+            (coded,) = coder([page], lambda done, total: True)
+        return coded, [*said, *coder.remarks.remarks]
+
+
+def write_on_cluster(
+    book: Book,
+    stream: BinaryIO,
+    coder: PageCoder,
+    *,
+    begun: BegunBook,
+    on_page: Callable[[int, CodedPage], Any],
+    progress: Progress,
+    client: Any,
+    task: PageOnWorker,
+) -> Written:
+    """Write a book as ``write_book`` does, with pages from the workers of a cluster.
+
+    Raises
+    ------
+    PictureError
+        If a page cannot be read or encoded.
+    MmpError
+        If the cluster is lost.
+    """
+    given = coder.job
+    names = list(zip(task.job.sources, given.sources, strict=True))
+    said = PageRemarks(book)
+    numbers = range(begun.pages, book.count)
+
+    def pages() -> Iterator[tuple[int, CodedPage]]:
+        with contextlib.closing(_in_order(client, task, numbers)) as found:
+            for number, (page, remarks) in found:
+                for text, keys in remarks:
+                    said.add(number, text, keys)
+                report_progress(progress, number + 1, book.count)
+                yield number, page
+
+    try:
+        return write_coded(book, stream, pages(), begun=begun, on_page=on_page)
+    except MmpError as error:
+        raise PictureError(as_given(str(error), names)) from error
+    finally:
+        said.tell()
+
+
+def _in_order(
+    client: Any, task: PageOnWorker, numbers: Sequence[int]
+) -> Generator[tuple[int, Any], None, None]:
+    """Yield each number with its result, in order; a few pages wait for an earlier one."""
+    rest, ready = deque(numbers), dict[int, Any]()
+    following = numbers[0]
+    with InFlight[int](client) as sent:
+
+        def submit(number: int) -> Any:
+            return client.submit(task, number, pure=False)
+
+        def send() -> None:
+            room = sent.room()
+            most = following + MOST_WAITING * max(room, TASKS_AHEAD)
+            while room and rest and rest[0] < most:
+                sent.add(rest.popleft(), submit)
+                room -= 1
+
+        send()
+        for number, found, error in sent.ended():
+            if error is not None:
+                raise (
+                    error
+                    if isinstance(error, MmpError)
+                    else MmpError(
+                        f"{task.job.name}: page {number + 1}: {type(error).__name__}: {error}"
+                    )
+                )
+            ready[number] = found
+            while following in ready:
+                yield following, ready.pop(following)
+                following += 1
+            send()
