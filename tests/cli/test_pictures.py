@@ -101,10 +101,9 @@ def test_depth_of_the_file_can_be_named(mmp):
 def test_a_frame_of_an_animation_is_chosen_by_its_number(run, samples):
     frames = [Image.fromarray(samples), Image.fromarray(255 - samples)]
     frames[0].save("a.gif", save_all=True, append_images=frames[1:])
-    code, _, errors = run("encode", "a.gif", "-l", 0)
-    assert code == 1
-    assert "a.gif: holds 2 frames; --page N, or page=N in Python, reads one, 1 to 2" in errors
-    assert not Path("a.mmp").exists()
+    assert run("encode", "a.gif", "-l", 0)[::2] == (0, "")
+    assert [frame.shape for frame in mmpcodec.open("a.mmp")] == [samples.shape] * 2
+    Path("a.mmp").unlink()
     assert run("encode", "a.gif", "-l", 0, "--page", 2)[::2] == (0, "")
     np.testing.assert_array_equal(mmpcodec.decode(Path("a.mmp").read_bytes()), 255 - samples)
     assert run("compare", "a.gif", "a.mmp", "--page", 2)[1].startswith(b"equal")
