@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.books import collection, write_book
+from support.dicom_files import slice_of
 from support.torch_stand_in import install_torch
 
 import mmpcodec
@@ -74,6 +75,7 @@ def prepare(folder, *, whole):
         (folder / "ct").mkdir()
         for number in range(3):
             write_dicom(small, folder / "ct" / f"{number}", 5 * number)
+        write_series(16 * small.astype(np.uint16), folder / "series")
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
     tiled = mmpcodec.encode(camera[:64, :128], preset="plain", tile_size=64)
@@ -119,6 +121,14 @@ def write_dicom(samples, path, place=None):
         file.ImageOrientationPatient = [1, 0, 0, 0, 1, 0]
     file.PixelData = samples.tobytes()
     file.save_as(path, enforce_file_format=True)
+
+
+def write_series(samples, folder):
+    """Write three slices of a series."""
+    folder.mkdir()
+    for number in range(3):
+        data = slice_of(samples, 2.5 * number, InstanceNumber=str(number + 1))
+        (folder / f"{number}.dcm").write_bytes(data)
 
 
 def lacking(line):

@@ -125,10 +125,10 @@ def heic_of(samples, mode="RGB", **options):
 
 
 def nifti_of(samples):
-    """A file by nibabel, of one slice of signed samples."""
+    """A file by nibabel, of signed samples: a slice, or several along the third axis."""
     import nibabel
 
-    return nibabel.Nifti1Image(samples.T.astype(np.int16), np.eye(4)).to_bytes()
+    return nibabel.Nifti1Image(samples.swapaxes(0, 1).astype(np.int16), np.eye(4)).to_bytes()
 
 
 PDF_IMAGE = b"q 40 0 0 30 0 0 cm /I Do Q"

@@ -1,10 +1,12 @@
-"""DICOM files of slices that ``mmp encode`` joins to a book of each series."""
+"""DICOM files of slices that commands join to a book of each series."""
 
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mmpcodec.cli import output
 from mmpcodec.cli.encoding.book_options import BookOptions
+from mmpcodec.cli.inputs.opening import opened_input
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.limits import DecodeLimits
@@ -12,6 +14,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
+    from mmpcodec.pictures.books.book import Book
     from mmpcodec.pictures.dicom.series import Series
 
 DICOM = "DICOM"
@@ -91,7 +94,7 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
         more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
         verb = "is in no series and is" if len(alone) == 1 else "are in no series and are"
         lines.append(
-            f"{counted(len(alone), 'DICOM file')} {verb} encoded alone: "
+            f"{counted(len(alone), 'DICOM file')} {verb} taken alone: "
             f"{', '.join(alone[:_NAMED])}{more}"
         )
     return lines
@@ -111,6 +114,28 @@ def is_dicom(job: Job) -> bool:
     except (OSError, ValueError):
         return False
     return row is not None and row.title == DICOM
+
+
+def opened_series(job: Job, limits: DecodeLimits) -> "Book":
+    """Open the input of a job as a book; one of several files is a series of DICOM.
+
+    Raises
+    ------
+    MmpError
+        If it cannot be opened.
+    """
+    from mmpcodec.cli.encoding.book_options import BookOptions
+
+    if job.parts:
+        return BookOptions(limits=limits).opened(job)
+    return opened_input(job.source, limits)
+
+
+def name_of(job: Job) -> str:
+    """Return the name of the input of a job, which may be a series of files."""
+    more = len(job.parts) - 1
+    shown = output.shown(job.source, "stdin")
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def not_kept(jobs: Sequence[Job], keep: Sequence[str]) -> list[str]:
