@@ -97,9 +97,9 @@ def to_bytes(
     ----------
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
         The samples of an array use all bits of their type: depth 1, 8 or 16.
-    format : {"pgm", "ppm", "pam", "png", "tif", "npy", "jpg", "webp"}
-        "pgm" takes gray only, "ppm" RGB only, and "jpg" both. The others take gray and RGB, with
-        and without alpha. "jpg" and "webp" take up to 8 bits per sample.
+    format : {"pgm", "ppm", "pam", "png", "tif", "npy", "jpg", "webp", "dcm"}
+        "pgm" takes gray only, "ppm" RGB only, "jpg" and "dcm" both. The others take gray and RGB,
+        with and without alpha. "jpg" and "webp" take up to 8 bits per sample.
     quality : int or None
         Quality of "jpg" and "webp", 1 to 100; None for 90. WebP of quality 100 is without loss, and
         JPEG from 90 on keeps the full resolution of colours.
@@ -213,8 +213,8 @@ def lost(picture: Picture | SamplesLike, format: str) -> tuple[str, ...]:
     Returns
     -------
     tuple of str
-        Some of "depth", "white", "icc", "exif", "xmp", "resolution" and "text", in this order;
-        empty if the file keeps everything.
+        Some of "depth", "white", "icc", "exif", "xmp", "resolution", "text", "colours" and
+        "dicom", in this order; empty if the file keeps everything.
 
     Raises
     ------
@@ -326,7 +326,7 @@ def imwrite(
     target : path, binary stream or None
         None returns the bytes of the file.
     picture : Picture, or (H, W) or (H, W, 1 to 4) array of bool, uint8 or uint16
-    format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "jpg", "webp", "npy"} or None
+    format : {"mmp", "pgm", "ppm", "pam", "png", "tif", "jpg", "webp", "npy", "dcm"} or None
         None takes the format from the extension of a path; streams and bytes need a format.
     lam : float or None
         See ``encode``.

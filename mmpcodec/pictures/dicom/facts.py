@@ -197,7 +197,7 @@ def _raw(place: Any, keyword: str) -> Any:
         return None
     try:
         return place.get(keyword)
-    except (ValueError, TypeError, OverflowError):  # no number, where one must be
+    except (ValueError, TypeError, OverflowError, NotImplementedError):  # no such value
         found = place.get_item(Tag(keyword)).value
         return found.decode("latin-1").strip() if isinstance(found, bytes) else found
 

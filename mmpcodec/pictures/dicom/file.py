@@ -28,8 +28,8 @@ DICOM = "dicom"
 """Names the attributes among what readers keep on request."""
 _DEFLATED = b"1.2.840.10008.1.2.1.99"
 _GRAY = ("MONOCHROME1", "MONOCHROME2")
-_PALETTE, _PARTIAL = "PALETTE COLOR", "YBR_PARTIAL_422"
-_FULL = ("YBR_FULL", "YBR_FULL_422")
+_PALETTE, _PARTIAL = "PALETTE COLOR", frames.PARTIAL
+_FULL = ("YBR_FULL", frames.FULL)
 _COLOUR = ("RGB", *_FULL, _PARTIAL, "YBR_ICT", "YBR_RCT")
 _SAMPLES = "PixelData"
 _FLOATS = ("FloatPixelData", "DoubleFloatPixelData")
@@ -137,11 +137,7 @@ def _picture(file: Any, facts: FrameFacts, count: int, name: str, limits: Decode
     size = _number(file, "Columns", name), _number(file, "Rows", name)
     check_size(*size, shown, name, limits)
     _check_kind(file, kind, bits, planes, name)
-    if kind == _PARTIAL:  # pydicom separates its samples as those of the full range
-        file.PhotometricInterpretation = _FULL[1]
     stored, found_kind = frames.decoded(file, facts.frame, count, name)
-    if kind == _PARTIAL:
-        file.PhotometricInterpretation = kind
     if stored.ndim != (2 if planes == 1 else 3):
         raise ValueError(f"samples of shape {stored.shape}")
     resolution = facts.resolution()

@@ -33,6 +33,8 @@ _SIZ_BITS_AT = 42  # of the first component, in a JPEG 2000 codestream
 _JP2_START = b"\0\0\0\x0cjP  "
 _SIGNED = 0x80
 _RGB = "RGB"
+PARTIAL, FULL = "YBR_PARTIAL_422", "YBR_FULL_422"
+"""Kinds of luminance and colour differences, of which every other column has the latter."""
 UNDEFINED = 0xFFFFFFFF
 _DECODED_BY = (
     "Rows", "Columns", "SamplesPerPixel", "BitsAllocated", "BitsStored", "HighBit",
@@ -77,7 +79,9 @@ def decoded(file: Any, number: int, count: int, name: str) -> tuple[np.ndarray, 
                 "bit is bit 0"
             )
         if not syntax.is_little_endian:  # its bytes may be swapped across frames
-            samples, facts = get_decoder(syntax).as_array(file, index=number, raw=True)
+            one = _single(file, file.PixelData, file["PixelData"].VR)
+            one.NumberOfFrames = count
+            samples, facts = get_decoder(syntax).as_array(one, index=number, raw=True)
             return samples, str(facts["photometric_interpretation"])
         if int(file.BitsAllocated) == 1:
             return _bits(file, number), _kind_of(file)
@@ -162,15 +166,17 @@ def _encapsulated_frame(file: Any, number: int, count: int) -> bytes:
         return get_frame(stream, number, number_of_frames=count, extended_offsets=offsets)
 
 
-def _single(file: Any, data: bytes) -> Any:
-    """Return a data set of one frame."""
+def _single(file: Any, data: bytes, vr: str = "OW") -> Any:
+    """Return a data set of one frame, or of other samples; frames of a file are read by threads."""
     from pydicom.dataset import Dataset, FileMetaDataset
 
     one = Dataset()
     for keyword in _DECODED_BY:
         if keyword in file:
             setattr(one, keyword, file.get(keyword))
-    one.add_new("PixelData", "OW", data + b"\0" * (len(data) % 2))
+    if str(file.PhotometricInterpretation) == PARTIAL:
+        one.PhotometricInterpretation = FULL
+    one.add_new("PixelData", vr, data + b"\0" * (len(data) % 2))
     one.file_meta = FileMetaDataset()
     one.file_meta.TransferSyntaxUID = file.file_meta.TransferSyntaxUID
     return one
@@ -261,8 +267,10 @@ def _as_stored(samples: np.ndarray, file: Any) -> np.ndarray:
 
 
 def _kind_of(file: Any) -> str:
-    """Return the kind of colours that imagecodecs gives."""
+    """Return the kind of colours that a decoder gives."""
     kind = str(file.PhotometricInterpretation)
+    if kind == PARTIAL:  # it separates these samples as those of the full range
+        return FULL
     return _RGB if kind.startswith("YBR_") and kind[4:] in ("RCT", "ICT") else kind
 
 

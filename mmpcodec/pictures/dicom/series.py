@@ -20,6 +20,7 @@ from mmpcodec.pictures.dicom import keeping
 from mmpcodec.pictures.dicom.facts import value_of
 from mmpcodec.pictures.dicom.file import header_of
 from mmpcodec.pictures.dicom.places import Vector, normal_of, parallel, position_of
+from mmpcodec.pictures.limits import damage_reported
 
 _KEYWORDS = (
     "SOPClassUID", "Modality", "SeriesDescription", "SeriesInstanceUID", "SeriesNumber",
@@ -144,8 +145,14 @@ def _slice_of(path: str) -> _Slice | None:
         if row is None or row.title != "DICOM":
             return None
         file = header_of(path, _KEYWORDS)
+        with damage_reported(path):
+            return _described(path, file)
     except (OSError, MmpError):  # reading the picture tells why
         return None
+
+
+def _described(path: str, file: Any) -> _Slice | None:
+    """Return what a header says, if it is that of a slice."""
     uid = value_of(file, "SeriesInstanceUID")
     size = value_of(file, "Columns"), value_of(file, "Rows")
     if not uid or not all(isinstance(each, int) for each in size):
@@ -242,7 +249,8 @@ class _Alike:
 def _elements(path: str) -> keeping.Elements:
     """Return the attributes of a slice; none if they cannot be read, which its picture will say."""
     try:
-        return keeping.elements_of(header_of(path), path)
+        with damage_reported(path):
+            return keeping.elements_of(header_of(path), path)
     except MmpError:
         return {}
 

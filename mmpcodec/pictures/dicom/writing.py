@@ -10,12 +10,12 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from mmpcodec.depth import BYTE
-from mmpcodec.errors import ParameterError
+from mmpcodec.errors import ParameterError, PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.metadata import CALIBRATION, Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.dicom import keeping
-from mmpcodec.pictures.dicom.facts import PER_FRAME, items_of
+from mmpcodec.pictures.dicom.facts import PER_FRAME, items_of, value_of
 from mmpcodec.pictures.dicom.keeping import GRAY, RGB, KeptAttributes
 from mmpcodec.pictures.limits import damage_reported, library
 from mmpcodec.pictures.side.origin import ALONE, Origin
@@ -94,12 +94,20 @@ def write(
         for picture in pictures:
             stored.add(picture)
         stored.end()
-        file = _again(stored, origin) if stored.files else _secondary(stored, origin, facts)
-        file.SamplesPerPixel = stored.first.planes
-        spool.seek(0)
-        # The samples go from one file to the other.
-        file.add_new("PixelData", "OW" if int(file.BitsAllocated) > BYTE else "OB", spool)
-        _save(file, target, stored)
+        try:
+            with damage_reported(_NAME):
+                file = _again(stored, origin) if stored.files else _secondary(stored, origin, facts)
+                file.SamplesPerPixel = stored.first.planes
+                spool.seek(0)
+                # The samples go from one file to the other.
+                file.add_new("PixelData", "OW" if int(file.BitsAllocated) > BYTE else "OB", spool)
+                _save(file, target, stored)
+        except PictureError as error:
+            cause = error.__cause__
+            # That of a full disk; pydicom raises others for damaged attributes.
+            if isinstance(cause, OSError) and cause.errno is not None:
+                raise cause from None
+            raise
 
 
 class _Stored:
@@ -163,8 +171,8 @@ class _Stored:
 
     def _check_file(self, picture: Picture, own: Any) -> None:
         """Check the attributes of a picture against the picture and the first one."""
-        uid = str(own.get("SOPInstanceUID"))
-        if self.files and uid != str(self.files[0].get("SOPInstanceUID")):
+        uid = "SOPInstanceUID"
+        if self.files and value_of(own, uid) != value_of(self.files[0], uid):
             raise ParameterError(
                 "dcm: the pictures are of several DICOM files; -O DIR --format dcm writes them"
             )

@@ -1,5 +1,7 @@
 """Attributes of DICOM files are kept on request, and written again."""
 
+import contextlib
+import errno
 import io
 import json
 import shutil
@@ -7,6 +9,7 @@ import struct
 import subprocess
 import zlib
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -453,3 +456,53 @@ def test_metadata_of_attributes_are_checked():
     coded = mmpcodec.encode(GRAY, 0, metadata=Metadata(dicom=(b"one", b"two")))
     assert pictures.from_bytes(coded).metadata.dicom == (b"one", b"two")
     assert json.dumps(pictures.from_bytes(coded).metadata.kinds()) == '["dicom"]'
+
+
+def _mutated(data, random):
+    """A file with some of its bytes changed, removed and put in."""
+    found = bytearray(data)
+    for _ in range(random.choice([1, 2, 4, 20])):
+        place, kind = random.randrange(128, len(found)), random.random()
+        if kind < 0.6:
+            found[place] = random.choice([0, 255, 1, random.randrange(256)])
+        else:
+            many = random.randrange(8)
+            found[place : place + (many if kind < 0.8 else 0)] = random.randbytes(
+                0 if kind < 0.8 else many
+            )
+    return bytes(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.filterwarnings("ignore")
+def test_any_file_gives_pictures_or_errors(tmp_path, seed):
+    """Damaged files are read, kept, sorted and written, or are errors that name them."""
+    frames = np.stack([DEEP >> 4] * 4)
+    uids = {"SOPInstanceUID": "1.2.3", "PatientName": "A^B"}
+    data = (
+        enhanced(frames, [[0, 0, k] for k in range(4)], [1, 0, 0, 0, 1, 0], slopes=(1, 2, 3, 4)),
+        slice_of(DEEP >> 5, 4, WindowCenter="40", WindowWidth="400", **uids),
+        dicom_of(DEEP >> 4, 12, samples_as=frames, NumberOfFrames=4, FrameTime="4", **uids),
+        compressed(np.stack([GRAY] * 3), **uids),
+    )[seed]
+    random, path, other = Random(seed), tmp_path / "a.dcm", tmp_path / "b.dcm"
+    other.write_bytes(slice_of(DEEP >> 5, 5))
+    for _ in range(40):
+        path.write_bytes(_mutated(data, random))
+        with contextlib.suppress(PictureError, ParameterError):
+            with opened_book(path, keep=KEEP) as book:
+                found = [book.read(0), book.read(book.count - 1)][: book.count]
+            writing.write(found, io.BytesIO())
+        for series in series_of([str(path), str(other)], keep=KEEP):
+            with contextlib.suppress(PictureError):
+                series.book.read(0)
+
+
+def test_a_full_disk_is_no_damage():
+    class Full(io.BytesIO):
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    with pytest.raises(OSError, match="No space left") as found:
+        writing.write([pictures.Picture(GRAY, 8)], Full())
+    assert found.value.errno == errno.ENOSPC

@@ -54,6 +54,22 @@ def test_positions_are_those_along_the_normal(folder):
     assert [*found.book.facts] == [(0,), (10**6,), (2 * 10**6,)]
 
 
+@pytest.mark.parametrize(
+    ("orientation", "normal"),
+    [
+        ((1, 0, 0, 0, 1, 0), (0, 0, 1)),
+        ((0, 1, 0, 0, 0, -1), (-1, 0, 0)),
+        ((1, 0, 0, 0, 0, -1), (0, 1, 0)),
+        ((0.6, 0.8, 0, 0, 0, -1), (-0.8, 0.6, 0)),
+    ],
+    ids=["axial", "sagittal", "coronal", "oblique"],
+)
+def test_the_normal_is_that_of_right_hands(folder, orientation, normal):
+    corners = [[5 * step * each for each in normal] for step in (1, 0, 2)]
+    (found,) = series_of(folder.slices(corners, orientation=orientation))
+    assert [*found.book.facts] == [(0,), (5 * 10**6,), (10 * 10**6,)]
+
+
 def test_each_series_is_a_book_and_others_are_in_none(folder):
     """Files of one slice, of no slice, and of other formats are left to the caller."""
     one = folder.slices([0, 1], uid="1.2.3", SeriesNumber=1)
