@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.format.collection import Contents, Role
-from mmpcodec.format.container import write_header
+from mmpcodec.format.container import Header, write_header
 from mmpcodec.metadata import CALIBRATION, Metadata
 from mmpcodec.opening.contents import PictureBytes, is_collection, read_contents
 from mmpcodec.opening.header import read_header
@@ -100,8 +100,13 @@ class ShownBook(NamedTuple):
         """
         picture = PictureBytes(self.source, self.contents, self.contents.entries[number])
         header = read_header(picture)
-        metadata = shown_metadata(picture.completed(header).metadata)
-        return JoinedBytes(write_header(replace(header, metadata=metadata)), picture, header.size)
+        return file_with(picture, header, picture.completed(header).metadata)
+
+
+def file_with(file: LazyBytes, header: Header, metadata: Metadata) -> LazyBytes:
+    """Return the file of a picture with those of its metadata that the viewer uses."""
+    shown = replace(header, metadata=shown_metadata(metadata))
+    return JoinedBytes(write_header(shown), file, header.size)
 
 
 def shown_metadata(metadata: Metadata) -> Metadata:
@@ -115,6 +120,21 @@ def shown_metadata(metadata: Metadata) -> Metadata:
         white=metadata.white,
         range=metadata.range,
     )
+
+
+def without_dicom(data: bytes) -> bytes:
+    """Return a file of one picture without attributes of DICOM, which may name a patient.
+
+    Raises
+    ------
+    FormatError
+        If its header is damaged.
+    """
+    header = read_header(memoryview(data))
+    if not header.metadata.dicom:
+        return data
+    kept = header.metadata.without("dicom")
+    return write_header(replace(header, metadata=kept)) + data[header.size :]
 
 
 def book_of(source: Source, name: str) -> ShownBook | None:

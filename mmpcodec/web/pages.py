@@ -22,7 +22,7 @@ SHARED_SCRIPTS = ("stage.js", "stored.js", "tree.js")
 SCRIPTS = (
     *("picture.js", "turning.js", "measures.js", "opened.js", "levels.js", "tiles.js", "layers.js"),
     *("regions.js", "compare.js", "files.js", "books/book.js", "books/strip.js", "books/bar.js"),
-    *("keys.js", "window.js", "main.js"),
+    *("books/renditions.js", "keys.js", "window.js", "main.js"),
 )
 MOST_BYTES = 400_000_000
 """Bytes of a file that is in a page. In Base64 it is one text, and Chromium holds none of more than
@@ -51,7 +51,8 @@ class PageEntry:
     book : ShownBook or None
         A collection whose pictures are to be in the page.
     data, facts : callable or None
-        Return the file and all its facts, if they are to be in the page. They are called when their
+        Return the file and all its facts, if they are to be in the page; facts of a collection are
+        those of its only picture. They are called when their
         part of the page is written.
     """
 

@@ -23,13 +23,16 @@ from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NamedTuple
 
-from mmpcodec.errors import FileError, MmpError, PictureError
+from mmpcodec.errors import FileError, FormatError, MmpError, PictureError
+from mmpcodec.format.collection import Contents
 from mmpcodec.format.container import MAGIC
+from mmpcodec.opening.contents import is_collection
 from mmpcodec.pictures import registry
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import FileBytes, LazyBytes
 from mmpcodec.runtime.progress import report_progress
 from mmpcodec.web import parts
+from mmpcodec.web.books import ShownBook, book_of
 from mmpcodec.web.facts import KINDS, RegionSearch, facts_of
 from mmpcodec.web.pages import PageEntry, page, title_of
 from mmpcodec.web.tiles import LISTED, TILE_ADDRESSES, TileServer, WrongAddress
@@ -39,6 +42,8 @@ PIECE = 1 << 20
 """Most bytes that are read and sent at once."""
 SHOWN = (MAGIC, b"\x89PNG\r\n\x1a\n", b"\xff\xd8\xff")
 """First bytes of the files that pages show, but WebP."""
+MOST_FACTS = 256
+"""Layers and regions that are kept."""
 HEAD = 12
 """Bytes by which these files are known."""
 HEADERS = {
@@ -80,8 +85,8 @@ class ServedFile(NamedTuple):
                 self._check_shown(bytes(data[:HEAD]))
             yield data
 
-    def size_and_kind(self) -> tuple[int, bool]:
-        """Return the bytes of the file, and whether it is an mmp file.
+    def entry(self, number: int) -> PageEntry:
+        """Return the entry of the file in a page, in which it has this number.
 
         Raises
         ------
@@ -89,7 +94,15 @@ class ServedFile(NamedTuple):
             If it cannot be opened or is no file.
         """
         with self._opened() as data:
-            return len(data), registry.is_mmp(bytes(data[: registry.MAGIC_END]), self.name)
+            is_mmp = registry.is_mmp(bytes(data[: registry.MAGIC_END]), self.name)
+            return PageEntry(
+                self.name,
+                len(data),
+                is_mmp,
+                f"files/{number}",
+                {kind: f"{kind}/{number}" for kind in KINDS},
+                f"book/{number}" if is_collection(data) else None,
+            )
 
     @contextlib.contextmanager
     def _opened(self) -> Iterator[LazyBytes]:
@@ -137,6 +150,15 @@ class _Facts:
         self.text = b""
 
 
+class _Contents:
+    """What a collection holds: the lock, the state of the file, contents, and their faults."""
+
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.tag = ""
+        self.found: tuple[Contents, tuple[str, ...]] | None = None
+
+
 class PageServer(ThreadingHTTPServer):
     """Serves a page of files until ``shutdown``.
 
@@ -181,16 +203,10 @@ class PageServer(ThreadingHTTPServer):
         self.tiles = TileServer(files) if tiled else None
         self._search = search
         self._ending = threading.Event()
-        self._facts = {(kind, number): _Facts() for kind in KINDS for number in range(len(files))}
-        entries = [
-            PageEntry(
-                file.name,
-                *file.size_and_kind(),
-                f"files/{number}",
-                {kind: f"{kind}/{number}" for kind in KINDS},
-            )
-            for number, file in enumerate(files)
-        ]
+        self._facts: dict[tuple[str, int, int | None], _Facts] = {}
+        self._lock = threading.Lock()
+        self._books = [_Contents() for _ in files]
+        entries = [file.entry(number) for number, file in enumerate(files)]
         script = parts.decoder_script() if decoder is None else decoder
         title = title_of([file.name for file in files])
         self.page = "".join(page(entries, script, title, asks=True)).encode()
@@ -198,22 +214,69 @@ class PageServer(ThreadingHTTPServer):
         self.token = secrets.token_urlsafe(24)
         self.address = f"http://{HOST}:{self.server_address[1]}/{self.token}/"
 
-    def facts(self, kind: str, number: int) -> bytes:
-        """Return layers or regions of a file as JSON; they are computed again if it has changed.
+    def facts(self, kind: str, number: int, picture: int | None = None) -> bytes:
+        """Return layers or regions as JSON; they are computed again if the file has changed.
+
+        ``picture`` is the number of a picture of a collection.
 
         Raises
         ------
         Cancelled
             If the server ends.
         """
-        file, facts = self.files[number], self._facts[kind, number]
+        file, facts = self.files[number], self._facts_at((kind, number, picture))
         with facts.lock, file.opened() as data:
             tag = _tag(data)
             if facts.tag != tag:
                 report_progress(self._goes_on, 0, 1)
-                found = facts_of(data, file.name, self._search, {kind}, self._goes_on)
+                one, name = data, file.name
+                if picture is not None:
+                    one, name = self.picture(number, picture, data), f"{name}: entry {picture + 1}"
+                found = facts_of(one, name, self._search, {kind}, self._goes_on)
                 facts.tag, facts.text = tag, json.dumps(found).encode()
             return facts.text
+
+    def _facts_at(self, key: tuple[str, int, int | None]) -> _Facts:
+        """Return the facts of a key; those that were asked for first are forgotten."""
+        with self._lock:
+            facts = self._facts.setdefault(key, _Facts())
+            for old in list(self._facts)[: len(self._facts) - MOST_FACTS]:
+                if not self._facts[old].lock.locked():
+                    del self._facts[old]
+            return facts
+
+    def book(self, number: int, data: LazyBytes) -> ShownBook | None:
+        """Return the book that a file is; None if it is no collection.
+
+        Raises
+        ------
+        MmpError
+            If no picture can be found in it.
+        """
+        known = self._books[number]
+        with known.lock:
+            tag = _tag(data)
+            if known.tag != tag or known.found is None:
+                found = book_of(data, self.files[number].name)
+                known.tag, known.found = tag, None if found is None else found[1:]
+            return None if known.found is None else ShownBook(data, *known.found)
+
+    def picture(self, number: int, picture: int, data: LazyBytes) -> LazyBytes:
+        """Return the file of a picture of a collection.
+
+        Raises
+        ------
+        PictureError
+            If the file has no such picture, or it is damaged.
+        """
+        name = self.files[number].name
+        book = self.book(number, data)
+        if book is None or picture >= len(book.contents.entries):
+            raise PictureError(f"{name}: has no picture {picture + 1}")
+        try:
+            return book.file(picture)
+        except FormatError as error:
+            raise PictureError(f"{name}: {error}") from error
 
     def _goes_on(self, done: int, total: int) -> bool:
         return not self._ending.is_set()
@@ -224,7 +287,9 @@ class PageServer(ThreadingHTTPServer):
         Python must not end while a thread is in the compiled decoder.
         """
         self._ending.set()
-        for facts in self._facts.values():
+        with self._lock:
+            running = list(self._facts.values())
+        for facts in running:
             with facts.lock:
                 pass
         if self.tiles is not None:
@@ -277,18 +342,21 @@ class _Handler(BaseHTTPRequestHandler):
             return self._send(HTTPStatus.OK, "text/html; charset=utf-8", server.page)
         if server.tiles is not None and rest.partition("/")[0] in TILE_ADDRESSES:
             return self._tile(server.tiles, rest)
-        kind, _, number = rest.partition("/")
-        answer = self._file if kind == "files" else partial(self._facts, kind)
-        known = number.isascii() and number.isdecimal() and len(number) < 10
-        if kind not in ("files", *KINDS) or not known or int(number) >= len(server.files):
+        kind, *numbers = rest.split("/")
+        answers = {"files": self._file, "book": self._book}
+        answers |= {facts: partial(self._facts, facts) for facts in KINDS}
+        known = 1 <= len(numbers) <= (1 if kind == "book" else 2) and all(
+            each.isascii() and each.isdecimal() and len(each) < 10 for each in numbers
+        )
+        if kind not in answers or not known or int(numbers[0]) >= len(server.files):
             return self._text(HTTPStatus.NOT_FOUND, "there is no such file")
-        return self._tried(answer, int(number))
+        return self._tried(answers[kind], *map(int, numbers))
 
-    def _tried(self, answer: Callable[[int], None], number: int) -> None:
+    def _tried(self, answer: Callable[..., None], number: int, *picture: int) -> None:
         """Answer, or say why that cannot be done."""
         name = self.server.files[number].name
         try:
-            answer(number)
+            answer(number, *picture)
         except MmpError as error:
             self._text(HTTPStatus.INTERNAL_SERVER_ERROR, str(error))
         except ConnectionError:
@@ -296,15 +364,26 @@ class _Handler(BaseHTTPRequestHandler):
         except OSError as error:
             self._text(HTTPStatus.INTERNAL_SERVER_ERROR, str(PictureError.from_os(name, error)))
 
-    def _facts(self, kind: str, number: int) -> None:
-        self._send(HTTPStatus.OK, "application/json", self.server.facts(kind, number))
+    def _facts(self, kind: str, number: int, picture: int | None = None) -> None:
+        found = self.server.facts(kind, number, picture)
+        self._send(HTTPStatus.OK, "application/json", found)
 
-    def _file(self, number: int) -> None:
+    def _book(self, number: int) -> None:
+        """Send the list of the pictures of a collection."""
+        with self.server.files[number].opened() as data:
+            book = self.server.book(number, data)
+        if book is None:
+            return self._text(HTTPStatus.NOT_FOUND, "the file is no collection")
+        self._send(HTTPStatus.OK, "application/json", json.dumps(book.as_dict()).encode())
+
+    def _file(self, number: int, picture: int | None = None) -> None:
         """Send a file, or the range of it that the browser asks for.
 
         A file whose own server ignores ranges is sent whole, so that it is fetched only once.
+        ``picture`` is the number of a picture of a collection, whose own file is sent.
         """
-        with self.server.files[number].opened() as data:
+        with self.server.files[number].opened() as whole:
+            data = whole if picture is None else self.server.picture(number, picture, whole)
             size = len(data)
             asked = self.headers.get("Range")
             span = None if asked is None else range_of(asked, size)
@@ -316,7 +395,7 @@ class _Handler(BaseHTTPRequestHandler):
             first = data[start : min(start + PIECE, stop)]  # an error can still be reported
             if isinstance(data, stores.UrlBytes) and data.is_whole:
                 span, start, stop, first = None, 0, size, data[:PIECE]
-            extra = {"Accept-Ranges": "bytes", "ETag": _tag(data)}
+            extra = {"Accept-Ranges": "bytes", "ETag": _tag(whole)}
             if span is not None:
                 extra["Content-Range"] = f"bytes {start}-{stop - 1}/{size}"
             status = HTTPStatus.OK if span is None else HTTPStatus.PARTIAL_CONTENT

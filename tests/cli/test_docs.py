@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.books import collection, write_book
+from support.dicom_files import slice_of
 from support.torch_stand_in import install_torch
 
 import mmpcodec
@@ -71,6 +72,10 @@ def prepare(folder, *, whole):
     if importlib.util.find_spec("pydicom"):
         write_dicom(small, folder / "scan.dcm")
         write_dicom(16 * small.astype(np.uint16), folder / "ct.dcm")
+        (folder / "ct").mkdir()
+        for number in range(3):
+            write_dicom(small, folder / "ct" / f"{number}", 5 * number)
+        write_series(16 * small.astype(np.uint16), folder / "series")
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
     tiled = mmpcodec.encode(camera[:64, :128], preset="plain", tile_size=64)
@@ -93,8 +98,8 @@ def prepare(folder, *, whole):
         (folder / name).write_text("text\n")
 
 
-def write_dicom(samples, path):
-    """Write a gray picture of 8 bits as DICOM, or a CT of 12 bits."""
+def write_dicom(samples, path, place=None):
+    """Write a gray picture of 8 bits as DICOM, or a CT of 12 bits; a slice, if it has a place."""
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 
@@ -110,8 +115,20 @@ def write_dicom(samples, path):
     file.HighBit, file.PixelRepresentation = bits - 1, 0
     if bits > 8:
         file.RescaleSlope, file.RescaleIntercept, file.RescaleType = "1", "-1024", "HU"
+    if place is not None:
+        file.SeriesInstanceUID, file.SeriesNumber, file.SeriesDescription = "1.2", 3, "Thorax"
+        file.ImagePositionPatient = [0, 0, place]
+        file.ImageOrientationPatient = [1, 0, 0, 0, 1, 0]
     file.PixelData = samples.tobytes()
     file.save_as(path, enforce_file_format=True)
+
+
+def write_series(samples, folder):
+    """Write three slices of a series."""
+    folder.mkdir()
+    for number in range(3):
+        data = slice_of(samples, 2.5 * number, InstanceNumber=str(number + 1))
+        (folder / f"{number}.dcm").write_bytes(data)
 
 
 def lacking(line):

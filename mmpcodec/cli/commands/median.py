@@ -12,9 +12,10 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding import reading
+from mmpcodec.cli.encoding.series import in_series, name_of, opened_series
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import PICTURE
-from mmpcodec.cli.inputs.opening import check_alike, numbered, opened_input, read_page
+from mmpcodec.cli.inputs.opening import check_alike, numbered, read_page
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
@@ -115,7 +116,7 @@ class Filter:
         from mmpcodec.analysis.denoise import denoise
 
         assert job.target is not None
-        with opened_input(job.source, self.limits) as book:
+        with opened_series(job, self.limits) as book:
             if self.page is None and len(book) > 1:
                 return FilteredBook(job.source, tuple(self._pages(job, book, progress)))
             if self.slices:
@@ -150,7 +151,7 @@ class Filter:
             picture = book.read(number).without_alpha()
             first[:] = first or [picture]
             if self.slices:
-                check_alike(first[0], picture, named(job.source, book.role, number, len(book)))
+                check_alike(first[0], picture, named(name_of(job), book.role, number, len(book)))
             read[number] = replace(picture, samples=picture.samples[:1, :1].copy())  # the rest
             return picture.samples
 
@@ -161,7 +162,7 @@ class Filter:
             started = time.perf_counter()
             samples = next(filtered)
             seconds = time.perf_counter() - started
-            name = named(job.source, book.role, number, len(book))
+            name = named(name_of(job), book.role, number, len(book))
             picture = replace(read.pop(number), samples=samples)
             yield self._written(job, name, picture, target, seconds, progress)
             progress(number + 1, len(book))
@@ -229,7 +230,7 @@ def median(
     gray or in colour, of 1 to 16 bits. The output is IN with the suffix .median.png, unless -o or
     -O names another. A message names the metadata that the output format cannot hold. Transparency
     is left out. The outputs of a file of several pictures are numbered, as in x-007.png;
-    --slices N takes medians over neighbouring slices too.
+    --slices N takes medians over neighbouring slices too, also of DICOM files of one series.
     """
     check_median_radius(radius)
     check_slices(slices, radius)
@@ -246,6 +247,15 @@ def median(
     numbers = () if cluster else numbers_of(backend, device)
 
     work = Filter(radius, slices, format, page, limits, backend)
+    remarks: list[str] = []
+
+    def parted(found: list[Job]) -> list[Job]:
+        if page is not None or not slices:
+            return found
+        found, said = in_series(found, limits)
+        remarks.extend(said)
+        return found
+
     parameters = repr((radius, slices, format, page))
     with spread("median", cluster, workers, batch, manifest, parameters, device, jobs) as place:
         files = plan(
@@ -257,7 +267,10 @@ def median(
             existing=existing,
             keep_extension=True,
             resumed=place.resumed,
+            parted=parted,
         )
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in files))
+        for remark in remarks:
+            printer.note(remark)
         doing, at_once = on_devices(work, backend, numbers, jobs)
         return run.run(files, doing, printer, at_once=at_once, place=place)

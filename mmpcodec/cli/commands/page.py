@@ -1,5 +1,6 @@
 """``mmp page``: write pictures and their viewer into one HTML file."""
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
@@ -37,8 +38,16 @@ class WrittenPage(NamedTuple):
         return f"{shown}: {counted(self.files, 'file')}, {self.bytes / 1e6:.2f} MB"
 
 
-def _opened(job: Job) -> "tuple[bool, ShownBook | None]":
-    """Return whether a file is an mmp file, and the book if it is one.
+class OpenedFile(NamedTuple):
+    """What a file is: an mmp file, a book, one that holds attributes of DICOM."""
+
+    is_mmp: bool = False
+    book: "ShownBook | None" = None
+    names_patient: bool = False
+
+
+def _opened(job: Job) -> OpenedFile:
+    """Open a file.
 
     Raises
     ------
@@ -53,15 +62,14 @@ def _opened(job: Job) -> "tuple[bool, ShownBook | None]":
 
     served = ServedFile(job.source, job.below)
     with served.opened() as data:
-        found = registry.is_mmp(bytes(data[: registry.MAGIC_END]), job.below)
-        if found and is_collection(data):
-            return True, book_of(memoryview(served.read()), job.name)
+        if not registry.is_mmp(bytes(data[: registry.MAGIC_END]), job.below):
+            return OpenedFile()
+        if is_collection(data):
+            return OpenedFile(True, book_of(memoryview(served.read()), job.name))
         try:
-            if found:
-                read_header(data)
+            return OpenedFile(True, names_patient=bool(read_header(data).metadata.dicom))
         except FormatError as error:
             raise PictureError(named_fault(job.name, error)) from error
-    return found, None
 
 
 def page(
@@ -96,13 +104,14 @@ def page(
 
     The page holds the files and a decoder. It needs neither a server nor a network, so it can be
     sent to anybody who has a browser. It shows what `mmp view` shows, but layers and bright regions
-    of the pictures of a file of several.
+    of the pictures of a file of several. Attributes of DICOM files are left out.
     """
     from mmpcodec.web import parts
 
     parts.check_decoder("page")
 
     from mmpcodec.web import pages
+    from mmpcodec.web.books import without_dicom
     from mmpcodec.web.facts import RegionSearch, facts_of
     from mmpcodec.web.server import ServedFile
 
@@ -121,18 +130,29 @@ def page(
                 f"{pages.MOST_BYTES}; mmp view shows larger ones"
             )
         served = ServedFile(job.source, name)
-        is_mmp, book = _opened(job)
+        is_mmp, book, names_patient = _opened(job)
         if book is not None:
             for fault in book.faults:
                 printer.note(f"{name}: {fault}; its pictures were found by their records")
-            if not no_layers:
-                printer.note(
-                    f"{name}: layers and bright regions of its pictures are left out; mmp view "
-                    "shows them"
-                )
-            return pages.PageEntry(name, size, is_mmp, book=book)
+            of_book = None if no_layers else facts_of_book(book, name)
+            return pages.PageEntry(name, size, is_mmp, book=book, facts=of_book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
-        return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+        if not names_patient:
+            return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+        printer.note(f"{name}: its attributes of DICOM are left out")
+
+        def data() -> bytes:
+            return without_dicom(served.read())
+
+        return pages.PageEntry(name, len(data()), is_mmp, data=data, facts=facts)
+
+    def facts_of_book(book: "ShownBook", name: str) -> Callable[[], dict[str, Any]] | None:
+        if len(numbers := book.contents.numbers_of(None)) == 1:
+            return lambda: facts_of(book.file(numbers[0]), name, search)
+        printer.note(
+            f"{name}: layers and bright regions of its pictures are left out; mmp view shows them"
+        )
+        return None
 
     printer = Printer(as_json, quiet, False, out == STANDARD)
     entries = [entry(job) for job in jobs]

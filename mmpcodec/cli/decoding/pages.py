@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
@@ -246,8 +247,10 @@ def book_of(
             if how.factor > 1:
                 given = how.factor, how.area, how.limits, how.strip
                 threads = {"backend": how.backend, "threads": options["threads"]}
-                own, row["level"] = scaled(several.source, page, *given, **threads)
+                note = partial(facts.note, place)
+                own, row["level"] = scaled(several.source, page, *given, note=note, **threads)
                 row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                facts.lossless.append(False)
                 return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
         except ParameterError as error:

@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
@@ -27,7 +28,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
 _END = 1 << 16
 
@@ -114,7 +115,9 @@ class DecodeWork:
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(data, job.page, *given, **run)
+            picture, level = scaled(
+                data, job.page, *given, note=partial(_note, job, progress), **run
+            )
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
@@ -158,7 +161,7 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
-        from mmpcodec.pictures.origin import Origin
+        from mmpcodec.pictures.side.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
@@ -232,13 +235,17 @@ def origin_of(
         What the collection says of the picture.
     lossless : bool
     """
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
     if entry is None or page is None:
         return Origin(len(data), lossless)
     ends = bytes(data[:_END]) + bytes(data[max(0, len(data) - _END) :])
     series = hashlib.sha256(ends).hexdigest()
     return Origin(entry.size, lossless, series, page - 1, entry.role, entry.facts)
+
+
+def _note(job: Job, progress: JobProgress, text: str) -> None:
+    progress.note(f"{job.name}: {text}")
 
 
 class Counted:

@@ -1,20 +1,47 @@
-"""DICOM files of slices that ``mmp encode`` joins to a book of each series."""
+"""DICOM files of slices that commands join to a book of each series."""
 
 import os
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from mmpcodec.cli import output
+from mmpcodec.cli.encoding.book_options import BookOptions
+from mmpcodec.cli.inputs.opening import opened_input
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
+    from mmpcodec.pictures.books.book import Book
     from mmpcodec.pictures.dicom.series import Series
 
 DICOM = "DICOM"
 _NAMED = 3
 """Most files that a remark names."""
+
+
+class SeriesJobs:
+    """Makes the jobs of a command, with one for each series.
+
+    Parameters
+    ----------
+    books : BookOptions
+    apart : bool
+        Whether each file stays a job of its own.
+    """
+
+    def __init__(self, books: BookOptions, *, apart: bool):
+        self.remarks: list[str] = []
+        self._books, self._apart = books, apart
+
+    def __call__(self, found: list[Job]) -> list[Job]:
+        """Return the jobs of the files that were found; note what is odd about series."""
+        jobs = self._books.jobs(found)
+        if not self._apart:
+            jobs, self.remarks = in_series(jobs, self._books.limits)
+        return jobs
 
 
 def in_series(jobs: Sequence[Job], limits: DecodeLimits) -> tuple[list[Job], list[str]]:
@@ -67,7 +94,7 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
         more = f" and {len(alone) - _NAMED} more" if len(alone) > _NAMED else ""
         verb = "is in no series and is" if len(alone) == 1 else "are in no series and are"
         lines.append(
-            f"{counted(len(alone), 'DICOM file')} {verb} encoded alone: "
+            f"{counted(len(alone), 'DICOM file')} {verb} taken alone: "
             f"{', '.join(alone[:_NAMED])}{more}"
         )
     return lines
@@ -75,6 +102,8 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
 
 def is_dicom(job: Job) -> bool:
     """Return whether an input is a DICOM file, by its suffix; by its first bytes without one."""
+    if job.source == STANDARD:
+        return False
     suffix = os.path.splitext(job.source)[1].lower()
     row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)
     if row is not None:
@@ -85,6 +114,28 @@ def is_dicom(job: Job) -> bool:
     except (OSError, ValueError):
         return False
     return row is not None and row.title == DICOM
+
+
+def opened_series(job: Job, limits: DecodeLimits) -> "Book":
+    """Open the input of a job as a book; one of several files is a series of DICOM.
+
+    Raises
+    ------
+    MmpError
+        If it cannot be opened.
+    """
+    from mmpcodec.cli.encoding.book_options import BookOptions
+
+    if job.parts:
+        return BookOptions(limits=limits).opened(job)
+    return opened_input(job.source, limits)
+
+
+def name_of(job: Job) -> str:
+    """Return the name of the input of a job, which may be a series of files."""
+    more = len(job.parts) - 1
+    shown = output.shown(job.source, "stdin")
+    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def not_kept(jobs: Sequence[Job], keep: Sequence[str]) -> list[str]:

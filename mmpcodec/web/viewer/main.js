@@ -84,9 +84,9 @@ class Viewer {
     return opened ? opened.pages[Math.min(place, opened.count - 1)] : file;
   }
 
-  // The book whose pages the controls show: the first of those on the stage.
+  // The book whose pages the controls show: the first of those on the stage with several.
   get #book() {
-    return this.#chosen.map(file => file.opened).find(Boolean) || null;
+    return this.#chosen.map(file => file.opened).find(book => book?.count > 1) || null;
   }
 
   // Lists the files as A and B, whose choices stay.
@@ -121,7 +121,11 @@ class Viewer {
 
   async #openView(file, entry) {
     const picture = await OpenPicture.open(file, this.decoder), key = this.#keyOf(picture);
-    entry.view = new TileView(picture, this.#cache, this.#levels.get(key), () => this.stage.draw());
+    const open = rendition =>
+      OpenPicture.open(new Rendition(file, rendition), this.decoder);
+    entry.view = new TileView(
+      picture, this.#cache, this.#levels.get(key), open, () => this.stage.draw(),
+    );
     this.#levels.set(key, entry.view.levels);
   }
 
@@ -439,7 +443,11 @@ class Viewer {
     const {stage} = this, {canvas} = stage;
     const on = (id, kind, action) => this.#at(id).addEventListener(kind, action);
     for (const way of Compare.WAYS) on(way, "click", () => this.#setWay(way));
-    for (const id of ["side-a", "side-b"]) on(id, "change", () => this.#choose());
+    for (const id of ["side-a", "side-b"])
+      on(id, "change", () => {
+        this.player.stop();
+        this.#choose();
+      });
     on("zoom-in", "click", () => stage.glideTo(stage.zoom * 1.5));
     on("zoom-out", "click", () => stage.glideTo(stage.zoom / 1.5));
     on("zoom-one", "click", () => stage.glideTo(stage.pixelRatio));

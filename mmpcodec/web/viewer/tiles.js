@@ -179,12 +179,21 @@ class TileView {
   #arrived = 0;
   #failed = new Map(); // errors by number of the tile; the other tiles are shown
   #error = null; // of the file itself: no more of it is asked for
+  overview = null; // of tiles
+  coarse = null; // levels in place of it
 
-  // levels: those of another picture, or null; ready: a tile has come, or cannot be decoded.
-  constructor(picture, cache, levels, ready) {
+  // levels: those of another picture, or null; open: opens a smaller rendition of the picture;
+  // ready: a tile has come, or cannot be decoded.
+  constructor(picture, cache, levels, open, ready) {
     Object.assign(this, {picture, cache, ready, levels: levels || new Levels(picture)});
-    this.overview = picture.pixels > TileView.LARGE ? new Overview(picture) : null;
     this.#own = !levels;
+    if (picture.pixels <= TileView.LARGE) return;
+    this.coarse = LevelOverview.of(picture, open, () => {
+      if (this.coarse.isBad) this.coarse = null;
+      else if (this.#own && this.levels.auto && !this.#fitted) this.levels.fit(this.samples);
+      this.ready(this);
+    });
+    this.overview = new Overview(picture);
   }
 
   #tile(number) {
@@ -204,7 +213,9 @@ class TileView {
   // Asks for what a stage shows, and says whether all of it is there.
   want(stage) {
     const numbers = this.#numbersIn(stage);
-    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number)) : this.#unseen(numbers));
+    this.#ask(this.detailed ? numbers.filter(number => !this.#tile(number))
+      : this.coarse ? [] : this.#unseen(numbers));
+    if (this.coarse && numbers.length) this.waiting += this.coarse.want(stage.zoom);
     return !this.waiting;
   }
 
@@ -225,7 +236,8 @@ class TileView {
     const {pen, zoom, left, top} = stage, numbers = this.#numbersIn(stage);
     pen.imageSmoothingEnabled = zoom < 1;
     pen.imageSmoothingQuality = "high";
-    const overview = this.overview && this.overview.drawn(this.levels);
+    const overview = this.overview && !this.coarse && this.overview.drawn(this.levels);
+    if (this.coarse) this.coarse.draw(stage, this.levels);
     if (overview) {
       const {step, width, height} = this.overview;
       pen.drawImage(overview, -left * zoom, -top * zoom, step * width * zoom, step * height * zoom);
@@ -305,7 +317,7 @@ class TileView {
 
   get samples() {
     const tiles = [...this.cache.of(this.picture)];
-    return tiles.length || !this.overview ? tiles : this.overview.parts;
+    return tiles.length || !this.overview ? tiles : (this.coarse || this.overview).parts;
   }
 
   // Automatic levels follow the first tiles: each time that twice as many are there.
@@ -345,7 +357,8 @@ class TileView {
 
   // What is still missing, in words; "" if nothing is.
   get progress() {
-    const {overview, picture} = this, tiles = picture.columns * picture.rows;
+    const {overview, coarse, picture} = this, tiles = picture.columns * picture.rows;
+    if (!this.detailed && coarse) return this.waiting ? `${picture.name}: a smaller level` : "";
     if (!this.detailed && overview) {
       const {size} = overview.filled;
       if (!this.waiting && size < tiles && size >= TileView.OVERVIEW_TILES)

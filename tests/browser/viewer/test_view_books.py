@@ -268,8 +268,10 @@ def test_millimetres(viewing, served, ct):
         viewer.mouse.click(*point(viewer, column, row, (80, 60)))
     expected = f"{np.hypot(30 * 0.5, 20 * 1):.4g} mm"
     assert at(viewer, "said").text_content() == expected
+    settle(viewer)
     assert at(viewer, "values").text_content().endswith(f"line of {expected}")
     at(viewer, "measure").click()
+    settle(viewer)
     assert "line of" not in at(viewer, "values").text_content()
     bar = "Ruler.bar(0.5, 70).map(each => Number(each.toFixed(6)))"
     assert viewer.evaluate(bar) == [50, 100]
@@ -393,3 +395,30 @@ def test_books_are_accessible(viewing, served, ct, book, device):
             assert [(each["id"], each["nodes"][0]["html"]) for each in found] == []
         wide = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
         assert viewer.evaluate(wide) <= 0
+
+
+def test_far_views_of_large_pictures_are_drawn_from_levels(viewing, served, tmp_path):
+    """The levels differ from the picture here, so that it can be seen which one is drawn."""
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    writer.add(coded(plain(40, (4200, 4200)), tile_size=1024))
+    for number, side in enumerate((2100, 525, 263)):
+        writer.add(coded(plain(100 + 50 * number, (side, side))), Role.LEVEL, (0,))
+    writer.close()
+    path = tmp_path / "large.mmp"
+    path.write_bytes(stream.getvalue())
+    viewer = viewing(served(path).address, **DESK)
+    settle(viewer)
+    assert at(viewer, "book").is_hidden()
+    facts = at(viewer, "captions").text_content()
+    assert facts.startswith("large.mmp4200\u00d74200 \u00b7 gray, 8 bits \u00b7 25 tiles")
+    zoom = float(at(viewer, "canvas").get_attribute("data-zoom"))
+    assert level(viewer) == [100 if zoom > 525 / 4200 else 150] * 3
+    assert "\u2026" in at(viewer, "values").text_content()  # samples are those of tiles
+    fetched = {url.rsplit("/", 1)[1] for url in viewing.requests if "/files/0/" in url}
+    assert fetched == {"0", "1", "3"} if zoom > 525 / 4200 else {"0", "2", "3"}
+    at(viewer, "zoom-one").click()
+    viewer.wait_for_timeout(300)
+    settle(viewer)
+    assert level(viewer) == [40] * 3
+    assert at(viewer, "values").text_content().endswith("\u00b7 40")

@@ -99,8 +99,8 @@ def test_what_json_holds(mmp, three):
     _, most = bounds(mmp, three)
     found = budget(mmp, *three, "-O", "out", "--total", most)
     assert found.keys() == {
-        "total", "bytes", "records", "left", "objective", "dry_run", "backend", "solver_seconds", "plans",
-        "one_lambda", "pictures", "plot",
+        "total", "bytes", "records", "left", "objective", "dry_run", "backend", "solver_seconds",
+        "plans", "one_lambda", "pictures", "plot",
     }  # fmt: skip
     assert (found["total"], found["objective"], found["dry_run"]) == (most, "total", False)
     assert (found["backend"], found["plot"]) == ("cpu", None)

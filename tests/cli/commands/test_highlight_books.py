@@ -7,7 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy import ndimage
 from support.books import collection_of, write_book
+from support.dicom_files import slice_of
 
 import mmpcodec
 from mmpcodec import pictures
@@ -133,3 +135,39 @@ def test_pages_are_searched_one_by_one(mmp, folder):
     assert [row["input"] for row in rows] == ["book.mmp: page 1", "book.mmp: page 2"]
     result = mmp("highlight", "book.mmp", "-o", "-")
     assert (result.exit_code, "holds 3 pictures" in result.stderr) == (1, True)
+
+
+@pytest.fixture
+def series(folder, volume):
+    """DICOM files of the slices, 3 mm apart, in no order."""
+    pytest.importorskip("pydicom")
+    Path("series").mkdir()
+    for number, samples in enumerate(volume):
+        more = {"RescaleSlope": "2", "RescaleIntercept": "-1024", "RescaleType": "HU"}
+        data = slice_of(samples, 3 * number, PixelSpacing=[0.25, 0.5], **more)
+        Path("series", f"{(5 * number) % 9}.dcm").write_bytes(data)
+    return volume
+
+
+def test_dicom_files_of_one_series_are_a_volume(mmp, series):
+    result = mmp("highlight", "series", "-O", "out", "--offset", "1800", "--json")
+    assert result.exit_code == 0, result.stderr
+    assert "9 files of one series" in result.stderr
+    facts = json.loads(result.stdout)
+    (box,) = facts["boxes"]
+    assert (box["first_slice"], box["last_slice"], box["left"], box["top"]) == (4, 7, 20, 10)
+    sides = [box[name] for name in ("width_mm", "height_mm", "depth_mm")]
+    assert sides == pytest.approx([2.5, 2.25, 12])
+    assert box["value_min"] == 2 * int(series[BOX].min()) - 1024
+    assert len(facts["outputs"]) == len(list(Path("out").iterdir())) == 4
+    result = mmp("highlight", "series", "-O", "alone", "--offset", "1800", "--page", 1)
+    assert result.exit_code == 0, result.stderr
+    assert len(list(Path("alone").iterdir())) == 9
+
+
+def test_medians_over_dicom_files(mmp, series):
+    result = mmp("median", "series", "-r1", "--slices", 1, "-O", "out")
+    assert result.exit_code == 0, result.stderr
+    expected = ndimage.median_filter(series, (3, 3, 3), mode="reflect")
+    for path, each in zip(sorted(Path("out").iterdir()), expected, strict=True):
+        np.testing.assert_array_equal(pictures.read(path).samples, each)

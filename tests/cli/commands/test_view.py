@@ -16,10 +16,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.books import collection_of, write_book
 from support.web.range_server import RangeServer
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.metadata import Metadata
 from mmpcodec.web import facts, parts
 
 PATCHED = """
@@ -60,6 +62,51 @@ def test_a_page_holds_its_files(mmp, decoder, encoded, picture):
     assert [each["regions"]["offset"] for each in facts] == [127.5, 127.5]
     assert "<title>a.mmp and 1 more</title>" in page
     assert "connect-src 'none'" in page
+
+
+def test_a_page_holds_the_pictures_of_a_book(mmp, decoder, encoded, samples):
+    write_book("book.mmp", [samples, samples // 2])
+    write_book("one.mmp", [samples])
+    result = mmp("page", "book.mmp", "one.mmp", "-o", "page.html")
+    assert result.exit_code == 0, result.stderr
+    said = "book.mmp: layers and bright regions of its pictures are left out; mmp view shows them"
+    assert result.stderr.count("are left out") == result.stderr.count(said) == 1
+    page = Path("page.html").read_text()
+    for number, expected in enumerate((samples, samples // 2)):
+        data = base64.b64decode(contents(page, f"file-0-{number}"))
+        np.testing.assert_array_equal(mmpcodec.decode(data), expected)
+    assert len(json.loads(contents(page, "book-0"))["pages"]) == 2
+    assert json.loads(contents(page, "facts-1"))["regions"]["offset"] == 127.5
+    assert 'id="facts-0"' not in page
+    assert 'id="file-0"' not in page
+
+
+def test_a_page_holds_no_attributes_of_patients(mmp, decoder, samples):
+    metadata = Metadata(dicom=(b"Somebody",), text=(("Title", "kept"),))
+    data = mmpcodec.encode(samples, 0, metadata=metadata)
+    Path("one.mmp").write_bytes(data)
+    Path("book.mmp").write_bytes(collection_of([data, data]))
+    assert data.count(b"Somebody") == 1
+    result = mmp("page", "one.mmp", "book.mmp", "-o", "page.html")
+    assert "one.mmp: its attributes of DICOM are left out" in result.stderr
+    page = Path("page.html").read_text()
+    for name in ("file-0", "file-1-0", "file-1-1"):
+        held = base64.b64decode(contents(page, name))
+        assert b"Somebody" not in held
+        np.testing.assert_array_equal(mmpcodec.decode(held), samples)
+    assert b"kept" in base64.b64decode(contents(page, "file-0"))
+
+
+def test_damaged_books_in_pages(mmp, decoder, samples):
+    data = collection_of([mmpcodec.encode(samples, 0)] * 2)
+    Path("cut.mmp").write_bytes(data[:-1])
+    result = mmp("page", "cut.mmp", "-o", "page.html")
+    assert result.exit_code == 0, result.stderr
+    assert "its pictures were found by their records" in result.stderr
+    Path("empty.mmp").write_bytes(collection_of([]))
+    result = mmp("page", "empty.mmp", "-o", "empty.html")
+    assert (result.exit_code, "empty.mmp: holds no pictures" in result.stderr) == (1, True)
+    assert not Path("empty.html").exists()
 
 
 def test_an_address_with_a_query(mmp, decoder, encoded):

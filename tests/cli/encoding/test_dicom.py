@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.dicom_files import enhanced, slice_of
-from support.picture_files import DEEP, GRAY, dicom_of, file_of
+from support.picture_files import DEEP, GRAY, dicom_of, enhanced, file_of, slice_of
 
 import mmpcodec
 from mmpcodec import pictures
@@ -56,7 +55,7 @@ def test_a_folder_of_slices_is_one_file(mmp, slices):
     assert found.exit_code == 0
     assert found.stderr.splitlines() == [
         "mmp: series-002-Head: 5 files of one series",
-        "mmp: 1 DICOM file is in no series and is encoded alone: in/xray",
+        "mmp: 1 DICOM file is in no series and is taken alone: in/xray",
         NOT_KEPT,
     ]
     assert sorted(each.name for each in Path("out").iterdir()) == [

@@ -6,11 +6,13 @@ import os
 import threading
 import time
 from contextlib import nullcontext
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.books import collection_of
 from support.web.asking import ask, ask_whole
 from support.web.range_server import RangeServer
 
@@ -329,3 +331,68 @@ def test_a_range_is_a_part_of_the_file(first, last, size):
     assert (b"" if span is None else data[slice(*span)]) == expected
     tail = range_of(f"bytes=-{first}", size)
     assert (b"" if tail is None else data[slice(*tail)]) == (data[-first:] if first else b"")
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A collection of a gray picture and one in colour, and their files."""
+    files = [
+        mmpcodec.encode(np.full(shape, 90, np.uint8), 0, preset="lossless")
+        for shape in ((9, 7), (8, 12, 3))
+    ]
+    (tmp_path / "book.mmp").write_bytes(collection_of(files))
+    return ServedFile(str(tmp_path / "book.mmp"), "book.mmp"), files
+
+
+def test_pictures_of_a_book(serving, book):
+    file, files = book
+    server = serving(file)
+    assert '"isBook": true' in ask(server, "")[2].decode()
+    status, headers, body = ask(server, "book/0")
+    assert (status, headers["Content-Type"]) == (200, "application/json")
+    assert [each["width"] for each in json.loads(body)["pages"]] == [7, 12]
+    for number, data in enumerate(files):
+        status, headers, body = ask(server, f"files/0/{number}")
+        assert (status, body) == (200, data)
+        status, headers, part = ask(server, f"files/0/{number}", Range="bytes=3-20")
+        assert (status, part) == (206, data[3:21])
+        assert headers["Content-Range"] == f"bytes 3-20/{len(data)}"
+        found = json.loads(ask(server, f"regions/0/{number}")[2])
+        assert found["problems"] == {}
+    assert ask(server, "files/0")[2] == Path(file.source).read_bytes()
+
+
+@pytest.mark.parametrize(
+    "path", ["files/0/0/0", "book/0/0", "book/1", "book", "files/0/x", "files/0/-1", "books/0"]
+)
+def test_there_are_no_other_addresses(serving, book, path):
+    assert ask(serving(book[0]), path)[0] == 404
+
+
+def test_no_such_picture(serving, book, tmp_path):
+    (tmp_path / "one.mmp").write_bytes(book[1][0])
+    server = serving(book[0], ServedFile(str(tmp_path / "one.mmp"), "one.mmp"))
+    status, _, body = ask(server, "files/0/2")
+    assert (status, body.decode()) == (500, "book.mmp: has no picture 3")
+    assert ask(server, "book/1")[0] == 404
+    assert ask(server, "files/1/0")[2].decode() == "one.mmp: has no picture 1"
+
+
+def test_a_changed_book_is_read_again(serving, book):
+    file, files = book
+    server = serving(file)
+    assert len(json.loads(ask(server, "book/0")[2])["pages"]) == 2
+    with open(file.source, "wb") as stream:
+        stream.write(collection_of(files[:1]))
+    assert len(json.loads(ask(server, "book/0")[2])["pages"]) == 1
+    with open(file.source, "wb") as stream:
+        stream.write(files[0])
+    assert ask(server, "book/0")[0] == 404
+
+
+def test_facts_are_forgotten(serving, book, monkeypatch):
+    monkeypatch.setattr(web_server, "MOST_FACTS", 2)
+    server = serving(book[0])
+    for address in ("layers/0/0", "layers/0/1", "regions/0/0", "layers/0/0"):
+        assert ask(server, address)[0] == 200
+    assert len(server._facts) == 2

@@ -69,9 +69,15 @@ def with_pages(jobs: Sequence[Job], limits: DecodeLimits) -> tuple[list[Job], di
 
 
 def records_of(
-    jobs: Sequence[Job], ladders: "Sequence[Ladder]", shapes: dict[str, BookShape]
+    jobs: Sequence[Job], ladders: "Sequence[Ladder]", shapes: dict[str, BookShape], room: int
 ) -> int:
-    """Return the most bytes that collections have besides the files of their pictures."""
+    """Return the most bytes that collections have besides the files of their pictures.
+
+    Raises
+    ------
+    ParameterError
+        If that leaves nothing of ``room`` bytes.
+    """
     total = OF_A_FILE * len(shapes)
     for job, ladder in zip(jobs, ladders, strict=True):
         if job.page is None:
@@ -82,6 +88,10 @@ def records_of(
             shape.role, shape.facts_of(job.page), *size, ladder.form, ladder.depth, (1 << 14,)
         )
         total += OF_A_PICTURE + 2 * len(write_entry(entry))
+    if total >= room:
+        raise ParameterError(
+            f"total = {room}: must be above {total}, the records of the books' pages"
+        )
     return total
 
 

@@ -213,12 +213,7 @@ def budget(
             ladders = [each.at_least(min_psnr) for each in ladders]
         ladders = weighted(ladders, shares)
         solver = backend if here else AUTO  # the device may be one of the workers alone
-        records = records_of(files, ladders, shapes)
-        left = room - records
-        if left <= 0:
-            raise ParameterError(
-                f"total = {room}: must be above {records}, the records of the books' pages"
-            )
+        left = room - (records := records_of(files, ladders, shapes, room))
         plans = library.compare(
             ladders, left, objective=objective, time_limit=seconds, backend=solver
         )

@@ -14,6 +14,7 @@ from mmpcodec.cli.commands.highlight.searching import SUFFIX, HighlightInput, Si
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
 from mmpcodec.cli.encoding import reading
+from mmpcodec.cli.encoding.series import in_series
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import PICTURE
@@ -134,9 +135,9 @@ def highlight(
     Pictures are gray or in colour, of 1 to 16 bits; the search uses all bits, and the drawing has
     8. Transparency is ignored. The drawing is IN with the suffix .regions.png, unless -o or -O
     names another. Each page of a file of several pictures is searched on its own. The slices of a
-    series are one volume: its brightest boxes are drawn on the slices that they touch, and have
-    their sides in millimetres if the file says them. Drawings are then numbered, as in x-007.png.
-    The regions show brightness; they are no diagnosis.
+    series, of one file or of DICOM files, are one volume: its brightest boxes are drawn on the
+    slices that they touch, and have their sides in millimetres if the file says them. Drawings are
+    then numbered, as in x-007.png. The regions show brightness; they are no diagnosis.
     """
     if denoise is not None:
         check_median_radius(denoise, "denoise")
@@ -147,6 +148,7 @@ def highlight(
         if given:  # the table and the sheet are of all pictures
             options.check_alone(option, {"--csv": table, "--sheet": sheet})
     files = inputs_of(inputs, PICTURE.without(SUFFIX))
+    files, series = in_series(files, limits) if page is None else (files, [])
     files = assign(files, SUFFIX, out=out, folder=folder, keep_extension=True)
     named = {"--csv": table, "--sheet": sheet}
     extras = [Job(option, name) for option, name in named.items() if name is not None]
@@ -180,6 +182,8 @@ def highlight(
         backend,
     )
     printer = Printer(as_json, quiet, False, STANDARD in [job.target for job in (*files, *extras)])
+    for remark in series:
+        printer.note(remark)
     mask_hash = mask and manifest and sha256_of(mask)  # only a manifest asks what decides
     parameters = repr((denoise, offset, white, dark, regions, sides, mask_hash, page))
     doing, at_once = on_devices(work, backend, numbers, jobs)

@@ -150,6 +150,8 @@ class HighlightedSeries(NamedTuple):
     Parameters
     ----------
     input : str
+    name : str
+        Of the input in messages; it may be several files.
     outputs : tuple of str
         Drawings of the slices that a box touches.
     size : (int, int, int)
@@ -166,6 +168,7 @@ class HighlightedSeries(NamedTuple):
     """
 
     input: str
+    name: str
     outputs: tuple[str, ...]
     size: tuple[int, int, int]
     white: int
@@ -230,9 +233,8 @@ class HighlightedSeries(NamedTuple):
     def text(self, verbose: bool) -> str:
         slices, height, width = self.size
         drawn = f", {counted(len(self.outputs), 'drawing')}" if self.outputs else ""
-        name = output.shown(self.input, "stdin")
         lines = [
-            f"{name}: {slices} slices of {width}x{height}, {self.total} "
+            f"{self.name}: {slices} slices of {width}x{height}, {self.total} "
             f"box{'' if self.total == 1 else 'es'} beyond level {self.found.offset:g} of "
             f"{self.white}{drawn}, {self.seconds:.2f} s, backend {self.backend}"
         ]

@@ -13,7 +13,8 @@ from mmpcodec.cli.commands.highlight.results import (
     HighlightedBook,
     HighlightedSeries,
 )
-from mmpcodec.cli.inputs.opening import check_alike, numbered, opened_input, read_page
+from mmpcodec.cli.encoding.series import name_of, opened_series
+from mmpcodec.cli.inputs.opening import check_alike, numbered, read_page
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import LimitExceeded, ParameterError, PictureError
@@ -137,7 +138,7 @@ class HighlightInput:
             If a picture cannot be read or searched, or a drawing cannot be written.
         """
         assert job.target is not None
-        with opened_input(job.source, self.limits) as book:
+        with opened_series(job, self.limits) as book:
             if self.page is not None:
                 return self._alone(job, job.source, read_page(book, self.page), job.target)
             if len(book) == 1:
@@ -224,6 +225,7 @@ class HighlightInput:
                 smalls.append((name, outlines.thumbnail(drawn)))
         return HighlightedSeries(
             job.source,
+            name_of(job),
             tuple(targets),
             (slices, height, width),
             first.white if self.white is None else self.white,

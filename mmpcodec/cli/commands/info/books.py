@@ -151,7 +151,7 @@ class DescribedBook:
         if self.faults:
             yield "         the pictures were found by their records, up to one that is damaged"
         if entries:
-            yield from ("", *self._table())
+            yield from ("", *self._table(), "", "--page N describes one of them")
 
     def _table(self) -> Iterator[str]:
         rows: list[tuple[str, ...]] = [

@@ -4,6 +4,7 @@ import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
 const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS] = [1, 2, 3, 4, 5, 6, 7, 8];
+const DICOM = 9; // may name a patient, and is not given
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
@@ -50,6 +51,7 @@ export function readMetadata(fields, depth) {
       text.push(readText(inner));
       continue;
     }
+    if (kind === DICOM && !size) throw new CorruptStream(METADATA, "DICOM has no bytes", start);
     if (!name) continue;
     found[kind] = data.slice();
     if (kind <= XMP && !size) throw new CorruptStream(METADATA, `${name} has no bytes`, start);
@@ -64,7 +66,7 @@ export function readMetadata(fields, depth) {
       throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
     }
   }
-  return {
+  const metadata = {
     icc: found[ICC] ?? null,
     exif: found[EXIF] ?? null,
     xmp: found[XMP] ?? null,
@@ -73,6 +75,28 @@ export function readMetadata(fields, depth) {
     white,
     range,
   };
+  KINDS.set(metadata, Object.keys(found));
+  return metadata;
+}
+
+/** @type {WeakMap<object, string[]>} Kinds of chunks, but for texts, that metadata were read from. */
+const KINDS = new WeakMap();
+
+/**
+ * Returns the chunks of two parts of a file together.
+ * @param {ReturnType<typeof readMetadata>} first
+ * @param {ReturnType<typeof readMetadata>} second
+ * @param {number} place of the second part in the file
+ */
+export function joinedMetadata(first, second, place) {
+  const kinds = KINDS.get(first) ?? [];
+  const more = KINDS.get(second) ?? [];
+  const twice = more.find((kind) => kinds.includes(kind));
+  if (twice) throw new CorruptStream(METADATA, `a second chunk of ${ONCE[Number(twice)]}`, place);
+  const given = Object.entries(second).filter(([, value]) => value !== null);
+  const joined = { ...first, ...Object.fromEntries(given), text: [...first.text, ...second.text] };
+  KINDS.set(joined, [...kinds, ...more]);
+  return joined;
 }
 
 /** @param {Fields} fields */

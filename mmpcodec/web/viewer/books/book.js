@@ -36,8 +36,8 @@ class BookPage {
   constructor(book, facts, place, count) {
     Object.assign(this, facts, {book, place, count});
     const {file} = book;
-    this.name = `${file.name}: ${this.role} ${place + 1}`;
-    this.about = [`${this.role} ${place + 1} of ${count}`];
+    this.name = count === 1 ? file.name : `${file.name}: ${this.role} ${place + 1}`;
+    this.about = count === 1 ? [] : [`${this.role} ${place + 1} of ${count}`];
     if (this.duration !== undefined) this.about.push(`${Number(this.duration.toPrecision(4))} s`);
     if (this.position !== undefined) this.about.push(`at ${Number(this.position.toFixed(3))} mm`);
   }
