@@ -11,6 +11,7 @@ import mmpcodec
 from mmpcodec.bench.codecs.peers import PEERS
 from mmpcodec.bench.metrics import NAMES
 from mmpcodec.cli import app, completion
+from mmpcodec.metadata import KINDS
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.planning.budget import OBJECTIVES
@@ -61,7 +62,7 @@ def tree(folder):
         ("mmp solve knapsack --backend c", ["cpu", "cuda"]),
         ("mmp encode --partition ", ["flexible", "dyadic"]),
         ("mmp encode --rate-model ", ["adaptive", "log2"]),
-        ("mmp encode --strip ", ["all", "icc", "exif", "xmp", "resolution", "text", "colours"]),
+        ("mmp encode --strip ", ["all", *KINDS]),
         ("mmp encode --effort ", list("123456789")),
         ("mmp decode --format ", [*registry.written(), *only_books()]),
         ("mmp report out --metric ", list(NAMES)),

@@ -40,6 +40,7 @@ def install_torch(monkeypatch: pytest.MonkeyPatch) -> None:
         return
     torch, utils, data = (ModuleType(name) for name in ("torch", "torch.utils", "torch.utils.data"))
     torch.from_numpy = lambda array: array  # type: ignore[attr-defined]
+    torch.Tensor = type("Tensor", (), {})  # type: ignore[attr-defined]  # SciPy looks for it
     data.IterableDataset = object  # type: ignore[attr-defined]
     data.DataLoader = _Loader  # type: ignore[attr-defined]
     data.get_worker_info = lambda: _now[-1] if _now else None  # type: ignore[attr-defined]

@@ -148,7 +148,7 @@ class DecodeByTiles:
 
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
-            size = len(data)
+            size = len(data if job.page is None else picture_of(data, job.page, self.limits))
             header, faults = parts.header_of(data, self.allow_partial, job.page)
             levels: list[Any] = []
             if self.region is None:

@@ -145,7 +145,7 @@ class DecodeWork:
             depth=picture.depth,
             bad_tiles=bad,
             header_faults=faults,
-            input_bytes=len(data),
+            input_bytes=len(data) if entry is None else entry.size,
             output_bytes=len(coded),
             format=self.format,
             seconds=time.perf_counter() - started,

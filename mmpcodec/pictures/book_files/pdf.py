@@ -165,9 +165,9 @@ def _coded(
     bits = bits_for(depth, colours)
     wide = samples if bits == depth else stretched(samples, depth, bits)
     data = b"".join(compressed(wide, bits, level, threads, None))
-    parms = {"Predictor": _PNG_ROWS, "Colors": colours, "BitsPerComponent": bits, "Columns": width}
+    rows = {"Predictor": _PNG_ROWS, "Colors": colours, "BitsPerComponent": bits, "Columns": width}
     how = {"BitsPerComponent": bits, "Filter": name.FlateDecode}
-    return data, {**how, "DecodeParms": pikepdf.Dictionary(**parms)}
+    return data, {**how, "DecodeParms": pikepdf.Dictionary(**rows)}
 
 
 def _group4(samples: np.ndarray) -> bytes:

@@ -83,6 +83,7 @@ def test_a_folder_gets_a_file_of_each_page(mmp, book, files):
     assert [(row["page"], row["output"]) for row in rows] == [
         (number, f"pages/book-{number:03d}.png") for number in range(1, 5)
     ]
+    assert 0 < sum(row["input_bytes"] for row in rows) < Path(book).stat().st_size
     for number, wanted in enumerate(PAGES, 1):
         found = pictures.read(f"pages/book-{number:03d}.png")
         np.testing.assert_array_equal(found.samples, wanted.samples)
