@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,7 +14,7 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.depth import BYTE, coded_depth
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import UNLIMITED, DecodeLimits
 from mmpcodec.params import EncodeParams
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
@@ -227,7 +228,9 @@ class Setting(NamedTuple):
         """Return whether an input is a file, or files, of several pictures."""
         if self.page is not None or job.page is not None or not os.path.isfile(job.source):
             return False
-        with self.books.opened(job) as book:
+        # A picture that is read in parts may be larger than the limits.
+        books = self.books._replace(limits=replace(self.limits, max_samples=UNLIMITED.max_samples))
+        with books.opened(job) as book:
             return book.count > 1
 
     def encode(

@@ -56,6 +56,19 @@ def test_depth_of_tiles(mmp):
     assert not Path("e.mmp").exists()
 
 
+@pytest.mark.parametrize("name", ["large.npy", "large.tif", "large.pgm"])
+def test_limits_hold_for_parts_of_pictures_that_are_read_in_parts(mmp, name):
+    samples = np.arange(200 * 300, dtype=np.uint32).reshape(200, 300).astype(np.uint8)
+    if name.endswith(".npy"):
+        np.save(name, samples)
+    else:
+        pictures.write(samples, name)
+    options = ("--lossless", "--fast", "--tile", 64, "--max-samples", 20_000)
+    result = mmp("encode", name, *options)
+    assert result.exit_code == 0, result.stderr
+    np.testing.assert_array_equal(mmpcodec.imread("large.mmp"), samples)
+
+
 def test_tiles_are_verified_before_they_go_to_standard_output(mmp, tiled):
     options = ("-l", 20, "--tile", 64, "--preset", "photo", "--verify")
     result = mmp("encode", "c.png", "-o", "-", *options)
