@@ -278,7 +278,7 @@ def check_header(entry: PictureEntry, header: container.Header) -> None:
             f"{entry.depth} bits, the picture {header.width}x{header.height} of "
             f"{header.form.title} of {header.depth} bits"
         )
-        raise CorruptStream(collection.SECTION, text, 0)
+        raise CorruptStream(collection.SECTION, text, entry.place)
 
 
 def check_memory_of_metadata(shared: Sequence[Extent], most: int | None) -> None:

@@ -139,8 +139,9 @@ class _Search:
         """Let a valid index say what is before it."""
         size = collection.index_bytes(self._source[end - collection.END_BYTES : end], end)
         collection.check_index_bytes(size, self._most)
-        self.contents = collection.read_index(self._source[end - size : end], end, self._most)
-        self._known = None
+        found = collection.read_index(self._source[end - size : end], end, self._most)
+        if len(found.entries) >= len(self.contents.entries):
+            self.contents, self._known = found, None
 
     def _entry(self, record: RecordHead) -> PictureEntry:
         """Read the fields of a picture; names of records that are in doubt are left out."""

@@ -75,6 +75,8 @@ export interface Limits {
   maxMemory: number;
   /** Most seconds on one thread, by an estimate that takes no plane as flat; Infinity by default. */
   maxSeconds: number;
+  /** Most pictures of a file; 2^16 by default. */
+  maxPictures: number;
 }
 
 export interface OpenOptions {
@@ -85,7 +87,12 @@ export interface OpenOptions {
   requestInit?: RequestInit;
 }
 
-export interface DecodeOptions extends OpenOptions {
+export interface PictureOptions extends OpenOptions {
+  /** Number of the picture in a file of several, from 1. */
+  page?: number;
+}
+
+export interface DecodeOptions extends PictureOptions {
   /** Column and row of the first pixel, width and height; the whole picture by default. */
   region?: [x: number, y: number, width: number, height: number];
 }
@@ -116,6 +123,36 @@ export interface Picture {
   decode(options?: { signal?: AbortSignal }): Promise<Decoded>;
 }
 
+/** What the index says of a picture of a file of several. */
+export interface Page {
+  role: "page" | "frame" | "slice" | "level" | "thumbnail";
+  /** Its name in errors, as "page 3". */
+  name: string;
+  form: Form;
+  depth: number;
+  /** Size in pixels. */
+  width: number;
+  height: number;
+  /** Seconds that a frame is shown; null for other roles. */
+  duration: number | null;
+  /** Place of a slice along its series in millimetres; null for other roles. */
+  position: number | null;
+  /** Levels and thumbnails of this picture. */
+  renditions: Page[];
+}
+
+/** The pictures of a file, which are fetched when they are opened. */
+export interface Book {
+  /** How often frames are shown, one after the other; 0 for without end. */
+  readonly loops: number;
+  /** Pages, frames or slices; empty for a file of one picture, which `open()` opens. */
+  readonly pages: Page[];
+  /** Bytes that were fetched from a server, and the number of requests. */
+  readonly traffic: { bytes: number; requests: number };
+  /** Opens a picture, by its number from 1 or as one of `pages` or of their `renditions`. */
+  open(which?: number | Page, options?: { signal?: AbortSignal }): Promise<Picture>;
+}
+
 export interface Settings {
   /** The module: where it is, its bytes, or compiled; mmp.wasm beside the scripts by default. */
   wasm?: string | URL | BufferSource | WebAssembly.Module;
@@ -126,7 +163,9 @@ export interface Settings {
 }
 
 export interface Decoder {
-  open(file: File, options?: OpenOptions): Promise<Picture>;
+  open(file: File, options?: PictureOptions): Promise<Picture>;
+  /** Reads the index of a file of several pictures; a file of one picture opens, too. */
+  openBook(file: File, options?: OpenOptions): Promise<Book>;
   decode(file: File, options?: DecodeOptions): Promise<Decoded>;
   /** Ends the workers; tiles that are being decoded are rejected. */
   close(): Promise<void>;
@@ -136,6 +175,8 @@ export interface Decoder {
 export function createDecoder(settings?: Settings): Decoder;
 /** Reads the header of a file. */
 export const open: Decoder["open"];
+/** Reads the index of a file of several pictures. */
+export const openBook: Decoder["openBook"];
 /** Decodes a file. */
 export const decode: Decoder["decode"];
 /** Ends the workers of `open` and `decode`. */

@@ -34,11 +34,14 @@ def picture_of(found: mmpcodec.Inspection) -> pictures.Picture:
 
 def decode(data: bytes) -> None:
     for candidate in (data, repaired(data)):
-        with contextlib.suppress(mmpcodec.FormatError):
+        with contextlib.suppress(mmpcodec.FormatError, mmpcodec.NoSuchPage):
             found = mmpcodec.inspect(candidate, decode=True, limits=LIMITS, allow_partial=True)
             pictures.to_bytes(picture_of(found), "png")
-        with contextlib.suppress(mmpcodec.FormatError):
+        with contextlib.suppress(mmpcodec.FormatError, mmpcodec.NoSuchPage):
             mmpcodec.decode(candidate, region=(0, 0, 1, 1), limits=LIMITS)
+    for page in (1, 2):
+        with contextlib.suppress(mmpcodec.FormatError, mmpcodec.NoSuchPage):
+            mmpcodec.inspect(data, decode=True, page=page, limits=LIMITS, allow_partial=True)
 
 
 atheris.Setup(sys.argv, decode)

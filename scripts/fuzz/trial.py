@@ -19,8 +19,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmpcodec import DecodeLimits, MissingExtra, MmpError, pictures
+from mmpcodec import DecodeLimits, MissingExtra, MmpError, inspect, pictures
+from mmpcodec.format.collection import HEAD
 from mmpcodec.pictures import exif, limits, registry
+from mmpcodec.pictures.books.opening import opened_book
 
 METADATA = 1 << 20
 """Most bytes of metadata while fuzzing: fewer than usual, so that a breach shows."""
@@ -74,7 +76,10 @@ def prepare() -> None:
 
 
 def tried(data: bytes, number: int) -> Outcome:
-    """Read a file; every fourth ``number`` by parts, and write every eighth as PNG and TIFF."""
+    """Read a file; every fourth ``number`` by parts, and write every eighth as PNG and TIFF.
+
+    Of a file of several pictures, some are read, also behind damage.
+    """
     before = _start_of_peak()
     start = time.process_time()
     kind, finding = "read", ""
@@ -88,6 +93,8 @@ def tried(data: bytes, number: int) -> Outcome:
         kind, finding = type(error).__name__, cause(error)
     if number % 4 == 1 and not finding:
         finding = _by_parts(data)
+    if data.startswith(HEAD) and not finding:
+        finding = _by_pages(data)
     seconds = time.process_time() - start
     memory = _peak() - before
     if memory > MOST_MEMORY + MEMORY_PER_BYTE * len(data):
@@ -103,6 +110,25 @@ def _written(picture: pictures.Picture) -> None:
             pictures.to_bytes(picture, format)
         except MissingExtra:
             continue
+
+
+def _by_pages(data: bytes) -> str:
+    """Read pictures of a collection, and what is left of them; return the cause of a finding."""
+    for page in (1, 2):
+        try:
+            inspect(data, decode=True, page=page, limits=LIMITS, allow_partial=True)
+        except MmpError:
+            continue
+        except BaseException as error:
+            return cause(error)
+    try:
+        with opened_book(data, limits=LIMITS) as book:
+            book.read(len(book) - 1)
+    except MmpError:
+        return ""
+    except BaseException as error:
+        return cause(error)
+    return ""
 
 
 def _by_parts(data: bytes) -> str:

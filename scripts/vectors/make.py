@@ -4,7 +4,8 @@
 
 FOLDER is tests/conformance by default. ``tests/conformance/README.md`` says what a vector is. An
 existing vector is not made again. ``cases.py`` and ``tool_cases.py`` define the pictures to encode;
-``palettes.py`` draws palettes over pictures; ``damaged.py`` changes bytes of their files.
+``palettes.py`` draws palettes over pictures; ``damaged.py`` changes bytes of their files;
+``books.py`` has the files of several pictures.
 """
 
 import hashlib
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from books import collections, damaged_collections
 from cases import ROOT, cases
 from damaged import damaged, unsearched
 from palettes import palettes
@@ -23,6 +25,7 @@ import mmpcodec
 from mmpcodec import EncodeParams, FormatError, Tools
 from mmpcodec.format.container import Header
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import PictureBytes, read_contents
 from mmpcodec.pictures import Picture, to_bytes
 from mmpcodec.tools import KINDS, BlockTools, TreeTools
 
@@ -71,7 +74,18 @@ def write_unsearched(folder: Path, data: bytes) -> None:
 
 def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -> None:
     """Write a valid file, and a description of its header and samples, to a new folder."""
-    facts = {
+    _write(folder, data, facts_of(header, samples))
+
+
+def _write(folder: Path, data: bytes, facts: dict[str, Any], name: str = "decoded.json") -> None:
+    folder.mkdir(parents=True)
+    (folder / "stream.mmp").write_bytes(data)
+    (folder / name).write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def facts_of(header: Header, samples: np.ndarray) -> dict[str, Any]:
+    """Return the description of a picture."""
+    return {
         "width": header.width,
         "height": header.height,
         "form": header.form.title,
@@ -80,9 +94,20 @@ def write_good(folder: Path, data: bytes, header: Header, samples: np.ndarray) -
         "samples_sha256": sha256_of(samples),
         "metadata": metadata_as_json(header.metadata),
     }
-    folder.mkdir(parents=True)
-    (folder / "stream.mmp").write_bytes(data)
-    (folder / "decoded.json").write_text(json.dumps(facts, indent=2) + "\n")
+
+
+def write_collection(folder: Path, data: bytes) -> None:
+    """Write a file of several pictures, and the role and description of each."""
+    view = memoryview(data)
+    contents = read_contents(view)
+    pictures = []
+    for entry in contents.entries:
+        source = PictureBytes(view, contents, entry)
+        found = mmpcodec.inspect(source, decode=True, backend="reference")
+        assert found.samples is not None
+        kind = {"role": entry.role.name.lower(), "facts": entry.facts}
+        pictures.append(kind | facts_of(found.header, found.samples))
+    _write(folder, data, {"loops": contents.loops, "pictures": pictures})
 
 
 def sha256_of(samples: np.ndarray) -> str:
@@ -104,15 +129,15 @@ def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
     }
 
 
-def write_damaged(folder: Path, data: bytes) -> None:
+def write_damaged(folder: Path, data: bytes, page: int | None = None) -> None:
     """Write a file with an error, and type and message of the error, to a new folder."""
     try:
-        mmpcodec.decode(data, backend="reference")
+        mmpcodec.decode(data, page=page, backend="reference")
     except FormatError as error:
-        found = {"error": type(error).__name__, "message": str(error)}
-    folder.mkdir(parents=True)
-    (folder / "stream.mmp").write_bytes(data)
-    (folder / "error.json").write_text(json.dumps(found, indent=2) + "\n")
+        found: dict[str, Any] = {"error": type(error).__name__, "message": str(error)}
+    if page is not None:
+        found["page"] = page
+    _write(folder, data, found, "error.json")
 
 
 def main() -> None:
@@ -130,6 +155,12 @@ def main() -> None:
     for name, data in damaged(streams):
         if folder := _missing(root, name):
             write_damaged(folder, data)
+    for name, data in collections():
+        if folder := _missing(root, name):
+            write_collection(folder, data)
+    for name, data, page in damaged_collections():
+        if folder := _missing(root, name):
+            write_damaged(folder, data, page)
 
 
 def _missing(root: Path, name: str) -> Path | None:

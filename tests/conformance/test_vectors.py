@@ -11,11 +11,21 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.vectors import BAD, FOLDER, GOOD, TAKE_LONG, VECTORS, each
+from support.vectors import (
+    BAD,
+    BAD_COLLECTIONS,
+    COLLECTIONS,
+    FOLDER,
+    GOOD,
+    TAKE_LONG,
+    VECTORS,
+    each,
+)
 
 import mmpcodec
 from mmpcodec import EncodeParams, Encoding, backends, pictures
 from mmpcodec.depth import coded_depth
+from mmpcodec.opening.contents import PictureBytes, read_contents, scanned
 from mmpcodec.reference.blocks.partition import (
     AVERAGE,
     FIRST_ANGLE,
@@ -53,9 +63,14 @@ WITH_DECODERS = [decoded_by(*pair) for pair in product(backends.decoders(), GOOD
 def test_decodes_to_the_samples(vector, backend):
     data = (vector / "stream.mmp").read_bytes()
     found = mmpcodec.inspect(data, decode=True, backend=backend)
+    assert json.loads((vector / "decoded.json").read_text()) == facts_of(found)
+
+
+def facts_of(found: mmpcodec.Inspection) -> dict[str, Any]:
+    """What ``decoded.json`` says of a picture."""
     header, samples = found.header, found.samples
     resolution = header.metadata.resolution
-    assert json.loads((vector / "decoded.json").read_text()) == {
+    return {
         "width": samples.shape[1],
         "height": samples.shape[0],
         "form": header.form.title,
@@ -74,6 +89,33 @@ def test_decodes_to_the_samples(vector, backend):
             **({"range": list(levels)} if (levels := header.metadata.range) else {}),
         },
     }
+
+
+@each(COLLECTIONS)
+def test_pictures_of_collections_decode_to_their_samples(vector, backend):
+    data = memoryview((vector / "stream.mmp").read_bytes())
+    stated = json.loads((vector / "decoded.json").read_text())
+    contents = read_contents(data)
+    assert contents.loops == stated["loops"]
+    found = [
+        {"role": entry.role.name.lower(), "facts": list(entry.facts)}
+        | facts_of(
+            mmpcodec.inspect(PictureBytes(data, contents, entry), decode=True, backend=backend)
+        )
+        for entry in contents.entries
+    ]
+    assert found == stated["pictures"]
+    if not contents.unfinished:
+        assert replace(scanned(data, 9, []), loops=contents.loops) == contents
+
+
+@each(BAD_COLLECTIONS)
+def test_refuses_collections_that_are_damaged(vector):
+    expected = json.loads((vector / "error.json").read_text())
+    page = expected.pop("page", None)
+    with pytest.raises(mmpcodec.FormatError) as caught:
+        mmpcodec.decode((vector / "stream.mmp").read_bytes(), page=page)
+    assert expected == {"error": type(caught.value).__name__, "message": str(caught.value)}
 
 
 def tools_of(given: dict[str, Any]) -> Tools:

@@ -6,7 +6,6 @@ from pathlib import Path
 
 import numpy as np
 from independent.arithmetic import limited, padded, trunc
-from independent.modes import factor
 from independent.rangecoder import BinaryModels
 from independent.transforms import trained_transform, transform, weighted
 from independent.trees import Trees
@@ -15,6 +14,15 @@ ROOT = Path(__file__).parents[2]
 SLOPES = (32, 26, 21, 17, 13, 9, 5, 2, 0, -2, -5, -9, -13, -17, -21, -26)
 SLOPES += (-32, -26, -21, -17, -13, -9, -5, -2, 0, 2, 5, 9, 13, 17, 21, 26, 32)
 CONSTANT, AVERAGE, PLANAR, LEAST_SQUARES, TEMPLATES, CROSS_COMPONENT, WIDE = 0, 1, 2, 36, 37, 38, 39
+
+
+def factor(mode, neighbours):
+    """f of Modes; ``neighbours`` are the modes L, H and those at the far ends."""
+    f = 4 if mode <= 2 else 2
+    for other in neighbours:
+        if 3 <= mode <= 35 and 3 <= other <= 35:  # angles
+            f += {0: 6, 1: 6, 2: 3}.get(abs(mode - other), 0)
+    return f
 
 
 def blocks(coder, height, width, depth, tools, earlier=()):

@@ -33,8 +33,8 @@ MOST_SAMPLES = 2**26  # a limit of this decoder
 CHANNELS = (1, 2, 3, 4)  # by form
 
 
-def decode(data):
-    """The samples of a file and its facts."""
+def decode(data, shared=()):
+    """The samples of a file and its facts; ``shared`` are chunks of metadata records."""
     file = parsed(bytes(data))
     if built(file) != bytes(data):
         raise ValueError("sizes, checksums or trailer are not those of the fields")
@@ -48,7 +48,8 @@ def decode(data):
     checked("number of tool sets", len(file.sets), range(17))
     sets = [tools_of(BLOCKS, numbers) for numbers in file.sets]
     facts = {"form": form, "depth": depth, "width": width, "height": height}
-    facts |= {"tile_size": file.tile_size, "metadata": metadata(file.chunks, depth)}
+    checked("number of chunks", len(file.chunks), range(65537))
+    facts |= {"tile_size": file.tile_size, "metadata": metadata((*file.chunks, *shared), depth)}
     # Tiles
     if width * height * CHANNELS[form] > MOST_SAMPLES:
         raise ValueError("more samples than this decoder allows")
@@ -81,7 +82,6 @@ def metadata(chunks, depth):
     found = {"icc": b"", "exif": b"", "xmp": b"", "resolution": None, "text": [], "white": None}
     found |= {"colours": None, "dicom": []}
     seen = set()
-    checked("number of chunks", len(chunks), range(65537))
     for kind, content in chunks:
         chunk = Reader(content)
         if kind in seen and kind in (1, 2, 3, 4, 6, 7, 8):

@@ -7,8 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 import pytest
+from independent.collection import decode_collection
 from independent.container import decode
-from support.vectors import BAD, GOOD, TAKE_LONG, each
+from support.vectors import BAD, BAD_COLLECTIONS, COLLECTIONS, GOOD, TAKE_LONG, each
 
 HERE = Path(__file__).parent
 FORMS = ("gray", "gray with alpha", "RGB", "RGB with alpha")
@@ -17,9 +18,15 @@ FORMS = ("gray", "gray with alpha", "RGB", "RGB with alpha")
 @each(GOOD, slow=TAKE_LONG)
 def test_decodes_to_the_samples(vector):
     samples, facts = decode((vector / "stream.mmp").read_bytes())
+    assert json.loads((vector / "decoded.json").read_text()) == stated(samples, facts)
+    assert samples.shape[:2] == (facts["height"], facts["width"])
+
+
+def stated(samples, facts):
+    """What ``decoded.json`` says of a picture."""
     metadata = facts["metadata"]
     resolution = metadata["resolution"]
-    assert json.loads((vector / "decoded.json").read_text()) == {
+    return {
         "width": facts["width"],
         "height": facts["height"],
         "form": FORMS[facts["form"]],
@@ -39,7 +46,32 @@ def test_decodes_to_the_samples(vector):
             **({"range": metadata["range"]} if "range" in metadata else {}),
         },
     }
-    assert samples.shape[:2] == (facts["height"], facts["width"])
+
+
+@each(COLLECTIONS)
+def test_decodes_collections(vector):
+    loops, pictures = decode_collection((vector / "stream.mmp").read_bytes())
+    found = [{"role": role, "facts": facts} | stated(*read()) for role, facts, read in pictures]
+    expected = json.loads((vector / "decoded.json").read_text())
+    assert expected == {"loops": loops, "pictures": found}
+
+
+@each(BAD_COLLECTIONS)
+def test_refuses_collections_that_are_damaged(vector):
+    """The page that is damaged, or the whole file; the other pages decode."""
+    data = (vector / "stream.mmp").read_bytes()
+    page = json.loads((vector / "error.json").read_text()).get("page")
+    if page is None:
+        with pytest.raises(ValueError, match=r"."):
+            decode_collection(data)
+        return
+    _, pictures = decode_collection(data)
+    for number, (_, _, read) in enumerate(pictures, 1):
+        if number == page or "metadata" in vector.name:
+            with pytest.raises(ValueError, match=r"."):
+                read()
+        else:
+            read()
 
 
 @each(BAD)

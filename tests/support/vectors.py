@@ -12,8 +12,12 @@ from mmpcodec.tools import TABLES, BlockTools
 
 FOLDER = Path(__file__).parents[1] / "conformance"
 VECTORS = sorted(path.parent for path in FOLDER.glob("*/stream.mmp"))
-GOOD = [path for path in VECTORS if not (path / "error.json").exists()]
-BAD = [path for path in VECTORS if (path / "error.json").exists()]
+COLLECTIONS = [path for path in VECTORS if path.name.startswith("collection-")]
+"""Files of several pictures."""
+BAD_COLLECTIONS = [path for path in VECTORS if path.name.startswith("bad-collection-")]
+_OF_ONE = [path for path in VECTORS if path not in (*COLLECTIONS, *BAD_COLLECTIONS)]
+GOOD = [path for path in _OF_ONE if not (path / "error.json").exists()]
+BAD = [path for path in _OF_ONE if (path / "error.json").exists()]
 MOST_WORK = 1000
 """Bits of a stream plus samples of its picture. Trees and lossless samples of more take a decoder
 in Python seconds; predicted blocks alone are quick, so they count as no work."""

@@ -2,7 +2,8 @@
 // support/web/decoder.py.
 //
 // The first argument is the address of the decoder's index.js. A question has a path or url, and
-// maybe region, limits, workers, abort (ms), open (regions) or settle (ms to wait at the end).
+// maybe page, region, limits, workers, abort (ms), open (regions), book (numbers of pictures to
+// decode, or null for all and their renditions) or settle (ms to wait at the end).
 // The question room asks an instance of the module with maxMemory for that number of bytes. An
 // answer has the picture with the SHA-256 of its samples, or name and message of an error; also ms,
 // memory of the process in bytes, and busy, the processor time in ms that passes while it settles.
@@ -45,11 +46,20 @@ async function roomOf({ room, maxMemory }) {
   return { size: instance.size };
 }
 
-async function pictureOf({ path, url, data, region, limits, workers, abort, open }) {
+async function pagesOf(book, numbers) {
+  const pages = [];
+  const { pages: listed } = book;
+  const all = book.all.map(({ renditions, ...own }) => ({ ...own, renditions: renditions.length }));
+  for (const which of numbers ?? book.all) pages.push(facts(await (await book.open(which)).decode()));
+  return { loops: book.loops, count: listed.length, all, pages, traffic: book.traffic };
+}
+
+async function pictureOf({ path, url, data, page, region, limits, workers, abort, open, book }) {
   const decoder = decoderWith(workers);
   const file = url ?? (data !== undefined ? Buffer.from(data, "base64") : readFileSync(path));
   const signal = abort === undefined ? undefined : AbortSignal.timeout(abort);
-  const options = { limits, signal };
+  const options = { limits, signal, page };
+  if (book !== undefined) return pagesOf(await decoder.openBook(file, options), book);
   if (!open) return facts(await decoder.decode(file, { ...options, region }));
   const picture = await decoder.open(file, options);
   const regions = [];

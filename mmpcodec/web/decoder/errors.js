@@ -31,12 +31,14 @@ export class FormatError extends MmpError {
   }
 
   /**
-   * Returns the error with the name of a part of the file before its problem.
+   * Returns the error with the name of a part of the file, which begins at byte `start`.
    * @param {string} part
+   * @param {number} [start]
    */
-  within(part) {
+  within(part, start = 0) {
     const own = /** @type {typeof FormatError} */ (this.constructor);
-    return new own(this.section, `${part}: ${this.problem}`, this.offset);
+    const offset = this.offset === null ? null : this.offset + start;
+    return new own(this.section, `${part}: ${this.problem}`, offset);
   }
 }
 

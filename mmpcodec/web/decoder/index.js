@@ -1,6 +1,6 @@
 // Decoder of mmp files for browsers and Node: see README.md beside this folder, and index.d.ts.
+import { openBook as bookOf, openPicture } from "./book.js";
 import { DecoderFault, ParameterError } from "./errors.js";
-import { openPicture } from "./picture.js";
 import { PROCESSORS, Pool } from "./pool.js";
 import { compiled } from "./wasm.js";
 
@@ -77,10 +77,15 @@ export function createDecoder(settings = {}) {
    * @param {File} file
    * @param {Options} [options]
    */
+  const openBook = (file, options) => bookOf(file, started, options);
+  /**
+   * @param {File} file
+   * @param {Options & { page?: number }} [options]
+   */
   const open = (file, options) => openPicture(file, started, options);
   /**
    * @param {File} file
-   * @param {Options & { region?: number[] }} [options]
+   * @param {Options & { page?: number, region?: number[] }} [options]
    */
   const decode = async (file, options = {}) => {
     const picture = await open(file, options);
@@ -92,7 +97,7 @@ export function createDecoder(settings = {}) {
     (await pool)?.close();
     pool = null;
   };
-  return { open, decode, close };
+  return { open, openBook, decode, close };
 }
 
 /** @param {number[]} region */
@@ -107,6 +112,8 @@ const shared = () => (usual ??= createDecoder());
 
 /** @type {ReturnType<typeof createDecoder>["decode"]} */
 export const decode = (file, options) => shared().decode(file, options);
+/** @type {ReturnType<typeof createDecoder>["openBook"]} */
+export const openBook = (file, options) => shared().openBook(file, options);
 /** @type {ReturnType<typeof createDecoder>["open"]} */
 export const open = (file, options) => shared().open(file, options);
 /** Ends the workers of `decode` and `open`. */

@@ -8,7 +8,7 @@ import { fragmentsIn, paddedSamples } from "./format/tiles.js";
 import { COLOUR_TOOLS, LOSSLESS, LOSSLESS_FORMS, TREES } from "./format/tools.js";
 
 /** @typedef {{ maxSamples: number, maxDimension: number, maxMemory: number,
- *              maxSeconds: number }} Limits */
+ *              maxSeconds: number, maxPictures: number }} Limits */
 /** @typedef {import("./format/tiles.js").Tile} Tile */
 /** @typedef {import("./format/layers.js").TileStream} TileStream */
 
@@ -18,6 +18,7 @@ export const DEFAULT_LIMITS = {
   maxDimension: 2 ** 24,
   maxMemory: 2 ** 31,
   maxSeconds: Infinity,
+  maxPictures: 2 ** 16,
 };
 const SAMPLE_BYTES = 16;
 const NUMBER_BYTES = 2;

@@ -1,7 +1,7 @@
 // What decoder.js, the decoder as one script, offers to the pages that `mmp` writes. Nothing is
 // fetched: scripts/web/script.py puts the module of WebAssembly and the worker's script into it.
 import { DecoderFault } from "./errors.js";
-import { openPicture } from "./picture.js";
+import { openPicture } from "./book.js";
 import { PROCESSORS, Pool } from "./pool.js";
 import { compiled } from "./wasm.js";
 
@@ -37,7 +37,7 @@ export function decoderOfPage(wasm, script) {
   /**
    * Reads the header of a file; `tile` decodes a tile by its number, `decode` the whole picture.
    * @param {File} file
-   * @param {import("./picture.js").Options} [options]
+   * @param {import("./picture.js").Options & { page?: number }} [options]
    */
   const open = async (file, options) => {
     const picture = await openPicture(file, () => (pool ??= started()), options);

@@ -6,12 +6,13 @@ import { readTile } from "./format/layers.js";
 import { across, areaText, checkedRegion, copyTile, tilesTouching } from "./format/tiles.js";
 import { checkArea, checkMemory, checkSeconds, checkedLimits } from "./limits.js";
 import { newSamples } from "./samples.js";
-import { FIRST_READ, merged, sourceOf } from "./source.js";
+import { FIRST_READ, merged } from "./source.js";
 import { TileStore } from "./tile_store.js";
 
 /** @typedef {import("./format/tiles.js").Area} Area */
 /** @typedef {import("./format/container.js").Header} Header */
 /** @typedef {import("./pool.js").Pool} Pool */
+/** @typedef {import("./source.js").BytesSource | import("./source.js").PartSource} Source */
 /** @typedef {{ signal?: AbortSignal, limits?: Partial<import("./limits.js").Limits>,
  *              requestInit?: RequestInit }} Options */
 
@@ -51,12 +52,14 @@ async function eachOf(items, atOnce, work) {
 /** A picture of which parts can be decoded. */
 export class Picture {
   /**
-   * @param {ReturnType<typeof sourceOf>} source
+   * @param {Source} source
    * @param {Header} header
    * @param {() => Promise<Pool>} pool
    * @param {Options} options
+   * @param {(error: FormatError) => FormatError} [within] names the page of a file of several
    */
-  constructor(source, header, pool, options) {
+  constructor(source, header, pool, options, within = (error) => error) {
+    this.within = within;
     this.header = header;
     this.source = source;
     this.pool = pool;
@@ -97,7 +100,8 @@ export class Picture {
    * @param {{ signal?: AbortSignal }} [options]
    */
   async region(x, y, width, height, options = {}) {
-    return this.#decoded(checkedRegion([x, y, width, height], this.header), false, options.signal);
+    const area = checkedRegion([x, y, width, height], this.header);
+    return this.#inFile(() => this.#decoded(area, false, options.signal));
   }
 
   /**
@@ -114,7 +118,7 @@ export class Picture {
     const along = across(header.width, side);
     const at = { x: (number % along) * side, y: Math.floor(number / along) * side };
     const [tile] = tilesTouching({ ...at, width: 1, height: 1 }, header);
-    return this.#decoded(tile, false, options.signal);
+    return this.#inFile(() => this.#decoded(tile, false, options.signal));
   }
 
   /**
@@ -122,6 +126,24 @@ export class Picture {
    * @param {{ signal?: AbortSignal }} [options]
    */
   async decode(options = {}) {
+    return this.#inFile(() => this.#whole(options));
+  }
+
+  /**
+   * Calls `work`; its errors name the page of a file of several.
+   * @template T
+   * @param {() => Promise<T>} work
+   */
+  async #inFile(work) {
+    try {
+      return await work();
+    } catch (error) {
+      throw error instanceof FormatError ? this.within(error) : error;
+    }
+  }
+
+  /** @param {{ signal?: AbortSignal }} options */
+  async #whole(options) {
     const { header, source } = this;
     if (source.size !== Infinity) checkSize(header, source.size);
     const last = header.tileOffsets[header.tileCount];
@@ -230,12 +252,14 @@ export class Picture {
 
 /**
  * Reads the header from as few bytes of a file as it needs.
- * @param {ReturnType<typeof sourceOf>} source
+ * @param {Source} source
  * @param {AbortSignal} [signal]
+ * @param {Uint8Array} [first] the first bytes, if they are known
  */
-async function headerOf(source, signal) {
+export async function headerOf(source, signal, first) {
   for (let size = FIRST_READ; ; size *= 8) {
-    const data = await source.read(0, size, signal);
+    const known = size === FIRST_READ && first;
+    const data = known || (await source.read(0, size, signal));
     const isAll = data.length < size || data.length >= source.size;
     try {
       return readHeader(data, isAll ? data.length : source.size);
@@ -243,15 +267,4 @@ async function headerOf(source, signal) {
       if (isAll || !(error instanceof TruncatedStream)) throw error;
     }
   }
-}
-
-/**
- * Reads the header of a file.
- * @param {Parameters<typeof sourceOf>[0]} file
- * @param {() => Promise<Pool>} pool
- * @param {Options} [options]
- */
-export async function openPicture(file, pool, options = {}) {
-  const source = sourceOf(file, options.requestInit);
-  return new Picture(source, await headerOf(source, options.signal), pool, options);
 }

@@ -3,6 +3,8 @@ import { ParameterError, SourceError } from "./errors.js";
 
 /** Bytes that are fetched of a file at first; its header is rarely longer. */
 export const FIRST_READ = 1 << 16;
+/** Bytes that are fetched of a picture among several at first. */
+const AHEAD = 1 << 20;
 /** Most bytes between two parts of a file that are fetched together. */
 const MOST_GAP = 4096;
 /** A request asks for no more, unless one tile has more. */
@@ -24,8 +26,9 @@ export class BytesSource {
    * Returns the bytes from `start` to `end - 1`, fewer at the end of the file.
    * @param {number} start
    * @param {number} end
+   * @param {AbortSignal} [_] for requests
    */
-  async read(start, end) {
+  async read(start, end, _) {
     return this.data.subarray(start, end);
   }
 }
@@ -174,6 +177,44 @@ export function sourceOf(given, init = {}) {
   }
   if (given instanceof ArrayBuffer) return new BytesSource(new Uint8Array(given));
   throw new ParameterError("file: must be bytes, a File or Blob, or a URL");
+}
+
+/** A part of a file, whose beginning is kept: of a server, a request takes long. */
+export class PartSource {
+  /**
+   * @param {BytesSource} source
+   * @param {{ place: number, size: number }} part
+   */
+  constructor(source, { place, size }) {
+    this.source = source;
+    this.place = place;
+    this.size = size;
+    this.first = new Uint8Array(0);
+  }
+
+  get fetched() {
+    return this.source.fetched;
+  }
+
+  get requests() {
+    return this.source.requests;
+  }
+
+  /**
+   * @param {number} start
+   * @param {number} end
+   * @param {AbortSignal} [signal]
+   */
+  async read(start, end, signal) {
+    const last = Math.min(end, this.size);
+    if (last <= start) return new Uint8Array(0);
+    if (last > this.first.length && start === 0 && this.source instanceof HttpSource) {
+      const ahead = Math.max(last, Math.min(this.size, AHEAD));
+      this.first = await this.source.read(this.place, this.place + ahead, signal);
+    }
+    if (last <= this.first.length) return this.first.slice(start, last);
+    return this.source.read(this.place + start, this.place + last, signal);
+  }
 }
 
 /**

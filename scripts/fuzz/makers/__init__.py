@@ -12,7 +12,7 @@ from parts.choices import Choices
 
 FORMATS = (
     "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm",
-    "npy", "dicom", "mmp", "exif",
+    "npy", "dicom", "mmp", "book", "exif",
 )  # fmt: skip
 """Formats that have a maker, the module of the same name."""
 

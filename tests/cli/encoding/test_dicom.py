@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.dicom_files import enhanced, slice_of
+from support.files.dicom_files import enhanced, slice_of
 from support.picture_files import DEEP, GRAY, dicom_of, file_of
 
 import mmpcodec

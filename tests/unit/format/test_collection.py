@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from support.collections_of import BOOK, FILES, ICC, PICTURES, ROLES, written
+from support.files.collections_of import BOOK, FILES, ICC, PICTURES, ROLES, written
 
 import mmpcodec
 from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, ParameterError

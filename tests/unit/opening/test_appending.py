@@ -5,7 +5,7 @@ import os
 
 import numpy as np
 import pytest
-from support.collections_of import FILES, ICC, PICTURES, ROLES, written
+from support.files.collections_of import FILES, ICC, PICTURES, ROLES, written
 
 import mmpcodec
 from mmpcodec.errors import CorruptStream, FileError, FormatError, ParameterError, PictureWarning

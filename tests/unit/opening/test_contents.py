@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from support.collections_of import BOOK, ICC, PAGES, PICTURES, ROLES, written
+from support.files.collections_of import BOOK, ICC, PAGES, PICTURES, ROLES, written
 from support.web.range_server import RangeServer
 
 import mmpcodec

@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from support.collections_of import BOOK, FILES, ICC, PAGES, PICTURES, ROLES, written
+from support.files.collections_of import BOOK, FILES, ICC, PAGES, PICTURES, ROLES, written
 
 import mmpcodec
 from mmpcodec.errors import FormatError, LimitExceeded

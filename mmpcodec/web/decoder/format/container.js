@@ -6,11 +6,11 @@ import { tileCount } from "./tiles.js";
 import { BLOCKS, readTools } from "./tools.js";
 
 export const CONTAINER = "Container";
-const VERSION = 3;
-const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
+export const VERSION = 3;
+export const MAGIC = Uint8Array.of(0x89, 0x4d, 0x4d, 0x50, 0x0d, 0x0a, 0x1a, 0x0a);
 const TRAILER_MAGIC = Uint8Array.of(0x4d, 0x4d, 0x50, 0x1a);
 const TRAILER_END_BYTES = 13;
-const MOST_DIMENSION = 1 << 24;
+export const MOST_DIMENSION = 1 << 24;
 const MOST_TOOL_SETS = 16;
 const MOST_BORDER_STEP = 65535;
 /** Is added to the depth of a picture whose coded levels are not its samples. */

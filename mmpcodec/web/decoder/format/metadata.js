@@ -64,7 +64,7 @@ export function readMetadata(fields, depth) {
       throw new CorruptStream(METADATA, `${inner.left} bytes follow in ${name}`, inner.offset);
     }
   }
-  return {
+  const metadata = {
     icc: found[ICC] ?? null,
     exif: found[EXIF] ?? null,
     xmp: found[XMP] ?? null,
@@ -73,6 +73,28 @@ export function readMetadata(fields, depth) {
     white,
     range,
   };
+  KINDS.set(metadata, Object.keys(found));
+  return metadata;
+}
+
+/** @type {WeakMap<object, string[]>} Kinds of chunks, but for texts, that metadata were read from. */
+const KINDS = new WeakMap();
+
+/**
+ * Returns the chunks of two parts of a file together.
+ * @param {ReturnType<typeof readMetadata>} first
+ * @param {ReturnType<typeof readMetadata>} second
+ * @param {number} place of the second part in the file
+ */
+export function joinedMetadata(first, second, place) {
+  const kinds = KINDS.get(first) ?? [];
+  const more = KINDS.get(second) ?? [];
+  const twice = more.find((kind) => kinds.includes(kind));
+  if (twice) throw new CorruptStream(METADATA, `a second chunk of ${ONCE[Number(twice)]}`, place);
+  const given = Object.entries(second).filter(([, value]) => value !== null);
+  const joined = { ...first, ...Object.fromEntries(given), text: [...first.text, ...second.text] };
+  KINDS.set(joined, [...kinds, ...more]);
+  return joined;
 }
 
 /** @param {Fields} fields */

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.dicom_files import compressed, enhanced
+from support.files.dicom_files import compressed, enhanced
 from support.picture_files import DEEP, GRAY, dicom_of
 
 import mmpcodec

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.dicom_files import compressed, enhanced, group, slice_of
+from support.files.dicom_files import compressed, enhanced, group, slice_of
 from support.picture_files import COLOUR, DEEP, GRAY, dicom_of
 
 import mmpcodec
