@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from support.books import collection, write_book
-from support.dicom_files import slice_of
+from support.files.dicom_files import slice_of
 from support.torch_stand_in import install_torch
 
 import mmpcodec

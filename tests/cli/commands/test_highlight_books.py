@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import ndimage
 from support.books import collection_of, write_book
-from support.dicom_files import slice_of
+from support.files.dicom_files import slice_of
 
 import mmpcodec
 from mmpcodec import pictures
