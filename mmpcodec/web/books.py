@@ -12,7 +12,12 @@ from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.format.collection import Contents, Role
 from mmpcodec.format.container import Header, write_header
 from mmpcodec.metadata import CALIBRATION, Metadata
-from mmpcodec.opening.contents import PictureBytes, is_collection, read_contents
+from mmpcodec.opening.contents import (
+    PictureBytes,
+    errors_named,
+    is_collection,
+    read_contents,
+)
 from mmpcodec.opening.header import read_header
 from mmpcodec.runtime.files import LazyBytes, Source
 
@@ -99,8 +104,10 @@ class ShownBook(NamedTuple):
             If its header, or metadata that it shares, are damaged.
         """
         picture = PictureBytes(self.source, self.contents, self.contents.entries[number])
-        header = read_header(picture)
-        return file_with(picture, header, picture.completed(header).metadata)
+        with errors_named(picture):
+            header = read_header(picture)
+            metadata = picture.completed(header).metadata
+        return file_with(picture, header, metadata)
 
 
 def file_with(file: LazyBytes, header: Header, metadata: Metadata) -> LazyBytes:

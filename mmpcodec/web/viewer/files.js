@@ -6,16 +6,17 @@ class PageFile {
   }
 
   static async given(file) {
-    const head = await file.slice(0, 4).text().catch(() => ""); // opening it tells the error
+    const bytes = await file.slice(0, 10).arrayBuffer().catch(() => new ArrayBuffer(0));
+    const head = new TextDecoder().decode(bytes.slice(0, 4)); // opening it tells the error
     const isOther = /^(.PNG|\ufffd{3}|RIFF)/.test(head); // PNG, JPEG, WebP
     const named = file.name.toLowerCase().endsWith(".mmp");
     const isMmp = head.endsWith("MMP") || (named && !isOther);
-    return new PageFile({name: file.name, bytes: file.size, isMmp, given: file}, null);
+    const isBook = isMmp && new Uint8Array(bytes)[9] === 8; // in place of the form of a picture
+    return new PageFile({name: file.name, bytes: file.size, isMmp, isBook, given: file}, null);
   }
 
-  // What the decoder opens: a File, an address, or bytes.
-  source() {
-    return this.given || (this.address ? this.#url(this.address) : this.#stored());
+  async open(decoder) {
+    return decoder.open(this.given || (this.address ? this.#url(this.address) : this.#stored()));
   }
 
   async blob() {
@@ -34,19 +35,26 @@ class PageFile {
     return JSON.parse(stored.textContent);
   }
 
-  // The book that the file is.
-  async book() {
+  // The book that the file is. Of files that are given, the decoder reads the index.
+  async book(decoder) {
+    if (this.given) {
+      const {loops, pages, open} = await decoder.openBook(this.given);
+      const entered = page => ({...page, entry: page, renditions: page.renditions.map(entered)});
+      this.openGiven = open;
+      return new Book(this, {loops, faults: [], pages: pages.map(entered)});
+    }
     const stored = document.getElementById(`book-${this.number}`);
     return new Book(this, stored ? JSON.parse(stored.textContent)
       : await (await this.#fetched(this.bookAddress)).json());
   }
 
-  // What the decoder opens of a picture of a book.
-  sourceOf(entry) {
-    if (this.address) return this.#url(`${this.address}/${entry}`);
+  // Opens a picture of the book.
+  async openEntry(entry, decoder) {
+    if (this.given) return this.openGiven(entry);
+    if (this.address) return decoder.open(this.#url(`${this.address}/${entry}`));
     const problem = document.getElementById(`file-${this.number}-${entry}-problem`);
     if (problem) throw new Error(JSON.parse(problem.textContent));
-    return storedBytes(`file-${this.number}-${entry}`);
+    return decoder.open(storedBytes(`file-${this.number}-${entry}`));
   }
 
   #url(address) {

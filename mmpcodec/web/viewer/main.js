@@ -115,7 +115,7 @@ class Viewer {
   }
 
   async #openBook(file) {
-    file.opened = await file.book();
+    file.opened = await file.book(this.decoder);
     this.#choose();
   }
 

@@ -4,9 +4,9 @@
 class OpenPicture {
   static #count = 0;
 
-  // file: name, bytes, isMmp, and source(), which gives what the decoder or the browser opens.
+  // file: name, bytes, isMmp, and open(decoder), or blob() for what the browser decodes.
   static async open(file, decoder) {
-    const found = file.isMmp ? await decoder.open(await file.source()) : await nativePicture(file);
+    const found = file.isMmp ? await file.open(decoder) : await nativePicture(file);
     return new OpenPicture(file, found);
   }
 

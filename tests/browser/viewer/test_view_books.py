@@ -397,6 +397,30 @@ def test_books_are_accessible(viewing, served, ct, book, device):
         assert viewer.evaluate(wide) <= 0
 
 
+def test_books_that_the_reader_opens(viewing, served, book, ct, animation, volume, tmp_path):
+    empty = tmp_path / "empty.mmp"
+    empty.write_bytes(collection_of([]))
+    viewer = viewing(served(book).address, **DESK)
+    settle(viewer)
+    at(viewer, "open").set_input_files([ct])
+    until(viewer, "document.getElementById('page-role').textContent === 'Slice'")
+    settle(viewer)
+    at(viewer, "canvas").focus()
+    viewer.keyboard.press("End")
+    settle(viewer)
+    viewer.mouse.move(*point(viewer, 7, 9, (80, 60)))
+    sample = int(volume[8, 9, 7])
+    values = at(viewer, "values").text_content()
+    assert values.endswith(f"(3.5 mm, 9 mm) \u00b7 {sample} = {2 * sample - 1024} HU")
+    assert "slice 9 of 9 \u00b7 at 20 mm" in at(viewer, "captions").text_content()
+    at(viewer, "open").set_input_files([animation])
+    until(viewer, "document.getElementById('page-role').textContent === 'Frame'")
+    assert at(viewer, "play").is_visible()
+    at(viewer, "open").set_input_files([empty])
+    until(viewer, "!document.getElementById('problem').hidden")
+    assert at(viewer, "problem").text_content() == "empty.mmp: Error: the file holds no pictures"
+
+
 def test_far_views_of_large_pictures_are_drawn_from_levels(viewing, served, tmp_path):
     """The levels differ from the picture here, so that it can be seen which one is drawn."""
     stream = io.BytesIO()

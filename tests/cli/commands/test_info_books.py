@@ -78,7 +78,8 @@ def test_the_list_in_words(mmp, book):
     assert lines[1] == "  holds    1 page, 1 frame, 1 slice, 1 level, 1 thumbnail"
     assert "  frames   are shown 3 times" in lines
     assert "  shared   metadata 1, 264 bytes, of 5 pictures: icc" in lines
-    table = [line.split() for line in lines[lines.index("") + 2 :]]
+    table = [line.split() for line in lines[lines.index("") + 2 :][: len(ROLES)]]
+    assert lines[-1] == "  --page N describes one of them"
     sizes = [str(entry.size) for entry in book]
     assert table[0][:3] == ["1", "page", "7x6"]
     assert table[1][:2] == ["thumbnail", "7x10"]

@@ -4,6 +4,7 @@ class Book {
   // file: PageFile; loops: how often frames are shown, 0 for without end; faults: damage of the
   // index, in words; pages: entry, role, size, duration or position, and renditions of each.
   constructor(file, {loops, faults, pages}) {
+    if (!pages.length) throw new Error("the file holds no pictures");
     Object.assign(this, {file, loops, faults});
     this.pages = pages.map((facts, place) => new BookPage(this, facts, place, pages.length));
   }
@@ -38,12 +39,12 @@ class BookPage {
     const {file} = book;
     this.name = count === 1 ? file.name : `${file.name}: ${this.role} ${place + 1}`;
     this.about = count === 1 ? [] : [`${this.role} ${place + 1} of ${count}`];
-    if (this.duration !== undefined) this.about.push(`${Number(this.duration.toPrecision(4))} s`);
-    if (this.position !== undefined) this.about.push(`at ${Number(this.position.toFixed(3))} mm`);
+    if (this.role === "frame") this.about.push(`${Number(this.duration.toPrecision(4))} s`);
+    if (this.role === "slice") this.about.push(`at ${Number(this.position.toFixed(3))} mm`);
   }
 
-  source() {
-    return this.book.file.sourceOf(this.entry);
+  open(decoder) {
+    return this.book.file.openEntry(this.entry, decoder);
   }
 
   facts(kind) {
@@ -66,8 +67,8 @@ class Rendition {
     Object.assign(this, facts, {page, name: page.name});
   }
 
-  source() {
-    return this.page.book.file.sourceOf(this.entry);
+  open(decoder) {
+    return this.page.book.file.openEntry(this.entry, decoder);
   }
 }
 
