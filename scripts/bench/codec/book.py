@@ -1,6 +1,6 @@
 """Encode a book of scanned pages, end the run by SIGKILL, go on, and compare the files.
 
-    python scripts/bench/codec/book.py [--pages 40] [--folder DIR] [--kill-after SECONDS] [OPTION ...]
+    python scripts/bench/codec/book.py [--pages 40] [--folder DIR] [--kill-after SECONDS] [OPTION]
 
 The book is a TIFF of A4 at 300 dpi, 2480x3508: half of its pages gray, half of 1 bit. They are
 made of ``images/page.pgm``, each with a displacement and noise of its own. Other arguments are
