@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 from fractions import Fraction
 from pathlib import Path
 
@@ -217,7 +218,7 @@ def test_a_broken_page_fails_and_is_named(mmp, book, files):
     Path(book).write_bytes(broken(Path(book).read_bytes(), PAGES[3]))
     result = mmp("decode", book, "-o", "a.tif")
     assert result.exit_code == 1
-    assert "book.mmp: page 4: " in result.stderr
+    assert re.search(r"book.mmp: Layers at byte \d+: page 4: ", result.stderr)
     assert "--allow-partial" in result.stderr
     assert files() == ["book.mmp"]
 
@@ -334,18 +335,18 @@ def test_a_cut_file_gives_the_pages_before_the_end(mmp, book):
         np.testing.assert_array_equal(file.pages[2].asarray(), PAGES[2].samples)
 
 
-def test_what_a_stopped_writer_left_is_said(mmp, book):
+def test_what_a_stopped_writer_left_is_said(run, mmp, book):
     page = mmpcodec.encode(PAGES[0].samples, 0)
     with mmpcodec.append_to(book) as writer:
         writer.add(page)
     Path(book).write_bytes(Path(book).read_bytes()[:-5])
-    result = mmp("decode", book, "-o", "a.tif")
-    assert result.exit_code == 0
-    assert result.stderr.startswith("mmp: book.mmp: ")
-    assert "bytes behind its index are of pictures whose writer was stopped" in result.stderr
+    code, _, errors = run("decode", book, "-o", "a.tif")
+    assert code == 0
+    assert errors.startswith("mmp: book.mmp: ")
+    assert "bytes behind its index are of pictures whose writer was stopped" in errors
     with tifffile.TiffFile("a.tif") as file:
         assert len(file.pages) == 4
-    result = mmp("decode", book, "--allow-partial", "-o", "b.tif")
+    assert mmp("decode", book, "--allow-partial", "-o", "b.tif").exit_code == 3
     with tifffile.TiffFile("b.tif") as file:
         np.testing.assert_array_equal(file.pages[4].asarray(), PAGES[0].samples)
 
