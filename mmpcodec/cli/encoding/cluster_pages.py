@@ -4,10 +4,11 @@ import contextlib
 from collections import deque
 from collections.abc import Callable, Generator, Iterator, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO, Protocol
 
 from mmpcodec.cli.cluster.places import as_given
 from mmpcodec.cli.encoding.books import PageCoder
+from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.dask.in_flight import TASKS_AHEAD, InFlight
 from mmpcodec.errors import MmpError, PictureError
@@ -17,11 +18,22 @@ from mmpcodec.pictures.books.resuming import BegunBook
 from mmpcodec.pictures.left_out import Remark, gathered
 from mmpcodec.runtime.progress import Progress, report_progress
 
-if TYPE_CHECKING:
-    from mmpcodec.cli.commands.encode import EncodeFiles
-
 MOST_WAITING = 4
 """Pages that may wait for an earlier one, for each task in flight."""
+
+
+class PageWork(Protocol):
+    """What encodes pages, and goes to the workers."""
+
+    @property
+    def setting(self) -> Setting:
+        """Settings for reading and encoding."""
+
+    def together(self, jobs: Sequence[Job]) -> "PageWork":
+        """Choose the backend for jobs on this machine."""
+
+    def page_coder(self, job: Job, book: Book) -> PageCoder:
+        """Return what encodes the pages of a book."""
 
 
 @dataclass(frozen=True)
@@ -30,12 +42,12 @@ class PageOnWorker:
 
     Parameters
     ----------
-    work : EncodeFiles
+    work : PageWork
     job : Job
         Its names do not depend on the working folder.
     """
 
-    work: "EncodeFiles"
+    work: PageWork
     job: Job
 
     def __call__(self, number: int) -> tuple[CodedPage, list[Remark]]:
