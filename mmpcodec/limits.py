@@ -4,6 +4,9 @@ from dataclasses import dataclass, fields
 
 from mmpcodec.checks import check_int, check_number
 
+MOST_DPI = 4800
+"""Most pixels per inch of pages that are rendered."""
+
 
 @dataclass(frozen=True)
 class DecodeLimits:

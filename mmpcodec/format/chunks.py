@@ -19,6 +19,8 @@ NAMES = {
     COLOURS: "colours",
 }
 """Names of the kinds of chunks that occur at most once in a file."""
+SEVERAL = ("text", "dicom")
+"""Metadata of which a file may have several chunks."""
 UNITS: tuple[Unit, ...] = ("none", "inch", "centimetre", "metre")
 """Units of a resolution, by their number in a file."""
 MAX_CHUNKS = 1 << 16
@@ -146,11 +148,12 @@ def joined(first: Metadata, second: Metadata, place: int) -> Metadata:
     CorruptStream
         If a chunk that occurs at most once is in both.
     """
-    found = {name: value for name, value in vars(second).items() if value and name != "text"}
+    several = {name: getattr(first, name) + getattr(second, name) for name in SEVERAL}
+    found = {name: value for name, value in vars(second).items() if value and name not in SEVERAL}
     for kind, title in NAMES.items():
         if title.lower() in found and getattr(first, title.lower()):
             raise CorruptStream(SECTION, f"a second chunk of {NAMES[kind]}", place)
-    return replace(first, text=first.text + second.text, **found)
+    return replace(first, **several, **found)
 
 
 def read_good(fields: Fields, depth: int, faults: list[FormatError]) -> Metadata:

@@ -81,12 +81,14 @@ class CollectionWriter:
         for number, body in enumerate(bodies):
             self._numbers.setdefault(_digest(body), number)
 
-    def add(self, data: bytes, role: Role = Role.PAGE, facts: Sequence[int] = ()) -> PictureEntry:
+    def add(
+        self, data: bytes | memoryview, role: Role = Role.PAGE, facts: Sequence[int] = ()
+    ) -> PictureEntry:
         """Add a picture.
 
         Parameters
         ----------
-        data : bytes
+        data : bytes or memoryview
             A file of one picture.
         role : Role
         facts : sequence of int
@@ -100,12 +102,14 @@ class CollectionWriter:
             If the data are no file of one picture.
         """
         role, facts = self._checked(role, facts)
-        header = container.read_header(memoryview(data))
-        container.check_end(header, memoryview(data)[header.tile_offsets[-1] :], len(data))
+        view = memoryview(data)
+        header = container.read_header(view)
+        container.check_end(header, view[header.tile_offsets[-1] :], len(view))
         own, numbers = self._parted(header.metadata)
         bare = replace(header, metadata=own)
-        tiles = memoryview(data)[header.size : header.tile_offsets[-1]]
-        file = b"".join([container.write_header(bare), tiles, header.trailer])
+        tiles = view[header.size : header.tile_offsets[-1]]
+        parts = container.write_header(bare), tiles, header.trailer
+        size = sum(map(len, parts))
         entry = PictureEntry(
             role,
             tuple(facts),
@@ -114,13 +118,14 @@ class CollectionWriter:
             header.form,
             header.depth,
             numbers,
-            len(file),
+            size,
         )
         self._write(
-            collection.write_record(RecordKind.PICTURE, len(file), collection.write_entry(entry))
+            collection.write_record(RecordKind.PICTURE, size, collection.write_entry(entry))
         )
         entry = replace(entry, place=self._place)
-        self._write(file)
+        for part in parts:
+            self._write(part)
         self._contents.entries.append(entry)
         return entry
 
@@ -161,9 +166,9 @@ class CollectionWriter:
             if len(getattr(metadata, kind)) >= LEAST_SHARED:
                 numbers.append(self._number_of(Metadata(**{kind: getattr(metadata, kind)})))
                 metadata = metadata.without(kind)
-        # What slices of a series have alike follows the attributes of the slice and of its samples.
-        numbers += [self._number_of(Metadata(dicom=(part,))) for part in metadata.dicom[OWN_DICOM:]]
-        metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
+        if len(metadata.dicom) == OWN_DICOM + 1:  # the last one is that of a whole series
+            numbers.append(self._number_of(Metadata(dicom=metadata.dicom[OWN_DICOM:])))
+            metadata = replace(metadata, dicom=metadata.dicom[:OWN_DICOM])
         text = metadata.text
         first = len(text)
         later: list[float] = [math.inf]
@@ -191,7 +196,7 @@ class CollectionWriter:
             self._write(whole)
         return self._numbers[key]
 
-    def _write(self, data: bytes) -> None:
+    def _write(self, data: bytes | memoryview) -> None:
         self._stream.write(data)
         self._place += len(data)
 

@@ -18,7 +18,7 @@ from mmpcodec.errors import (
     PictureWarning,
     install,
 )
-from mmpcodec.limits import DecodeLimits
+from mmpcodec.limits import MOST_DPI, DecodeLimits
 from mmpcodec.runtime.files import printable
 
 MAX_METADATA = 1 << 26
@@ -126,6 +126,17 @@ def page_number(page: int | None) -> int | None:
         If it is neither an integer nor None.
     """
     return None if page is None else check_int("page", page)
+
+
+def dpi_number(dpi: int | None) -> int | None:
+    """Return pixels per inch of pages that are rendered, NumPy's integers as a Python int.
+
+    Raises
+    ------
+    ParameterError
+        If it is neither an integer from 1 to 4800 nor None.
+    """
+    return None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
 
 
 def chosen(count: int, page: int | None, name: str, *, thing: str = "frames") -> int:

@@ -61,6 +61,8 @@ class DecodedParts:
         Whether bad tiles are left 0, and reported.
     backend, threads
         See ``decode``.
+    page : int or None
+        Number of the picture, from 1; None takes the only one.
     """
 
     name: str
@@ -70,6 +72,7 @@ class DecodedParts:
     allow_partial: bool = False
     backend: str = "auto"
     threads: int | None = None
+    page: int | None = None
 
     def __call__(self, block: Area) -> list[BadTile]:
         """Decode a block and write its samples.
@@ -107,6 +110,7 @@ class DecodedParts:
         found = inspect(
             data,
             decode=True,
+            page=self.page,
             region=region,
             allow_partial=self.allow_partial,
             limits=self.limits,
@@ -130,7 +134,7 @@ class DecodedParts:
                     bad += self._all_bad(data, own, error)
 
     def _all_bad(self, data: LazyBytes, own: Area, error: FormatError) -> Iterator[BadTile]:
-        header, _ = header_of(data, self.allow_partial)
+        header, _ = header_of(data, self.allow_partial, self.page)
         place = Area(own.x + self.area.x, own.y + self.area.y, own.width, own.height)
         sides = header.height, header.width, header.tile_size
         return (BadTile(tile, error) for tile in tiles_touching(place, *sides))
@@ -160,18 +164,20 @@ def bytes_of(name: str, most: int | None = None) -> Iterator[LazyBytes]:
 
 
 def header_of(
-    data: LazyBytes, allow_partial: bool = False
+    data: LazyBytes, allow_partial: bool = False, page: int | None = None
 ) -> tuple[Header, tuple[FormatError, ...]]:
-    """Read the header of the only picture of an mmp file, and its damage if that is allowed.
+    """Read the header of a picture of an mmp file, and its damage if that is allowed.
+
+    ``page`` is its number, from 1; None takes the only one.
 
     Raises
     ------
     FormatError
         If it is damaged; with ``allow_partial``, only if it cannot be read.
     NoSuchPage
-        If the file has several pictures.
+        If the file has no such picture, or several and no page is given.
     """
-    view = picture_of(data, None, DEFAULT_LIMITS)
+    view = picture_of(data, page, DEFAULT_LIMITS)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)

@@ -33,15 +33,19 @@ _NEAR = 1.0  # points that an image may be larger or smaller than its page
 _GRAY, _RGB, _CMYK, _CAL_GRAY, _CAL_RGB, _ICC = 1, 2, 3, 4, 5, 7
 _PLANES = {_GRAY: (1,), _CAL_GRAY: (1,), _RGB: (3,), _CAL_RGB: (3,), _ICC: (1, 3)}
 _PASSWORD = 4
+_INSET = 0.01  # pixels
 _LINK, _POPUP, _INVISIBLE = 2, 16, 3
-_ALIKE, _ALIKE_BY_PROFILE = 3.0, 24.0  # mean differences of levels of 8 bits
+_FAR, _MOST_FAR = 16, 1e-4  # levels of 8 bits, and share of the samples that differ by more
+_ALIKE_BY_PROFILE = 24.0  # mean difference of levels of 8 bits
 
 _lock = threading.Lock()
 """pdfium has no threads, not even with several files."""
 
 
-def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) -> Picture:
-    """Read a page. Pages that are no image are rendered at ``DPI``.
+def read(
+    data: bytes, name: str, limits: DecodeLimits, page: int | None = None, dpi: int = DPI
+) -> Picture:
+    """Read a page. Pages that are no image are rendered at ``dpi``.
 
     Raises
     ------
@@ -50,7 +54,7 @@ def read(data: bytes, name: str, limits: DecodeLimits, page: int | None = None) 
     MissingExtra
         If pypdfium2 is not installed.
     """
-    with book(data, name, limits) as found:
+    with book(data, name, limits, dpi) as found:
         return found.read(chosen(found.count, page, name, thing="pages"))
 
 
@@ -191,11 +195,7 @@ class _Page:
         for picture in self._candidates(image, about, width, height):
             samples = _placed(picture.samples, a, b, c, d, lies=lies)
             icc = picture.metadata.icc or (profile if picture.planes == 3 or profile else b"")
-            alike = _ALIKE_BY_PROFILE if icc else _ALIKE
-            if (
-                samples.shape[:2] == seen.shape[:2]
-                and _difference(samples, picture.depth, seen) <= alike
-            ):
+            if _is_alike(samples, picture.depth, seen, by_profile=bool(icc)):
                 across, down = samples.shape[1], samples.shape[0]
                 left, bottom, right, top = self._bounds(image)
                 resolution = Resolution(
@@ -251,23 +251,38 @@ class _Page:
         raw = self.pdfium.raw
         left, bottom, right, top = self._bounds(image)
         box_left, _, _, box_top = self.page.get_bbox()
-        across, down = width / (right - left), height / (top - bottom)
-        matrix = raw.FS_MATRIX(
-            across, 0, 0, down, (box_left - left) * across, (top - box_top) * down
-        )
-        bitmap = self.pdfium.PdfBitmap.new_native(width, height, raw.FPDFBitmap_BGR)
-        bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
+        # pdfium draws on whole pixels, from the outer edges of an image on.
+        across = (width - 2 * _INSET) / (right - left)
+        down = (height - 2 * _INSET) / (top - bottom)
+        shift = (box_left - left) * across + _INSET, (top - box_top) * down + _INSET
+        matrix = raw.FS_MATRIX(across, 0, 0, down, *shift)
+        bitmap = self._paper(width, height)
         whole = raw.FS_RECTF(0, 0, width, height)
         flags = raw.FPDF_ANNOT | raw.FPDF_RENDER_NO_SMOOTHIMAGE
         raw.FPDF_RenderPageBitmapWithMatrix(bitmap, self.page, matrix, whole, flags)
         return _of_bitmap(bitmap)
 
+    def _paper(self, width: int, height: int) -> Any:
+        """Return a white bitmap."""
+        bitmap = self.pdfium.PdfBitmap.new_native(width, height, self.pdfium.raw.FPDFBitmap_BGR)
+        bitmap.fill_rect((255, 255, 255, 255), 0, 0, width, height)
+        return bitmap
+
     def _rendered(self, dpi: int) -> Picture:
         """Return the page as it is shown on white paper."""
-        width, height = (math.ceil(side * dpi / _POINTS) for side in self.page.get_size())
+        # A page of A4 is 2480 pixels wide at 300 dpi, though its points are rounded to 32 bits.
+        width, height = (
+            math.ceil(side * dpi / _POINTS - 2 * _INSET) for side in self.page.get_size()
+        )
         check_size(width, height, 3, self.name, self.limits)
         leave_out(self.name, "rendered", f"at {dpi} dpi")
-        samples = _of_bitmap(self.page.render(scale=dpi / _POINTS))
+        raw = self.pdfium.raw
+        bitmap = self._paper(width, height)
+        place = self.page, 0, 0, width, height, 0, raw.FPDF_ANNOT
+        raw.FPDF_RenderPageBitmap(bitmap, *place)
+        if self.page.formenv:
+            raw.FPDF_FFLDraw(self.page.formenv, bitmap, *place)
+        samples = _of_bitmap(bitmap)
         resolution = Resolution(Fraction(dpi), Fraction(dpi))
         return Picture(samples, 8, Metadata(resolution=resolution))
 
@@ -318,8 +333,13 @@ def _unpacked(data: bytes, width: int, height: int, planes: int) -> tuple[Sample
     return None
 
 
-def _difference(samples: Samples, depth: int, seen: Samples) -> float:
-    """Return the mean difference of two pictures in levels of 8 bits."""
+def _is_alike(samples: Samples, depth: int, seen: Samples, *, by_profile: bool) -> bool:
+    """Return whether samples are those of a part of a page that was drawn.
+
+    ``by_profile`` says that pdfium has changed the colours by a profile that the samples keep.
+    """
+    if samples.shape[:2] != seen.shape[:2]:
+        return False
     if depth > 8:
         samples = (samples >> (depth - 8)).astype(np.uint8)
     elif depth < 8:
@@ -330,4 +350,6 @@ def _difference(samples: Samples, depth: int, seen: Samples) -> float:
             for each in (samples, seen)
         )
     apart = np.maximum(samples, seen) - np.minimum(samples, seen)
-    return float(apart.mean())
+    if by_profile:
+        return float(apart.mean()) <= _ALIKE_BY_PROFILE
+    return float((apart > _FAR).mean()) <= _MOST_FAR

@@ -11,7 +11,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import chosen, damage_reported, page_number
+from mmpcodec.pictures.limits import chosen, damage_reported, dpi_number, page_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 
@@ -25,6 +25,7 @@ def read(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    dpi: int | None = None,
     keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture file.
@@ -41,6 +42,8 @@ def read(
     strict : bool
         Whether to refuse a file of which something would be left out or converted, such as damaged
         texts. Without, a ``PictureWarning`` says so.
+    dpi : int or None
+        Pixels per inch of a page of PDF that is rendered, 1 to 4800; None for 300.
     keep : collection of str
         "dicom" also gives the attributes of DICOM files, which may name a patient, as
         ``metadata.dicom``.
@@ -67,10 +70,12 @@ def read(
     ((512, 512), 8)
     """
     if isinstance(source, (bytes, bytearray, memoryview)):
-        return from_bytes(bytes(source), limits=limits, page=page, strict=strict, keep=keep)
+        return from_bytes(
+            bytes(source), limits=limits, page=page, strict=strict, dpi=dpi, keep=keep
+        )
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
-        return from_bytes(data, name, limits=limits, page=page, strict=strict, keep=keep)
+        return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi, keep=keep)
     name = os.fspath(source)
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
@@ -80,7 +85,9 @@ def read(
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
     data = bytes_of(source)
-    return from_bytes(data, os.fspath(source), limits=limits, page=page, strict=strict, keep=keep)
+    return from_bytes(
+        data, os.fspath(source), limits=limits, page=page, strict=strict, dpi=dpi, keep=keep
+    )
 
 
 def check_kept(keep: Collection[str]) -> None:
@@ -130,6 +137,7 @@ def from_bytes(
     limits: DecodeLimits | None = None,
     page: int | None = None,
     strict: bool = False,
+    dpi: int | None = None,
     keep: Collection[str] = (),
 ) -> Picture:
     """Read a picture from the bytes of its file.
@@ -143,7 +151,7 @@ def from_bytes(
     limits : DecodeLimits or None
         Largest picture to accept, checked before the samples are allocated; None for the default
         limits.
-    page, strict, keep
+    page, strict, dpi, keep
         As for ``read``.
 
     Returns
@@ -167,7 +175,7 @@ def from_bytes(
         If the picture is not all that the file holds, or was converted, as CMYK is: one warning for
         a picture, whose ``left_out`` has the keys of ``left_out.LEFT_OUT``.
     """
-    limits, page = limits or DecodeLimits(), page_number(page)
+    limits, page, dpi = limits or DecodeLimits(), page_number(page), dpi_number(dpi)
     check_kept(keep)
     if not data:
         raise PictureError(f"{name}: is empty")
@@ -180,7 +188,7 @@ def from_bytes(
     module = row.load()
     with noted(name, strict=strict), damage_reported(name):
         if row.pages:
-            found = module.read(data, name, limits, page, **row.wanted(keep))
+            found = module.read(data, name, limits, page, **row.wanted(keep, dpi))
         else:
             chosen(1, page, name)
             found = module.read(data, name, limits)

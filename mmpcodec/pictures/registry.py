@@ -95,7 +95,7 @@ class Format(NamedTuple):
     measured : bool
         Whether samples are measurements, which are coded without loss unless loss is asked for.
     rendered : bool
-        Whether pages may be rendered: ``book`` takes their pixels per inch, ``dpi``.
+        Whether pages may be rendered: ``read`` and ``book`` take their pixels per inch, ``dpi``.
     also : callable or None
         ``also(data)`` returns whether a file that begins with ``data`` is of the format although it
         lacks the magic.
@@ -137,10 +137,21 @@ class Format(NamedTuple):
         """Return whether a file that begins with ``data`` is of this format."""
         return data.startswith(self.magics, self.magic_at)
 
-    def wanted(self, keep: Collection[str]) -> dict[str, tuple[str, ...]]:
-        """Return the arguments that ask ``read`` and ``book`` of the module for kinds to keep."""
+    def wanted(self, keep: Collection[str], dpi: int | None = None) -> dict[str, Any]:
+        """Return what ``read`` and ``book`` of the module take of the caller's wishes.
+
+        Parameters
+        ----------
+        keep : collection of str
+            Kinds of metadata to keep.
+        dpi : int or None
+            Pixels per inch of pages that are rendered.
+        """
         found = tuple(kind for kind in self.on_request if kind in keep)
-        return {"keep": found} if found else {}
+        wishes: dict[str, Any] = {"keep": found} if found else {}
+        if self.rendered and dpi is not None:
+            wishes["dpi"] = dpi
+        return wishes
 
     def load(self) -> Any:
         """Return the module of the format."""

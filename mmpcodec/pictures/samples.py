@@ -14,6 +14,7 @@ def imread(
     limits: DecodeLimits | None = None,
     page: int | Literal["all"] | None = None,
     strict: bool = False,
+    dpi: int | None = None,
 ) -> Samples:
     """Read the samples of a picture file of any supported format, mmp included.
 
@@ -30,7 +31,7 @@ def imread(
         Number of the picture, from 1; None takes the only one. "all" reads all pages, frames or
         slices of a file, which must have one size, form and depth; ``mmpcodec.open`` gives others
         one by one.
-    strict
+    strict, dpi
         As for ``pictures.read``.
 
     Returns
@@ -54,5 +55,5 @@ def imread(
     (1, 3, 3)
     """
     if page == "all":
-        return stack_of(source, limits or DecodeLimits(), strict=strict)
-    return read(source, limits=limits, page=page, strict=strict).samples
+        return stack_of(source, limits or DecodeLimits(), strict=strict, dpi=dpi)
+    return read(source, limits=limits, page=page, strict=strict, dpi=dpi).samples

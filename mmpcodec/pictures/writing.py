@@ -14,7 +14,7 @@ from mmpcodec.options import EncodeOptions, given_of, written_out
 from mmpcodec.params import check_threads
 from mmpcodec.picture import NO_METADATA, Picture
 from mmpcodec.pictures import registry
-from mmpcodec.pictures.origin import ALONE, Origin
+from mmpcodec.pictures.side.origin import ALONE, Origin
 from mmpcodec.pictures.side.profiles import colours_of, fits
 from mmpcodec.runtime.files import written_whole
 from mmpcodec.runtime.progress import Progress

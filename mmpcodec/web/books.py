@@ -116,21 +116,6 @@ def file_with(file: LazyBytes, header: Header, metadata: Metadata) -> LazyBytes:
     return JoinedBytes(write_header(shown), file, header.size)
 
 
-def without_attributes(data: bytes) -> bytes:
-    """Return an mmp file of one picture without attributes of DICOM, which may name the patient.
-
-    Raises
-    ------
-    FormatError
-        If its header is damaged.
-    """
-    header = read_header(memoryview(data))
-    if not header.metadata.dicom:
-        return data
-    bare = replace(header, metadata=replace(header.metadata, dicom=()))
-    return write_header(bare) + data[header.size :]
-
-
 def shown_metadata(metadata: Metadata) -> Metadata:
     """Return the metadata that the viewer uses."""
     text = tuple(pair for pair in metadata.text if pair[0] == CALIBRATION)
@@ -142,6 +127,21 @@ def shown_metadata(metadata: Metadata) -> Metadata:
         white=metadata.white,
         range=metadata.range,
     )
+
+
+def without_dicom(data: bytes) -> bytes:
+    """Return a file of one picture without attributes of DICOM, which may name a patient.
+
+    Raises
+    ------
+    FormatError
+        If its header is damaged.
+    """
+    header = read_header(memoryview(data))
+    if not header.metadata.dicom:
+        return data
+    kept = header.metadata.without("dicom")
+    return write_header(replace(header, metadata=kept)) + data[header.size :]
 
 
 def book_of(source: Source, name: str) -> ShownBook | None:

@@ -305,6 +305,8 @@ def of_metadata() -> Iterator[Case]:
         white=200,
     )
     yield "metadata-all", flat, exact, {"metadata": full}
+    attributes = Metadata(icc=b"profile", dicom=(b"\0own", b"\1samples", b"\0shared"))
+    yield "metadata-dicom", flat, exact, {"metadata": attributes}
     for unit in ("none", "centimetre", "metre"):
         kept = Metadata(resolution=Resolution(Fraction(2835), Fraction(2835), unit))
         yield f"metadata-unit-{unit}", flat, exact, {"metadata": kept}

@@ -128,6 +128,7 @@ def damaged_metadata(streams: Streams) -> Iterator[tuple[str, bytes]]:
 
     yield "number-of-2-62", remade(1, number(1 << 62) + number(0))
     yield "empty-icc", chunk(1, b"")
+    yield "empty-dicom", chunk(9, b"")
     yield "resolution-unit-4", chunk(4, bytes([4, 1, 1, 1, 1]))
     yield "resolution-0", chunk(4, bytes([1, 72, 1, 0, 1]))
     yield "resolution-2-32", chunk(4, bytes([1, 72, 1]) + number(1 << 32) + b"\1")

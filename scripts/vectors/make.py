@@ -126,6 +126,7 @@ def metadata_as_json(metadata: Metadata) -> dict[str, Any]:
         "text": metadata.text,
         "white": metadata.white,
         **({} if metadata.range is None else {"range": list(metadata.range)}),
+        **({"dicom": [part.hex() for part in metadata.dicom]} if metadata.dicom else {}),
     }
 
 

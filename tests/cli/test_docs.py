@@ -72,6 +72,9 @@ def prepare(folder, *, whole):
     if importlib.util.find_spec("pydicom"):
         write_dicom(small, folder / "scan.dcm")
         write_dicom(16 * small.astype(np.uint16), folder / "ct.dcm")
+        (folder / "ct").mkdir()
+        for number in range(3):
+            write_dicom(small, folder / "ct" / f"{number}", 5 * number)
         write_series(16 * small.astype(np.uint16), folder / "series")
     data = mmpcodec.encode(small, preset="plain")
     (folder / "scan.mmp").write_bytes(data)
@@ -95,8 +98,8 @@ def prepare(folder, *, whole):
         (folder / name).write_text("text\n")
 
 
-def write_dicom(samples, path):
-    """Write a gray picture of 8 bits as DICOM, or a CT of 12 bits."""
+def write_dicom(samples, path, place=None):
+    """Write a gray picture of 8 bits as DICOM, or a CT of 12 bits; a slice, if it has a place."""
     from pydicom.dataset import Dataset, FileMetaDataset
     from pydicom.uid import ExplicitVRLittleEndian, SecondaryCaptureImageStorage
 
@@ -112,6 +115,10 @@ def write_dicom(samples, path):
     file.HighBit, file.PixelRepresentation = bits - 1, 0
     if bits > 8:
         file.RescaleSlope, file.RescaleIntercept, file.RescaleType = "1", "-1024", "HU"
+    if place is not None:
+        file.SeriesInstanceUID, file.SeriesNumber, file.SeriesDescription = "1.2", 3, "Thorax"
+        file.ImagePositionPatient = [0, 0, place]
+        file.ImageOrientationPatient = [1, 0, 0, 0, 1, 0]
     file.PixelData = samples.tobytes()
     file.save_as(path, enforce_file_format=True)
 

@@ -87,6 +87,11 @@ def facts_of(found: mmpcodec.Inspection) -> dict[str, Any]:
             "text": [list(pair) for pair in header.metadata.text],
             "white": header.metadata.white,
             **({"range": list(levels)} if (levels := header.metadata.range) else {}),
+            **(
+                {"dicom": [each.hex() for each in parts]}
+                if (parts := header.metadata.dicom)
+                else {}
+            ),
         },
     }
 

@@ -44,6 +44,7 @@ def stated(samples, facts):
             "text": [list(pair) for pair in metadata["text"]],
             "white": metadata["white"],
             **({"range": metadata["range"]} if "range" in metadata else {}),
+            **({"dicom": [each.hex() for each in parts]} if (parts := metadata["dicom"]) else {}),
         },
     }
 

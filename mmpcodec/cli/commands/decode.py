@@ -157,7 +157,9 @@ def decode(
         if page is not None:
             return [job._replace(page=page) if job.to_do else job for job in files]
         return (
-            files if folder is None or not has_one(chosen_format) else apart(files, pages, limits)
+            files
+            if folder is None or not has_one(chosen_format)
+            else apart(files, pages, limits, allow_partial)
         )
 
     with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:

@@ -19,9 +19,14 @@ from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.encoding.by_tiles import encode_by_tiles, tiles_are_tasks
 from mmpcodec.cli.encoding.choices import requested
 from mmpcodec.cli.encoding.encoded import Encoded, EncodedBook
+from mmpcodec.cli.encoding.levels import (
+    LevelsOption,
+    check_levels,
+    joined_levels,
+)
 from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
-from mmpcodec.cli.encoding.series import in_series, not_kept
+from mmpcodec.cli.encoding.series import SeriesJobs, not_kept
 from mmpcodec.cli.encoding.sources import (
     EncodedInput,
     InGroups,
@@ -47,7 +52,7 @@ from mmpcodec.runtime.machine import processors
 from mmpcodec.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from mmpcodec import Encoding, Pass
+    from mmpcodec import Encoding, Pass, Target
     from mmpcodec.cli.encoding.input_picture import InputPicture
 
 MOST_AT_ONCE = 8
@@ -133,25 +138,30 @@ class EncodeFiles:
         unverified = self.verify and job.target == STANDARD
         by_tiles = self.by_tiles and _has_parts(job) and not unverified
         if self.connection is not None or (by_tiles and not self.setting.is_book(job)):
-            found = encode_by_tiles(
+            found, levels = encode_by_tiles(
                 job, self.setting, progress, verify=self.verify, connection=self.connection
             )
             input_bytes = output.size_of(job.source)
+            size = found.size if levels is None else output.size_of(job.target)
         else:
             one = (self.groups or self).of(job, progress)
             if isinstance(one, InputBook):
                 with one.book:
                     return self.book(job, one, progress)
-            found, input_bytes = one
+            found, input_bytes, levels = one
             if self.verify:
                 check_decodes(found, progress)
-            output.write(job.target, found.data, force=job.overwrite)
+                check_levels(levels)
+            data = found.data if levels is None else joined_levels(found.data, levels)
+            output.write(job.target, data, force=job.overwrite)
+            size = len(data)
         lossless = not found.distortion
-        if remark := larger_than_source(job, input_bytes, found.size, lossless=lossless):
+        if remark := larger_than_source(job, input_bytes, size, lossless=lossless):
             progress.note(remark)
         if remark := few_levels(found.header, found.max_error):
             progress.note(f"{job.name}: {remark}")
-        return Encoded.of(job, found, input_bytes, self.verify, self.setting)
+        row = Encoded.of(job, found, input_bytes, self.verify, self.setting)
+        return row.with_levels(levels, size) if self.setting.levels else row
 
     def of(self, job: Job, progress: JobProgress) -> EncodedInput | InputBook:
         """Read and encode the picture of a job alone; return the book of one that is a book."""
@@ -218,6 +228,16 @@ class EncodeFiles:
         )
 
 
+Verify = Annotated[
+    bool,
+    typer.Option(
+        "--verify",
+        help="Decode and compare before the file is written.",
+        rich_help_panel=RUNNING,
+    ),
+]
+
+
 def encode(
     inputs: options.Pictures,
     out: options.Output = None,
@@ -249,10 +269,12 @@ def encode(
     pages: Pages = None,
     split: Split = False,
     together: Together = False,
+    dpi: reading.Dpi = None,
     strict: reading.Strict = False,
     strip: options.Strip = None,
     keep: reading.Keep = None,
     tile: options.TileSize = None,
+    levels: LevelsOption = False,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,
@@ -267,14 +289,7 @@ def encode(
     workers: options.Workers = None,
     batch: options.Batch = None,
     manifest: options.ManifestFile = None,
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify",
-            help="Decode and compare before the file is written.",
-            rich_help_panel=RUNNING,
-        ),
-    ] = False,
+    verify: Verify = False,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -285,9 +300,8 @@ def encode(
     the suffix .mmp, unless -o or -O names another. Give at most one of --lambda, --quality,
     --lossless and the targets; a target holds for each file. Alpha is always lossless, and so are
     measurements (DICOM, NPY, calibrated pictures) unless one of these options is given. With
-    --denoise, PSNR and SSIMULACRA2 compare with the filtered picture. With --tile, a picture can be
-    larger than memory if it is NPY, TIFF, binary PGM, PPM or PAM, or a zarr store, which is a
-    folder.
+    --denoise, PSNR and SSIMULACRA2 compare with the filtered picture. With --tile, NPY, TIFF,
+    binary PGM, PPM and PAM, and zarr stores can be larger than memory.
     """
     if quiet and verbose:
         raise ParameterError("--quiet and --verbose: give only one of them")
@@ -300,21 +314,13 @@ def encode(
     where, shared = implied(backend, device), device if cluster is None else None
     setting = Setting(params, where, threads, denoise, depth, strip or (), tile, limits, shared)
     reading.check_kept(keep or (), strip or ())
-    books = BookOptions(pages, split, together, limits, strict, tuple(keep or ()))
+    books = BookOptions(pages, split, together, limits, strict, dpi, tuple(keep or ()))
     books.check(page, out, manifest)
-    setting = setting._replace(roi=regions, page=page, strict=strict, target=target, books=books)
+    setting = setting._replace(roi=regions, page=page, strict=strict, target=target)
+    setting = setting._replace(books=books, levels=levels)
     work = EncodeFiles(setting, verify, verbose)
     given = work.parameters, device, jobs
-    series: list[str] = []
-
-    def parted(found: list[Job]) -> list[Job]:
-        jobs = books.jobs(found)
-        if page is not None or split or together:
-            return jobs
-        jobs, said = in_series(jobs, limits)
-        series.extend(said)
-        return jobs
-
+    parted = SeriesJobs(books, apart=split or together or page is not None)
     with spread("encode", cluster, workers, batch, manifest, *given) as place:
         files = plan(
             inputs,
@@ -330,14 +336,14 @@ def encode(
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
-        notes_of(printer, [*remarks, *series, *not_kept(files, books.keep)])
+        notes_of(printer, [*remarks, *parted.remarks, *not_kept(files, books.keep)])
         to_do = [job for job in files if job.to_do]
         tiles_apart = place.cluster is not None and work.by_tiles and tiles_are_tasks(to_do)
         check_jobs(regions, sum(job.is_input for job in files), tiles_apart=tiles_apart)
         if place.cluster is not None and tiles_apart:
-            here = place._replace(cluster=None)
             with Connection(place.cluster, printer, len(to_do)) as connection:
                 work = replace(work, connection=connection)
+                here = place._replace(cluster=None)
                 return run.run(files, work, printer, place=here, seen=connection.seen)
         if place.cluster is not None:
             return run.run(files, work, printer, place=place)
@@ -345,8 +351,7 @@ def encode(
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
         notes_of(printer, [] if together else beside_inputs(inputs, files, folder))
-        if verbose:
-            notes_of(printer, [backend_text, *([] if target else settings_texts(params))])
+        notes_of(printer, [backend_text, *settings_texts(params, target)] if verbose else [])
         at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)
         return run.run(files, doing, printer, at_once=at_once, place=place)
@@ -362,8 +367,10 @@ def pages_at_once(threads: int | None, jobs: int, files: int) -> int:
     return 1 if threads else min(processors(), MOST_AT_ONCE)
 
 
-def settings_texts(params: EncodeParams) -> list[str]:
-    """Return rate and tools of each set of tools, in words."""
+def settings_texts(params: EncodeParams, target: "Target | None") -> list[str]:
+    """Return rate and tools of each set of tools, in words; none with a target."""
+    if target is not None:
+        return []
     ways = params.tuned(measured=False).each_alone()
     return [f"{rate_text(params)}, {tools_text(each.coded_tools)}" for each in ways]
 

@@ -111,7 +111,7 @@ def page(
     parts.check_decoder("page")
 
     from mmpcodec.web import pages
-    from mmpcodec.web.books import without_attributes
+    from mmpcodec.web.books import without_dicom
     from mmpcodec.web.facts import RegionSearch, facts_of
     from mmpcodec.web.server import ServedFile
 
@@ -137,11 +137,14 @@ def page(
             of_book = None if no_layers else facts_of_book(book, name)
             return pages.PageEntry(name, size, is_mmp, book=book, facts=of_book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
-        read: Callable[[], bytes] = served.read
-        if names_patient:
-            printer.note(f"{name}: its attributes of DICOM are left out")
-            read = lambda: without_attributes(served.read())  # noqa: E731
-        return pages.PageEntry(name, size, is_mmp, data=read, facts=facts)
+        if not names_patient:
+            return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
+        printer.note(f"{name}: its attributes of DICOM are left out")
+
+        def data() -> bytes:
+            return without_dicom(served.read())
+
+        return pages.PageEntry(name, len(data()), is_mmp, data=data, facts=facts)
 
     def facts_of_book(book: "ShownBook", name: str) -> Callable[[], dict[str, Any]] | None:
         if len(numbers := book.contents.numbers_of(None)) == 1:

@@ -128,7 +128,7 @@ class DecodeByTiles:
         from mmpcodec.pictures import parts
 
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
-            header, _ = parts.header_of(data, self.allow_partial)
+            header, _ = parts.header_of(data, self.allow_partial, job.page)
         return self._area(header).pixels * header.planes > MOST_IN_MEMORY
 
     def __call__(self, job: Job, progress: JobProgress) -> DecodedFile:
@@ -149,12 +149,12 @@ class DecodeByTiles:
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
             size = len(data)
-            header, faults = parts.header_of(data, self.allow_partial)
+            header, faults = parts.header_of(data, self.allow_partial, job.page)
             levels: list[Any] = []
             if self.region is None:
                 if not self.allow_partial:
-                    check_end(header, picture_of(data, None, self.limits))
-                if self.format == ZARR:
+                    check_end(header, picture_of(data, job.page, self.limits))
+                if self.format == ZARR and job.page is None:
                     levels = parts.halves_of(data, header)
             heads = [read_header(file) for file in levels]
             shapes = [one.shape_of(Area(0, 0, one.width, one.height)) for one in heads]
@@ -178,10 +178,12 @@ class DecodeByTiles:
                 self.allow_partial,
                 self.backend,
                 self.threads,
+                job.page,
             )
             with named_as_given(job.source):
                 bad = self._copied(work, header, progress)
-                self._copy_levels(job.source, header, writer)
+                if job.page is None:
+                    self._copy_levels(job.source, header, writer)
         for text in damage(header, bad, faults):
             progress.note(f"{job.name}: {text}")
         if names := parts.lost(self.format, metadata):

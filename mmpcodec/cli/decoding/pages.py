@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
@@ -137,7 +138,9 @@ def _numbers(pages: str | None, count: int, name: str) -> list[int]:
     return numbers_of(pages, count, name)
 
 
-def apart(jobs: Sequence[Job], pages: str | None, limits: DecodeLimits) -> list[Job]:
+def apart(
+    jobs: Sequence[Job], pages: str | None, limits: DecodeLimits, allow_partial: bool = False
+) -> list[Job]:
     """Return a job for each picture of the inputs that are files of several.
 
     The name of an output has the number of the page, so wide that names sort: ``book-007``. Files
@@ -146,13 +149,14 @@ def apart(jobs: Sequence[Job], pages: str | None, limits: DecodeLimits) -> list[
     """
     from mmpcodec.errors import MmpError
 
+    how: Any = {"limits": limits, "allow_partial": allow_partial}
     found: list[Job] = []
     for job in jobs:
         several = None
         if job.to_do and job.source != STANDARD and job.stored is None:
             try:
                 with output.read_by_parts(job.source, limits.max_memory) as data:
-                    several = several_of(data, job.name, pages, limits=limits, allow_partial=True)
+                    several = several_of(data, job.name, pages, **how)
             except MmpError:
                 several = None  # decoding raises the error
         if several is None or len(several.contents.pictures) == 1:
@@ -243,8 +247,10 @@ def book_of(
             if how.factor > 1:
                 given = how.factor, how.area, how.limits, how.strip
                 threads = {"backend": how.backend, "threads": options["threads"]}
-                own, row["level"] = scaled(several.source, page, *given, **threads)
+                note = partial(facts.note, place)
+                own, row["level"] = scaled(several.source, page, *given, note=note, **threads)
                 row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                facts.lossless.append(False)
                 return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
         except ParameterError as error:

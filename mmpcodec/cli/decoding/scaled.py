@@ -1,6 +1,6 @@
 """Pictures of mmp files at a fraction of their size, for ``mmp decode --scale``."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -34,6 +34,7 @@ def scaled(
     limits: DecodeLimits,
     strip: Sequence[str],
     progress: "Progress | None" = None,
+    note: Callable[[str], Any] | None = None,
     **how: Any,
 ) -> ScaledPicture:
     """Decode a picture of a file at 1/factor of its size, without some kinds of metadata.
@@ -45,6 +46,8 @@ def scaled(
     factor : int
     strip : sequence of str
         Kinds of metadata to leave out.
+    note : callable or None
+        Gets a remark on metadata that are those of the full size alone.
     **how
         ``backend`` and ``threads``.
 
@@ -59,6 +62,8 @@ def scaled(
 
     view = data if isinstance(data, LazyBytes) else memoryview(data)
     decoder = ScaledDecoder(picture_of(view, page, limits), limits, **how)
+    if note is not None and stripped(decoder.header.metadata, *strip).dicom:
+        note("the attributes of DICOM are left out, as they are those of the full size")
     level = decoder.level_for(decoder.area_of(region), factor)
     found = decoder.picture(factor, region, progress)
     return ScaledPicture(replace(found, metadata=stripped(found.metadata, *strip)), level)

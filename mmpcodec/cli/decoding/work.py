@@ -3,6 +3,7 @@
 import hashlib
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
@@ -27,7 +28,7 @@ from mmpcodec.runtime.files import STANDARD, LazyBytes
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
 _END = 1 << 16
 
@@ -75,13 +76,13 @@ class DecodeWork:
                 self._is_zarr or self.format not in self._in_one
             ):
                 job, several = job._replace(page=None), None
-            elif len(several.numbers) == 1 and self.format not in self._in_one:
+            elif len(several.numbers) == 1 and (self._is_zarr or self.format not in self._in_one):
                 # A picture that is alone is no page of a book, whatever holds it.
                 entry = several.entries[0]
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            if job.page is None and how.factor == 1 and self.tiles.applies(job):
+            if how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
             return self._one(job, progress, data, entry)
 
@@ -110,14 +111,17 @@ class DecodeWork:
         started, how = time.perf_counter(), self.how
         options: Any = {"backend": how.backend, "threads": how.threads, "progress": progress}
         options |= {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
-        level, bad, faults = None, 0, 0
+        level, bad, faults, lossless = None, 0, 0, False
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(data, job.page, *given, **run)
+            picture, level = scaled(
+                data, job.page, *given, note=partial(_note, job, progress), **run
+            )
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
+            lossless = is_lossless(found)
             for line in damage(found.header, found.bad_tiles, found.faults):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
@@ -125,7 +129,7 @@ class DecodeWork:
             picture = pictures.Picture(found.samples, found.header.depth, metadata)
         progress.say(f"writing {self.format}")
         writing: Any = {"quality": self.quality, "png_level": self.png_level}
-        writing["origin"] = origin_of(data, job.page, entry, lossless=is_lossless(found))
+        writing["origin"] = origin_of(data, job.page, entry, lossless=lossless)
         coded = pictures.to_bytes(
             picture, self.format, progress=progress, threads=how.threads, **writing
         )
@@ -157,7 +161,7 @@ class DecodeWork:
         """Decode the pictures of a book to one file."""
         from mmpcodec import backends
         from mmpcodec.pictures.book_files.writing import Options, check_held, write_book
-        from mmpcodec.pictures.origin import Origin
+        from mmpcodec.pictures.side.origin import Origin
 
         assert job.target is not None
         started = time.perf_counter()
@@ -178,7 +182,7 @@ class DecodeWork:
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
             for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; pages behind it are not found")
+                progress.note(f"{job.name}: {fault}; later pages may be missing")
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)
@@ -231,13 +235,17 @@ def origin_of(
         What the collection says of the picture.
     lossless : bool
     """
-    from mmpcodec.pictures.origin import Origin
+    from mmpcodec.pictures.side.origin import Origin
 
     if entry is None or page is None:
         return Origin(len(data), lossless)
     ends = bytes(data[:_END]) + bytes(data[max(0, len(data) - _END) :])
     series = hashlib.sha256(ends).hexdigest()
     return Origin(entry.size, lossless, series, page - 1, entry.role, entry.facts)
+
+
+def _note(job: Job, progress: JobProgress, text: str) -> None:
+    progress.note(f"{job.name}: {text}")
 
 
 class Counted:
@@ -288,4 +296,5 @@ def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgr
         format=tiles.format,
         seconds=time.perf_counter() - started,
         backend=backends.get(tiles.backend, decodes=True).name,
+        page=job.page,
     )

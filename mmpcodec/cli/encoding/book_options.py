@@ -34,6 +34,7 @@ class BookOptions(NamedTuple):
         Whether all files are one job.
     limits : DecodeLimits
     strict : bool
+    dpi : int or None
     keep : tuple of str
         See ``pictures.read``.
     """
@@ -43,7 +44,13 @@ class BookOptions(NamedTuple):
     together: bool = False
     limits: DecodeLimits = DecodeLimits()
     strict: bool = False
+    dpi: int | None = None
     keep: tuple[str, ...] = ()
+
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How a file is read."""
+        return {"limits": self.limits, "strict": self.strict, "dpi": self.dpi, "keep": self.keep}
 
     def check(self, page: int | None, out: str | None, manifest: str | None) -> None:
         """Check the options that go with these: --page, -o and --manifest.
@@ -114,8 +121,7 @@ class BookOptions(NamedTuple):
         from mmpcodec.pictures.books.opening import opened_book
 
         where = source if data is None else data
-        how: Any = {"limits": self.limits, "strict": self.strict, "keep": self.keep}
-        return self._chosen(opened_book(where, name, **how))
+        return self._chosen(opened_book(where, name, **self.reading))
 
     def _series(self, job: Job) -> "Book":
         """Open the slices of a series."""

@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import mmpcodec
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.encoded import Encoded
+from mmpcodec.cli.encoding.levels import check_levels
 from mmpcodec.cli.encoding.remarks import few_levels
 from mmpcodec.cli.encoding.sources import EncodedInput, Setting, encoded_by_kind
 from mmpcodec.cli.inputs.pages import text_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.cli.work import JobProgress
+from mmpcodec.codec.tiles.renditions import joined
 from mmpcodec.errors import Cancelled, MmpError, ParameterError, PictureError
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.books.encoding import (
@@ -85,13 +87,17 @@ class PageCoder:
         with named(page.name):
             if isinstance(found, MmpError):
                 raise found
-            encoding, _ = found
+            encoding, _, levels = found
             if self.check is not None:
                 self.check(encoding, progress)
+                check_levels(levels)
         if remark := few_levels(encoding.header, encoding.max_error):
             self.remarks.add(page.number, remark)
         row = Encoded.of(self.job, encoding, 0, self.check is not None, self.setting)
-        return CodedPage(encoding.data, row._replace(page=self.book.number_of(page.number)))
+        data = encoding.data if levels is None else joined(encoding.data, levels.files)
+        if self.setting.levels:
+            row = row.with_levels(levels, len(data))
+        return CodedPage(data, row._replace(page=self.book.number_of(page.number)))
 
 
 @contextlib.contextmanager

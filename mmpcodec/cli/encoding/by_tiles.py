@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from mmpcodec.cli import output
 from mmpcodec.cli.cluster.connection import Connection
 from mmpcodec.cli.cluster.places import named_as_given, on_this_machine
+from mmpcodec.cli.encoding.levels import check_levels, write_with_levels
 from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
@@ -15,6 +16,7 @@ from mmpcodec.runtime.files import FileBytes
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding
+    from mmpcodec.codec.tiles.renditions import LevelFiles
     from mmpcodec.format.container import Header
 
 
@@ -29,7 +31,7 @@ def encode_by_tiles(
     *,
     verify: bool,
     connection: Connection | None = None,
-) -> "Encoding":
+) -> "tuple[Encoding, LevelFiles | None]":
     """Encode a picture file tile by tile, and write the output here.
 
     Only a few tiles are in memory at a time, or the workers of a cluster encode them.
@@ -55,21 +57,38 @@ def encode_by_tiles(
             "threads": setting.threads,
             "progress": progress,
         }
-        if connection is None:
-            from mmpcodec.codec.tiles.streaming import encode_large
 
-            roi = setting.roi_map(job, reader.shape)
-            found = encode_large(reader, stream, params, device=setting.device, roi=roi, **options)
-        else:
+        def write(to: BinaryIO) -> "Encoding":
+            if connection is None:
+                from mmpcodec.codec.tiles.streaming import encode_large
+
+                roi = setting.roi_map(job, reader.shape)
+                return encode_large(reader, to, params, device=setting.device, roi=roi, **options)
             from mmpcodec.dask.tile_tasks import encode_on_cluster
 
-            options |= {"limits": setting.limits, "page": setting.page}
+            how = options | {"limits": setting.limits, "page": setting.page}
             client, name = connection.client(), on_this_machine(job.source)
             with named_as_given(job.source):
-                found = encode_on_cluster(client, name, reader, stream, params, **options)
+                return encode_on_cluster(client, name, reader, to, params, **how)
+
+        def levels_of(found: "Encoding") -> "LevelFiles | None":
+            from mmpcodec.codec.tiles.renditions import encode_levels
+
+            named = ("tile_size", "backend", "threads", "progress")
+            how = {name: options[name] for name in named} | {"device": setting.device}
+            measured = is_measured(job.source, reader)
+            return encode_levels(
+                reader.read, found.header, params, found.lam, measured=measured, **how
+            )
+
+        if not setting.levels:
+            found, levels = write(stream), None
+        else:
+            found, levels = write_with_levels(stream, write, levels_of)
         if verify:
             check_tiles(stream, found.header)
-    return found
+            check_levels(levels)
+    return found, levels
 
 
 def tiles_are_tasks(jobs: Sequence[Job]) -> bool:

@@ -97,6 +97,9 @@ def requested(values: Mapping[str, Any]) -> "tuple[Request, list[str]]":
         names = {f"{flag} {value:g}": value for flag, value in rates.items() if is_lossless}
         others = {flag: value for flag, value in rates.items() if flag.startswith("--target")}
         check_alone("--max-error", {"--lossless": lossless, **names, **others})
+    if values.get("levels"):
+        limits = ("--target-size", "--target-bpp")  # of a file, to which levels add
+        check_alone("--levels", {flag: rates.get(flag) for flag in limits})
     if lossless:
         check_alone("--lossless", rates)
         given["lam"] = 0

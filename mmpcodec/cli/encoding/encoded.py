@@ -5,12 +5,14 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
+from mmpcodec.cli.encoding.levels import levels_facts, levels_text
 from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted, error_text, finite, kind_text, quality_text
 
 if TYPE_CHECKING:
     from mmpcodec import Encoding, Pass
+    from mmpcodec.codec.tiles.renditions import LevelFiles
     from mmpcodec.pictures.books.book import Book
     from mmpcodec.pictures.books.encoding import Written
 
@@ -24,8 +26,9 @@ class Encoded(NamedTuple):
     the picture; ``ssimulacra2`` is None without a target of it; ``spared`` tells whether the file
     is lossless because its samples are measurements; ``named`` is the backend that was asked for,
     ``backend`` that of the first layer; ``tools_left_out`` are the tools of the preset that
-    the named backend lacks; ``bits``, ``leaves``, ``blocks`` and
-    ``modes`` are summed over all layers.
+    the named backend lacks; ``levels`` are factors, bytes and lambda of the levels, None if there
+    are none, and ``levels_text`` says it if levels were asked for; ``bits``, ``leaves``,
+    ``blocks`` and ``modes`` are summed over all layers.
     """
 
     input: str
@@ -56,12 +59,14 @@ class Encoded(NamedTuple):
     blocks: dict[str, int]
     modes: dict[str, int]
     passes: "tuple[Pass, ...]"
+    levels: dict[str, Any] | None = None
+    levels_text: str = ""
 
     @classmethod
     def of(
         cls, job: Job, found: "Encoding", input_bytes: int, verified: bool, setting: Setting
     ) -> "Encoded":
-        """Return the result of a job with this setting."""
+        """Return the result of a job with this setting, without levels."""
         from mmpcodec.codec.candidates import left_out
         from mmpcodec.codec.distortion import psnr_of
         from mmpcodec.codec.levels import Levels
@@ -103,6 +108,15 @@ class Encoded(NamedTuple):
             passes=found.passes,
         )
 
+    def with_levels(self, levels: "LevelFiles | None", size: int) -> "Encoded":
+        """Return the result of a picture whose levels were asked for; ``size`` is that of all."""
+        return self._replace(
+            output_bytes=size,
+            bits_per_pixel=8 * size / (self.width * self.height),
+            levels=levels_facts(levels),
+            levels_text=levels_text(levels, self.output_bytes),
+        )
+
     def as_dict(self) -> dict[str, Any]:
         passes = [
             {
@@ -115,7 +129,9 @@ class Encoded(NamedTuple):
             for one in self.passes
         ]
         facts = self._asdict()
-        del facts["error_text"], facts["named"]
+        del facts["error_text"], facts["named"], facts["levels_text"]
+        if not self.levels_text:
+            del facts["levels"]
         if self.page is None:
             del facts["page"]
         return {**facts, "psnr": finite(self.psnr), "passes": passes}
@@ -157,6 +173,7 @@ class Encoded(NamedTuple):
         tells = self.lam is not None and (math.isfinite(self.psnr) or self.passes)
         line += f", lambda {self.lam:.4g}" if tells else ""
         line += f", {len(self.passes)} passes" if self.passes else ""
+        line += f", {self.levels_text}" if self.levels_text else ""
         line += ", verified" if self.verified else ""
         if not verbose:
             return line
@@ -258,6 +275,16 @@ class EncodedBook(NamedTuple):
         lossless = len(self.pages) - len(found)
         return f"{text}, {lossless} lossless" if lossless else text
 
+    def _levels_text(self) -> str:
+        """Return the bytes of the levels of all pages that this run has encoded."""
+        added = sum(row.levels["bytes"] for row in self.pages if row.levels is not None)
+        if not added:
+            return ""
+        own = sum(row.output_bytes for row in self.pages)
+        lossy = any(row.levels and row.levels["lam"] for row in self.pages)
+        what = "lossy" if lossy else "lossless"
+        return f", {what} levels +{100 * added / (own - added):.1f} % bytes"
+
     def text(self, verbose: bool) -> str:
         small, large = self.sizes[0], self.sizes[-1]
         sizes = f"{small[0]}x{small[1]}" + (f" to {large[0]}x{large[1]}" if small != large else "")
@@ -273,6 +300,7 @@ class EncodedBook(NamedTuple):
             f"{self.seconds:.2f} s"
         )
         line += f", backend {self.backend}" if self.backend else ""
+        line += self._levels_text()
         line += f", {self.resumed} by an earlier run" if self.resumed else ""
         line += ", verified" if self.verified else ""
         pages = [row.page_text(self.role) for row in self.pages] if verbose else []

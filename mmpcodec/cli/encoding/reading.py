@@ -11,6 +11,7 @@ from mmpcodec.cli.completion import words
 from mmpcodec.cli.help import PICTURES
 from mmpcodec.depth import MAX_DEPTH
 from mmpcodec.errors import ParameterError
+from mmpcodec.limits import MOST_DPI
 from mmpcodec.metadata import ALL
 from mmpcodec.params import check_tile_size
 from mmpcodec.pictures.registry import ON_REQUEST
@@ -22,6 +23,18 @@ Page = Annotated[
         min=1,
         metavar="N",
         help="Frame or page to read, of animations and other files of several pictures.",
+        rich_help_panel=PICTURES,
+    ),
+]
+Dpi = Annotated[
+    int | None,
+    typer.Option(
+        "--dpi",
+        min=1,
+        max=MOST_DPI,
+        metavar="N",
+        help="Pixels per inch of pages of PDF that are no single image, which are rendered; 300 by "
+        "default. A remark names them.",
         rich_help_panel=PICTURES,
     ),
 ]

@@ -5,11 +5,13 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from mmpcodec.cli import output
+from mmpcodec.cli.encoding.book_options import BookOptions
 from mmpcodec.cli.inputs.opening import opened_input
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
+from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures.books.book import Book
@@ -18,6 +20,28 @@ if TYPE_CHECKING:
 DICOM = "DICOM"
 _NAMED = 3
 """Most files that a remark names."""
+
+
+class SeriesJobs:
+    """Makes the jobs of a command, with one for each series.
+
+    Parameters
+    ----------
+    books : BookOptions
+    apart : bool
+        Whether each file stays a job of its own.
+    """
+
+    def __init__(self, books: BookOptions, *, apart: bool):
+        self.remarks: list[str] = []
+        self._books, self._apart = books, apart
+
+    def __call__(self, found: list[Job]) -> list[Job]:
+        """Return the jobs of the files that were found; note what is odd about series."""
+        jobs = self._books.jobs(found)
+        if not self._apart:
+            jobs, self.remarks = in_series(jobs, self._books.limits)
+        return jobs
 
 
 def in_series(jobs: Sequence[Job], limits: DecodeLimits) -> tuple[list[Job], list[str]]:
@@ -78,6 +102,8 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
 
 def is_dicom(job: Job) -> bool:
     """Return whether an input is a DICOM file, by its suffix; by its first bytes without one."""
+    if job.source == STANDARD:
+        return False
     suffix = os.path.splitext(job.source)[1].lower()
     row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)
     if row is not None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from mmpcodec import Encoding, Pass, Target
     from mmpcodec.cli.encoding.input_picture import InputPicture
+    from mmpcodec.codec.tiles.renditions import LevelFiles
     from mmpcodec.metadata import Metadata
     from mmpcodec.picture import Picture, Reader
     from mmpcodec.pictures.books.book import Book
@@ -62,8 +63,12 @@ def at_depth(picture: "Picture", depth: int | None, name: str) -> "Picture":
         raise PictureError(f"{name}: {error}") from error
 
 
-EncodedInput = tuple["Encoding", int]
-"""An encoding, and the bytes of its input."""
+class EncodedInput(NamedTuple):
+    """An encoding, the bytes of its input, and the levels of the picture if it has them."""
+
+    encoding: "Encoding"
+    input_bytes: int
+    levels: "LevelFiles | None" = None
 
 
 class InputBook(NamedTuple):
@@ -105,6 +110,8 @@ class Setting(NamedTuple):
         Limit that each file, or each page of a book, keeps.
     books : BookOptions
         Which pages are encoded of a file of several pictures.
+    levels : bool
+        Whether files hold levels of their pictures.
     """
 
     params: EncodeParams
@@ -122,6 +129,7 @@ class Setting(NamedTuple):
     automatic: bool = False
     target: "Target | None" = None
     books: BookOptions = BookOptions()
+    levels: bool = False
 
     def metadata(self, metadata: "Metadata") -> "Metadata":
         """Return the metadata to encode, without a level of white beyond the depth."""
@@ -167,8 +175,7 @@ class Setting(NamedTuple):
             return self.prepared(job, picture, size, measured=picture.depth > BYTE)
         if data is None:
             data = output.read(job.source, self.limits.max_memory)
-        how: Any = {"limits": self.limits, "strict": self.strict, "keep": self.books.keep}
-        picture = pictures.from_bytes(data, job.name, page=self.page, **how)
+        picture = pictures.from_bytes(data, job.name, page=self.page, **self.books.reading)
         return self.prepared(job, picture, len(data), measured=registry.is_measured(data))
 
     def prepared(
@@ -248,8 +255,29 @@ class Setting(NamedTuple):
             roi=[picture.roi for picture in pictures],
         )
         side_by_side(attrgetter("statistics"), encodings, self.threads)
-        sizes = [picture.input_bytes for picture in pictures]
-        return list(zip(encodings, sizes, strict=True))
+        return [
+            EncodedInput(encoding, picture.input_bytes, self._levels(encoding, params, picture))
+            for encoding, picture in zip(encodings, pictures, strict=True)
+        ]
+
+    def _levels(
+        self, encoding: "Encoding", params: EncodeParams, picture: "InputPicture"
+    ) -> "LevelFiles | None":
+        from mmpcodec.codec.tiles.renditions import encode_levels
+
+        if not self.levels:
+            return None
+        return encode_levels(
+            lambda *part: encoding.source[part],
+            encoding.header,
+            params,
+            encoding.lam,
+            measured=picture.measured,
+            tile_size=self.tile_size,
+            backend=self.backend_for(params, BYTE),
+            device=self.device,
+            threads=self.threads,
+        )
 
     def alone(self, picture: "InputPicture", *arguments: Any) -> EncodedInput:
         """Encode one picture; the other arguments are those of ``encode``."""

@@ -31,8 +31,8 @@ class Histogram:
     Parameters
     ----------
     colours : (N, C) int64 array
-    places : (P,) int array
-        Number of the colour of each pixel.
+    places : (P,) unsigned array
+        Number of the colour of each pixel, in the smallest type that holds it.
     """
 
     colours: Colours
@@ -42,12 +42,18 @@ class Histogram:
     def of(cls, pixels: np.ndarray) -> "Histogram":
         """Return the different colours of (P, C) pixels, in ascending order."""
         planes = pixels.shape[1]
+        if planes == 1:
+            occur = np.bincount(pixels[:, 0]) > 0
+            levels = np.flatnonzero(occur)
+            numbers = (np.cumsum(occur) - 1).astype(np.min_scalar_type(len(levels)))
+            return cls(levels[:, None], numbers[pixels[:, 0]])
         keys = pixels[:, 0].astype(np.int64)
         for plane in range(1, planes):
             keys = keys << SAMPLE_BITS | pixels[:, plane]
         found, places = np.unique(keys, return_inverse=True)
         shifts = SAMPLE_BITS * np.arange(planes - 1, -1, -1)
-        return cls(found[:, None] >> shifts & (1 << SAMPLE_BITS) - 1, places.reshape(-1))
+        places = places.reshape(-1).astype(np.min_scalar_type(len(found)))
+        return cls(found[:, None] >> shifts & (1 << SAMPLE_BITS) - 1, places)
 
     def clusters(self, pixels: np.ndarray | None = None) -> "Clusters":
         """Return the clusters of the colours of some pixels, by a (P,) bool array; None for all."""
@@ -196,9 +202,9 @@ class Drawing:
         return nearest(self.histogram.colours, self.palette)
 
     @property
-    def numbers(self) -> NDArray[np.int64]:
+    def numbers(self) -> NDArray[np.uint16]:
         """Number of the colour of each pixel in the palette."""
-        return self._of_colours[self.histogram.places]
+        return self._of_colours.astype(np.uint16)[self.histogram.places]
 
     @property
     def errors(self) -> NDArray[np.int64]:

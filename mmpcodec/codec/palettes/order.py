@@ -15,6 +15,8 @@ BRIGHTNESS = (77, 150, 29)
 """Weights of red, green and blue."""
 DISTANCE_BITS = 24
 """Fraction of the squared distances, in bits."""
+STRIP = 256
+"""Rows whose neighbours are counted at a time."""
 
 
 class Way(NamedTuple):
@@ -48,11 +50,17 @@ def beside(numbers: NDArray[np.integer], drawn: NDArray[np.bool_], colours: int)
         Symmetric.
     """
     counts = np.zeros(colours * colours, np.int64)
-    for axis in (0, 1):
-        length = numbers.shape[axis]
-        one, other = (numbers.take(range(first, length - 1 + first), axis) for first in (0, 1))
-        both = drawn.take(range(length - 1), axis) & drawn.take(range(1, length), axis)
-        counts += np.bincount((one * colours + other)[both], minlength=colours * colours)
+
+    def count(one: tuple[slice, slice], other: tuple[slice, slice]) -> None:
+        pairs = numbers[one].astype(np.int64) * colours + numbers[other]
+        both = drawn[one] & drawn[other]
+        counts[:] += np.bincount(pairs[both], minlength=len(counts))
+
+    height, columns = len(numbers), slice(None)
+    for top in range(0, height, STRIP):  # whole planes of pairs would take much memory
+        rows, end = slice(top, top + STRIP), min(top + STRIP, height - 1)
+        count((slice(top, end), columns), (slice(top + 1, end + 1), columns))
+        count((rows, slice(None, -1)), (rows, slice(1, None)))
     pairs = counts.reshape(colours, colours)
     return pairs + pairs.T
 

@@ -136,17 +136,17 @@ class PaletteSearch:
         """
         shape = self.samples.shape[:2]
         drawing = Drawing(palette, self.histogram)
-        numbers, errors = (each.reshape(shape) for each in (drawing.numbers, drawing.errors))
+        numbers, errors = drawing.numbers.reshape(shape), drawing.errors.reshape(shape)
         all_drawn = np.ones(shape, bool) if drawn is None else drawn
         order = order_of(palette, beside(numbers, all_drawn, len(palette)), WAYS[way])
-        places = np.empty_like(order)
+        places = np.empty(len(order), np.uint16)
         places[order] = np.arange(len(order))
-        transparent = not all_drawn.all()
-        numbers = np.where(all_drawn, places[numbers], len(palette))
-        errors = np.where(all_drawn, errors, 0)
+        numbers, transparent = places[numbers], not all_drawn.all()
+        if transparent:
+            numbers[~all_drawn], errors[~all_drawn] = len(palette), 0
         if rows is not None:
             numbers, errors = numbers[rows], errors[rows]
-        samples = PaletteSamples(palette[order].astype(np.uint16), numbers.astype(np.uint16))
+        samples = PaletteSamples(palette[order].astype(np.uint16), numbers)
         coded, trace = encode_palette(
             self.backend,
             *samples,

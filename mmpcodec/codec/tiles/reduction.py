@@ -116,6 +116,7 @@ def reduced_metadata(metadata: Metadata, depth: int, factor: int) -> Metadata:
     """Return the metadata of a rendition of a picture of ``depth`` bits.
 
     The resolution is lower by the factor, and the level of white is that of the rendition's depth.
+    Attributes of DICOM are left out: they are those of the full size.
     """
     resolution, white = metadata.resolution, metadata.white
     if resolution is not None:
@@ -124,7 +125,7 @@ def reduced_metadata(metadata: Metadata, depth: int, factor: int) -> Metadata:
     to = reduced_depth(depth, metadata)
     if white is not None and to > depth:
         white = (white * ((1 << to) - 1) * 2 // ((1 << depth) - 1) + 1) // 2
-    return replace(metadata, resolution=resolution, white=white)
+    return replace(metadata, resolution=resolution, white=white, dicom=())
 
 
 def reduced(samples: Samples, factor: int, depth: int, to_depth: int) -> Samples:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from io import BytesIO
-from typing import Any
+from typing import Any, BinaryIO
 
 from mmpcodec.codec.encoding import Encoding
 from mmpcodec.codec.rate_control.targets import Target, request_of
@@ -71,6 +71,11 @@ class LevelFiles:
     def size(self) -> int:
         """Bytes of all levels."""
         return sum(map(len, self.files))
+
+    @property
+    def pairs(self) -> list[tuple[int, bytes]]:
+        """Factor and file of each level."""
+        return list(zip(self.factors, self.files, strict=True))
 
     def text(self, picture_bytes: int) -> str:
         """Return the levels in words, without loss or with how much."""
@@ -201,12 +206,20 @@ def with_levels(encoding: Encoding, params: EncodeParams, **run: Any) -> bytes:
 def joined(picture: bytes, levels: Sequence[bytes]) -> bytes:
     """Return a file of a picture and its levels, each of which is a file of one picture."""
     stream = BytesIO()
+    write_joined(stream, picture, levels)
+    return stream.getvalue()
+
+
+def write_joined(
+    stream: BinaryIO, picture: bytes | memoryview, levels: Sequence[bytes]
+) -> CollectionWriter:
+    """Write a file of a picture and its levels; see ``joined``."""
     writer = CollectionWriter(stream)
     writer.add(picture)
     for file in levels:
         writer.add(file, Role.LEVEL, (0,))
     writer.close()
-    return stream.getvalue()
+    return writer
 
 
 def add_with_levels(

@@ -46,6 +46,11 @@ def _filled(plane: np.ndarray, seen: np.ndarray) -> np.ndarray:
     found = np.where(seen, plane, coarse.repeat(2, 0).repeat(2, 1)[:height, :width])
     for _ in range(SMOOTHINGS):
         around = np.pad(found, 1, mode="edge")
-        total = around[:-2, 1:-1] + around[2:, 1:-1] + around[1:-1, :-2] + around[1:-1, 2:]
-        found = np.where(seen, plane, (total + 2) >> 2)
+        total = around[:-2, 1:-1] + around[2:, 1:-1]  # in place below: planes may be large
+        total += around[1:-1, :-2]
+        total += around[1:-1, 2:]
+        total += 2
+        total >>= 2
+        np.copyto(total, plane, where=seen)
+        found = total
     return found

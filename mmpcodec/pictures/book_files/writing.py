@@ -12,7 +12,7 @@ from mmpcodec.pictures import registry
 from mmpcodec.pictures.book_files.formats import FORMATS, holding
 from mmpcodec.pictures.book_files.pages import Pages
 from mmpcodec.pictures.books.book import Book
-from mmpcodec.pictures.origin import ALONE, Origin
+from mmpcodec.pictures.side.origin import ALONE, Origin
 from mmpcodec.pictures.writing import check_taken
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from itertools import chain
 from typing import Any, BinaryIO, NamedTuple
 
+from mmpcodec.codec.tiles.renditions import add_with_levels
 from mmpcodec.errors import Cancelled, PictureError
 from mmpcodec.format.collection import Contents
 from mmpcodec.format.collection_writer import CollectionWriter
@@ -54,7 +55,7 @@ class CodedPage(NamedTuple):
     Parameters
     ----------
     data : bytes
-        A file of one picture.
+        A file of one picture, or of one and its levels.
     found : object
         What ``write_book`` hands to ``on_page`` besides.
     """
@@ -243,7 +244,7 @@ def write_coded(
 
 def _write_page(writer: CollectionWriter, book: Book, number: int, page: CodedPage) -> None:
     """Write a page, and behind it what belongs to it."""
-    writer.add(page.data, book.role, book.facts_of(number))
+    add_with_levels(writer, page.data, book.role, book.facts_of(number))
 
 
 def _coded(

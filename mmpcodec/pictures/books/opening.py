@@ -4,21 +4,16 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
-from mmpcodec.checks import check_int
 from mmpcodec.errors import PictureError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import readers, reading, registry
 from mmpcodec.pictures.books.book import Book, named
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.pictures.limits import damage_reported, dpi_number
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
-
-MOST_DPI = 4800
-"""Most pixels per inch of pages that are rendered."""
 
 
 def opened_book(
@@ -41,10 +36,8 @@ def opened_book(
         Name for messages; None takes the path.
     limits : DecodeLimits or None
         Limits of each picture, and of the number of pictures.
-    strict, keep
+    strict, dpi, keep
         See ``pictures.read``.
-    dpi : int or None
-        Pixels per inch of pages that are rendered, as those of PDF may be, 1 to 4800; None for 300.
 
     Returns
     -------
@@ -58,7 +51,7 @@ def opened_book(
     ParameterError
         If dpi is out of range.
     """
-    dpi = None if dpi is None else check_int("dpi", dpi, 1, MOST_DPI)
+    dpi = dpi_number(dpi)
     limits = limits or DecodeLimits()
     where: str | bytes
     if isinstance(source, bytes):
@@ -84,9 +77,8 @@ def opened_book(
     if row is None or module is None or not hasattr(module, "book"):
         measured = row is not None and row.measured
         return _of_one(where, name, limits, strict=strict, measured=measured, keep=keep)
-    how: dict[str, Any] = {"dpi": dpi} if row.rendered and dpi is not None else {}
     with noted(name, strict=strict), damage_reported(name):
-        found: Book = module.book(where, name, limits, **how, **row.wanted(keep))
+        found: Book = module.book(where, name, limits, **row.wanted(keep, dpi))
     check_count(found, limits)
 
     def read(number: int) -> Picture:

@@ -13,12 +13,14 @@ from mmpcodec.pictures.reading import Source, of_stream
 from mmpcodec.samples import Samples
 
 
-def stack_of(source: Source, limits: DecodeLimits, *, strict: bool = False) -> Samples:
+def stack_of(
+    source: Source, limits: DecodeLimits, *, strict: bool = False, dpi: int | None = None
+) -> Samples:
     """Read all pictures of a file, which must have one size, form and depth.
 
     Parameters
     ----------
-    source, strict
+    source, strict, dpi
         See ``pictures.imread``.
     limits : DecodeLimits
         ``max_memory`` holds for the array, too.
@@ -37,7 +39,7 @@ def stack_of(source: Source, limits: DecodeLimits, *, strict: bool = False) -> S
         source = bytes(source)
     elif not isinstance(source, (str, os.PathLike)):
         source, name = of_stream(source)
-    with opened_book(source, name, limits=limits, strict=strict) as book:
+    with opened_book(source, name, limits=limits, strict=strict, dpi=dpi) as book:
         found: Samples | None = None
         first = ""
         for number, picture in enumerate(book):

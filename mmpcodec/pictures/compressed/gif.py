@@ -10,7 +10,7 @@ from mmpcodec.format.collection import Role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
-from mmpcodec.pictures.canvas import Canvas, shows_through
+from mmpcodec.pictures.books.canvas import Canvas, shows_through
 from mmpcodec.pictures.compressed import shown
 from mmpcodec.pictures.compressed.frame_size import gif_size
 from mmpcodec.pictures.compressed.gif_frames import PARTS, GifFrame, frames_of
@@ -64,8 +64,9 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         drawn,
         lambda number: _decoded(found.frames[number], planes),
     )
-    opaque = [frame.transparent is None for frame in found.frames]
-    through = shows_through(found.width, found.height, drawn, opaque)
+    through = shows_through(
+        found.width, found.height, drawn, lambda number: _is_opaque(found.frames[number])
+    )
 
     def read_frame(number: int) -> Picture:
         samples = canvas.frame(number)
@@ -87,12 +88,25 @@ def _still(data: bytes, name: str) -> Picture:
         return Picture(shown.samples_of(image, palette=True), 8, metadata)
 
 
+def _is_opaque(frame: GifFrame) -> bool:
+    """Return whether a frame has no transparent pixel; False if it is damaged."""
+    if frame.transparent is None:
+        return True
+    try:
+        return not (_indexes(frame) == frame.transparent).any()
+    except (OSError, SyntaxError, ValueError, EOFError):
+        return False
+
+
+def _indexes(frame: GifFrame) -> np.ndarray:
+    with GifImagePlugin.GifImageFile(io.BytesIO(frame.file())) as image:
+        return np.array(image)
+
+
 def _decoded(frame: GifFrame, planes: int) -> Samples:
     """Decode a frame to gray or RGB, and alpha."""
-    with GifImagePlugin.GifImageFile(io.BytesIO(frame.file())) as image:
-        indexes = np.array(image)
     colours = np.full((256, planes + 1), 255, np.uint8)
     colours[:, :planes] = frame.colours[:, :planes]
     if frame.transparent is not None:
         colours[frame.transparent, planes] = 0
-    return colours[indexes]
+    return colours[_indexes(frame)]

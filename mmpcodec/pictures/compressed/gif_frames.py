@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from mmpcodec.pictures.canvas import Afterwards, DrawnFrame
+from mmpcodec.pictures.books.canvas import Afterwards, DrawnFrame
 
 _EXTENSION, _FRAME, _END = 0x21, 0x2C, 0x3B
 _CONTROL, _COMMENT, _APPLICATION = 0xF9, 0xFE, 0xFF

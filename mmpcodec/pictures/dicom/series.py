@@ -127,12 +127,12 @@ def series_of(
         largest = max(groups, key=len)
         for group in groups:
             if len(group) > 1:
-                told = [_about_others(groups)] if group is largest and len(groups) > 1 else []
-                stacks.append((sorted(group, key=lambda one: one.order), told))
+                notes = [_about_others(groups)] if group is largest and len(groups) > 1 else []
+                stacks.append((sorted(group, key=lambda one: one.order), notes))
     titles = _titles([slices[0] for slices, _ in stacks])
     return [
-        _series(title, slices, told, limits, strict=strict, keep=keep)
-        for title, (slices, told) in zip(titles, stacks, strict=True)
+        _series(title, slices, notes, limits, strict=strict, keep=keep)
+        for title, (slices, notes) in zip(titles, stacks, strict=True)
     ]
 
 
@@ -187,13 +187,13 @@ def _fits(one: _Slice, other: _Slice) -> bool:
 def _series(
     title: str,
     slices: list[_Slice],
-    told: list[str],
+    notes: list[str],
     limits: DecodeLimits,
     *,
     strict: bool,
     keep: Collection[str],
 ) -> Series:
-    """Return the series of sorted slices; ``told`` are remarks."""
+    """Return the series of sorted slices; ``notes`` are remarks."""
     paths = tuple(each.path for each in slices)
     placed = [each.position for each in slices if each.position is not None]
 
@@ -211,7 +211,7 @@ def _series(
     book = Book(title, len(paths), read, role, facts, measured=True)
     check_count(book, limits)
     about = _about_positions(slices) if placed else [_about_numbers(slices)]
-    return Series(book, paths, title, (*told, *about))
+    return Series(book, paths, title, (*notes, *about))
 
 
 class _Alike:

@@ -18,7 +18,7 @@ from mmpcodec.pictures.dicom import keeping
 from mmpcodec.pictures.dicom.facts import PER_FRAME, items_of
 from mmpcodec.pictures.dicom.keeping import GRAY, RGB, KeptAttributes
 from mmpcodec.pictures.limits import damage_reported, library
-from mmpcodec.pictures.origin import ALONE, Origin
+from mmpcodec.pictures.side.origin import ALONE, Origin
 
 _NAME = "DICOM"
 _STRIP = "--strip dicom writes it as Secondary Capture, without these attributes"

@@ -23,7 +23,7 @@ from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
-from mmpcodec.pictures.canvas import Canvas, shows_through
+from mmpcodec.pictures.books.canvas import Canvas, shows_through
 from mmpcodec.pictures.limits import check_size, chosen, damaged
 from mmpcodec.pictures.png import deep
 from mmpcodec.pictures.png.chunks import (
@@ -80,7 +80,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     if animation is None:
         return Book(name, 1, lambda _: _narrowed(stored.decoded(plain, name), stored, metadata))
     through = stored.planes in (1, 3) and shows_through(
-        stored.width, stored.height, animation.frames, [True] * len(animation.frames)
+        stored.width, stored.height, animation.frames, lambda _: True
     )
     planes = stored.planes + through
     check_size(stored.width, stored.height, planes, name, limits)

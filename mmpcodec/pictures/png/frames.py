@@ -3,7 +3,7 @@
 import struct
 from dataclasses import dataclass
 
-from mmpcodec.pictures.canvas import Afterwards, DrawnFrame
+from mmpcodec.pictures.books.canvas import Afterwards, DrawnFrame
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import damaged
 from mmpcodec.pictures.png.chunks import Chunk, first

@@ -13,7 +13,9 @@ from support.books import collection, noisy
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.cli.decoding import by_tiles
 from mmpcodec.format.collection import Role
+from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Resolution
 from mmpcodec.pictures import Picture
 
@@ -259,8 +261,6 @@ def test_limits_hold_for_the_number_of_pictures(mmp):
 
 
 def test_levels_are_no_pages(mmp):
-    from mmpcodec.format.collection_writer import CollectionWriter
-
     stream = io.BytesIO()
     writer = CollectionWriter(stream)
     writer.add(mmpcodec.encode(PAGES[0].samples, 0), Role.PAGE)
@@ -270,3 +270,75 @@ def test_levels_are_no_pages(mmp):
     assert mmp("decode", "a.mmp", "-O", "out").exit_code == 0
     assert [path.name for path in Path("out").iterdir()] == ["a.png"]
     np.testing.assert_array_equal(pictures.read("out/a.png").samples, PAGES[0].samples)
+
+
+@pytest.mark.parametrize("name", ["a.zarr", "a.tif"])
+@pytest.mark.parametrize("region", [None, (5, 3, 40, 30)])
+def test_a_large_page_is_decoded_by_tiles(mmp, monkeypatch, name, region):
+    if name == "a.zarr":
+        pytest.importorskip("zarr")
+    monkeypatch.setattr(by_tiles, "MOST_IN_MEMORY", 500)
+    wanted = noisy((70, 130, 3), 8, 7, resolution=PAGES[0].metadata.resolution)
+    coded = mmpcodec.encode(
+        wanted.samples, 0, preset="lossless", tile_size=64, metadata=wanted.metadata
+    )
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    for data in (mmpcodec.encode(PAGES[1].samples, 0, depth=1), coded):
+        writer.add(data)
+    writer.close()
+    Path("book.mmp").write_bytes(stream.getvalue())
+    options = () if region is None else ("--region", ",".join(map(str, region)))
+    result = mmp("decode", "book.mmp", "-o", name, "--page", 2, *options)
+    assert result.exit_code == 0, result.stderr
+    found = pictures.read(name)
+    x, y, width, height = region or (0, 0, 130, 70)
+    np.testing.assert_array_equal(found.samples, wanted.samples[y : y + height, x : x + width])
+    if name == "a.tif":
+        with tifffile.TiffFile(name) as file:
+            assert file.pages[0].tile == (64, 64)
+            assert file.pages[0].tags["XResolution"].value == (200, 1)
+
+
+@pytest.mark.parametrize("target", [["-o", "a.tif"], ["-O", "out"]])
+def test_a_damaged_index_is_an_error_that_names_the_way_out(mmp, book, files, target):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, *target)
+    assert result.exit_code == 1
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("mmp: book.mmp: Collections at byte")
+    assert line.endswith("--allow-partial decodes what is left")
+    assert files() == ["book.mmp"]
+
+
+def test_pages_are_found_without_an_index(mmp, book):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial", "--json")
+    assert result.exit_code == 3
+    facts = json.loads(result.stdout)
+    assert (facts["header_faults"], facts["bad_tiles"], len(facts["pages"])) == (1, 0, 4)
+    with tifffile.TiffFile("a.tif") as file:
+        for page, wanted in zip(file.pages, PAGES, strict=True):
+            np.testing.assert_array_equal(page.asarray(), wanted.samples)
+
+
+def test_a_cut_file_gives_the_pages_before_the_end(mmp, book):
+    Path(book).write_bytes(Path(book).read_bytes()[:-120])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial")
+    assert result.exit_code == 3
+    assert "page 4: is black" in result.stderr
+    with tifffile.TiffFile("a.tif") as file:
+        np.testing.assert_array_equal(file.pages[2].asarray(), PAGES[2].samples)
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
+def test_a_manifest_notes_each_page(mmp, book, jobs):
+    command = ("decode", book, "-O", "out", "--manifest", "run.jsonl", "-j", jobs)
+    assert mmp(*command).exit_code == 0
+    rows = [json.loads(line) for line in Path("run.jsonl").read_text().splitlines()]
+    assert sum(row["event"] == "done" for row in rows) == 4
+    Path("out/book-003.png").unlink()
+    assert mmp(*command).exit_code == 0
+    assert len(list(Path("out").iterdir())) == 4

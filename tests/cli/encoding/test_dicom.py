@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.files.dicom_files import enhanced, slice_of
-from support.picture_files import DEEP, GRAY, dicom_of, file_of
+from support.picture_files import DEEP, GRAY, dicom_of, enhanced, file_of, slice_of
 
 import mmpcodec
 from mmpcodec import pictures

@@ -145,7 +145,7 @@ def test_chunks_are_checked(chunk, says):
 
 def test_chunks_of_other_kinds_are_skipped(data):
     place = places(data)["chunks"]
-    changed = repaired(data[:place] + b"\3\x09\3abc\x81\1\0\0\1z" + data[place + 1 :])
+    changed = repaired(data[:place] + b"\3\x0a\3abc\x81\1\0\0\1z" + data[place + 1 :])
     assert mmpcodec.inspect(changed).header.metadata == Metadata()
     np.testing.assert_array_equal(mmpcodec.decode(changed), mmpcodec.decode(data))
 

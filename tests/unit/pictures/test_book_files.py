@@ -19,7 +19,7 @@ from mmpcodec.pictures import Picture
 from mmpcodec.pictures.book_files import multipage_tiff, pdf
 from mmpcodec.pictures.book_files.writing import Options, write_book
 from mmpcodec.pictures.books.opening import opened_book
-from mmpcodec.pictures.exif import with_orientation
+from mmpcodec.pictures.exif import parsed, structure, with_orientation
 from mmpcodec.pictures.png import chunks
 
 DPI = Resolution(Fraction(300), Fraction(150), "inch")
@@ -460,3 +460,50 @@ def test_what_is_written_is_read_as_a_book(tmp_path, format, planes, depth):
             if format in ("tif", "pdf"):
                 sides = one.metadata.resolution.millimetres()
                 assert sides == pytest.approx(DPI.millimetres(), rel=1e-3)
+
+
+def test_pages_of_a_tiff_keep_whole_exif(tmp_path, monkeypatch):
+    image = Image.new("RGB", (9, 8))
+    camera = image.getexif()
+    camera[271] = "Maker"
+    camera.get_ifd(0x8769)[0x829A] = 0.5
+    camera.get_ifd(0x8825)[2] = (1.0, 2.0, 3.0)
+    data = structure(*parsed(camera.tobytes().removeprefix(b"Exif\0\0")))
+    plain, own = noisy((8, 9, 3), 8, 1), noisy((8, 9, 3), 8, 2, exif=data)
+    pages = [own, plain, own, plain]
+    found, lost = written(book(pages), "tif")
+    assert lost == {}
+    with tifffile.TiffFile(io.BytesIO(found)) as file:
+        assert ["ExifTag" in page.tags for page in file.pages] == [True, False, True, False]
+        np.testing.assert_array_equal(file.pages[2].asarray(), own.samples)
+    with Image.open(io.BytesIO(found)) as shown:
+        for number, wanted in enumerate(pages):
+            shown.seek(number)
+            np.testing.assert_array_equal(np.array(shown), wanted.samples)
+            ifd = shown.getexif().get_ifd(0x8769)
+            assert dict(ifd) == ({} if number % 2 else {0x829A: 0.5})
+    path = tmp_path / "a.tif"
+    path.write_bytes(found)
+    with opened_book(path) as read:
+        assert [one.metadata.exif == data for one in read] == [True, False, True, False]
+    monkeypatch.setattr(multipage_tiff, "MOST_CLASSIC", 0)
+    assert written(book(pages), "tif")[1] == {"exif": [0, 2]}
+    assert written(book([plain, own]), "tif")[1] == {"exif": [1]}  # in another byte order
+
+
+@pytest.mark.parametrize(
+    ("shape", "depth"),
+    [((24, 36), 1), ((24, 36), 2), ((24, 36), 12), ((24, 36, 3), 16), ((24, 36, 4), 8)],
+)
+def test_pages_of_a_pdf_are_shown_as_they_are(shape, depth):
+    pytest.importorskip("pikepdf")
+    pdfium = pytest.importorskip("pypdfium2")
+    one = noisy(shape, depth, 1, resolution=Resolution(Fraction(72), Fraction(72)))
+    data, _ = written(book([one]), "pdf")
+    shown = np.array(pdfium.PdfDocument(data)[0].render().to_pil().convert("RGB"))
+    wanted = one.samples / ((1 << depth) - 1) * 255
+    wanted = np.dstack([wanted] * 3) if wanted.ndim == 2 else wanted
+    if one.planes == 4:  # on white paper
+        alpha = wanted[..., 3:] / 255
+        wanted = wanted[..., :3] * alpha + 255 * (1 - alpha)
+    np.testing.assert_allclose(shown, wanted, atol=1)

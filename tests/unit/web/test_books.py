@@ -14,7 +14,7 @@ from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.format.collection import Extent, Role
 from mmpcodec.metadata import Calibration, Metadata, Resolution
 from mmpcodec.opening.contents import Window
-from mmpcodec.web.books import JoinedBytes, book_of
+from mmpcodec.web.books import JoinedBytes, book_of, without_dicom
 from mmpcodec.web.pages import PageEntry, page
 
 CALIBRATION = Calibration(1.0, -1024.0, "HU", (-160.0, 240.0)).text()
@@ -97,3 +97,22 @@ def test_joined_bytes_are_as_those_in_one_piece(first, rest, start, ends):
     whole = first + rest[start:]
     assert len(joined) == len(whole)
     assert bytes(joined[slice(*ends)]) == whole[slice(*ends)]
+
+
+@pytest.mark.parametrize("tile", [0, 64])
+def test_attributes_of_dicom_are_not_in_pages(tile):
+    """Neither those of a file alone nor those of a slice."""
+    samples = np.random.default_rng(1).integers(0, 256, (100, 150), np.uint8)
+    metadata = Metadata(icc=b"profile", dicom=(b"\0own-own-own", b"\1hash", b"\0" + 99 * b"shared"))
+    data = mmpcodec.encode(samples, 0, metadata=metadata, tile_size=tile)
+    assert b"own-own" in data
+    assert b"shared" in data
+    shown = without_dicom(data)
+    assert not any(part in shown for part in metadata.dicom)
+    found = mmpcodec.inspect(shown, decode=True)
+    np.testing.assert_array_equal(found.samples, samples)
+    assert found.header.metadata == metadata.without("dicom")
+    assert without_dicom(shown) == shown
+    book = book_of(memoryview(collection_of([data], Role.SLICE, [(5,)])), "x")
+    alone = bytes(book.file(0)[:])
+    assert not any(part in alone for part in metadata.dicom)

@@ -4,6 +4,7 @@ import { Fields } from "./numbers.js";
 
 const METADATA = "Metadata";
 const [ICC, EXIF, XMP, RESOLUTION, TEXT, WHITE, RANGE, COLOURS] = [1, 2, 3, 4, 5, 6, 7, 8];
+const DICOM = 9; // may name a patient, and is not given
 /** @type {Record<number, string>} Names of the kinds that occur at most once. */
 const ONCE = {
   [ICC]: "ICC",
@@ -50,6 +51,7 @@ export function readMetadata(fields, depth) {
       text.push(readText(inner));
       continue;
     }
+    if (kind === DICOM && !size) throw new CorruptStream(METADATA, "DICOM has no bytes", start);
     if (!name) continue;
     found[kind] = data.slice();
     if (kind <= XMP && !size) throw new CorruptStream(METADATA, `${name} has no bytes`, start);

@@ -13,8 +13,8 @@ from PIL import Image, features
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import PictureError
 from mmpcodec.format.collection import Role
+from mmpcodec.pictures.books.canvas import Afterwards, Canvas, DrawnFrame
 from mmpcodec.pictures.books.opening import opened_book
-from mmpcodec.pictures.canvas import Afterwards, Canvas, DrawnFrame
 
 COLOUR = np.array(
     [[[40 * x, 50 * y, 255 - 20 * (x + y)] for x in range(6)] for y in range(5)], np.uint8
@@ -376,6 +376,14 @@ def test_parts_of_frames_outside_of_a_gif_are_not_shown():
     assert found.shape == (4, 5, 3)
     np.testing.assert_array_equal(found[2:, 3:], np.broadcast_to(PALETTE[4], (2, 2, 3)))
     np.testing.assert_array_equal(found[:2], np.broadcast_to(PALETTE[3], (2, 5, 3)))
+
+
+def test_a_transparent_index_that_no_pixel_has_gives_no_alpha():
+    frames = [(0, 0, np.full((4, 5), level), 1, 9, 9, None) for level in (3, 4)]
+    assert opened_book(gif((5, 4), PALETTE, frames)).read(1).samples.shape == (4, 5, 3)
+    frames[0][2][2, 2] = 9
+    book = opened_book(gif((5, 4), PALETTE, frames))
+    assert book.read(0).samples[2, 1:4, 3].tolist() == [255, 0, 255]
 
 
 def test_comments_and_gray_of_gif():

@@ -212,6 +212,27 @@ def test_rendered_pages_show_what_is_drawn():
     assert (gray[40, 10], gray[40, 50]) == (0, 255)
 
 
+def test_scans_of_pages_in_points_that_are_no_integers():
+    # A page of A4 in 1 bit, a tenth of its size: noise would not survive another grid.
+    bits = RNG.integers(0, 2, (351, 248), np.uint8)
+    image = image_of(248, 351, "/DeviceGray", 1, packed(bits, 1))
+    contents = b"q 59.52 0 0 84.192 0 0 cm /I Do Q"
+    found = only(page_of(image, contents, "/MediaBox[0 0 59.52 84.192]"))
+    assert found.depth == 1
+    np.testing.assert_array_equal(found.samples, bits)
+    with pytest.warns(PictureWarning, match="rendered"):
+        found = only(pdf_of([("/MediaBox[0 0 595.2 841.92]", b"", "")]), dpi=300)
+    assert found.samples.shape == (3508, 2480)
+
+
+def test_a_mask_of_a_few_pixels_counts():
+    mask = np.full((60, 80), 255, np.uint8)
+    mask[5, 7:10] = 0
+    image = gray_image(np.full((60, 80), 9, np.uint8), more="/SMask 4 0 R")
+    with pytest.warns(PictureWarning, match="rendered"):
+        only(page_of(image, IMAGE, BOX, gray_image(mask)))
+
+
 def test_the_default_is_300_dpi():
     data = pdf_of([("/MediaBox[0 0 72 36]", b"", "")])
     with pytest.warns(PictureWarning, match="at 300 dpi"):

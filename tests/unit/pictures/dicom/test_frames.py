@@ -6,8 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from support.files.dicom_files import compressed, enhanced
-from support.picture_files import DEEP, GRAY, dicom_of
+from support.picture_files import DEEP, GRAY, compressed, dicom_of, enhanced
 
 import mmpcodec
 from mmpcodec import PictureError, PictureWarning

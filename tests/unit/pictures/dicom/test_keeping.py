@@ -10,8 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from support.files.dicom_files import compressed, enhanced, group, slice_of
-from support.picture_files import COLOUR, DEEP, GRAY, dicom_of
+from support.picture_files import (
+    COLOUR,
+    DEEP,
+    GRAY,
+    compressed,
+    dicom_of,
+    enhanced,
+    group,
+    slice_of,
+)
 
 import mmpcodec
 from mmpcodec import ParameterError, PictureError, pictures
@@ -21,7 +29,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.pictures.books.opening import opened_book
 from mmpcodec.pictures.dicom import writing
 from mmpcodec.pictures.dicom.series import series_of
-from mmpcodec.pictures.origin import ALONE, Origin
+from mmpcodec.pictures.side.origin import ALONE, Origin
 
 pytestmark = pytest.mark.filterwarnings("ignore::mmpcodec.PictureWarning")
 PATIENT = {

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from support.files.dicom_files import slice_of
-from support.picture_files import DEEP, GRAY, dicom_of, file_of
+from support.picture_files import DEEP, GRAY, dicom_of, file_of, slice_of
 
 from mmpcodec import DecodeLimits, PictureError
 from mmpcodec.format.collection import Role

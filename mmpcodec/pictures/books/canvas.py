@@ -147,7 +147,7 @@ def blended(samples: Samples, below: Samples, depth: int) -> Samples:
 
 
 def shows_through(
-    width: int, height: int, frames: Sequence[DrawnFrame], opaque: Sequence[bool]
+    width: int, height: int, frames: Sequence[DrawnFrame], opaque: Callable[[int], bool]
 ) -> bool:
     """Return whether a part of the canvas may be transparent in some frame.
 
@@ -156,15 +156,16 @@ def shows_through(
     width, height : int
         Of the canvas in pixels.
     frames : sequence of DrawnFrame
-    opaque : sequence of bool
-        Whether a frame has no transparent pixel.
+    opaque : callable
+        ``opaque(number)`` returns whether a frame has no transparent pixel; it is asked only of
+        frames that hide a part that would be transparent.
     """
     cleared = DrawnFrame(0, 0, width, height)
-    for frame, is_opaque in zip(frames, opaque, strict=True):
-        if cleared.width and not (is_opaque and frame.covers(cleared)):
+    for number, frame in enumerate(frames):
+        if cleared.width and not (frame.covers(cleared) and opaque(number)):
             return True
         # There is nothing before the first frame that could be restored.
-        first = frame is frames[0] and frame.afterwards is Afterwards.RESTORED
+        first = number == 0 and frame.afterwards is Afterwards.RESTORED
         is_cleared = first or frame.afterwards is Afterwards.CLEARED
         cleared = frame if is_cleared else DrawnFrame(0, 0, 0, 0)
     return False
