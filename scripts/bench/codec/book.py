@@ -1,6 +1,6 @@
 """Encode a book of scanned pages, end the run by SIGKILL, go on, and compare the files.
 
-    python scripts/bench/codec/book.py [--pages 40] [--folder DIR] [--kill-after SECONDS] [OPTION]
+    python scripts/bench/codec/book.py [--pages 40] [--folder DIR] [--kill-after S] [OPTION ...]
 
 The book is a TIFF of A4 at 300 dpi, 2480x3508: half of its pages gray, half of 1 bit. They are
 made of ``images/page.pgm``, each with a displacement and noise of its own. Other arguments are
@@ -55,18 +55,19 @@ def run(book: Path, target: Path, options: list[str], seconds: float | None) -> 
     """Encode the book, or end the run after some seconds; print what it took."""
     started, memory = time.monotonic(), []
     command = [*ENCODE, str(book), "-o", str(target), "--json", *options]
-    child = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
-    while child.poll() is None:
-        memory.append(resident(child.pid))
-        if seconds is not None and time.monotonic() - started > seconds:
-            child.kill()
-        time.sleep(0.05)
-    took = time.monotonic() - started
-    assert child.stdout is not None
-    out = child.stdout.read()
+    with tempfile.TemporaryFile("w+") as out:  # a pipe would fill up
+        child = subprocess.Popen(command, stdout=out)
+        while child.poll() is None:
+            memory.append(resident(child.pid))
+            if seconds is not None and time.monotonic() - started > seconds:
+                child.kill()
+            time.sleep(0.05)
+        took = time.monotonic() - started
+        out.seek(0)
+        facts = out.read()
     tenths = [max(part) for part in np.array_split(memory, 10) if len(part)]
     print(f"{took:.1f} s, most MB in each tenth: {', '.join(f'{each:.0f}' for each in tenths)}")
-    return out
+    return facts
 
 
 def main() -> None:
