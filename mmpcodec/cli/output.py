@@ -99,6 +99,10 @@ def read_by_parts(source: str, most: int | None = None) -> Iterator[bytes | Lazy
             found = FileBytes(stream)
         with found:
             yield found
+    except (BrokenPipeError, MmpError):  # of the output
+        raise
+    except MemoryError as error:
+        raise FileError(f"{source}: not enough memory") from error
     except OSError as error:
         raise FileError.from_os(source, error) from error
 

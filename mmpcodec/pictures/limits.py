@@ -35,6 +35,8 @@ def damage_reported(name: str) -> Iterator[None]:
         yield
     except (PictureError, MissingExtra, PictureWarning):
         raise
+    except MemoryError as error:
+        raise PictureError(f"{name}: not enough memory") from error
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
 

@@ -114,6 +114,8 @@ def bytes_of(path: str | os.PathLike[str]) -> bytes:
     """
     try:
         return Path(path).read_bytes()
+    except MemoryError as error:
+        raise PictureError(f"{os.fspath(path)}: not enough memory") from error
     except OSError as error:
         raise PictureError.from_os(os.fspath(path), error) from error
 

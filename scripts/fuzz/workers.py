@@ -137,7 +137,9 @@ class Worker:
         _, kind, seed = self.arguments
         tally.add(f"{kind} {seed} {number}", Outcome("died", why, 0, 0.0))
         self.numbers = range(number + self.numbers.step, self.numbers.stop, self.numbers.step)
-        self._start()
+        self.done = not self.numbers
+        if not self.done:
+            self._start()
 
 
 def fuzzed(entry: Entry, kind: str, seed: int, count: int, jobs: int, seconds: float) -> Tally:

@@ -56,6 +56,7 @@ def no_memory(*arguments, **options):
 )
 def test_an_input_that_memory_does_not_hold_is_named(mmp, picture, monkeypatch, command):
     monkeypatch.setattr(output, "open", no_memory, raising=False)
+    monkeypatch.setattr(Path, "read_bytes", no_memory)
     result = mmp(*command)
     assert result.exit_code == 1
     assert result.stderr.startswith("mmp: a.png: not enough memory\n")

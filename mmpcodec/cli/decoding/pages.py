@@ -110,13 +110,15 @@ def several_of(
     """
     from mmpcodec.opening.contents import contents_of, is_collection, read_contents
     from mmpcodec.opening.windows import Begun
-    from mmpcodec.pictures.mmp.file import say_unfinished
 
     source = memoryview(data) if isinstance(data, bytes) else Begun(data)
     faults: list[FormatError] = []
     if is_collection(source):
         contents = read_contents(source, limits.max_pictures, faults if allow_partial else None)
-        say_unfinished(name, contents)
+        if contents.unfinished:
+            from mmpcodec.pictures.mmp.file import say_unfinished
+
+            say_unfinished(name, contents)
     elif or_one:
         contents = contents_of(source)
     else:

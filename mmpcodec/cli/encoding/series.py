@@ -11,7 +11,6 @@ from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.pictures import registry
-from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures.books.book import Book
@@ -102,7 +101,7 @@ def _remarks(every: "Sequence[Series]", alone: Sequence[str]) -> list[str]:
 
 def is_dicom(job: Job) -> bool:
     """Return whether an input is a DICOM file, by its suffix; by its first bytes without one."""
-    if job.source == STANDARD:
+    if not os.path.isfile(job.source):  # a pipe can be read only once
         return False
     suffix = os.path.splitext(job.source)[1].lower()
     row = next((row for row in registry.FORMATS if suffix in row.suffixes), None)

@@ -5,10 +5,15 @@ holds from a ``Choices``, so a recipe, such as "png 1 1234", stands for a file. 
 repaired after a change, so that readers look behind them.
 """
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
+from pathlib import Path
 
 from parts.choices import Choices
+
+# Makers of mmp files use the model of the independent decoder.
+sys.path.append(str(Path(__file__).parents[3] / "tests"))
 
 FORMATS = (
     "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm",

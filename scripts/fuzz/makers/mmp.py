@@ -5,15 +5,10 @@ the bits of switches come from the codec.
 """
 
 import functools
-import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-from parts import exif
-from parts.choices import Choices
-
-sys.path.append(str(Path(__file__).parents[3] / "tests"))
 from independent.file import (
     BLOCKS,
     FINE_LUMA,
@@ -34,6 +29,8 @@ from independent.file import (
     number,
     parsed,
 )
+from parts import exif
+from parts.choices import Choices
 
 VECTORS = Path(__file__).parents[3] / "tests" / "conformance"
 _MOST_ENTRIES = 8191

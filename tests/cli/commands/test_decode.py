@@ -52,7 +52,10 @@ def test_format_follows_the_name(mmp, encoded, samples, name):
 def test_format_chooses_the_suffix(mmp, encoded, samples, format, files):
     assert mmp("decode", encoded, "--format", format).exit_code == 0
     assert files() == sorted(["a.mmp", f"a.{format}"])
-    assert Path(f"a.{format}").read_bytes() == pictures.to_bytes(samples, format)
+    if format == "dcm":  # says more of its origin
+        np.testing.assert_array_equal(pictures.read("a.dcm").samples, samples)
+    else:
+        assert Path(f"a.{format}").read_bytes() == pictures.to_bytes(samples, format)
 
 
 def test_format_wins_over_the_name(mmp, encoded, samples):
