@@ -74,12 +74,13 @@ def numbers_of(text: str, count: int, name: str) -> list[int]:
         If the file has no such picture, or one comes twice.
     """
     found: list[int] = []
+    named = "" if text.isdecimal() else f"--pages {text}: "  # a single one may be of --page
     for first, last in ranges_of(text):
         last = count if last is None else last
         if max(first, last) > count:
             beyond = first if first > count else last
             raise PictureError(
-                f"{name}: --pages {text}: has no page {beyond}; must be 1 to {count}"
+                f"{name}: {named}has no page {beyond}; must be 1 to {count}"
             )
         found += range(first, last + 1)
     if len(set(found)) < len(found):

@@ -133,7 +133,7 @@ def test_a_format_of_one_picture_is_refused_with_the_next_step(mmp, book, argume
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["--page", 5], 1, "mmp: book.mmp: --pages 5: has no page 5; must be 1 to 4"),
+        (["--page", 5], 1, "mmp: book.mmp: has no page 5; must be 1 to 4"),
         (["--page", 0], 2, "--page"),
         (["--pages", "2-5"], 1, "has no page 5; must be 1 to 4"),
         (["--pages", "5-2"], 2, "must rise"),

@@ -157,7 +157,7 @@ def test_pages_hold_for_each_input(mmp, book):
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("9", "book.tif: --pages 9: has no page 9; must be 1 to 5"),
+        ("9", "book.tif: has no page 9; must be 1 to 5"),
         ("2,2", "book.tif: --pages 2,2: page 2 comes twice"),
     ],
 )
