@@ -15,6 +15,7 @@ from mmpcodec.errors import ParameterError
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.params import EncodeParams
 from mmpcodec.presets import PRESETS, preset_of, presets_where
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import printable
 from mmpcodec.tools import BlockTools
 
@@ -77,7 +78,7 @@ class Roi(NamedTuple):
 
         height, width = shape[:2]
         if self.is_mask:
-            mask = _read_mask(self.given, limits)
+            mask = _read_mask(self.given, limits, stores.absolute(self.given))
             if mask.shape != (height, width):
                 raise ParameterError(
                     f"--roi {self.given}: has {mask.shape[1]}x{mask.shape[0]} pixels, the picture "
@@ -99,7 +100,7 @@ class Roi(NamedTuple):
         """Return the rectangles of a picture."""
         if not self.is_table:
             return _parsed(self.given)
-        regions = _read_regions(self.given)
+        regions = _read_regions(self.given, stores.absolute(self.given))
         names = [name for name in regions if name == source]
         names = names or [
             name for name in regions if os.path.basename(name) == os.path.basename(source)
@@ -149,9 +150,9 @@ def with_roi(
     if roi.is_mask:
         if cluster is not None:
             raise ParameterError("--roi with --cluster: takes rectangles or a table, not a mask")
-        _read_mask(given, limits)
+        _read_mask(given, limits, stores.absolute(given))
     elif roi.is_table:
-        _read_regions(given)
+        _read_regions(given, stores.absolute(given))
     else:
         _parsed(given)
     return roi, with_roi(params)
@@ -186,8 +187,11 @@ def _parsed(given: str) -> list[Rectangle]:
 
 
 @lru_cache(maxsize=1)
-def _read_mask(name: str, limits: DecodeLimits) -> "np.ndarray":
-    """Read a mask of 8 bits, (H, W); of colours the largest sample counts."""
+def _read_mask(name: str, limits: DecodeLimits, place: str) -> "np.ndarray":
+    """Read a mask of 8 bits, (H, W); of colours the largest sample counts.
+
+    ``place``, its absolute name, tells files of equal names apart.
+    """
     from mmpcodec.depth import BYTE
     from mmpcodec.reference.colour import widened
 
@@ -201,8 +205,11 @@ def _read_mask(name: str, limits: DecodeLimits) -> "np.ndarray":
 
 
 @lru_cache(maxsize=1)
-def _read_regions(name: str) -> dict[str, list[Rectangle]]:
-    """Read the regions that ``mmp highlight --csv`` or ``--json`` has written, by picture."""
+def _read_regions(name: str, place: str) -> dict[str, list[Rectangle]]:
+    """Read the regions that ``mmp highlight --csv`` or ``--json`` has written, by picture.
+
+    ``place`` is as for ``_read_mask``.
+    """
     text = output.read(name).decode(errors="surrogateescape")
     found: dict[str, list[Rectangle]] = {}
     try:

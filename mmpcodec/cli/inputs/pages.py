@@ -79,9 +79,7 @@ def numbers_of(text: str, count: int, name: str) -> list[int]:
         last = count if last is None else last
         if max(first, last) > count:
             beyond = first if first > count else last
-            raise PictureError(
-                f"{name}: {named}has no page {beyond}; must be 1 to {count}"
-            )
+            raise PictureError(f"{name}: {named}has no page {beyond}; must be 1 to {count}")
         found += range(first, last + 1)
     if len(set(found)) < len(found):
         twice = Counter(found).most_common(1)[0][0]

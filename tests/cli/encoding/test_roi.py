@@ -44,6 +44,17 @@ def test_a_mask_and_rectangles(mmp, picture):
     assert changes_in() == [[-9, 0, 0], [0, -9, 0]]
 
 
+def test_masks_of_equal_names_in_other_folders(mmp, picture, monkeypatch, tmp_path):
+    assert mmp("encode", picture, *OPTIONS, "--roi", "mask.png").exit_code == 0
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    pictures.write(np.full((64, 192), 30, np.uint8), "a.png")
+    pictures.write(MASK[64:], "mask.png")
+    result = mmp("encode", "a.png", *OPTIONS, "--roi", "mask.png")
+    assert result.exit_code == 0, result.stderr
+
+
 def test_gray_levels_of_a_mask_are_steps_between(mmp, picture):
     pictures.write(np.where(MASK, 128, 0).astype(np.uint8), "gray.png")
     pictures.write(MASK > 0, "bits.pgm")
