@@ -9,7 +9,8 @@ uma sequência usando o modelo BSP/CGM", UFMS 2015, sections 4.7 and 4.8, with a
 full range. Other offsets, dark regions, several regions, limits and masks are not in the source.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -254,29 +255,16 @@ least=200.0, most=200.0),)
         border=border,
         backend=backend,
     )
-    limits = limits or Limits()
     found = disjoint_rectangles(
         given.weights,
         k,
-        min_height=limits.min_height,
-        max_height=limits.max_height,
-        min_width=limits.min_width,
-        max_width=limits.max_width,
+        **asdict(limits or Limits()),
         allow_empty=True,
         time_limit=time_limit,
         backend=backend,
     )
     regions = tuple(
-        Region(
-            rank,
-            r.left + border,
-            r.top + border,
-            r.width,
-            r.height,
-            r.sum / given.scale,
-            *given.statistics((slice(r.top, r.bottom), slice(r.left, r.right))),
-        )
-        for rank, r in enumerate(found, start=1)
+        given.region(rank, rectangle, border) for rank, rectangle in enumerate(found, start=1)
     )
     return Regions(regions, given.offset, given.scale)
 
@@ -304,6 +292,12 @@ class Weighed:
     weights: NDArray[np.int64]
     offset: float
     scale: int
+
+    def region(self, rank: int, found: Any, border: int, slices: tuple[slice, ...] = ()) -> Region:
+        """Return a rectangle, or a box in ``slices``, that was found inside a border."""
+        place = *slices, slice(found.top, found.bottom), slice(found.left, found.right)
+        corner, sides = (found.left + border, found.top + border), (found.width, found.height)
+        return Region(rank, *corner, *sides, found.sum / self.scale, *self.statistics(place))
 
     def statistics(self, place: tuple[slice, ...]) -> tuple[float, float, float, float]:
         """Return mean, standard deviation, least and largest luminance of a place, in levels.

@@ -5,7 +5,7 @@ follow each other. The search is exact, and its result is the same on every back
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from statistics import median
 
 import numpy as np
@@ -111,30 +111,17 @@ def find_boxes(
         border=border,
         backend=backend,
     )
-    limits = limits or Limits()
     found = disjoint_boxes(
         given.weights,
         k,
-        min_height=limits.min_height,
-        max_height=limits.max_height,
-        min_width=limits.min_width,
-        max_width=limits.max_width,
+        **asdict(limits or Limits()),
         allow_empty=True,
         time_limit=time_limit,
         backend=backend,
     )
     boxes = []
     for rank, box in enumerate(found, start=1):
-        place = slice(box.front, box.back), slice(box.top, box.bottom), slice(box.left, box.right)
-        region = Region(
-            rank,
-            box.left + border,
-            box.top + border,
-            box.width,
-            box.height,
-            box.sum / given.scale,
-            *given.statistics(place),
-        )
+        region = given.region(rank, box, border, (slice(box.front, box.back),))
         boxes.append(BrightBox(region, box.front, box.depth))
     return Boxes(tuple(boxes), given.offset, given.scale)
 
