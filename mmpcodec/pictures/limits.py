@@ -1,6 +1,7 @@
 """Checks that all formats share: limits, the error for a damaged file, optional packages."""
 
 import contextlib
+import errno
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -27,16 +28,27 @@ MAX_METADATA = 1 << 26
 MAX_LINE = 200
 """Most characters of a message that come from a file or from the library that reads it."""
 
+OF_DAMAGE = None, errno.EINVAL
+"""``OSError.errno`` where the contents of a file are at fault: libraries raise errors without one,
+and the system refuses places that a file gives."""
+
 
 @contextlib.contextmanager
 def damage_reported(name: str) -> Iterator[None]:
-    """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
+    """Turn any exception that a library raises for a damaged file into a ``PictureError``.
+
+    If the system refuses to open or read the file, the error says that, and is an ``OSError`` too.
+    """
     try:
         yield
     except (PictureError, MissingExtra, PictureWarning):
         raise
     except MemoryError as error:
         raise PictureError(f"{name}: not enough memory") from error
+    except OSError as error:
+        if error.errno not in OF_DAMAGE:
+            raise PictureError.from_os(name, error) from error
+        raise damaged(name, str(error).strip() or type(error).__name__) from error
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
 

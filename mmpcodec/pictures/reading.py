@@ -104,20 +104,22 @@ def check_kept(keep: Collection[str]) -> None:
             raise ParameterError(f"keep = {keep!r}: must be a collection of {known}")
 
 
-def bytes_of(path: str | os.PathLike[str]) -> bytes:
-    """Read a whole file.
+def bytes_of(source: str | os.PathLike[str] | bytes) -> bytes:
+    """Return the bytes of a whole file, of which ``source`` is the path or the bytes.
 
     Raises
     ------
     PictureError
         If it cannot be read, which is an ``OSError`` too.
     """
+    if isinstance(source, bytes):
+        return source
     try:
-        return Path(path).read_bytes()
+        return Path(source).read_bytes()
     except MemoryError as error:
-        raise PictureError(f"{os.fspath(path)}: not enough memory") from error
+        raise PictureError(f"{os.fspath(source)}: not enough memory") from error
     except OSError as error:
-        raise PictureError.from_os(os.fspath(path), error) from error
+        raise PictureError.from_os(os.fspath(source), error) from error
 
 
 def of_stream(stream: BinaryIO) -> tuple[bytes, str]:

@@ -1,15 +1,19 @@
 """Books: the pictures of files of any format are read one at a time."""
 
+import errno
 import io
 
 import numpy as np
 import pytest
+from PIL import Image, features
 
 import mmpcodec
 from mmpcodec.errors import PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
+from mmpcodec.pictures import registry
 from mmpcodec.pictures.books.opening import opened_book
+from mmpcodec.pictures.limits import damage_reported
 
 PICTURES = [np.full((5, 7), 40 * number, np.uint8) for number in range(1, 4)]
 
@@ -74,3 +78,42 @@ def test_the_number_of_pictures_is_limited():
     limits = mmpcodec.DecodeLimits(max_pictures=2)
     with pytest.raises(PictureError, match="max_pictures"):
         opened_book(collection(Role.PAGE, [()] * 3), limits=limits)
+
+
+avif = pytest.mark.skipif(not features.check("avif"), reason="this Pillow reads no AVIF")
+
+
+@pytest.mark.parametrize(
+    "format", ["PNG", "GIF", "WEBP", pytest.param("AVIF", marks=avif), "TIFF", "JPEG", "PPM"]
+)
+def test_a_file_that_goes_away_while_it_is_opened_is_not_called_damaged(
+    tmp_path, monkeypatch, format
+):
+    path, look = tmp_path / "a", registry.format_at
+    Image.fromarray(PICTURES[0]).save(path, format)
+
+    def looked(head):
+        path.unlink()
+        return look(head)
+
+    monkeypatch.setattr(registry, "format_at", looked)
+    with pytest.raises(PictureError) as caught, opened_book(path) as book:
+        book.read(0)
+    assert isinstance(caught.value, FileNotFoundError)
+    assert str(caught.value) == f"{path}: No such file or directory"
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [
+        (PermissionError(errno.EACCES, "Permission denied", "b"), "a: Permission denied"),
+        (OSError(errno.EIO, "Input/output error"), "a: Input/output error"),
+        (OSError("cannot decode"), "a: is damaged or truncated: cannot decode"),
+        (OSError(errno.EINVAL, "Bad"), f"a: is damaged or truncated: [Errno {errno.EINVAL}] Bad"),
+    ],
+)
+def test_what_the_system_refuses_is_told_from_damage(error, text):
+    with pytest.raises(PictureError) as caught, damage_reported("a"):
+        raise error
+    assert str(caught.value) == text
+    assert isinstance(caught.value, OSError) == ("damaged" not in text)
