@@ -12,6 +12,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int, check_page
 from mmpcodec.errors import (
+    FileError,
     MissingExtra,
     NoSuchPage,
     ParameterError,
@@ -47,10 +48,17 @@ def damage_reported(name: str) -> Iterator[None]:
         raise PictureError(f"{name}: not enough memory") from error
     except OSError as error:
         if error.errno not in OF_DAMAGE:
-            raise PictureError.from_os(name, error) from error
+            raise refused(name, error) from error
         raise damaged(name, str(error).strip() or type(error).__name__) from error
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
+
+
+def refused(name: str, error: OSError) -> PictureError:
+    """Return the error for a file that the system or a store does not open or read."""
+    if isinstance(error, FileError) and error.errno is None:
+        return PictureError(str(error))  # of a store, without a number of the system
+    return PictureError.from_os(name, error)
 
 
 def damaged(name: str, reason: str) -> PictureError:
