@@ -148,7 +148,7 @@ def decode(
     )
     work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles)
     partial: list[Decoded] = []
-    told: dict[str, list[str]] = {}
+    index_remarks: dict[str, list[str]] = {}
     connected: list[Connection] = []
 
     def seen(found: Decoded) -> None:
@@ -163,7 +163,7 @@ def decode(
         if folder is None or not has_one(chosen_format):
             return files
         files, remarks = apart(files, pages, limits, allow_partial)
-        told.update(remarks)
+        index_remarks.update(remarks)
         return files
 
     with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:
@@ -181,9 +181,9 @@ def decode(
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in to_do))
-        for line in chain.from_iterable(told.values()):
+        for line in chain.from_iterable(index_remarks.values()):
             printer.note(line)
-        work = replace(work, told=frozenset(map(stores.absolute, told)))
+        work = replace(work, noted=frozenset(map(stores.absolute, index_remarks)))
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:
@@ -192,7 +192,7 @@ def decode(
                 code = run.run(files, own, printer, place=place._replace(cluster=None), seen=seen)
         else:
             code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
-    return ExitCode.PARTLY_FAILED if (partial or told) and code == ExitCode.DONE else code
+    return ExitCode.PARTLY_FAILED if (partial or index_remarks) and code == ExitCode.DONE else code
 
 
 def _factor(scale: str | None, *, allow_partial: bool) -> int:

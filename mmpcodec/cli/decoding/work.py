@@ -54,8 +54,8 @@ class DecodeWork:
     how : Decoding
     tiles : DecodeByTiles
         Decodes single pictures block by block, where this is needed.
-    told : collection of str
-        Absolute names of the inputs whose damaged index is told already, once for all their pages.
+    noted : collection of str
+        Absolute names of the inputs whose damaged index is noted already, once for all their pages.
     """
 
     format: str
@@ -64,7 +64,7 @@ class DecodeWork:
     pages: str | None
     how: Decoding
     tiles: by_tiles.DecodeByTiles
-    told: Collection[str] = ()
+    noted: Collection[str] = ()
 
     def __call__(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
@@ -93,9 +93,9 @@ class DecodeWork:
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
-            told = absolute(job.source) in self.told
+            noted = absolute(job.source) in self.noted
             file_name = job._replace(page=None).name
-            untold = [] if told else remarks_on_index(file_name, of_index)
+            untold = [] if noted else remarks_on_index(file_name, of_index)
             for line in untold:
                 progress.note(line)
             if how.factor == 1 and self.tiles.applies(job):
