@@ -19,7 +19,7 @@ from mmpcodec.cli.decoding.work import DecodeWork
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import MMP_FILE
-from mmpcodec.cli.inputs.pages import Pages, ranges_of
+from mmpcodec.cli.inputs.pages import Page, Pages, check_pages
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
@@ -76,15 +76,6 @@ Scale = Annotated[
         "the file has one.",
     ),
 ]
-Page = Annotated[
-    int | None,
-    typer.Option(
-        "--page",
-        min=1,
-        metavar="N",
-        help="Decode only this picture of a file of several.",
-    ),
-]
 
 
 def decode(
@@ -128,10 +119,7 @@ def decode(
     from mmpcodec import backends, pictures
     from mmpcodec.pictures.side.facts import stripped
 
-    if page is not None:
-        options.check_alone("--page", {"--pages": pages})
-    if pages is not None:
-        ranges_of(pages)
+    check_pages(page, pages)
     area = None if region is None else _area(region)
     factor = _factor(scale, allow_partial=allow_partial)
     stripped(pictures.Picture.metadata, *(strip or ()))

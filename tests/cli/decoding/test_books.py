@@ -139,7 +139,7 @@ def test_a_format_of_one_picture_is_refused_with_the_next_step(mmp, book, argume
         (["--pages", "5-2"], 2, "must rise"),
         (["--pages", "x"], 2, "must be a number from 1"),
         (["--pages", "2,2"], 1, "page 2 comes twice"),
-        (["--page", 1, "--pages", "2"], 2, "--page and --pages: give only one"),
+        (["--page", 1, "--pages", "2"], 2, "--pages and --page: give only one"),
     ],
 )
 def test_pages_that_are_not_there(mmp, book, arguments, code, message, files):
