@@ -235,7 +235,7 @@ def book_of(
     import mmpcodec
     from mmpcodec import backends
     from mmpcodec.depth import sample_type
-    from mmpcodec.format.collection import FACTS, Role
+    from mmpcodec.format.collection import FACTS, common_role
     from mmpcodec.format.tiles import check_region
     from mmpcodec.picture import Picture
     from mmpcodec.pictures.books.book import Book
@@ -243,8 +243,7 @@ def book_of(
     from mmpcodec.runtime.machine import processors
 
     entries, facts = several.entries, PageFacts(several, name)
-    roles = {entry.role for entry in entries}
-    role = roles.pop() if len(roles) == 1 else Role.PAGE
+    role = common_role(entry.role for entry in entries)
     threads = how.threads or processors()
     at_once = min(threads, len(entries), max(1, MOST_BYTES_AT_ONCE // largest(entries)))
     if how.limits.max_memory is not None or not backends.get(how.backend).releases_gil:

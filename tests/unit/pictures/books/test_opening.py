@@ -2,18 +2,22 @@
 
 import errno
 import io
+from functools import partial
 
 import numpy as np
 import pytest
 from PIL import Image, features
 
 import mmpcodec
+from mmpcodec.cli.decoding.pages import Decoding, book_of, several_of
 from mmpcodec.errors import PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.pictures import registry
+from mmpcodec.pictures.books.joined import joined, selected
 from mmpcodec.pictures.books.opening import opened_book
 from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.pictures.mmp.stack import MmpStack
 
 PICTURES = [np.full((5, 7), 40 * number, np.uint8) for number in range(1, 4)]
 
@@ -53,6 +57,33 @@ def test_pictures_of_several_roles_keep_them():
         assert (book.role, found) == (Role.PAGE, kinds)
     with opened_book(collection(Role.SLICE, [(1,)] * 3)) as book:
         assert (book.role, book.role_of(2)) == (Role.SLICE, Role.SLICE)
+
+
+def test_pictures_of_several_roles_are_pages_together_wherever_they_are_read(tmp_path):
+    stream = io.BytesIO()
+    writer = CollectionWriter(stream)
+    kinds = [(Role.SLICE, (-3,)), (Role.FRAME, (1, 2)), (Role.SLICE, (4,))]
+    for picture, (role, facts) in zip(PICTURES, kinds, strict=True):
+        writer.add(mmpcodec.encode(picture, 0), role, facts)
+    writer.close()
+    path = tmp_path / "a.mmp"
+    path.write_bytes(stream.getvalue())
+    for numbers, together in [((0, 1, 2), Role.PAGE), ((0, 2), Role.SLICE), ((1,), Role.FRAME)]:
+        with selected(opened_book(path), numbers) as book:
+            assert book.role == together
+            assert [book.role_of(place) for place in range(len(book))] == [
+                kinds[number][0] for number in numbers
+            ]
+            assert [book.facts_of(place) for place in range(len(book))] == [
+                kinds[number][1] for number in numbers
+            ]
+    assert opened_book(path).role == Role.PAGE
+    openers = [partial(opened_book, path)] * 2
+    assert joined("both", openers, mmpcodec.DecodeLimits()).role == Role.PAGE
+    assert (mmpcodec.open(path).role, MmpStack(path).role) == ("page", "page")
+    assert (mmpcodec.open(path)[::2].role, mmpcodec.open(path)[3:].role) == ("slice", "page")
+    several = several_of(path.read_bytes(), "a.mmp", limits=mmpcodec.DecodeLimits())
+    assert book_of(several, "a.mmp", Decoding(), None)[0].role == Role.PAGE
 
 
 def test_a_file_of_one_picture_is_a_book_of_one(tmp_path):
