@@ -154,7 +154,7 @@ def test_a_picture(tmp_path, name):
 
 @pytest.mark.parametrize("planes", [0, 3])
 def test_levels_of_a_file_are_taken_and_means_made_of_the_last(tmp_path, planes):
-    samples = shade((1060, 700), planes)
+    samples = shade((530, 400), planes)
     path = tmp_path / "a.mmp"
     # A picture without loss, whose levels have some.
     path.write_bytes(mmpcodec.encode(samples, 0, tile_size=256, effort=1, levels=True))
@@ -163,9 +163,9 @@ def test_levels_of_a_file_are_taken_and_means_made_of_the_last(tmp_path, planes)
     assert sorted(held) == [1, 2, 4, 8][: len(held)]
     assert 2 in held
     assert not np.array_equal(held[2], plain_means(samples))
-    to_ome_zarr(path, tmp_path / "a.zarr", tile_size=64)
+    to_ome_zarr(path, tmp_path / "a.zarr", tile_size=64, levels=4)
     last, before = max(held), samples
-    for level in range(6):
+    for level in range(4):
         found = from_ome_zarr(tmp_path / "a.zarr", level).compute()
         if 1 << level <= last:
             np.testing.assert_array_equal(found, held[1 << level])
@@ -173,7 +173,7 @@ def test_levels_of_a_file_are_taken_and_means_made_of_the_last(tmp_path, planes)
             np.testing.assert_array_equal(found, plain_means(before))
         before = found
     names = sorted(each.name for each in (tmp_path / "a.zarr").iterdir() if each.is_dir())
-    assert names == [str(level) for level in range(len(names))]
+    assert names == ["0", "1", "2", "3"]
 
 
 def test_levels_of_more_bits_than_the_picture_are_no_levels_of_a_store(tmp_path):
