@@ -121,7 +121,7 @@ def decode(
 
     check_pages(page, pages)
     area = None if region is None else _area(region)
-    factor = _factor(scale, allow_partial=allow_partial)
+    factor = _factor(scale)
     stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality, png_level)
     existing = Existing.of(force, skip_existing, update)
@@ -183,19 +183,18 @@ def decode(
     return ExitCode.PARTLY_FAILED if (partial or index_remarks) and code == ExitCode.DONE else code
 
 
-def _factor(scale: str | None, *, allow_partial: bool) -> int:
+def _factor(scale: str | None) -> int:
     """Return by which factor pictures become smaller.
 
     Raises
     ------
     ParameterError
-        If the scale is another number, or parts of damaged files are asked for, too.
+        If the scale is another number.
     """
     from mmpcodec.codec.tiles.reduction import factor_of_scale
 
     if scale is None:
         return 1
-    options.check_alone("--scale", {"--allow-partial": allow_partial})
     return factor_of_scale(scale)
 
 

@@ -234,6 +234,7 @@ def book_of(
 
     import mmpcodec
     from mmpcodec import backends
+    from mmpcodec.codec.tiles.reduction import reduced_side
     from mmpcodec.depth import sample_type
     from mmpcodec.format.collection import FACTS, common_role
     from mmpcodec.format.tiles import check_region
@@ -258,10 +259,18 @@ def book_of(
             page = several.numbers[place]
             if how.factor > 1:
                 given = how.factor, how.area, how.limits, how.strip
-                threads = {"backend": how.backend, "threads": options["threads"]}
+                run = {name: options[name] for name in ("backend", "threads", "allow_partial")}
                 note = partial(facts.note, place)
-                own, row["level"] = scaled(several.source, page, *given, note=note, **threads)
+                one = scaled(several.source, page, *given, note=note, **run)
+                one = one._replace(
+                    faults=tuple(each for each in one.faults if str(each) not in known)
+                )
+                for line in one.damage:
+                    note(line)
+                own, row["level"] = one.picture, one.level
                 row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                row["bad_tiles"] = len(one.bad_tiles)
+                row["header_faults"] = len(one.faults) + len(one.passed_over)
                 facts.lossless.append(False)
                 return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
@@ -291,6 +300,7 @@ def book_of(
         if how.area is not None:
             area = check_region(how.area, height, width)
             width, height = area.width, area.height
+        width, height = reduced_side(width, how.factor), reduced_side(height, how.factor)
         shape = (height, width, entry.form.planes)[: 2 + (entry.form.planes > 1)]
         fault = how.limits.fault_of_size(width, height, width * height * entry.form.planes)
         if fault:

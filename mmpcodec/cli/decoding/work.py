@@ -137,9 +137,13 @@ class DecodeWork:
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(
-                data, job.page, *given, note=partial(_note, job, progress), **run
-            )
+            run["allow_partial"] = how.allow_partial
+            note = partial(_note, job, progress)
+            one = scaled(data, job.page, *given, note=note, **run)
+            picture, level = one.picture, one.level
+            bad, faults = len(one.bad_tiles), len(one.faults) + len(one.passed_over)
+            for line in one.damage:
+                note(line)
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             own = faults_beside(found.faults, of_index)
