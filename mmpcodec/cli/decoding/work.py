@@ -140,6 +140,7 @@ class DecodeWork:
             run["allow_partial"] = how.allow_partial
             note = partial(_note, job, progress)
             one = scaled(data, job.page, *given, note=note, **run)
+            one = one._replace(faults=tuple(faults_beside(one.faults, of_index)))
             picture, level = one.picture, one.level
             bad, faults = len(one.bad_tiles), len(one.faults) + len(one.passed_over)
             for line in one.damage:

@@ -329,7 +329,7 @@ def test_pages_are_found_without_an_index(mmp, book):
 LOCALLY = [[], ["-j", "3"], ["--cluster", "local", "--workers", "1"]]
 
 
-@pytest.mark.parametrize("where", LOCALLY)
+@pytest.mark.parametrize("where", [*LOCALLY, ["--scale", "1/2"]])
 def test_a_damaged_index_is_said_once_for_all_pages(mmp, book, where):
     if "--cluster" in where:
         pytest.importorskip("distributed")
