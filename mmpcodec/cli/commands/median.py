@@ -14,7 +14,7 @@ from mmpcodec.cli.cluster.places import spread
 from mmpcodec.cli.encoding.series import in_series, name_of, opened_series
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import PICTURE
-from mmpcodec.cli.inputs.opening import check_alike, numbered, read_page
+from mmpcodec.cli.inputs.opening import check_alike, naming_damaged, numbered, read_page
 from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
@@ -118,7 +118,9 @@ class Filter:
         assert job.target is not None
         with opened_series(job, self.limits) as book:
             if self.page is None and len(book) > 1:
-                return FilteredBook(job.source, tuple(self._pages(job, book, progress)))
+                return FilteredBook(
+                    job.source, tuple(self._pages(job, naming_damaged(book), progress))
+                )
             if self.slices:
                 raise ParameterError(
                     f"--slices {self.slices}: {job.name} is filtered as one picture, without slices"

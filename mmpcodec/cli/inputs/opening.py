@@ -1,6 +1,7 @@
 """Open inputs of commands as books: their pictures are read one at a time."""
 
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mmpcodec.cli import output
@@ -41,6 +42,30 @@ def read_page(book: Book, page: int) -> "Picture":
     if not 1 <= page <= len(book):
         raise PictureError(f"{book.name}: page = {page}: must be 1 to {len(book)}")
     return book.read(page - 1)
+
+
+def naming_damaged(book: Book) -> Book:
+    """Return a book whose error names each damaged page: behind the first one it looks for others.
+
+    The pages must be read in order.
+    """
+    from mmpcodec.pictures.books.encoding import damaged_pages
+
+    def read(number: int) -> "Picture":
+        faults: dict[int, PictureError] = {}
+        for each in range(number, len(book)):
+            try:
+                picture = book.read(each)
+            except PictureError as error:
+                if isinstance(error, OSError):  # the file is lost, and so are the other pages
+                    raise
+                faults[each] = error
+            else:
+                if not faults:
+                    return picture
+        raise damaged_pages(book, faults)
+
+    return replace(book, read=read)
 
 
 def numbered(target: str, number: int, book: Book, own: str, *, force: bool) -> str:

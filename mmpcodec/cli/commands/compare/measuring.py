@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from mmpcodec.cli import output
 from mmpcodec.cli.commands.compare.means import Means
 from mmpcodec.cli.encoding.sources import at_depth
-from mmpcodec.cli.inputs.opening import opened_input, read_page
+from mmpcodec.cli.inputs.opening import naming_damaged, opened_input, read_page
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted, error_text
 from mmpcodec.cli.work import JobProgress
@@ -190,6 +190,7 @@ class ComparePair:
                 return self._compared(job, names, (first.read(0), second.read(0)))
             if job.target is not None:
                 job = job._replace(target=folder_of(job))
+            first, second = naming_damaged(first), naming_damaged(second)
             found = tuple(self._pages(job, names, first, second, progress))
         return ComparedBook(job.source, partner, job.target, found)
 

@@ -14,7 +14,7 @@ from mmpcodec.cli.commands.highlight.results import (
     HighlightedSeries,
 )
 from mmpcodec.cli.encoding.series import name_of, opened_series
-from mmpcodec.cli.inputs.opening import check_alike, numbered, read_page
+from mmpcodec.cli.inputs.opening import check_alike, naming_damaged, numbered, read_page
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
 from mmpcodec.errors import LimitExceeded, ParameterError, PictureError
@@ -148,6 +148,7 @@ class HighlightInput:
                     f"-o {STANDARD}: {job.name} holds {len(book)} pictures, whose drawings are "
                     "several files; -o FILE.png numbers them, --page N searches one"
                 )
+            book = naming_damaged(book)
             if book.role == Role.SLICE:
                 return self._series(job, book, progress)
             return HighlightedBook(job.source, tuple(self._pages(job, book, progress)))
