@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmpcodec.cli.inputs.pages import check_pages, numbers_of
+from mmpcodec.cli.inputs.pages import check_pages, numbers_of, padded
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import FileError, MmpError, ParameterError, PictureError
@@ -16,9 +16,6 @@ from mmpcodec.runtime.files import STANDARD
 
 if TYPE_CHECKING:
     from mmpcodec.pictures.books.book import Book
-
-LEAST_DIGITS = 3
-"""Digits of the number of a page in the name of its file, unless the book needs more."""
 
 
 class BookOptions(NamedTuple):
@@ -163,10 +160,9 @@ class BookOptions(NamedTuple):
             return [job._replace(fault=fault)]
         if len(numbers) == 1 and self.pages is None:
             return [job]
-        width = max(LEAST_DIGITS, len(str(max(numbers))))
         stem, suffix = os.path.splitext(job.below)
         return [
-            job._replace(page=number, below=f"{stem}-{number:0{width}}{suffix}")
+            job._replace(page=number, below=f"{stem}-{padded(number, max(numbers))}{suffix}")
             for number in numbers
         ]
 

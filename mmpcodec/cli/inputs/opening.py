@@ -5,6 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from mmpcodec.cli import output
+from mmpcodec.cli.inputs.pages import padded
 from mmpcodec.errors import PictureError
 from mmpcodec.pictures.books.book import Book
 from mmpcodec.runtime.files import STANDARD
@@ -90,7 +91,7 @@ def numbered(target: str, number: int, book: Book, own: str, *, force: bool) -> 
     stem, suffix = os.path.splitext(target)
     if target.endswith(own):
         stem, suffix = target.removesuffix(own), own
-    found = f"{stem}-{number + 1:0{len(str(len(book)))}d}{suffix}"
+    found = f"{stem}-{padded(number + 1, len(book))}{suffix}"
     output.check(found, force=force, new_folder=True)
     return found
 

@@ -10,6 +10,8 @@ from mmpcodec.cli.help import OUTPUT, PICTURES
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError, PictureError
 
+LEAST_DIGITS = 3
+"""Digits of the number of a page in the name of its file, unless the book needs more."""
 _RANGE = re.compile(r"(\d{1,9})(?:(-)(\d{0,9}))?")
 
 Page = Annotated[
@@ -109,6 +111,18 @@ def numbers_of(text: str, count: int, name: str) -> list[int]:
         twice = Counter(found).most_common(1)[0][0]
         raise PictureError(f"{name}: --pages {text}: page {twice} comes twice")
     return found
+
+
+def padded(number: int, most: int) -> str:
+    """Return the number of a page in the name of its file, so wide that names sort up to ``most``.
+
+    Examples
+    --------
+    >>> from mmpcodec.cli.inputs.pages import padded
+    >>> padded(7, 12), padded(7, 1200)
+    ('007', '0007')
+    """
+    return f"{number:0{max(LEAST_DIGITS, len(str(most)))}d}"
 
 
 def text_of(numbers: list[int]) -> str:

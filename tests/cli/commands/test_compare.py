@@ -389,10 +389,14 @@ def test_drawings_of_pages(mmp, books):
     result = mmp("compare", *books, "--diff", "drawn.png")
     assert (result.exit_code, "must name a folder" in result.stderr) == (2, True)
     assert mmp("compare", *books, "--diff", "drawn").exit_code == 0
-    assert sorted(path.name for path in Path("drawn").iterdir()) == ["1.png", "2.png", "3.png"]
-    assert np.ptp(np.asarray(Image.open("drawn/1.png"))) == 0
+    assert sorted(path.name for path in Path("drawn").iterdir()) == [
+        "001.png",
+        "002.png",
+        "003.png",
+    ]
+    assert np.ptp(np.asarray(Image.open("drawn/001.png"))) == 0
     result = mmp("compare", *books, "--diff", "drawn")
-    assert (result.exit_code, "drawn/1.png: exists" in result.stderr) == (1, True)
+    assert (result.exit_code, "drawn/001.png: exists" in result.stderr) == (1, True)
 
 
 def test_folders_of_books(mmp, books, samples):
@@ -406,5 +410,5 @@ def test_folders_of_books(mmp, books, samples):
     rows = [json.loads(line) for line in result.stdout.splitlines()]
     assert (rows[-1]["pairs"], rows[-1]["max_error"]) == (4, 4)
     assert sorted(str(path) for path in Path("drawn").rglob("*.png")) == [
-        "drawn/x/1.png", "drawn/x/2.png", "drawn/x/3.png", "drawn/y.png",
+        "drawn/x/001.png", "drawn/x/002.png", "drawn/x/003.png", "drawn/y.png",
     ]  # fmt: skip

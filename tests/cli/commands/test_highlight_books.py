@@ -67,7 +67,7 @@ def test_the_box_of_a_series(mmp, volume):
 def test_the_box_is_drawn_on_its_slices(mmp, volume):
     result = mmp("highlight", "ct.mmp", "--offset", "1800", "--sheet", "sheet.png")
     assert result.exit_code == 0, result.stderr
-    names = [f"ct.mmp-{number}.regions.png" for number in (4, 5, 6, 7)]
+    names = [f"ct.mmp-00{number}.regions.png" for number in (4, 5, 6, 7)]
     assert sorted(path.name for path in Path().glob("*.regions.png")) == names
     lines = result.stdout.splitlines()
     assert lines[0].startswith("ct.mmp: 9 slices of 40x32, 1 box beyond level 1800 of 4095")
@@ -127,10 +127,10 @@ def test_pages_are_searched_one_by_one(mmp, folder):
     assert [region[name] for name in ("left", "top", "width", "height")] == [3, 2, 6, 3]
     assert (len(second["regions"]), third["regions"]) == (1, [])
     assert [page["output"] for page in (first, third)] == [
-        "out/book.mmp-1.regions.png",
-        "out/book.mmp-3.regions.png",
+        "out/book.mmp-001.regions.png",
+        "out/book.mmp-003.regions.png",
     ]
-    assert pictures.read("out/book.mmp-2.regions.png").samples.shape == (25, 22, 3)
+    assert pictures.read("out/book.mmp-002.regions.png").samples.shape == (25, 22, 3)
     rows = list(csv.DictReader(Path("r.csv").read_text().splitlines()))
     assert [row["input"] for row in rows] == ["book.mmp: page 1", "book.mmp: page 2"]
     result = mmp("highlight", "book.mmp", "-o", "-")

@@ -221,7 +221,7 @@ def test_medians_over_slices(mmp, volume, radius, slices):
     assert [page["slices"] for page in pages] == [slices] * 6
     for number, (page, each) in enumerate(zip(pages, expected, strict=True), 1):
         assert page["input"] == f"ct.mmp: slice {number}"
-        assert page["output"] == f"ct.mmp-{number}.median.png"
+        assert page["output"] == f"ct.mmp-00{number}.median.png"
         found = read(page["output"])
         assert found.depth == 12
         np.testing.assert_array_equal(found.samples, each)
@@ -234,14 +234,14 @@ def test_pages_of_several_sizes_and_colours(mmp, folder):
     write_book("book.mmp", pages)
     result = mmp("median", "book.mmp", "-r1", "-o", "out.tif")
     assert result.exit_code == 0, result.stderr
-    assert "book.mmp: page 1 -> out-1.tif: 15x12, radius 1, " in result.stdout
+    assert "book.mmp: page 1 -> out-001.tif: 15x12, radius 1, " in result.stdout
     for number, page in enumerate(pages, 1):
         flat = page[..., :3] if page.ndim == 3 else page
-        np.testing.assert_array_equal(read(f"out-{number}.tif").samples, denoise(flat, 1))
+        np.testing.assert_array_equal(read(f"out-00{number}.tif").samples, denoise(flat, 1))
     result = mmp("median", "book.mmp", "-r1", "--slices", 1, "-o", "more.tif")
     assert (result.exit_code, "book.mmp: page 2: size is 8x9" in result.stderr) == (1, True)
     again = mmp("median", "book.mmp", "-r1", "-o", "out.tif")
-    assert (again.exit_code, "out-1.tif: exists" in again.stderr) == (1, True)
+    assert (again.exit_code, "out-001.tif: exists" in again.stderr) == (1, True)
 
 
 def test_one_page_and_wrong_use(mmp, volume):

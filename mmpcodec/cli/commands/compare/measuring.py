@@ -10,6 +10,7 @@ from mmpcodec.cli import output
 from mmpcodec.cli.commands.compare.means import Means
 from mmpcodec.cli.encoding.sources import at_depth
 from mmpcodec.cli.inputs.opening import naming_damaged, opened_input, read_page
+from mmpcodec.cli.inputs.pages import padded
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted, error_text
 from mmpcodec.cli.work import JobProgress
@@ -198,11 +199,10 @@ class ComparePair:
         self, job: Job, names: Sequence[str], first: "Book", second: "Book", progress: Any
     ) -> "Iterator[Compared]":
         """Yield the difference of each pair of pages. Drawings are numbered, in a folder."""
-        digits = len(str(len(first)))
         for number in range(len(first)):
             target = None
             if job.target is not None:
-                target = os.path.join(job.target, f"{number + 1:0{digits}d}.png")
+                target = os.path.join(job.target, f"{padded(number + 1, len(first))}.png")
                 output.check(target, force=job.overwrite, new_folder=True)
             titles = [named(name, first.role, number, len(first)) for name in names]
             pair = first.read(number), second.read(number)
