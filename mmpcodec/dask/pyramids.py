@@ -110,13 +110,12 @@ def to_ome_zarr(
     zarr, name = load("zarr", "to_ome_zarr"), name_of(path)
     if check_tile_size(tile_size) == 0:
         raise ParameterError("tile_size = 0: must be from 64 to 16777216")
-    array, resolution, own = _opened(source, metadata)
+    array, resolution, own, of_file = _opened(source, metadata)
     if depth is None and own not in (8, 16) and array.dtype != bool:
         depth = own
     codec = load("zarr.registry", "to_ome_zarr").get_codec_class(CODEC)(lam, depth=depth, **options)
     count = _levels(array.shape, tile_size) if levels is None else levels
     count = check_int("levels", count, 1, MOST_LEVELS)
-    of_file = _levels_of_file(source)
     with _placed(name) as place:
         group = zarr.open_group(place, mode="w", zarr_format=3)
         for level in range(count):
@@ -227,12 +226,19 @@ class PictureArray:
     ----------
     name : str
         Path or URL, the same for all processes that read.
+
+    Attributes
+    ----------
+    factors : list of int
+        By which the levels of an mmp file are smaller; 1 is the picture itself.
     """
 
     def __init__(self, name: str):
         self.name = name
         with pictures.opened(name) as reader:
             self.shape, self.depth, self.metadata = reader.shape, reader.depth, reader.metadata
+            scales = reader.scales if isinstance(reader, MmpReader) else ()
+        self.factors = [scale.denominator for scale in scales]
         self.dtype = np.dtype(np.uint8 if self.depth <= 8 else np.uint16)
         self.ndim = len(self.shape)
 
@@ -270,33 +276,28 @@ class LevelArray:
         return first, min(stop * self._factor, of_picture) - first
 
 
-def _opened(source: Any, metadata: Metadata | None) -> tuple[Any, Any, int]:
-    """Return the array, resolution and depth of a source."""
+def _opened(source: Any, metadata: Metadata | None) -> tuple[Any, Any, int, dict[int, Any]]:
+    """Return the array, resolution and depth of a source, and the levels that it has."""
     if not isinstance(source, (str, os.PathLike)):
         array = checked_array(source)
         if array.ndim == 3 and array.shape[2] == 1:
             array = array[..., 0]
         # Chunks may be masked although the array does not say so.
         array = array.map_blocks(partial(as_array, "array"), dtype=array.dtype, meta=array._meta)
-        return array, metadata and metadata.resolution, MOST_BITS[array.dtype.newbyteorder("=")]
+        depth = MOST_BITS[array.dtype.newbyteorder("=")]
+        return array, metadata and metadata.resolution, depth, {}
     found = PictureArray(stores.absolute(os.fspath(source)))
     array = _dask_array(found, _picture_chunks(found.shape))
-    return array, (metadata or found.metadata).resolution, found.depth
+    return array, (metadata or found.metadata).resolution, found.depth, _levels_of(found)
 
 
-def _levels_of_file(source: Any) -> dict[int, Any]:
+def _levels_of(picture: PictureArray) -> dict[int, Any]:
     """Return the levels that an mmp file holds, by their numbers in the store, as Dask arrays."""
-    if not isinstance(source, (str, os.PathLike)):
+    if reduced_depth(picture.depth, picture.metadata) != picture.depth:
         return {}
-    with pictures.opened(stores.absolute(os.fspath(source)), limits=_PART_LIMITS) as reader:
-        if not isinstance(reader, MmpReader):
-            return {}
-        if reduced_depth(reader.depth, reader.metadata) != reader.depth:
-            return {}
-        factors = [scale.denominator for scale in reader.scales]
-    own = MmpReader(reader.name, limits=_PART_LIMITS, keep_open=False)
-    numbers = [level for level in range(1, MOST_LEVELS) if 1 << level in factors]
-    levels = {level: LevelArray(own, 1 << level) for level in numbers}
+    reader = MmpReader(picture.name, limits=_PART_LIMITS, keep_open=False, opens=False)
+    numbers = [level for level in range(1, MOST_LEVELS) if 1 << level in picture.factors]
+    levels = {level: LevelArray(reader, 1 << level) for level in numbers}
     return {level: _dask_array(one, _picture_chunks(one.shape)) for level, one in levels.items()}
 
 
