@@ -25,8 +25,8 @@ from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.compressed import jpeg, jpeg2000
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library
+from mmpcodec.pictures.pdf.masks import Alpha, Masks, unpacked
 from mmpcodec.pictures.png.file import stretched
-from mmpcodec.pictures.side.pdf_masks import Alpha, Masks, unpacked
 from mmpcodec.samples import Samples
 
 DPI = 300
