@@ -17,7 +17,7 @@ sys.path.append(str(Path(__file__).parents[3] / "tests"))
 
 FORMATS = (
     "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm",
-    "npy", "dicom", "mmp", "book", "exif",
+    "npy", "dicom", "nifti", "pdf", "mmp", "book", "exif",
 )  # fmt: skip
 """Formats that have a maker, the module of the same name."""
 
