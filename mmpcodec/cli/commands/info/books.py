@@ -258,7 +258,7 @@ def described_book(
             with_dicom += bool(header.metadata.dicom)
         except FormatError as error:
             errors[number] = str(error)
-    shared = [_shared(source, part) for part in contents.metadata]
+    shared = [_shared(source, part, limits) for part in contents.metadata]
     lines = list(map(str, faults))
     return DescribedBook(name, len(source), contents, shared, errors, lines, with_dicom)
 
@@ -283,7 +283,7 @@ def _check(
     from mmpcodec.opening.header import read_header
     from mmpcodec.opening.windows import Begun
 
-    picture = PictureBytes(source, contents, entry)
+    picture = PictureBytes(source, contents, entry, limits.max_memory)
     if header_only:
         header = read_header(Begun(picture))
         check_header(entry, header)
@@ -291,11 +291,12 @@ def _check(
     return mmpcodec.inspect(picture, limits=limits).header
 
 
-def _shared(source: "Source", part: "Extent") -> SharedMetadata:
+def _shared(source: "Source", part: "Extent", limits: "DecodeLimits") -> SharedMetadata:
     """Describe metadata that pictures share."""
-    from mmpcodec.opening.contents import read_metadata
+    from mmpcodec.opening.contents import check_memory_of_metadata, read_metadata
 
     try:
+        check_memory_of_metadata([part], limits.max_memory)
         kinds = metadata_facts(read_metadata(source, part, 16))
     except FormatError as error:
         return SharedMetadata(part.size, {}, str(error))
