@@ -262,9 +262,7 @@ def book_of(
                 run = {name: options[name] for name in ("backend", "threads", "allow_partial")}
                 note = partial(facts.note, place)
                 one = scaled(several.source, page, *given, note=note, **run)
-                one = one._replace(
-                    faults=tuple(each for each in one.faults if str(each) not in known)
-                )
+                one = one._replace(faults=tuple(faults_beside(one.faults, several.faults)))
                 for line in one.damage:
                     note(line)
                 own, row["level"] = one.picture, one.level
