@@ -23,7 +23,6 @@ _MATRICES = (
     "40 0 0 30 0 0", "-40 0 0 30 40 0", "0 30 -40 0 40 0", "0 30 40 0 0 0", "39 3 -3 29 1 0",
     "1e9 0 0 1e9 0 0", "0 0 0 0 0 0", "40 0 0 30 -5 -5",
 )  # fmt: skip
-_IMAGE, _MASK, _FORM = 3, 4, 5
 
 
 def make(choices: Choices) -> bytes:
@@ -75,7 +74,8 @@ def _image(choices: Choices, width: int, height: int, more: str, *, stencil: boo
     form += f"/BitsPerComponent {choices.number(bits, 8)}"
     form += "/ImageMask true" if stencil else f"/ColorSpace {choices.either(space, *_ODD_SPACES)}"
     decode = choices.choice(_DECODES) if choices.once_in(3) else ""
-    matte = choices.either("", "/Matte[0]", "/DecodeParms<</Predictor 15/Columns 99999>>")
+    # pdfium takes memory for rows of any length, so that they are short here.
+    matte = choices.either("", "/Matte[0]", "/DecodeParms<</Predictor 15/Columns 999>>")
     head = f"/Type/XObject/Subtype/Image/Filter {kind}{form}{decode}{matte}{more}"
     return _stream(choices, head.encode(), data)
 

@@ -7,6 +7,8 @@ from parts.choices import Choices
 
 _TYPES = {2: 1, 4: 2, 8: 4, 16: 4, 64: 8, 128: 3, 256: 1, 512: 2, 768: 4, 1024: 8, 2304: 4}
 """Bytes of a sample, by the code of its type."""
+_USUAL = (2, 2, 4, 128, 256, 512)
+"""Types whose samples fit whatever they are."""
 _ODD_TYPES = (0, 1, 32, 1536, 1792, 2048, 77, -1)
 _SCALES = (0.0, 1.0, 2.0, -1.0, 0.1, 1e-30, 1e38, float("nan"), float("inf"))
 
@@ -14,9 +16,10 @@ _SCALES = (0.0, 1.0, 2.0, -1.0, 0.1, 1e-30, 1e38, float("nan"), float("inf"))
 def make(choices: Choices) -> bytes:
     """Make a file."""
     order = choices.choice("<<>")
-    kind = choices.choice(tuple(_TYPES))
+    kind = choices.choice(tuple(_TYPES)) if choices.once_in(6) else choices.choice(_USUAL)
     count = choices.choice((2, 2, 3, 3, 4))
-    sides = [choices.side(), choices.side(), choices.randint(1, 4), choices.randint(1, 2)][:count]
+    more = [choices.choice((1, 1, 1, 1, 4)), choices.choice((1, 1, 1, 2))]
+    sides = [choices.side(), choices.side(), *more][:count]
     dims = [choices.number(count, 8), *(choices.number(side, 14) for side in sides)]
     dims += [1] * (8 - len(dims))
     size = _TYPES[kind]
@@ -38,9 +41,10 @@ def make(choices: Choices) -> bytes:
 
 def _scales(choices: Choices) -> tuple[float, float, float, float]:
     """Return slope, intercept, and the largest and the least shown value."""
-    if choices.once_in(2):
-        return 1.0, 0.0, 0.0, 0.0
-    slope, shift, most, least = (choices.choice(_SCALES) for _ in range(4))
+    slope, shift, most, least = (
+        choices.either(right, *_SCALES)
+        for right in (choices.choice((0.0, 1.0, 2.0)), 0.0, 0.0, 0.0)
+    )
     return slope, shift, most, least
 
 
