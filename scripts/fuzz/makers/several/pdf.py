@@ -70,7 +70,8 @@ def _image(choices: Choices, width: int, height: int, more: str, *, stencil: boo
         "[/FlateDecode/FlateDecode]",
     )
     kind = choices.either("/FlateDecode", *kinds, "/JBIG2Decode", "/RunLengthDecode", "null")
-    form = f"/Width {choices.number(width)}/Height {choices.number(height)}"
+    # pdfium bounds its own memory alone: sides that are larger would be its findings.
+    form = f"/Width {choices.number(width, 12)}/Height {choices.number(height, 12)}"
     form += f"/BitsPerComponent {choices.number(bits, 8)}"
     form += "/ImageMask true" if stencil else f"/ColorSpace {choices.either(space, *_ODD_SPACES)}"
     decode = choices.choice(_DECODES) if choices.once_in(3) else ""
