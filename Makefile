@@ -73,7 +73,8 @@ test-gpu: $(TEST) ## Run the tests that need a CUDA device, or say why not
 	$(BIN)/pytest -m gpu -n 0
 
 .PHONY: test-browser
-test-browser: $(TEST) $(BROWSER) ## Click through report and viewer in Chromium, or say why not
+test-browser: $(TEST) $(BROWSER) web ## Click through report and viewer in Chromium, or say what is missing
+	$(BIN)/python scripts/web/browser_needs.py
 	$(BIN)/pytest -m browser -n 0
 
 .PHONY: web

@@ -208,7 +208,9 @@ FORMATS = (
         "NIfTI", f"{_HERE}.nifti.file", (".nii", ".nii.gz"), nifti.MAGICS,
         nifti.MAGIC_AT, pages=True, extra="nifti", measured=True, also=nifti.is_nifti,
     ),
-    Format("PDF", f"{_HERE}.pdf", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True),
+    Format(
+        "PDF", f"{_HERE}.pdf.file", (".pdf",), (b"%PDF-",), pages=True, extra="pdf", rendered=True
+    ),
     Format("mmp", f"{_HERE}.mmp", (".mmp",), (b"\x89MMP",), parts=True, pages=True),
     Format(
         "DICOM", f"{_HERE}.dicom", (".dcm", ".dicom"), (b"DICM",), 128, planes=(1, 3),

@@ -78,7 +78,8 @@ def prepare() -> None:
 def tried(data: bytes, number: int) -> Outcome:
     """Read a file; every fourth ``number`` by parts, and write every eighth as PNG and TIFF.
 
-    Of a file of several pictures, some are read, also behind damage.
+    Of an mmp file of several pictures, some are read, also behind damage; of others the last page
+    of every fourth.
     """
     before = _start_of_peak()
     start = time.process_time()
@@ -95,6 +96,8 @@ def tried(data: bytes, number: int) -> Outcome:
         finding = _by_parts(data)
     if data.startswith(HEAD) and not finding:
         finding = _by_pages(data)
+    elif number % 4 == 2 and not finding and (row := registry.format_at(data)) and row.pages:
+        finding = _last_page(data)
     seconds = time.process_time() - start
     memory = _peak() - before
     if memory > MOST_MEMORY + MEMORY_PER_BYTE * len(data):
@@ -121,6 +124,11 @@ def _by_pages(data: bytes) -> str:
             continue
         except BaseException as error:
             return cause(error)
+    return _last_page(data)
+
+
+def _last_page(data: bytes) -> str:
+    """Read the last page of a file of several pictures; return the cause of a finding."""
     try:
         with opened_book(data, limits=LIMITS) as book:
             book.read(len(book) - 1)

@@ -1,5 +1,6 @@
 """Runs a module of JavaScript in headless Chromium and returns what it sends back."""
 
+import contextlib
 import json
 import os
 import queue
@@ -28,8 +29,17 @@ try {
 
 
 def chromium() -> str | None:
-    """Return the program of Chromium, or None."""
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
+    """Return the program of Chromium: of the system, else of Playwright; None if there is none."""
+    names = "chromium", "chromium-browser", "google-chrome"
+    found = next(filter(None, map(shutil.which, names)), None)
+    if found is None:
+        with contextlib.suppress(Exception):  # Playwright is not there, or not for this system
+            from playwright.sync_api import sync_playwright
+
+            with sync_playwright() as running:
+                own = running.chromium.executable_path
+                found = own if os.path.exists(own) else None
+    return found
 
 
 def run_page(

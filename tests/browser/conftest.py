@@ -1,12 +1,11 @@
 """Chromium, and pages that it opens."""
 
 import os
-import shutil
 
 import pytest
+from chromium import chromium
 from support.web.pages import OF_A_FILE, watched
 
-CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser"))), None)
 QUIET = (
     *("--disable-gpu", "--disable-quic", "--no-first-run", "--disable-sync"),
     *("--disable-background-networking", "--disable-component-update"),
@@ -16,11 +15,12 @@ QUIET = (
 @pytest.fixture(scope="module")
 def browser():
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if CHROMIUM is None:
-        pytest.skip("there is no chromium")
+    program = chromium()
+    if program is None:
+        pytest.skip("there is no Chromium; make test-browser fetches it")
     arguments = [*QUIET, *(["--no-sandbox"] if os.geteuid() == 0 else [])]
     with playwright.sync_playwright() as running:
-        started = running.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        started = running.chromium.launch(executable_path=program, args=arguments)
         yield started
         started.close()
 

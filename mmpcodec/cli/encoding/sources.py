@@ -277,7 +277,7 @@ class Setting(NamedTuple):
             encoding.lam,
             measured=picture.measured,
             tile_size=self.tile_size,
-            backend=self.backend_for(params, BYTE),
+            backend=self.backend_for(params, max(encoding.header.depth, BYTE)),
             device=self.device,
             threads=self.threads,
         )

@@ -21,6 +21,7 @@ from mmpcodec.format.container import Header
 from mmpcodec.metadata import CALIBRATION, Metadata
 from mmpcodec.opening.contents import PictureBytes, is_collection, read_contents
 from mmpcodec.opening.header import read_header
+from mmpcodec.options import AUTO
 from mmpcodec.params import EncodeParams
 from mmpcodec.quality import DEFAULT_QUALITY, usual_lambda
 from mmpcodec.samples import Samples
@@ -192,6 +193,7 @@ def encode_levels(
     lossless = not lam and not params.max_error
     if header.depth == 1 and readers[0].depth == BYTE:
         own = EncodeParams.from_options(0, preset="lossless", effort=params.effort)
+        run |= {"backend": AUTO, "device": None}  # devices have no lossless samples
         ways = [_Way(own, shades=shades) for shades in SHADES]
     else:
         measured = measured or header.metadata.calibration is not None

@@ -131,6 +131,11 @@ class _Volume:
         self.shape = self._shape()
         self._kind = self._type()
         self.count = math.prod(self.shape[2:])
+        if self.count > limits.max_pictures:  # before the place of each is computed
+            raise PictureError(
+                f"{name}: holds {self.count} slices, allowed is 1 to {limits.max_pictures}; "
+                "max_pictures raises the limit"
+            )
         width, height = self.shape[:2]
         self._planes = len(self._kind.names or "1")
         check_size(width, height, self._planes, name, limits)

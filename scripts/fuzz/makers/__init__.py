@@ -17,14 +17,17 @@ sys.path.append(str(Path(__file__).parents[3] / "tests"))
 
 FORMATS = (
     "tiff", "png", "jpeg", "gif", "webp", "avif", "jpeg2000", "jpegxl", "heic", "bmp", "netpbm",
-    "npy", "dicom", "mmp", "book", "exif",
+    "npy", "dicom", "nifti", "pdf", "mmp", "book", "exif",
 )  # fmt: skip
 """Formats that have a maker, the module of the same name."""
+SEVERAL = ("book", "nifti", "pdf")
+"""Those whose module is in the folder ``several``."""
 
 
 def maker(format: str) -> Callable[[Choices], bytes]:
     """Return the maker of a format."""
-    return import_module(f"makers.{format}").make
+    folder = "makers.several" if format in SEVERAL else "makers"
+    return import_module(f"{folder}.{format}").make
 
 
 def made(recipe: str) -> bytes:

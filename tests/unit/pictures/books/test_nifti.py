@@ -5,6 +5,7 @@ import gzip
 import io
 import json
 import struct
+import tracemalloc
 from dataclasses import replace
 
 import numpy as np
@@ -279,8 +280,20 @@ def test_limits_hold_for_each_slice():
     data = nifti_of(np.zeros(SHAPE, np.uint8))
     with pytest.raises(PictureError, match="x: is 7x5: 35 samples, the limit is 34"):
         opened_book(data, "x", limits=DecodeLimits(max_samples=34))
-    with pytest.raises(PictureError, match="x: holds 4 pictures, allowed is 1 to 3"):
+    with pytest.raises(PictureError, match="x: holds 4 slices, allowed is 1 to 3"):
         opened_book(data, "x", limits=DecodeLimits(max_pictures=3))
+
+
+def test_a_header_of_many_slices_takes_little_memory():
+    data = bytearray(nifti_of(np.zeros(SHAPE, np.uint8), kind=nibabel.Nifti2Image))
+    data[16 + 3 * 8 : 16 + 4 * 8] = struct.pack("<q", 1 << 40)
+    tracemalloc.start()
+    try:
+        with pytest.raises(PictureError, match=f"x: holds {1 << 40} slices, allowed is 1 to 65536"):
+            pictures.from_bytes(bytes(data), "x")
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_extensions_and_other_fields_are_said():

@@ -1,6 +1,7 @@
 """PDF files: pages that are an image give its samples, other pages are rendered."""
 
 import io
+import tracemalloc
 import warnings
 import zlib
 
@@ -314,6 +315,23 @@ def test_alpha_of_pages_in_a_form_and_of_written_files():
     decoded = pictures.from_bytes(jpeg).samples
     found = only(page_of(image, IMAGE, BOX, mask)).samples
     np.testing.assert_array_equal(found, np.dstack([decoded, decoded]))
+
+
+def test_masks_that_unpack_to_more_than_they_are_take_little_memory():
+    bomb = image_of(8, 6, "/DeviceGray", 8, bytes(1 << 27))
+    form = form_of(IMAGE, "/BBox[0 0 9 9]/Resources<</XObject<</F 5 0 R/I 3 0 R>>>>")
+    data = pdf_of(
+        [(BOX, IMAGE, "/XObject<</I 3 0 R/F 5 0 R>>")],
+        [gray_image(more="/SMask 4 0 R"), bomb, form],  # the form holds itself
+    )
+    tracemalloc.start()
+    try:
+        with pytest.warns(PictureWarning, match="rendered"):
+            only(data, dpi=72)
+        assert (only(page_of(bomb)).samples == 0).all()  # what follows the image is not copied
+        assert tracemalloc.get_traced_memory()[1] < 8 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_without_pikepdf_pages_with_alpha_are_rendered(monkeypatch):

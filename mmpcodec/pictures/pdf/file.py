@@ -25,8 +25,8 @@ from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.compressed import jpeg, jpeg2000
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library
+from mmpcodec.pictures.pdf.masks import Alpha, Masks, unpacked
 from mmpcodec.pictures.png.file import stretched
-from mmpcodec.pictures.side.pdf_masks import Alpha, Masks, unpacked
 from mmpcodec.samples import Samples
 
 DPI = 300
@@ -235,8 +235,10 @@ class _Page:
                 picture = module.read(data, self.name, self.limits)
                 if picture.planes in (1, 3):
                     yield picture
-        elif about.colorspace in _PLANES and all(
-            each in self.pdfium.PdfImage.SIMPLE_FILTERS for each in filters
+        elif (
+            about.colorspace in _PLANES
+            and all(each in self.pdfium.PdfImage.SIMPLE_FILTERS for each in filters)
+            and self._bytes_of(image) <= 2 * width * height * max(_PLANES[about.colorspace]) + 2
         ):
             data = bytes(image.get_data(decode_simple=True))
             for planes in _PLANES[about.colorspace]:
@@ -252,6 +254,10 @@ class _Page:
             yield Picture(levels, 1)
             yield Picture(1 - levels, 1)  # a stencil
         yield Picture(samples, 8)
+
+    def _bytes_of(self, image: Any) -> int:
+        """Return the bytes of the stored samples of an image; they may be more than it needs."""
+        return int(self.pdfium.raw.FPDFImageObj_GetImageDataDecoded(image, None, 0))
 
     def _profile(self, image: Any) -> bytes:
         """Return the ICC profile of an image; empty if it has none."""

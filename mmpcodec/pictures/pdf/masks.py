@@ -5,6 +5,7 @@ Source: ISO 32000-1, 8.9.6 and 11.6.5.
 
 import contextlib
 import io
+import zlib
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -16,7 +17,7 @@ from mmpcodec.pictures.compressed import jpeg
 from mmpcodec.pictures.limits import library
 from mmpcodec.samples import Samples
 
-_MOST_FORMS = 64
+_MOST_OBJECTS = 1000
 _INVERTED, _USUAL = [1, 0], [0, 1]
 
 
@@ -84,11 +85,16 @@ class Masks:
         if str(filters) in ("/DCTDecode", "/DCT"):
             picture = jpeg.read(bytes(mask.read_raw_bytes()), self._name, self._limits)
             alpha, depth = picture.samples, picture.depth
-        else:
+        elif str(filters) in ("/FlateDecode", "/Fl", "None"):
+            row = -(-width * bits // 8) + 1  # a predictor has a byte for each row
+            if filters is not None and _inflates_beyond(mask.read_raw_bytes(), row * height + 2):
+                return None
             stored = unpacked(bytes(mask.read_bytes()), width, height, 1)
             if stored is None:
                 return None
             alpha, depth = stored
+        else:
+            return None
         if alpha.shape != (height, width) or depth != bits:
             return None
         decode = [float(each) for each in mask.get("/Decode", _USUAL)]
@@ -103,18 +109,30 @@ class Masks:
             self._file.close()
 
 
+def _inflates_beyond(data: bytes, most: int) -> bool:
+    """Return whether data of Deflate have more than ``most`` bytes."""
+    stream = zlib.decompressobj()
+    try:
+        return len(stream.decompress(data, most + 1)) > most
+    except zlib.error:
+        return False  # what is left may do
+
+
 def _images(page: Any) -> Iterator[Any]:
-    """Yield the images among the resources of a page and its forms."""
-    to_do, forms = [page.resources], 0
+    """Yield the images among the resources of a page and its forms, each once."""
+    to_do: list[Any] = [page.resources]
+    seen: set[tuple[int, int]] = set()
     while to_do:
         resources = to_do.pop()
         objects = {} if resources is None else resources.get("/XObject", {})
         for each in (objects[name] for name in objects):
+            if each.objgen in seen or len(seen) == _MOST_OBJECTS:
+                continue
+            seen.add(each.objgen)
             kind = each.get("/Subtype")
             if kind == "/Image":
                 yield each
-            elif kind == "/Form" and forms < _MOST_FORMS:
-                forms += 1
+            elif kind == "/Form":
                 to_do.append(each.get("/Resources"))
 
 

@@ -1,0 +1,1 @@
+"""Makers of files that hold several pictures."""
