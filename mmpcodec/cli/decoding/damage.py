@@ -54,6 +54,19 @@ def damage(
         )
 
 
+def remarks_on_index(name: str, faults: Sequence[FormatError]) -> list[str]:
+    """Return what to say of the damaged index of a file of several pictures."""
+    return [f"{name}: {fault}; later pages may be missing" for fault in faults]
+
+
+def faults_beside(
+    faults: Sequence[FormatError], of_index: Sequence[FormatError]
+) -> list[FormatError]:
+    """Return the faults of a picture that are none of the index of its file."""
+    known = set(map(str, of_index))
+    return [fault for fault in faults if str(fault) not in known]
+
+
 def _problem(bad: "BadTile") -> str:
     """Return the problem of a tile, without the tile's name."""
     return bad.error.problem.split(": ", 1)[-1]

@@ -2,13 +2,19 @@
 
 import hashlib
 import time
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding import by_tiles
-from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
+from mmpcodec.cli.decoding.damage import (
+    damage,
+    faults_beside,
+    naming_allow_partial,
+    remarks_on_index,
+)
 from mmpcodec.cli.decoding.pages import (
     Decoding,
     Several,
@@ -21,10 +27,11 @@ from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.errors import PictureError
+from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.runtime.files import STANDARD, LazyBytes
+from mmpcodec.runtime.stores import absolute
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
@@ -47,6 +54,8 @@ class DecodeWork:
     how : Decoding
     tiles : DecodeByTiles
         Decodes single pictures block by block, where this is needed.
+    noted : collection of str
+        Absolute names of the inputs whose damaged index is noted already, once for all their pages.
     """
 
     format: str
@@ -55,6 +64,7 @@ class DecodeWork:
     pages: str | None
     how: Decoding
     tiles: by_tiles.DecodeByTiles
+    noted: Collection[str] = ()
 
     def __call__(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
@@ -68,6 +78,7 @@ class DecodeWork:
             name = output.shown(job.source, "stdin")
             entry = None
             several = several_of(data, name, chosen, **options)
+            of_index = [] if several is None else several.faults
             if several is None:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
@@ -82,9 +93,16 @@ class DecodeWork:
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
+            noted = absolute(job.source) in self.noted
+            file_name = job._replace(page=None).name
+            untold = [] if noted else remarks_on_index(file_name, of_index)
+            for line in untold:
+                progress.note(line)
             if how.factor == 1 and self.tiles.applies(job):
-                return decoded_by_tiles(self.tiles, job, progress)
-            return self._one(job, progress, data, entry)
+                found = decoded_by_tiles(self.tiles, job, progress)
+            else:
+                found = self._one(job, progress, data, entry, of_index)
+            return found._replace(header_faults=found.header_faults + len(untold))
 
     @property
     def _in_one(self) -> tuple[str, ...]:
@@ -101,8 +119,12 @@ class DecodeWork:
         progress: JobProgress,
         data: bytes | LazyBytes,
         entry: "PictureEntry | None",
+        of_index: Sequence[FormatError],
     ) -> Decoded:
-        """Decode one picture to a file of one; ``entry`` is what a collection says of it."""
+        """Decode one picture to a file of one.
+
+        ``entry`` is what a collection says of it; ``of_index`` is the damage of its index.
+        """
         import mmpcodec
         from mmpcodec import backends, pictures
         from mmpcodec.pictures.side.facts import stripped
@@ -115,14 +137,19 @@ class DecodeWork:
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(
-                data, job.page, *given, note=partial(_note, job, progress), **run
-            )
+            run["allow_partial"] = how.allow_partial
+            note = partial(_note, job, progress)
+            one = scaled(data, job.page, *given, note=note, **run)
+            picture, level = one.picture, one.level
+            bad, faults = len(one.bad_tiles), len(one.faults) + len(one.passed_over)
+            for line in one.damage:
+                note(line)
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
-            bad, faults = len(found.bad_tiles), len(found.faults)
+            own = faults_beside(found.faults, of_index)
+            bad, faults = len(found.bad_tiles), len(own)
             lossless = is_lossless(found)
-            for line in damage(found.header, found.bad_tiles, found.faults):
+            for line in damage(found.header, found.bad_tiles, own):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
             assert found.samples is not None
@@ -181,8 +208,8 @@ class DecodeWork:
                 if all("error" in row for row in facts.rows):
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
-            for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; later pages may be missing")
+            for line in remarks_on_index(job.name, several.faults):
+                progress.note(line)
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)

@@ -55,6 +55,7 @@ class _Frames(Image.Image):
             gone.append("colours of transparent pixels")
         if pages.number == 0:
             gone += lost(picture, "webp")
+            gone += ["loops"] if pages.book.loops > _MOST_LOOPS else []
         else:
             gone += ["depth"] if picture.depth != 8 else []
             same = picture.metadata == pages.first.metadata

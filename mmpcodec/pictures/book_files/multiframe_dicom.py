@@ -28,5 +28,3 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
 
     book = pages.book
     writing.write(read(), stream, replace(options.origin, role=book.role), book.facts)
-    if book.loops:
-        pages.lose("loops")
