@@ -1,5 +1,6 @@
 """The program starts at once: it imports what a command needs when the command runs."""
 
+import ctypes
 import os
 import resource
 import subprocess
@@ -10,6 +11,7 @@ import pytest
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.cli.start import THRESHOLD
 from mmpcodec.pictures import registry
 
 BARE = """
@@ -131,6 +133,51 @@ def test_openblas_gets_a_thread_unless_the_user_says_more(given, expected):
     command = [sys.executable, "-c", show + MMP, "--version"]
     output = subprocess.check_output(command, env={**ENVIRONMENT, **given}, text=True)
     assert output.splitlines()[-1] == expected
+
+
+KEEPING = """
+import os, sys
+import numpy as np
+from mmpcodec.cli.start import return_large_blocks
+
+def resident():
+    with open("/proc/self/statm") as stream:
+        return int(stream.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") >> 20
+
+return_large_blocks()
+first = np.ones(24 << 20, np.uint8)  # from now on, glibc by itself takes 3 MB for small
+del first
+before = resident()
+blocks = [np.ones(3 << 20, np.uint8) for _ in range(30)]
+assert resident() - before > 85
+del blocks[:-1]
+print(resident() - before)
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="is about glibc")
+@pytest.mark.parametrize(
+    ("given", "least", "most"), [({}, 0, 10), ({THRESHOLD: "33554432"}, 85, 95)]
+)
+def test_freed_memory_goes_back_to_the_system_unless_the_user_says_more(given, least, most):
+    if not hasattr(ctypes.CDLL(None), "mallopt"):
+        pytest.skip("this C library has no mallopt")
+    command = [sys.executable, "-c", KEEPING]
+    megabytes = int(subprocess.check_output(command, env={**ENVIRONMENT, **given}))
+    assert least <= megabytes <= most
+
+
+def test_the_program_lets_freed_memory_go_back_before_it_works():
+    program = (
+        "import ctypes\n"
+        "class Library:\n"
+        "    def __init__(self, name): pass\n"
+        "    def mallopt(self, *given): print('mallopt', *given)\n"
+        "ctypes.CDLL = Library\n"
+    )
+    command = [sys.executable, "-c", program + MMP, "--version"]
+    lines = subprocess.check_output(command, env=ENVIRONMENT, text=True).splitlines()
+    assert lines[:-1] == (["mallopt -3 1048576"] if sys.platform == "linux" else [])
 
 
 def test_completion_knows_commands_and_options():

@@ -5,6 +5,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from fractions import Fraction
 from pathlib import Path
@@ -519,3 +520,35 @@ def test_two_runs_do_not_write_the_same_file(process, run, slow_book):
     child.send_signal(signal.SIGCONT)
     child.communicate(timeout=120)
     assert child.returncode == 0
+
+
+SHOW_MEMORY = (
+    "import atexit, sys; atexit.register(lambda: print([line.split()[1] for line in "
+    "open('/proc/self/status') if line.startswith('VmHWM')][0], file=sys.stderr)); "
+)
+
+
+def most_memory(process, *arguments):
+    """The largest resident memory of a run, in MB."""
+    child = process(*arguments, before=SHOW_MEMORY)
+    _, errors = child.communicate(timeout=600)
+    assert child.returncode == 0
+    return int(errors.splitlines()[-1]) / 1024
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_memory_does_not_grow_with_the_pages_on_many_threads(process, monkeypatch):
+    monkeypatch.setenv("MALLOC_ARENA_MAX", "128")  # as on 16 processors
+    noise = np.random.default_rng(1).normal(0, 3, (2048, 2048))
+    rows, columns = np.indices(noise.shape)
+    pages = [
+        128 + 60 * np.sin((columns + 7 * page) / 9) * np.cos(rows / 13) + np.roll(noise, page)
+        for page in range(6)
+    ]
+    write_tiff("many.tif", [page.clip(0, 255).astype(np.uint8) for page in pages])
+    options = ("--effort", 1, "-j", 2, "--threads", 16, "-f", "-o", "many.mmp")
+    two = most_memory(process, "encode", "many.tif", "--pages", "1-2", *options)
+    six = most_memory(process, "encode", "many.tif", *options)
+    assert six < two + 80
+    assert six < 350
