@@ -143,8 +143,10 @@ def decode(
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
-    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles)
+    is_apart = page is None and folder is not None and has_one(chosen_format)
+    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles, is_apart)
     partial: list[Decoded] = []
+    remarks: list[str] = []
     connected: list[Connection] = []
 
     def seen(found: Decoded) -> None:
@@ -156,11 +158,7 @@ def decode(
     def parted(files: list[Job]) -> list[Job]:
         if page is not None:
             return [job._replace(page=page) if job.to_do else job for job in files]
-        return (
-            files
-            if folder is None or not has_one(chosen_format)
-            else apart(files, pages, limits, allow_partial)
-        )
+        return apart(files, pages, limits, remarks, allow_partial) if is_apart else files
 
     with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:
         files = plan(
@@ -177,6 +175,8 @@ def decode(
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in to_do))
+        for remark in remarks:
+            printer.note(remark)
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:

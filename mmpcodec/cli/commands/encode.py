@@ -351,6 +351,7 @@ def encode(
             resumed=place.resumed,
             natural=together,
             parted=parted,
+            joining="--together",
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
@@ -364,7 +365,7 @@ def encode(
         at_once = pages_at_once(threads, jobs, len(to_do))
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
-        notes_of(printer, [] if together else beside_inputs(inputs, files, folder))
+        notes_of(printer, [] if together else beside_inputs(inputs, files, out or folder))
         notes_of(printer, [backend_text, *settings_texts(params, target)] if verbose else [])
         at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)

@@ -23,6 +23,11 @@ def naming_allow_partial(allow_partial: bool) -> Iterator[None]:
         raise error.with_hint("--allow-partial") from None
 
 
+def missing_after(fault: FormatError) -> str:
+    """Return what is said of damage of the index of a file of several pictures."""
+    return f"{fault}; later pages may be missing"
+
+
 def damage(
     header: "Header", bad: "Sequence[BadTile]", faults: Sequence[FormatError]
 ) -> Iterator[str]:

@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.cli.decoding.damage import damage
+from mmpcodec.cli.decoding.damage import damage, missing_after
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.inputs.pages import numbers_of
 from mmpcodec.cli.jobs import Job
@@ -144,9 +144,15 @@ def _numbers(pages: str | None, count: int, name: str) -> list[int]:
 
 
 def apart(
-    jobs: Sequence[Job], pages: str | None, limits: DecodeLimits, allow_partial: bool = False
+    jobs: Sequence[Job],
+    pages: str | None,
+    limits: DecodeLimits,
+    remarks: list[str],
+    allow_partial: bool = False,
 ) -> list[Job]:
     """Return a job for each picture of the inputs that are files of several.
+
+    ``remarks`` gets what is said of their damage.
 
     The name of an output has the number of the page, so wide that names sort: ``book-007``. Files
     that the listing of a folder at a URL has found are not opened, and stay whole; so do damaged
@@ -167,6 +173,7 @@ def apart(
         if several is None or len(several.contents.pictures) == 1:
             found.append(job)
             continue
+        remarks += [f"{job.name}: {missing_after(fault)}" for fault in several.faults]
         width = max(3, len(str(len(several.contents.pictures))))
         stem, suffix = os.path.splitext(job.below)
         found += [
@@ -234,8 +241,8 @@ def book_of(
     from mmpcodec.runtime.machine import processors
 
     entries, facts = several.entries, PageFacts(several, name)
-    roles = {entry.role for entry in entries}
-    role = roles.pop() if len(roles) == 1 else Role.PAGE
+    roles = [entry.role for entry in entries]
+    role = roles[0] if len({*roles}) == 1 else Role.PAGE
     threads = how.threads or processors()
     at_once = min(threads, len(entries), max(1, MOST_BYTES_AT_ONCE // largest(entries)))
     if how.limits.max_memory is not None or not backends.get(how.backend).releases_gil:
@@ -290,8 +297,8 @@ def book_of(
             raise PictureError(f"{name}: is {width}x{height}: {fault}")
         return Picture(np.zeros(shape, sample_type(entry.depth)), entry.depth)
 
-    own = [entry.facts for entry in entries] if FACTS[role] else []
-    book = Book(name, len(entries), read, role, own, several.contents.loops)
+    own = [entry.facts for entry in entries] if any(map(FACTS.get, roles)) else []
+    book = Book(name, len(entries), read, role, own, several.contents.loops, roles=roles)
     return replace(book, at_once=at_once), facts
 
 

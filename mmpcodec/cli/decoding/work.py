@@ -2,13 +2,14 @@
 
 import hashlib
 import time
+from collections.abc import Set
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding import by_tiles
-from mmpcodec.cli.decoding.damage import damage, naming_allow_partial
+from mmpcodec.cli.decoding.damage import damage, missing_after, naming_allow_partial
 from mmpcodec.cli.decoding.pages import (
     Decoding,
     Several,
@@ -44,6 +45,8 @@ class DecodeWork:
     quality, png_level : int or None
     pages : str or None
         Value of --pages.
+    apart : bool
+        Whether each picture of a file is a job, so that damage of its index has been said.
     how : Decoding
     tiles : DecodeByTiles
         Decodes single pictures block by block, where this is needed.
@@ -55,6 +58,7 @@ class DecodeWork:
     pages: str | None
     how: Decoding
     tiles: by_tiles.DecodeByTiles
+    apart: bool = False
 
     def __call__(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
@@ -66,8 +70,13 @@ class DecodeWork:
             chosen = self.pages if job.page is None else str(job.page)
             options: Any = {"limits": how.limits, "allow_partial": how.allow_partial}
             name = output.shown(job.source, "stdin")
-            entry = None
+            entry, known = None, []
             several = several_of(data, name, chosen, **options)
+            if several is not None:
+                known = several.faults
+                if not (self.apart and job.page):
+                    for fault in known:
+                        progress.note(f"{job.name}: {missing_after(fault)}")
             if several is None:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
@@ -84,7 +93,7 @@ class DecodeWork:
                 return self._several(job, progress, data, several)
             if how.factor == 1 and self.tiles.applies(job):
                 return decoded_by_tiles(self.tiles, job, progress)
-            return self._one(job, progress, data, entry)
+            return self._one(job, progress, data, entry, set(map(str, known)))
 
     @property
     def _in_one(self) -> tuple[str, ...]:
@@ -101,8 +110,12 @@ class DecodeWork:
         progress: JobProgress,
         data: bytes | LazyBytes,
         entry: "PictureEntry | None",
+        known: Set[str],
     ) -> Decoded:
-        """Decode one picture to a file of one; ``entry`` is what a collection says of it."""
+        """Decode one picture to a file of one.
+
+        ``entry`` is what a collection says of it; ``known`` are faults that were said.
+        """
         import mmpcodec
         from mmpcodec import backends, pictures
         from mmpcodec.pictures.side.facts import stripped
@@ -122,7 +135,8 @@ class DecodeWork:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
             bad, faults = len(found.bad_tiles), len(found.faults)
             lossless = is_lossless(found)
-            for line in damage(found.header, found.bad_tiles, found.faults):
+            own = [fault for fault in found.faults if str(fault) not in known]
+            for line in damage(found.header, found.bad_tiles, own):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
             assert found.samples is not None
@@ -181,8 +195,6 @@ class DecodeWork:
                 if all("error" in row for row in facts.rows):
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
-            for fault in several.faults:
-                progress.note(f"{job.name}: {fault}; later pages may be missing")
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)
@@ -272,7 +284,7 @@ def _lost_text(kind: str, places: list[int], rows: list[dict[str, Any]]) -> str:
     if len(places) == len(rows):
         return kind
     numbers = text_of(sorted(rows[place]["page"] for place in places))
-    return f"{kind} ({rows[0]['role']}{'s' if len(places) > 1 else ''} {numbers})"
+    return f"{kind} ({rows[places[0]]['role']}{'s' if len(places) > 1 else ''} {numbers})"
 
 
 def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgress) -> Decoded:

@@ -16,10 +16,13 @@ COMPRESSED = ("JPEG", "WebP", "AVIF", "JPEG 2000", "JPEG XL", "HEIC")
 """Formats whose files mostly have lost something, which a lossless file of them cannot undo."""
 
 
-def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None) -> list[str]:
-    """Return what is written where, for folders whose outputs lie among their files."""
+def beside_inputs(given: Sequence[str], jobs: Sequence[Job], named: str | None) -> list[str]:
+    """Return what is written where, for folders whose outputs lie among their files.
+
+    Nothing is said if ``named``, the value of -o or -O, says where outputs lie.
+    """
     lines = []
-    for name in map(stores.without_file, given if folder is None else ()):
+    for name in map(stores.without_file, given if named is None else ()):
         below = os.path.join(name, "")
         number = sum(job.to_do and job.source.startswith(below) for job in jobs)
         if number and not stores.is_zarr(name):

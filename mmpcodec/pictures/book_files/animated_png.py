@@ -53,4 +53,5 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
             pages.lose(*lost(picture, "png"))
         elif picture.metadata != pages.first.metadata:
             pages.lose("metadata of its own")
+    pages.lose_loops(_MOST_LOOPS)
     stream.write(chunks.joined([(b"IEND", b"")])[len(chunks.MAGIC) :])

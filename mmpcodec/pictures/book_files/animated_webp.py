@@ -24,7 +24,6 @@ class _Frames(Image.Image):
         self._place = -1
         self._before: np.ndarray | None = None
         self.durations: list[int] = []
-        self._told = 0
         self.seek(0)
 
     def tell(self) -> int:
@@ -44,7 +43,6 @@ class _Frames(Image.Image):
     def _losses(self, picture: Any, samples: np.ndarray) -> list[str]:
         pages, gone = self._pages, []
         exact = pages.duration * 1000
-        self._told += round(exact)
         self.durations.append(round(exact))
         if exact != self.durations[-1]:
             gone.append("durations")
@@ -77,6 +75,7 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         stream.write(webp.to_bytes(pages.first, "webp", _quality(options)))
         pages.lose(*lost(next(pages), "webp"))
         return
+    pages.lose_loops(_MOST_LOOPS)
     frames, quality = _Frames(pages), _quality(options)
     metadata = pages.first.metadata
     frames.save(

@@ -100,7 +100,7 @@ def write_book(
     check_held(format, book)
     pages = Pages(book, format, alike=row.alike, sized=row.sized, bytes=bytes)
     if format in registry.written():
-        check_taken(pages.first, format)
+        check_taken(pages.first, format, holding(book.role, book.count))
     options = (options or Options())._replace(compressed=row.compressed)
     if row.folder:
         row.load().write(target, pages, options)

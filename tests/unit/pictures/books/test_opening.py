@@ -74,3 +74,13 @@ def test_the_number_of_pictures_is_limited():
     limits = mmpcodec.DecodeLimits(max_pictures=2)
     with pytest.raises(PictureError, match="max_pictures"):
         opened_book(collection(Role.PAGE, [()] * 3), limits=limits)
+
+
+def test_a_file_without_pictures_and_one_without_its_index_say_so():
+    data = collection(Role.PAGE, [()] * 3)
+    empty = io.BytesIO()
+    CollectionWriter(empty).close()
+    with pytest.raises(PictureError, match=r"x: holds no pictures$"):
+        opened_book(empty.getvalue(), "x")
+    with pytest.raises(PictureError, match=r"x: Collections at .*; mmp decode --allow-partial "):
+        opened_book(data[:-3], "x")
