@@ -92,8 +92,8 @@ class EncodeOptions(CodecOptions, RunOptions, total=False):
         See ``EncodeParams``.
     levels : bool
         Whether the file holds levels: renditions of half the size, a quarter and so on, down to 256
-        samples on the longer side; see ``codec.tiles.renditions.encode_levels``. Not with a target
-        of bytes.
+        samples on the longer side, for at most 35 % more bytes; the larger ones that do not fit are
+        left out, see ``codec.tiles.renditions.encode_levels``. Not with a target of bytes.
     max_error : int or str
         Most that a decoded sample differs from its source: 0 to 32767 samples, or a text with the
         unit of the picture, such as "2HU".

@@ -173,37 +173,48 @@ def inspect(
     """
     if out is not None and not decode:
         raise ParameterError("out = an array: must be None without decode=True")
-    how = page, region, allow_partial, limits, backend, threads, progress, out
-    return _inspected(data, *how, decode=decode, traced=True)
+    given = _checked(limits), backend, check_threads(threads), progress
+    how = _How(region, allow_partial, *given, out, decode)
+    return _inspected(data, page, how)
 
 
-def _inspected(
-    data: Any,
-    page: int | None,
-    region: Sequence[int] | None,
-    allow_partial: bool,
-    limits: DecodeLimits | None,
-    backend: str,
-    threads: int | None,
-    progress: Progress | None,
-    out: Samples | None,
-    *,
-    decode: bool,
-    traced: bool,
-) -> Inspection:
-    """Do what ``inspect`` does; without ``traced``, there are no layers with the samples."""
-    threads = check_threads(threads)
-    check_progress(progress)
+@dataclass(frozen=True)
+class _How:
+    """How a picture is inspected.
+
+    Parameters
+    ----------
+    region, allow_partial, limits, backend, threads, progress, out, decode
+        See ``inspect``.
+    traced : bool
+        Whether decoded samples come with their layers.
+    """
+
+    region: Sequence[int] | None
+    allow_partial: bool
+    limits: DecodeLimits
+    backend: str
+    threads: int | None
+    progress: Progress | None
+    out: Samples | None
+    decode: bool = True
+    traced: bool = True
+
+
+def _checked(limits: DecodeLimits | None) -> DecodeLimits:
     if limits is not None and not isinstance(limits, DecodeLimits):
         raise ParameterError(f"limits = {limits!r}: must be DecodeLimits or None")
-    limits = limits or DEFAULT_LIMITS
+    return limits or DEFAULT_LIMITS
+
+
+def _inspected(data: Any, page: int | None, how: _How) -> Inspection:
+    check_progress(how.progress)
     of_file: list[FormatError] = []
-    view = picture_of(viewed(data), page, limits, of_file if allow_partial else None)
-    if decode and region is None and isinstance(view, PictureBytes):
+    view = picture_of(viewed(data), page, how.limits, of_file if how.allow_partial else None)
+    if how.decode and how.region is None and isinstance(view, PictureBytes):
         view.fetch()
-    how = region, allow_partial, limits, backend, threads, progress, out
     with errors_named(view):
-        found = _inspected_picture(view, *how, decode=decode, traced=traced)
+        found = _inspected_picture(view, how)
     if not isinstance(view, PictureBytes):
         return found
     bad = tuple(replace(one, error=view.within(one.error)) for one in found.bad_tiles)
@@ -211,20 +222,9 @@ def _inspected(
     return replace(found, bad_tiles=bad, faults=faults)
 
 
-def _inspected_picture(
-    view: Source,
-    region: Sequence[int] | None,
-    allow_partial: bool,
-    limits: DecodeLimits,
-    backend: str,
-    threads: int | None,
-    progress: Progress | None,
-    out: Samples | None,
-    *,
-    decode: bool,
-    traced: bool,
-) -> Inspection:
+def _inspected_picture(view: Source, how: _How) -> Inspection:
     """Do what ``inspect`` does for the file of one picture."""
+    region, allow_partial, limits = how.region, how.allow_partial, how.limits
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
@@ -234,10 +234,10 @@ def _inspected_picture(
     whole = Area(0, 0, header.width, header.height)
     area = whole if region is None else check_region(region, header.height, header.width)
     grid = header.height, header.width, header.tile_size
-    read = read_area(header, area) if decode else area
+    read = read_area(header, area) if how.decode else area
     padded = 0
     # Headers take little memory, unless many tiles of a short file are reported as bad ones.
-    if decode or allow_partial:
+    if how.decode or allow_partial:
         what = "picture" if region is None else "region with the tiles that it touches"
         padded = check_area(what, area, header.planes, spans_touching(read, *grid), limits)
     else:
@@ -253,14 +253,14 @@ def _inspected_picture(
             first, end = header.tile_offsets[tile.number : tile.number + 2]
             missing = first < 0 or end > len(view)
             bad.append(_bad(header, tile, error, allow_partial, missing))
-    if not decode:
+    if not how.decode:
         found = tuple(
             layer for tile, one in streams for layer in described(tile, one, header.level_depth)
         )
         return Inspection(header, len(view), found, bad_tiles=tuple(bad), faults=faults)
-    check_memory(streams, header, padded, threads, limits)
+    check_memory(streams, header, padded, how.threads, limits)
     check_seconds(streams, header, len(view), limits)
-    samples = _place(header, area, out)
+    samples = _place(header, area, how.out)
     joined = joined_area(header, area)
     shown = samples
     if joined != area or not samples.flags.c_contiguous:
@@ -269,11 +269,11 @@ def _inspected_picture(
         common = one.tile.common(joined)
         assert common is not None
         shown[common.within(joined).slices] = 0
-    chosen = backends.get(backend, decodes=True)
+    chosen = backends.get(how.backend, decodes=True)
     coded: list[LayerCoding] = []
     good: list[tuple[Tile, Fixed]] = []
     places = [TilePlace.within(shown, joined, tile, stream, header) for tile, stream in streams]
-    decoded = decode_tiles(places, header, chosen, threads, progress, traced=traced)
+    decoded = decode_tiles(places, header, chosen, how.threads, how.progress, traced=how.traced)
     for place, found_in in zip(places, decoded, strict=True):
         if isinstance(found_in, FormatError):
             bad.append(_bad(header, place.tile, found_in, allow_partial))
@@ -360,8 +360,17 @@ def decode(
     >>> mmpcodec.decode(data, out=stack[1])[2].tolist()
     [8, 9, 10, 11]
     """
-    how = page, region, False, limits, backend, threads, progress, out
-    found = _inspected(data, *how, decode=True, traced=False)
+    how = _How(
+        region,
+        False,
+        _checked(limits),
+        backend,
+        check_threads(threads),
+        progress,
+        out,
+        traced=False,
+    )
+    found = _inspected(data, page, how)
     assert found.samples is not None
     return found.samples
 

@@ -5,6 +5,7 @@ import errno
 import math
 import os
 from collections.abc import Iterator
+from fractions import Fraction
 from functools import partial
 from typing import Any, Unpack
 
@@ -12,6 +13,7 @@ import numpy as np
 
 from mmpcodec import pictures
 from mmpcodec.checks import check_int
+from mmpcodec.codec.tiles.reduction import reduced_depth, reduced_side
 from mmpcodec.dask.in_flight import load
 from mmpcodec.dask.writing import checked_array, name_of
 from mmpcodec.errors import FileError, ParameterError, PictureError
@@ -20,6 +22,7 @@ from mmpcodec.metadata import Metadata
 from mmpcodec.options import CodecOptions, written_out
 from mmpcodec.params import check_tile_size
 from mmpcodec.pictures.limits import damage_reported
+from mmpcodec.pictures.mmp import MmpReader
 from mmpcodec.pictures.ome_zarr import (
     OWN,
     axes_of,
@@ -36,6 +39,7 @@ from mmpcodec.samples import MOST_BITS
 CODEC = "mmp"
 """Name of the codec, by which zarr finds ``plugins.zarr.MmpCodec``."""
 MOST_LEVELS = 24
+_PART_LIMITS = DecodeLimits(max_samples=1 << 40)
 BLOCK_SIDE = 2048
 """Height and width of the blocks of a task, in pixels, if tiles are not larger."""
 
@@ -60,6 +64,8 @@ def to_ome_zarr(
     point. Level 0 has the samples. A sample of another level is the mean of 2x2 samples of the
     level before, rounded to the nearest integer, halves up; at the right and at the bottom it may
     be the mean of two samples, or one. With loss, means are of the samples before their coding.
+    Levels that an mmp file holds already (``mmp encode --levels``) are taken as they are, also
+    those with loss of a picture without; means are made for further ones only.
 
     Between two levels, the means lie in a temporary array in the store.
 
@@ -110,22 +116,24 @@ def to_ome_zarr(
     codec = load("zarr.registry", "to_ome_zarr").get_codec_class(CODEC)(lam, depth=depth, **options)
     count = _levels(array.shape, tile_size) if levels is None else levels
     count = check_int("levels", count, 1, MOST_LEVELS)
+    of_file = _levels_of_file(source)
     with _placed(name) as place:
         group = zarr.open_group(place, mode="w", zarr_format=3)
         for level in range(count):
             array = array.rechunk(_block_sides(array.shape, tile_size))
             stored = _level(zarr, group, str(level), array, tile_size, codec, own)
             sources, targets = [_planes_first(array)], [stored]
-            if level + 1 < count:
+            following = of_file.get(level + 1)
+            if level + 1 < count and following is None:
                 smaller = halved(array)
                 exact = _exact(group, level + 1, smaller, tile_size)
                 sources.append(smaller)
                 targets.append(exact)
+                following = _dask_array(exact, exact.chunks)
             load("dask.array", "to_ome_zarr").store(sources, targets, lock=False)
-            if level:
+            if _exact_name(level) in group:
                 del group[_exact_name(level)]
-            if level + 1 < count:
-                array = load("dask.array", "to_ome_zarr").from_array(exact, chunks=exact.chunks)
+            array = following
         paths = [str(level) for level in range(count)]
         first = group["0"]
         shape = first.shape if first.ndim == 2 else (*first.shape[1:], first.shape[0])
@@ -229,8 +237,37 @@ class PictureArray:
         self.ndim = len(self.shape)
 
     def __getitem__(self, index: tuple[slice, ...]) -> np.ndarray:
-        with pictures.opened(self.name, limits=DecodeLimits(max_samples=1 << 40)) as reader:
+        with pictures.opened(self.name, limits=_PART_LIMITS) as reader:
             return reader.read(*index[:2])
+
+
+class LevelArray:
+    """A level of an mmp file as an array whose parts are read when they are asked for.
+
+    Parameters
+    ----------
+    reader : MmpReader
+        Of the picture; it goes to the processes that read.
+    factor : int
+        By which the level is smaller.
+    """
+
+    def __init__(self, reader: MmpReader, factor: int):
+        self._reader, self._factor = reader, factor
+        sides = (reduced_side(side, factor) for side in reader.shape[:2])
+        self.shape = (*sides, *reader.shape[2:])
+        self.dtype, self.ndim = reader.dtype, reader.ndim
+
+    def __getitem__(self, index: tuple[slice, ...]) -> np.ndarray:
+        sides = zip(index[:2], self.shape, self._reader.shape, strict=False)
+        (y, height), (x, width) = (self._span(*each) for each in sides)
+        return self._reader.scaled(Fraction(1, self._factor), (x, y, width, height)).samples
+
+    def _span(self, part: slice, side: int, of_picture: int) -> tuple[int, int]:
+        """Return the first pixel of the picture, and the number of pixels, of a part of a level."""
+        start, stop, _ = part.indices(side)
+        first = start * self._factor
+        return first, min(stop * self._factor, of_picture) - first
 
 
 def _opened(source: Any, metadata: Metadata | None) -> tuple[Any, Any, int]:
@@ -242,11 +279,33 @@ def _opened(source: Any, metadata: Metadata | None) -> tuple[Any, Any, int]:
         # Chunks may be masked although the array does not say so.
         array = array.map_blocks(partial(as_array, "array"), dtype=array.dtype, meta=array._meta)
         return array, metadata and metadata.resolution, MOST_BITS[array.dtype.newbyteorder("=")]
-    name = os.fspath(source)
-    found = PictureArray(name if stores.is_url(name) else os.path.abspath(name))
-    sides = (BLOCK_SIDE, BLOCK_SIDE, *found.shape[2:])
-    array = load("dask.array", "to_ome_zarr").from_array(found, chunks=sides, name=False)
+    found = PictureArray(stores.absolute(os.fspath(source)))
+    array = _dask_array(found, _picture_chunks(found.shape))
     return array, (metadata or found.metadata).resolution, found.depth
+
+
+def _levels_of_file(source: Any) -> dict[int, Any]:
+    """Return the levels that an mmp file holds, by their numbers in the store, as Dask arrays."""
+    if not isinstance(source, (str, os.PathLike)):
+        return {}
+    with pictures.opened(stores.absolute(os.fspath(source)), limits=_PART_LIMITS) as reader:
+        if not isinstance(reader, MmpReader):
+            return {}
+        if reduced_depth(reader.depth, reader.metadata) != reader.depth:
+            return {}
+        factors = [scale.denominator for scale in reader.scales]
+    own = MmpReader(reader.name, limits=_PART_LIMITS, keep_open=False)
+    numbers = [level for level in range(1, MOST_LEVELS) if 1 << level in factors]
+    levels = {level: LevelArray(own, 1 << level) for level in numbers}
+    return {level: _dask_array(one, _picture_chunks(one.shape)) for level, one in levels.items()}
+
+
+def _dask_array(found: Any, chunks: Any) -> Any:
+    return load("dask.array", "to_ome_zarr").from_array(found, chunks=chunks, name=False)
+
+
+def _picture_chunks(shape: tuple[int, ...]) -> tuple[int, ...]:
+    return BLOCK_SIDE, BLOCK_SIDE, *shape[2:]
 
 
 def _levels(shape: tuple[int, ...], tile_size: int) -> int:

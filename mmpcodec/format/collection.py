@@ -5,6 +5,7 @@ Source: section "Collections" of ``docs/format/format.md``.
 """
 
 import zlib
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from enum import IntEnum
 
@@ -59,6 +60,19 @@ FACTS = {
     Role.THUMBNAIL: ("number of the picture",),
 }
 """Names of the numbers that follow the role of a picture."""
+
+
+def common_role(roles: Iterable[Role]) -> Role:
+    """Return what pictures are together: what all of them are, or pages if they differ.
+
+    Examples
+    --------
+    >>> from mmpcodec.format.collection import Role, common_role
+    >>> common_role([Role.SLICE, Role.SLICE]).name, common_role([Role.SLICE, Role.FRAME]).name
+    ('SLICE', 'PAGE')
+    """
+    found = set(roles)
+    return found.pop() if len(found) == 1 else Role.PAGE
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,7 @@
 """Checks that all formats share: limits, the error for a damaged file, optional packages."""
 
 import contextlib
+import errno
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ import numpy as np
 
 from mmpcodec.checks import check_int, check_page
 from mmpcodec.errors import (
+    FileError,
     MissingExtra,
     NoSuchPage,
     ParameterError,
@@ -27,18 +29,36 @@ MAX_METADATA = 1 << 26
 MAX_LINE = 200
 """Most characters of a message that come from a file or from the library that reads it."""
 
+OF_DAMAGE = None, errno.EINVAL
+"""``OSError.errno`` where the contents of a file are at fault: libraries raise errors without one,
+and the system refuses places that a file gives."""
+
 
 @contextlib.contextmanager
 def damage_reported(name: str) -> Iterator[None]:
-    """Turn any exception that a library raises for a damaged file into a ``PictureError``."""
+    """Turn any exception that a library raises for a damaged file into a ``PictureError``.
+
+    If the system refuses to open or read the file, the error says that, and is an ``OSError`` too.
+    """
     try:
         yield
     except (PictureError, MissingExtra, PictureWarning):
         raise
     except MemoryError as error:
         raise PictureError(f"{name}: not enough memory") from error
+    except OSError as error:
+        if error.errno not in OF_DAMAGE:
+            raise refused(name, error) from error
+        raise damaged(name, str(error).strip() or type(error).__name__) from error
     except Exception as error:  # each library has its own
         raise damaged(name, str(error).strip() or type(error).__name__) from error
+
+
+def refused(name: str, error: OSError) -> PictureError:
+    """Return the error for a file that the system or a store does not open or read."""
+    if isinstance(error, FileError) and error.errno is None:
+        return PictureError(str(error))  # of a store, without a number of the system
+    return PictureError.from_os(name, error)
 
 
 def damaged(name: str, reason: str) -> PictureError:

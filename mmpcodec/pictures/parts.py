@@ -13,7 +13,7 @@ from mmpcodec.depth import sample_type
 from mmpcodec.errors import FileError, FormatError, ParameterError
 from mmpcodec.format.container import Header
 from mmpcodec.format.tiles import Area, blocks_of, bounds_of, tiles_touching
-from mmpcodec.limits import DEFAULT_LIMITS, DecodeLimits
+from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import PictureBytes, completed, picture_of
 from mmpcodec.opening.header import read_any_header, read_header
@@ -134,7 +134,7 @@ class DecodedParts:
                     bad += self._all_bad(data, own, error)
 
     def _all_bad(self, data: LazyBytes, own: Area, error: FormatError) -> Iterator[BadTile]:
-        header, _ = header_of(data, self.allow_partial, self.page)
+        header, _ = header_of(data, self.limits, self.allow_partial, self.page)
         place = Area(own.x + self.area.x, own.y + self.area.y, own.width, own.height)
         sides = header.height, header.width, header.tile_size
         return (BadTile(tile, error) for tile in tiles_touching(place, *sides))
@@ -163,33 +163,49 @@ def bytes_of(name: str, most: int | None = None) -> Iterator[LazyBytes]:
         yield found
 
 
+def picture_in(
+    data: LazyBytes, limits: DecodeLimits, allow_partial: bool = False, page: int | None = None
+) -> Source:
+    """Return the bytes of the file of a picture of an mmp file.
+
+    ``page`` is its number, from 1; None takes the only one. With ``allow_partial``, a damaged index
+    of a file of several pictures is passed over in silence.
+
+    Raises
+    ------
+    FormatError, NoSuchPage
+        See ``opening.contents.picture_of``.
+    """
+    return picture_of(data, page, limits, [] if allow_partial else None)
+
+
 def header_of(
-    data: LazyBytes, allow_partial: bool = False, page: int | None = None
+    data: LazyBytes, limits: DecodeLimits, allow_partial: bool = False, page: int | None = None
 ) -> tuple[Header, tuple[FormatError, ...]]:
     """Read the header of a picture of an mmp file, and its damage if that is allowed.
-
-    ``page`` is its number, from 1; None takes the only one.
 
     Raises
     ------
     FormatError
         If it is damaged; with ``allow_partial``, only if it cannot be read.
     NoSuchPage
-        If the file has no such picture, or several and no page is given.
+        See ``picture_in``.
     """
-    view = picture_of(data, page, DEFAULT_LIMITS)
+    view = picture_in(data, limits, allow_partial, page)
     header, faults = read_any_header(view) if allow_partial else (read_header(view), ())
     of_metadata: list[FormatError] = []
     header = completed(view, header, of_metadata if allow_partial else None)
     return header, (*faults, *of_metadata)
 
 
-def halves_of(data: LazyBytes, header: Header) -> list[PictureBytes]:
+def halves_of(
+    data: LazyBytes, header: Header, limits: DecodeLimits, allow_partial: bool = False
+) -> list[PictureBytes]:
     """Return the files of the levels of the only picture: of half its size, a quarter and so on.
 
     None are returned if they have other bits per sample than the picture.
     """
-    found = levels_of(picture_of(data, None, DEFAULT_LIMITS), header)
+    found = levels_of(picture_in(data, limits, allow_partial), header)
     if reduced_depth(header.depth, header.metadata) != header.depth:
         return []
     halves: list[PictureBytes] = []

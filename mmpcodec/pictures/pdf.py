@@ -6,11 +6,13 @@ like the page counts; so masks, inverted levels and the like need no rules of th
 
 import contextlib
 import ctypes
+import itertools
 import math
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +26,7 @@ from mmpcodec.pictures.compressed import jpeg, jpeg2000
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen, damaged, library
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.side.pdf_masks import Alpha, Masks, unpacked
 from mmpcodec.samples import Samples
 
 DPI = 300
@@ -87,17 +90,19 @@ def book(source: str | bytes, name: str, limits: DecodeLimits, dpi: int = DPI) -
         count = len(file)
         with contextlib.suppress(pdfium.PdfiumError):  # forms that are damaged are not drawn
             file.init_forms()
+        masks = Masks(source, name, limits)
         texts = tuple((key, said) for key, said in file.get_metadata_dict().items() if said.strip())
 
     def read_page(number: int) -> Picture:
         with _lock, contextlib.closing(file[number]) as page:
-            picture = _Page(pdfium, page, name, limits).picture(dpi)
+            picture = _Page(pdfium, page, name, limits, partial(masks.of, number)).picture(dpi)
         metadata = picture.metadata
         return replace(picture, metadata=replace(metadata, text=(*texts, *metadata.text)))
 
     def close() -> None:
         with _lock:
             file.close()
+            masks.close()
 
     return Book(name, count, read_page, close=close)
 
@@ -112,12 +117,15 @@ class _Page:
     page : pypdfium2.PdfPage
     name : str
     limits : DecodeLimits
+    alphas : callable
+        Yields the masks of images of a width and height.
     """
 
     pdfium: Any
     page: Any
     name: str
     limits: DecodeLimits
+    alphas: Callable[[int, int], Iterator[Alpha]]
 
     def picture(self, dpi: int) -> Picture:
         """Return the image of the page, or the page rendered."""
@@ -192,9 +200,10 @@ class _Page:
         check_size(width, height, 1 if one_plane else 3, self.name, self.limits)
         seen = self._seen(image, *((height, width) if lies else (width, height)))
         profile = self._profile(image)
-        for picture in self._candidates(image, about, width, height):
+        masked = self._masked(image, about, width, height)
+        for picture in itertools.chain(masked, self._candidates(image, about, width, height)):
             samples = _placed(picture.samples, a, b, c, d, lies=lies)
-            icc = picture.metadata.icc or (profile if picture.planes == 3 or profile else b"")
+            icc = picture.metadata.icc or profile
             if _is_alike(samples, picture.depth, seen, by_profile=bool(icc)):
                 across, down = samples.shape[1], samples.shape[0]
                 left, bottom, right, top = self._bounds(image)
@@ -206,6 +215,14 @@ class _Page:
                 metadata = replace(picture.metadata, icc=icc, resolution=resolution)
                 return Picture(np.ascontiguousarray(samples), picture.depth, metadata)
         return None
+
+    def _masked(self, image: Any, about: Any, width: int, height: int) -> Iterator[Picture]:
+        """Yield what the samples of an image with alpha may be."""
+        for alpha in self.alphas(width, height):
+            planes = (about.colorspace not in (_GRAY, _CAL_GRAY)) * 2 + 2
+            check_size(width, height, planes, self.name, self.limits)
+            for picture in self._candidates(image, about, width, height):
+                yield _with_alpha(picture, alpha)
 
     def _candidates(self, image: Any, about: Any, width: int, height: int) -> Iterator[Picture]:
         """Yield what the samples of an image may be, the most exact ones first."""
@@ -223,7 +240,7 @@ class _Page:
         ):
             data = bytes(image.get_data(decode_simple=True))
             for planes in _PLANES[about.colorspace]:
-                stored = _unpacked(data, width, height, planes)
+                stored = unpacked(data, width, height, planes)
                 if stored is not None:
                     samples, depth = stored
                     yield Picture(samples, depth)
@@ -304,33 +321,30 @@ def _of_bitmap(bitmap: Any) -> Samples:
     return np.ascontiguousarray(found[..., 2::-1])
 
 
+def _with_alpha(picture: Picture, alpha: Alpha) -> Picture:
+    """Return a picture with alpha, of the least depth that holds both."""
+    depth = next(bits for bits in (1, 2, 4, 8, 16) if bits >= max(picture.depth, alpha.depth))
+    samples, own = (
+        stretched(each, bits, depth)
+        for each, bits in ((picture.samples, picture.depth), (alpha.samples, alpha.depth))
+    )
+    return Picture(np.dstack([samples, own]), depth, picture.metadata)
+
+
+def _on_paper(samples: Samples) -> Samples:
+    """Return samples of 8 bits with alpha on white."""
+    alpha = samples[..., -1:].astype(np.uint16)
+    colours = samples[..., :-1] * alpha + 255 * (255 - alpha)
+    shown = ((colours + 127) // 255).astype(np.uint8)
+    return shown[..., 0] if shown.shape[2] == 1 else shown
+
+
 def _placed(samples: Samples, a: float, b: float, c: float, d: float, *, lies: bool) -> Samples:
     """Turn and mirror samples as the matrix of an image does; the first row is the upper one."""
     if not lies:
         return samples[:: 1 if d > 0 else -1, :: 1 if a > 0 else -1]
     turned = samples.swapaxes(0, 1)
     return turned[:: -1 if b > 0 else 1, :: -1 if c > 0 else 1]
-
-
-def _unpacked(data: bytes, width: int, height: int, planes: int) -> tuple[Samples, int] | None:
-    """Return stored samples and their depth, if their number of bytes is that of a depth."""
-    for depth in (16, 8, 4, 2, 1):
-        row = -(-width * planes * depth // 8)
-        if not 0 <= len(data) - row * height <= 2:  # a line may end behind them
-            continue
-        rows = np.frombuffer(data, np.uint8, row * height).reshape(height, row)
-        samples: np.ndarray
-        if depth == 16:
-            samples = rows.view(">u2").astype(np.uint16)
-        elif depth == 8:
-            samples = rows
-        else:
-            bits = np.unpackbits(rows, axis=1, count=width * planes * depth)
-            weights = (1 << np.arange(depth)[::-1]).astype(np.uint8)
-            samples = bits.reshape(height, -1, depth) @ weights
-        samples = samples.reshape(height, width, planes)
-        return (samples[..., 0] if planes == 1 else samples), depth
-    return None
 
 
 def _is_alike(samples: Samples, depth: int, seen: Samples, *, by_profile: bool) -> bool:
@@ -344,6 +358,8 @@ def _is_alike(samples: Samples, depth: int, seen: Samples, *, by_profile: bool) 
         samples = (samples >> (depth - 8)).astype(np.uint8)
     elif depth < 8:
         samples = stretched(samples, depth, 8)
+    if samples.ndim == 3 and samples.shape[2] in (2, 4):
+        samples = _on_paper(samples)
     if samples.ndim != seen.ndim:
         samples, seen = (
             np.repeat(each[..., None], 3, axis=2) if each.ndim == 2 else each

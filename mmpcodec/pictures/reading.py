@@ -4,14 +4,15 @@ import io
 import os
 from collections.abc import Collection
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
-from mmpcodec.errors import ParameterError, PictureError
+from mmpcodec.errors import FileError, ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
+from mmpcodec.opening.windows import Begun
 from mmpcodec.picture import Picture
 from mmpcodec.pictures import registry
 from mmpcodec.pictures.left_out import noted
-from mmpcodec.pictures.limits import chosen, damage_reported, dpi_number, page_number
+from mmpcodec.pictures.limits import chosen, damage_reported, dpi_number, page_number, refused
 from mmpcodec.pictures.side.profiles import with_fitting_profile
 from mmpcodec.runtime import stores
 
@@ -34,7 +35,8 @@ def read(
     ----------
     source : path, bytes-like or binary stream
         A stream is read from its position to its end. A folder must be a zarr store: see
-        ``opened``.
+        ``opened``. A URL such as ``s3://bucket/name`` is opened with fsspec; of an mmp file only
+        the index and the picture are read, by a few requests for ranges, other files whole.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
     page : int or None
@@ -76,7 +78,7 @@ def read(
     if not isinstance(source, (str, os.PathLike)):
         data, name = of_stream(source)
         return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi, keep=keep)
-    name = os.fspath(source)
+    name = stores.without_file(os.fspath(source))
     if stores.is_zarr(name):
         from mmpcodec.pictures.ome_zarr import ZarrReader
 
@@ -84,10 +86,28 @@ def read(
         with ZarrReader(name, limits or DecodeLimits()) as reader:
             samples = reader.read(slice(None), slice(None))
             return Picture(samples, reader.depth, reader.metadata)
-    data = bytes_of(source)
-    return from_bytes(
-        data, os.fspath(source), limits=limits, page=page, strict=strict, dpi=dpi, keep=keep
-    )
+    if stores.is_url(name):
+        return _of_url(name, limits or DecodeLimits(), page, strict=strict, dpi=dpi, keep=keep)
+    data = bytes_of(name)
+    return from_bytes(data, name, limits=limits, page=page, strict=strict, dpi=dpi, keep=keep)
+
+
+def _of_url(
+    url: str, limits: DecodeLimits, page: int | None, *, keep: Collection[str], **options: Any
+) -> Picture:
+    """Read a picture of a file in a store; its first bytes tell its format."""
+    page = page_number(page)
+    check_kept(keep)
+    try:
+        source = Begun(stores.UrlBytes(url, limits.max_memory))
+        row = registry.format_at(bytes(source[: registry.MAGIC_END]))
+        if row is not None and row.is_mmp:
+            picture: Picture = row.load().read(source, url, limits, page)
+            return picture
+        data = bytes(source[:])
+    except FileError as error:
+        raise refused(url, error) from error
+    return from_bytes(data, url, limits=limits, page=page, keep=keep, **options)
 
 
 def check_kept(keep: Collection[str]) -> None:
@@ -104,20 +124,25 @@ def check_kept(keep: Collection[str]) -> None:
             raise ParameterError(f"keep = {keep!r}: must be a collection of {known}")
 
 
-def bytes_of(path: str | os.PathLike[str]) -> bytes:
-    """Read a whole file.
+def bytes_of(source: str | os.PathLike[str] | bytes, most: int | None = None) -> bytes:
+    """Return the bytes of a whole file, of which ``source`` is the path, the URL or the bytes.
+
+    ``most`` limits those of a URL; see ``stores.read``.
 
     Raises
     ------
     PictureError
         If it cannot be read, which is an ``OSError`` too.
     """
+    if isinstance(source, bytes):
+        return source
     try:
-        return Path(path).read_bytes()
+        name = os.fspath(source)
+        return stores.read(name, most) if stores.is_url(name) else Path(name).read_bytes()
     except MemoryError as error:
-        raise PictureError(f"{os.fspath(path)}: not enough memory") from error
+        raise PictureError(f"{os.fspath(source)}: not enough memory") from error
     except OSError as error:
-        raise PictureError.from_os(os.fspath(path), error) from error
+        raise refused(os.fspath(source), error) from error
 
 
 def of_stream(stream: BinaryIO) -> tuple[bytes, str]:

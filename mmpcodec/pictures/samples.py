@@ -24,7 +24,7 @@ def imread(
     ----------
     source : path, bytes-like or binary stream
         The first bytes tell the format, whatever the name. A stream is read from its position to
-        its end.
+        its end. Of an mmp file at a URL only the picture is read; see ``pictures.read``.
     limits : DecodeLimits or None
         Largest picture to accept; None for the default limits.
     page : int, "all" or None

@@ -315,7 +315,7 @@ class MmpImageFile(ImageFile.ImageFile):
         try:
             for frame in range(self.n_frames):
                 page = None if self._contents is None else frame + 1
-                mmpcodec.inspect(StreamBytes(self._file()), page=page)
+                mmpcodec.inspect(StreamBytes(self._file()), page=page, limits=self.limits)
         except FormatError as error:
             raise OSError(str(error)) from error
         finally:

@@ -51,9 +51,10 @@ class PageEntry:
     book : ShownBook or None
         A collection whose pictures are to be in the page.
     data, facts : callable or None
-        Return the file and all its facts, if they are to be in the page; facts of a collection are
-        those of its only picture. They are called when their
+        Return the file and all its facts, if they are to be in the page. They are called when their
         part of the page is written.
+    book_facts : callable or None
+        Does the same for the facts of a picture of the collection, by the number of its entry.
     """
 
     name: str
@@ -65,6 +66,7 @@ class PageEntry:
     book: ShownBook | None = None
     data: Callable[[], bytes] | None = None
     facts: Callable[[], dict[str, Any]] | None = None
+    book_facts: Callable[[int], dict[str, Any]] | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Return what the scripts of the page know of the file."""
@@ -111,6 +113,9 @@ def page(entries: Sequence[PageEntry], decoder: str, title: str, *, asks: bool) 
             yield _json(f"book-{number}", entry.book.as_dict())
             for picture in range(len(entry.book.contents.entries)):
                 yield from _picture(entry.book, picture, f"file-{number}-{picture}")
+            if entry.book_facts is not None:
+                for picture in entry.book.contents.numbers_of(None):
+                    yield _json(f"facts-{number}-{picture}", entry.book_facts(picture))
         elif entry.data is not None:
             yield _data(f"file-{number}", entry.data())
         if entry.facts is not None:

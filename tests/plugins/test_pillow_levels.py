@@ -74,8 +74,9 @@ def test_files_without_levels_have_no_draft(tmp_path):
 
 
 def test_saving_with_levels(tmp_path):
-    gray = Image.fromarray(np.arange(600 * 520, dtype=np.uint32).reshape(600, 520).astype(np.uint8))
-    bilevel = gray.convert("1")
+    shades = np.random.default_rng(5).normal(128, 30, (600, 520)).clip(0, 255)
+    gray = Image.fromarray(shades.astype(np.uint8))
+    bilevel = Image.new("1", gray.size)
     path = tmp_path / "a.mmp"
     profile = bytes(range(100))
     gray.save(path, levels=True, save_all=True, append_images=[bilevel], icc_profile=profile)

@@ -128,6 +128,14 @@ def test_a_damaged_page_raises_and_others_open(tmp_path):
         image.verify()
 
 
+def test_verify_takes_the_limits_of_the_plugin(tmp_path, monkeypatch):
+    path = series(tmp_path / "a.mmp", xmp=b"<x>" + b"a" * 200)
+    with Image.open(path) as image:
+        monkeypatch.setattr(type(image), "limits", mmpcodec.DecodeLimits(max_memory=100))
+        with pytest.raises(OSError, match="max_memory"):
+            image.verify()
+
+
 def test_a_closed_image_cannot_seek(tmp_path):
     image = Image.open(series(tmp_path / "a.mmp"))
     image.close()

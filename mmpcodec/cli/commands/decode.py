@@ -1,6 +1,8 @@
 """``mmp decode``: decode mmp files to pictures."""
 
 import re
+from dataclasses import replace
+from itertools import chain
 from typing import Annotated
 
 import typer
@@ -17,11 +19,12 @@ from mmpcodec.cli.decoding.work import DecodeWork
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import MMP_FILE
-from mmpcodec.cli.inputs.pages import Pages, ranges_of
+from mmpcodec.cli.inputs.pages import Page, Pages, check_pages
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer
 from mmpcodec.errors import ParameterError
 from mmpcodec.pictures import registry
+from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import STANDARD
 
 Output = Annotated[str | None, options.picture_output(SUFFIXES)]
@@ -73,15 +76,6 @@ Scale = Annotated[
         "the file has one.",
     ),
 ]
-Page = Annotated[
-    int | None,
-    typer.Option(
-        "--page",
-        min=1,
-        metavar="N",
-        help="Decode only this picture of a file of several.",
-    ),
-]
 
 
 def decode(
@@ -125,12 +119,9 @@ def decode(
     from mmpcodec import backends, pictures
     from mmpcodec.pictures.side.facts import stripped
 
-    if page is not None:
-        options.check_alone("--page", {"--pages": pages})
-    if pages is not None:
-        ranges_of(pages)
+    check_pages(page, pages)
     area = None if region is None else _area(region)
-    factor = _factor(scale, allow_partial=allow_partial)
+    factor = _factor(scale)
     stripped(pictures.Picture.metadata, *(strip or ()))
     chosen_format = format_of_output(format, out, quality, png_level)
     existing = Existing.of(force, skip_existing, update)
@@ -143,10 +134,9 @@ def decode(
     tiles = by_tiles.DecodeByTiles(
         chosen_format, area, limits, allow_partial, strip or (), backend, threads
     )
-    is_apart = page is None and folder is not None and has_one(chosen_format)
-    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles, is_apart)
+    work = DecodeWork(chosen_format, quality, png_level, pages, how, tiles)
     partial: list[Decoded] = []
-    remarks: list[str] = []
+    index_remarks: dict[str, list[str]] = {}
     connected: list[Connection] = []
 
     def seen(found: Decoded) -> None:
@@ -158,7 +148,11 @@ def decode(
     def parted(files: list[Job]) -> list[Job]:
         if page is not None:
             return [job._replace(page=page) if job.to_do else job for job in files]
-        return apart(files, pages, limits, remarks, allow_partial) if is_apart else files
+        if folder is None or not has_one(chosen_format):
+            return files
+        files, remarks = apart(files, pages, limits, allow_partial)
+        index_remarks.update(remarks)
+        return files
 
     with spread("decode", cluster, workers, batch, manifest, repr(decisive), jobs=jobs) as place:
         files = plan(
@@ -175,8 +169,9 @@ def decode(
         tiles.check(files)
         to_do = [job for job in files if job.to_do]
         printer = Printer(as_json, quiet, False, any(job.target == STANDARD for job in to_do))
-        for remark in remarks:
-            printer.note(remark)
+        for line in chain.from_iterable(index_remarks.values()):
+            printer.note(line)
+        work = replace(work, noted=frozenset(map(stores.absolute, index_remarks)))
         if by_tiles.blocks_are_tasks(to_do, tiles, place.cluster):
             assert place.cluster is not None
             with Connection(place.cluster, printer, len(to_do)) as connection:
@@ -185,22 +180,21 @@ def decode(
                 code = run.run(files, own, printer, place=place._replace(cluster=None), seen=seen)
         else:
             code = run.run(files, work, printer, at_once=jobs, place=place, seen=seen)
-    return ExitCode.PARTLY_FAILED if partial and code == ExitCode.DONE else code
+    return ExitCode.PARTLY_FAILED if (partial or index_remarks) and code == ExitCode.DONE else code
 
 
-def _factor(scale: str | None, *, allow_partial: bool) -> int:
+def _factor(scale: str | None) -> int:
     """Return by which factor pictures become smaller.
 
     Raises
     ------
     ParameterError
-        If the scale is another number, or parts of damaged files are asked for, too.
+        If the scale is another number.
     """
     from mmpcodec.codec.tiles.reduction import factor_of_scale
 
     if scale is None:
         return 1
-    options.check_alone("--scale", {"--allow-partial": allow_partial})
     return factor_of_scale(scale)
 
 

@@ -38,7 +38,7 @@ from mmpcodec.cli.encoding.sources import (
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
-from mmpcodec.cli.inputs.pages import Pages, Split, Together
+from mmpcodec.cli.inputs.pages import Page, Pages, Split, Together
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, quality_text, rate_text, tools_text
 from mmpcodec.cli.work import JobProgress
@@ -283,7 +283,7 @@ def encode(
     denoise: options.Denoise = None,
     depth: options.Depth = None,
     range: reading.Range = None,
-    page: reading.Page = None,
+    page: Page = None,
     pages: Pages = None,
     split: Split = False,
     together: Together = False,

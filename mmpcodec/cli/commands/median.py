@@ -11,11 +11,11 @@ from mmpcodec.analysis.denoise import check_median_radius, check_slices
 from mmpcodec.cli import options, output, run
 from mmpcodec.cli.cluster.devices import implied, numbers_of, on_devices
 from mmpcodec.cli.cluster.places import spread
-from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.series import in_series, name_of, opened_series
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import PICTURE
 from mmpcodec.cli.inputs.opening import check_alike, numbered, read_page
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Existing, Job, plan
 from mmpcodec.cli.printing import Printer, counted
 from mmpcodec.cli.work import JobProgress
@@ -207,7 +207,7 @@ def median(
     out: options.PictureOutput = None,
     folder: options.Folder = None,
     slices: Slices = 0,
-    page: reading.Page = None,
+    page: Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,

@@ -103,8 +103,8 @@ def page(
     """Write pictures and their viewer into one HTML file.
 
     The page holds the files and a decoder. It needs neither a server nor a network, so it can be
-    sent to anybody who has a browser. It shows what `mmp view` shows, but layers and bright regions
-    of the pictures of a file of several. Attributes of DICOM files are left out.
+    sent to anybody who has a browser. It shows what `mmp view` shows, also of a file of several
+    pictures. Attributes of DICOM files are left out.
     """
     from mmpcodec.web import parts
 
@@ -112,7 +112,7 @@ def page(
 
     from mmpcodec.web import pages
     from mmpcodec.web.books import without_dicom
-    from mmpcodec.web.facts import RegionSearch, facts_of
+    from mmpcodec.web.facts import KINDS, RegionSearch, facts_of
     from mmpcodec.web.server import ServedFile
 
     if out != STANDARD and not out.lower().endswith(SUFFIXES):
@@ -135,7 +135,7 @@ def page(
             for fault in book.faults:
                 printer.note(f"{name}: {fault}; its pictures were found by their records")
             of_book = None if no_layers else facts_of_book(book, name)
-            return pages.PageEntry(name, size, is_mmp, book=book, facts=of_book)
+            return pages.PageEntry(name, size, is_mmp, book=book, book_facts=of_book)
         facts = None if no_layers else lambda: facts_of(served.read(), name, search)
         if not names_patient:
             return pages.PageEntry(name, size, is_mmp, data=served.read, facts=facts)
@@ -146,13 +146,19 @@ def page(
 
         return pages.PageEntry(name, len(data()), is_mmp, data=data, facts=facts)
 
-    def facts_of_book(book: "ShownBook", name: str) -> Callable[[], dict[str, Any]] | None:
-        if len(numbers := book.contents.numbers_of(None)) == 1:
-            return lambda: facts_of(book.file(numbers[0]), name, search)
-        printer.note(
-            f"{name}: layers and bright regions of its pictures are left out; mmp view shows them"
-        )
-        return None
+    def facts_of_book(book: "ShownBook", name: str) -> Callable[[int], dict[str, Any]]:
+        one = len(book.contents.numbers_of(None)) == 1
+
+        def facts(number: int) -> dict[str, Any]:
+            named = (
+                name if one else f"{name}: {book.contents.name_of(book.contents.entries[number])}"
+            )
+            try:
+                return facts_of(book.file(number), named, search)
+            except FormatError as error:
+                return {"problems": dict.fromkeys(KINDS, f"{named}: {error}")}
+
+        return facts
 
     printer = Printer(as_json, quiet, False, out == STANDARD)
     entries = [entry(job) for job in jobs]

@@ -128,7 +128,7 @@ class DecodeByTiles:
         from mmpcodec.pictures import parts
 
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
-            header, _ = parts.header_of(data, self.allow_partial, job.page)
+            header, _ = parts.header_of(data, self.limits, self.allow_partial, job.page)
         return self._area(header).pixels * header.planes > MOST_IN_MEMORY
 
     def __call__(self, job: Job, progress: JobProgress) -> DecodedFile:
@@ -141,21 +141,22 @@ class DecodeByTiles:
         """
         from mmpcodec.format import container
         from mmpcodec.format.tiles import Area
-        from mmpcodec.opening.contents import picture_of
         from mmpcodec.opening.header import check_end, read_header
         from mmpcodec.pictures import parts
         from mmpcodec.pictures.side.facts import stripped
 
         assert job.target is not None
         with parts.bytes_of(job.source, self.limits.max_memory) as data:
-            size = len(data if job.page is None else picture_of(data, job.page, self.limits))
-            header, faults = parts.header_of(data, self.allow_partial, job.page)
+            given = self.limits, self.allow_partial
+            picture = parts.picture_in(data, *given, job.page)
+            size = len(data if job.page is None else picture)
+            header, faults = parts.header_of(data, *given, job.page)
             levels: list[Any] = []
             if self.region is None:
                 if not self.allow_partial:
-                    check_end(header, picture_of(data, job.page, self.limits))
+                    check_end(header, picture)
                 if self.format == ZARR and job.page is None:
-                    levels = parts.halves_of(data, header)
+                    levels = parts.halves_of(data, header, *given)
             heads = [read_header(file) for file in levels]
             shapes = [one.shape_of(Area(0, 0, one.width, one.height)) for one in heads]
         area = self._area(header)
@@ -198,7 +199,8 @@ class DecodeByTiles:
             return
         how: Any = {"backend": self.backend, "threads": self.threads}
         with parts.bytes_of(source, self.limits.max_memory) as data:
-            for number, file in enumerate(parts.halves_of(data, header), start=1):
+            halves = parts.halves_of(data, header, self.limits, self.allow_partial)
+            for number, file in enumerate(halves, start=1):
                 parts.copy_level(file, HeldWriter(writer.of_level(number)), self.limits, **how)
 
     def _area(self, header: "Header") -> "Area":

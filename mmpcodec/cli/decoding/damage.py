@@ -23,11 +23,6 @@ def naming_allow_partial(allow_partial: bool) -> Iterator[None]:
         raise error.with_hint("--allow-partial") from None
 
 
-def missing_after(fault: FormatError) -> str:
-    """Return what is said of damage of the index of a file of several pictures."""
-    return f"{fault}; later pages may be missing"
-
-
 def damage(
     header: "Header", bad: "Sequence[BadTile]", faults: Sequence[FormatError]
 ) -> Iterator[str]:
@@ -57,6 +52,19 @@ def damage(
             f"missing: tiles {tiles[0].number} to {tiles[-1].number} of {len(header.tile_bytes)}, "
             f"within {bounds_of(tiles)}; {_problem(run[-1])}"
         )
+
+
+def remarks_on_index(name: str, faults: Sequence[FormatError]) -> list[str]:
+    """Return what to say of the damaged index of a file of several pictures."""
+    return [f"{name}: {fault}; later pages may be missing" for fault in faults]
+
+
+def faults_beside(
+    faults: Sequence[FormatError], of_index: Sequence[FormatError]
+) -> list[FormatError]:
+    """Return the faults of a picture that are none of the index of its file."""
+    known = set(map(str, of_index))
+    return [fault for fault in faults if str(fault) not in known]
 
 
 def _problem(bad: "BadTile") -> str:

@@ -7,13 +7,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.cli.decoding.damage import damage, missing_after
+from mmpcodec.cli.decoding.damage import damage, faults_beside, remarks_on_index
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.inputs.pages import numbers_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.runtime.files import STANDARD, LazyBytes, Source
+from mmpcodec.runtime.files import STANDARD, FileBytes, LazyBytes, Source
 from mmpcodec.runtime.progress import Progress, report_progress
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ def several_of(
     source = memoryview(data) if isinstance(data, bytes) else Begun(data)
     faults: list[FormatError] = []
     if is_collection(source):
-        contents = read_contents(source, limits.max_pictures, faults if allow_partial else None)
+        if allow_partial:
+            contents = read_contents(source, limits.max_pictures, faults)
+        else:
+            contents = _known_contents(data, name, source, limits.max_pictures)
         if contents.unfinished:
             from mmpcodec.pictures.mmp.file import say_unfinished
 
@@ -128,6 +131,37 @@ def several_of(
     if not count:
         raise PictureError(f"{name}: holds no pictures" + "".join(f"; {one}" for one in faults[:1]))
     return Several(source, contents, _numbers(pages, count, name), faults)
+
+
+class _Looked(NamedTuple):
+    """What a file of this name, state and limit of the number of pictures held."""
+
+    key: tuple[str, str, int]
+    contents: "Contents"
+
+
+_looked: list[_Looked] = []
+"""The file that was looked at last; empty before the first one."""
+
+
+def _known_contents(data: bytes | LazyBytes, name: str, source: Source, most: int) -> "Contents":
+    """Return what a collection holds; where each of its pages is a job, the index is read once.
+
+    The index is as long as the file has pages.
+    """
+    from mmpcodec.opening.contents import read_contents
+    from mmpcodec.opening.windows import Begun
+
+    if not isinstance(data, FileBytes) or not isinstance(source, Begun):
+        return read_contents(source, most)
+    key = name, data.state(), most
+    last = next(iter(_looked), None)
+    if last is not None and last.key == key:
+        contents = last.contents
+        return source.known(lambda: contents)
+    found = read_contents(source, most)
+    _looked[:] = [_Looked(key, found)]
+    return found
 
 
 def _numbers(pages: str | None, count: int, name: str) -> list[int]:
@@ -144,24 +178,25 @@ def _numbers(pages: str | None, count: int, name: str) -> list[int]:
 
 
 def apart(
-    jobs: Sequence[Job],
-    pages: str | None,
-    limits: DecodeLimits,
-    remarks: list[str],
-    allow_partial: bool = False,
-) -> list[Job]:
-    """Return a job for each picture of the inputs that are files of several.
-
-    ``remarks`` gets what is said of their damage.
+    jobs: Sequence[Job], pages: str | None, limits: DecodeLimits, allow_partial: bool = False
+) -> tuple[list[Job], dict[str, list[str]]]:
+    """Make a job for each picture of the inputs that are files of several.
 
     The name of an output has the number of the page, so wide that names sort: ``book-007``. Files
     that the listing of a folder at a URL has found are not opened, and stay whole; so do damaged
     ones, whose work says what is wrong.
+
+    Returns
+    -------
+    jobs : list of Job
+    remarks : dict of str to list of str
+        Of each input of which a damaged index was passed over, what to say of it once.
     """
     from mmpcodec.errors import MmpError
 
     how: Any = {"limits": limits, "allow_partial": allow_partial}
     found: list[Job] = []
+    remarks: dict[str, list[str]] = {}
     for job in jobs:
         several = None
         if job.to_do and job.source != STANDARD and job.stored is None:
@@ -173,14 +208,15 @@ def apart(
         if several is None or len(several.contents.pictures) == 1:
             found.append(job)
             continue
-        remarks += [f"{job.name}: {missing_after(fault)}" for fault in several.faults]
         width = max(3, len(str(len(several.contents.pictures))))
         stem, suffix = os.path.splitext(job.below)
         found += [
             job._replace(below=f"{stem}-{number:0{width}d}{suffix}", page=number)
             for number in several.numbers
         ]
-    return found
+        if several.faults:
+            remarks[job.source] = remarks_on_index(job.name, several.faults)
+    return found, remarks
 
 
 class PageFacts:
@@ -232,8 +268,9 @@ def book_of(
 
     import mmpcodec
     from mmpcodec import backends
+    from mmpcodec.codec.tiles.reduction import reduced_side
     from mmpcodec.depth import sample_type
-    from mmpcodec.format.collection import FACTS, Role
+    from mmpcodec.format.collection import FACTS, common_role
     from mmpcodec.format.tiles import check_region
     from mmpcodec.picture import Picture
     from mmpcodec.pictures.books.book import Book
@@ -242,7 +279,7 @@ def book_of(
 
     entries, facts = several.entries, PageFacts(several, name)
     roles = [entry.role for entry in entries]
-    role = roles[0] if len({*roles}) == 1 else Role.PAGE
+    role = common_role(roles)
     threads = how.threads or processors()
     at_once = min(threads, len(entries), max(1, MOST_BYTES_AT_ONCE // largest(entries)))
     if how.limits.max_memory is not None or not backends.get(how.backend).releases_gil:
@@ -250,7 +287,6 @@ def book_of(
     options: Any = {"region": how.area, "allow_partial": how.allow_partial, "limits": how.limits}
     options |= {"backend": how.backend, "threads": max(1, threads // at_once)}
     done: list[int] = []
-    known = set(map(str, several.faults))
 
     def read(place: int) -> Picture:
         entry, row = entries[place], facts.rows[place]
@@ -258,10 +294,16 @@ def book_of(
             page = several.numbers[place]
             if how.factor > 1:
                 given = how.factor, how.area, how.limits, how.strip
-                threads = {"backend": how.backend, "threads": options["threads"]}
+                run = {name: options[name] for name in ("backend", "threads", "allow_partial")}
                 note = partial(facts.note, place)
-                own, row["level"] = scaled(several.source, page, *given, note=note, **threads)
+                one = scaled(several.source, page, *given, note=note, **run)
+                one = one._replace(faults=tuple(faults_beside(one.faults, several.faults)))
+                for line in one.damage:
+                    note(line)
+                own, row["level"] = one.picture, one.level
                 row |= {"height": own.samples.shape[0], "width": own.samples.shape[1]}
+                row["bad_tiles"] = len(one.bad_tiles)
+                row["header_faults"] = len(one.faults) + len(one.passed_over)
                 facts.lossless.append(False)
                 return own
             found = mmpcodec.inspect(several.source, decode=True, page=page, **options)
@@ -278,7 +320,7 @@ def book_of(
             done.append(place)
             report_progress(progress, len(done), len(entries))
         header = found.header
-        bad = [fault for fault in found.faults if str(fault) not in known]
+        bad = faults_beside(found.faults, several.faults)
         row |= {"bad_tiles": len(found.bad_tiles), "header_faults": len(bad)}
         for line in damage(header, found.bad_tiles, bad):
             facts.note(place, line)
@@ -291,6 +333,7 @@ def book_of(
         if how.area is not None:
             area = check_region(how.area, height, width)
             width, height = area.width, area.height
+        width, height = reduced_side(width, how.factor), reduced_side(height, how.factor)
         shape = (height, width, entry.form.planes)[: 2 + (entry.form.planes > 1)]
         fault = how.limits.fault_of_size(width, height, width * height * entry.form.planes)
         if fault:

@@ -2,14 +2,19 @@
 
 import hashlib
 import time
-from collections.abc import Set
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from mmpcodec.cli import output
 from mmpcodec.cli.decoding import by_tiles
-from mmpcodec.cli.decoding.damage import damage, missing_after, naming_allow_partial
+from mmpcodec.cli.decoding.damage import (
+    damage,
+    faults_beside,
+    naming_allow_partial,
+    remarks_on_index,
+)
 from mmpcodec.cli.decoding.pages import (
     Decoding,
     Several,
@@ -22,10 +27,11 @@ from mmpcodec.cli.decoding.results import Decoded
 from mmpcodec.cli.decoding.scaled import scaled
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.work import JobProgress
-from mmpcodec.errors import PictureError
+from mmpcodec.errors import FormatError, PictureError
 from mmpcodec.pictures.book_files.formats import FORMATS as BOOK_FORMATS
 from mmpcodec.pictures.book_files.formats import only_books
 from mmpcodec.runtime.files import STANDARD, LazyBytes
+from mmpcodec.runtime.stores import absolute
 
 if TYPE_CHECKING:
     from mmpcodec.format.collection import PictureEntry
@@ -45,11 +51,11 @@ class DecodeWork:
     quality, png_level : int or None
     pages : str or None
         Value of --pages.
-    apart : bool
-        Whether each picture of a file is a job, so that damage of its index has been said.
     how : Decoding
     tiles : DecodeByTiles
         Decodes single pictures block by block, where this is needed.
+    noted : collection of str
+        Absolute names of the inputs whose damaged index is noted already, once for all their pages.
     """
 
     format: str
@@ -58,7 +64,7 @@ class DecodeWork:
     pages: str | None
     how: Decoding
     tiles: by_tiles.DecodeByTiles
-    apart: bool = False
+    noted: Collection[str] = ()
 
     def __call__(self, job: Job, progress: JobProgress) -> Decoded:
         """Decode an input and write its output."""
@@ -70,13 +76,11 @@ class DecodeWork:
             chosen = self.pages if job.page is None else str(job.page)
             options: Any = {"limits": how.limits, "allow_partial": how.allow_partial}
             name = output.shown(job.source, "stdin")
-            entry, known = None, []
+            entry = None
             several = several_of(data, name, chosen, **options)
-            if several is not None:
-                known = several.faults
-                if not (self.apart and job.page):
-                    for fault in known:
-                        progress.note(f"{job.name}: {missing_after(fault)}")
+            of_index = [] if several is None else several.faults
+            if several is not None and isinstance(several.source, LazyBytes):
+                data = several.source  # which knows the index
             if several is None:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
@@ -91,9 +95,16 @@ class DecodeWork:
                 job, several = job._replace(page=several.numbers[0]), None
             if several is not None:
                 return self._several(job, progress, data, several)
+            noted = absolute(job.source) in self.noted
+            file_name = job._replace(page=None).name
+            untold = [] if noted else remarks_on_index(file_name, of_index)
+            for line in untold:
+                progress.note(line)
             if how.factor == 1 and self.tiles.applies(job):
-                return decoded_by_tiles(self.tiles, job, progress)
-            return self._one(job, progress, data, entry, set(map(str, known)))
+                found = decoded_by_tiles(self.tiles, job, progress)
+            else:
+                found = self._one(job, progress, data, entry, of_index)
+            return found._replace(header_faults=found.header_faults + len(untold))
 
     @property
     def _in_one(self) -> tuple[str, ...]:
@@ -110,11 +121,11 @@ class DecodeWork:
         progress: JobProgress,
         data: bytes | LazyBytes,
         entry: "PictureEntry | None",
-        known: Set[str],
+        of_index: Sequence[FormatError],
     ) -> Decoded:
         """Decode one picture to a file of one.
 
-        ``entry`` is what a collection says of it; ``known`` are faults that were said.
+        ``entry`` is what a collection says of it; ``of_index`` is the damage of its index.
         """
         import mmpcodec
         from mmpcodec import backends, pictures
@@ -128,14 +139,18 @@ class DecodeWork:
         if how.factor > 1:
             given = how.factor, how.area, how.limits, how.strip, progress
             run: Any = {"backend": how.backend, "threads": how.threads}
-            picture, level = scaled(
-                data, job.page, *given, note=partial(_note, job, progress), **run
-            )
+            run["allow_partial"] = how.allow_partial
+            note = partial(_note, job, progress)
+            one = scaled(data, job.page, *given, note=note, **run)
+            picture, level = one.picture, one.level
+            bad, faults = len(one.bad_tiles), len(one.faults) + len(one.passed_over)
+            for line in one.damage:
+                note(line)
         else:
             found = mmpcodec.inspect(data, decode=True, page=job.page, **options)
-            bad, faults = len(found.bad_tiles), len(found.faults)
+            own = faults_beside(found.faults, of_index)
+            bad, faults = len(found.bad_tiles), len(own)
             lossless = is_lossless(found)
-            own = [fault for fault in found.faults if str(fault) not in known]
             for line in damage(found.header, found.bad_tiles, own):
                 progress.note(f"{job.name}: {line}")
             metadata = stripped(found.header.metadata, *how.strip)
@@ -195,6 +210,8 @@ class DecodeWork:
                 if all("error" in row for row in facts.rows):
                     raise PictureError(f"{job.name}: {facts.rows[0]['error']}")
         finally:
+            for line in remarks_on_index(job.name, several.faults):
+                progress.note(line)
             for lines in facts.notes:
                 for line in lines:
                     progress.note(line)

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from mmpcodec.cli.inputs.pages import numbers_of, ranges_of
+from mmpcodec.cli.inputs.pages import check_pages, numbers_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import FileError, MmpError, ParameterError, PictureError
@@ -60,9 +60,7 @@ class BookOptions(NamedTuple):
         ParameterError
             If two of them contradict each other, or ``pages`` is no list of ranges.
         """
-        if self.pages is not None:
-            ranges_of(self.pages)
-            check_alone("--pages", {"--page": page})
+        check_pages(page, self.pages)
         if self.split:
             check_alone("--split", {"--page": page, "--together": self.together})
             if out is not None:

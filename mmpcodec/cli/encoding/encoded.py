@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from mmpcodec.cli import output
-from mmpcodec.cli.encoding.levels import levels_facts, levels_text
+from mmpcodec.cli.encoding.levels import levels_facts, levels_text, pages_text
 from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.jobs import Job
 from mmpcodec.cli.printing import counted, error_text, finite, kind_text, quality_text
@@ -275,16 +275,6 @@ class EncodedBook(NamedTuple):
         lossless = len(self.pages) - len(found)
         return f"{text}, {lossless} lossless" if lossless else text
 
-    def _levels_text(self) -> str:
-        """Return the bytes of the levels of all pages that this run has encoded."""
-        added = sum(row.levels["bytes"] for row in self.pages if row.levels is not None)
-        if not added:
-            return ""
-        own = sum(row.output_bytes for row in self.pages)
-        lossy = any(row.levels and row.levels["lam"] for row in self.pages)
-        what = "lossy" if lossy else "lossless"
-        return f", {what} levels +{100 * added / (own - added):.1f} % bytes"
-
     def text(self, verbose: bool) -> str:
         small, large = self.sizes[0], self.sizes[-1]
         sizes = f"{small[0]}x{small[1]}" + (f" to {large[0]}x{large[1]}" if small != large else "")
@@ -300,7 +290,8 @@ class EncodedBook(NamedTuple):
             f"{self.seconds:.2f} s"
         )
         line += f", backend {self.backend}" if self.backend else ""
-        line += self._levels_text()
+        levels = [(row.page or 0, row.output_bytes, row.levels) for row in self.pages]
+        line += pages_text(levels, self.role)
         line += f", {self.resumed} by an earlier run" if self.resumed else ""
         line += ", verified" if self.verified else ""
         pages = [row.page_text(self.role) for row in self.pages] if verbose else []

@@ -16,16 +16,6 @@ from mmpcodec.metadata import ALL
 from mmpcodec.params import check_tile_size
 from mmpcodec.pictures.registry import ON_REQUEST
 
-Page = Annotated[
-    int | None,
-    typer.Option(
-        "--page",
-        min=1,
-        metavar="N",
-        help="Frame or page to read, of animations and other files of several pictures.",
-        rich_help_panel=PICTURES,
-    ),
-]
 Dpi = Annotated[
     int | None,
     typer.Option(

@@ -1,4 +1,4 @@
-"""The option ``--pages``: numbers and ranges of the pictures of a file."""
+"""The options ``--page`` and ``--pages``: numbers and ranges of the pictures of a file."""
 
 import re
 from collections import Counter
@@ -7,10 +7,21 @@ from typing import Annotated
 import typer
 
 from mmpcodec.cli.help import OUTPUT, PICTURES
+from mmpcodec.cli.options import check_alone
 from mmpcodec.errors import ParameterError, PictureError
 
 _RANGE = re.compile(r"(\d{1,9})(?:(-)(\d{0,9}))?")
 
+Page = Annotated[
+    int | None,
+    typer.Option(
+        "--page",
+        min=1,
+        metavar="N",
+        help="Frame or page to read, of animations and other files of several pictures.",
+        rich_help_panel=PICTURES,
+    ),
+]
 Pages = Annotated[
     str | None,
     typer.Option(
@@ -37,6 +48,19 @@ Together = Annotated[
         rich_help_panel=OUTPUT,
     ),
 ]
+
+
+def check_pages(page: int | None, pages: str | None) -> None:
+    """Check the values of ``--page`` and ``--pages``, of which at most one may be given.
+
+    Raises
+    ------
+    ParameterError
+        If both are given, or ``pages`` is no list of ranges.
+    """
+    if pages is not None:
+        ranges_of(pages)
+        check_alone("--pages", {"--page": page})
 
 
 def ranges_of(text: str) -> tuple[tuple[int, int | None], ...]:

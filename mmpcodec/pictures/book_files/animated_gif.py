@@ -23,8 +23,8 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
     """Write each frame whole, with colours of its own, as it comes.
 
     Colours are exact up to 256 in a frame, with a transparent pixel up to 255; Pillow's median cut
-    chooses of more. Alpha below half is transparent. Durations are rounded to hundredths of a
-    second.
+    chooses of more. Samples have 8 bits. Alpha below half is transparent, and its colours are lost.
+    Durations are rounded to hundredths of a second.
 
     Raises
     ------
@@ -89,6 +89,7 @@ def _indexed(picture: Picture, clears: bool) -> tuple[Image.Image, bool, list[st
         lost.append("depth")
         samples = (samples >> (depth - 8)).astype(np.uint8)
     elif depth < 8:
+        lost.append("depth")
         samples = stretched(samples, depth, 8)
     through = None
     if picture.planes in (2, 4):
@@ -96,6 +97,8 @@ def _indexed(picture: Picture, clears: bool) -> tuple[Image.Image, bool, list[st
         if ((alpha > 0) & (alpha < 255)).any():
             lost.append("alpha levels")
         through = alpha < 128 if (alpha < 128).any() else None
+        if through is not None and samples[through, :-1].any():
+            lost.append("colours of transparent pixels")
         samples = samples[..., 0] if picture.planes == 2 else samples[..., :3]
     colours = samples.reshape(*samples.shape[:2], -1)
     colours = np.repeat(colours, 3, axis=2) if colours.shape[2] == 1 else colours

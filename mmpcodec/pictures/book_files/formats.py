@@ -29,6 +29,8 @@ class BookFormat(NamedTuple):
         Whether all pictures have one size.
     folder : bool
         Whether it is a folder on this machine.
+    loops : bool
+        Whether it says how often frames are shown.
     compressed : bool
         Whether the file is packed by gzip.
     extra : str or None
@@ -42,6 +44,7 @@ class BookFormat(NamedTuple):
     alike: bool = True
     sized: bool = True
     folder: bool = False
+    loops: bool = False
     compressed: bool = False
     extra: str | None = None
 
@@ -62,9 +65,9 @@ FORMATS = {
     for row in (
         BookFormat("TIFF", "multipage_tiff", (".tif", ".tiff"), alike=False, sized=False),
         BookFormat("PDF", "pdf", (".pdf",), alike=False, sized=False, extra="pdf"),
-        BookFormat("GIF", "animated_gif", (".gif",), _FRAMES, alike=False),
-        BookFormat("PNG", "animated_png", (".png",), _FRAMES),
-        BookFormat("WebP", "animated_webp", (".webp",), _FRAMES, alike=False),
+        BookFormat("GIF", "animated_gif", (".gif",), _FRAMES, alike=False, loops=True),
+        BookFormat("PNG", "animated_png", (".png",), _FRAMES, loops=True),
+        BookFormat("WebP", "animated_webp", (".webp",), _FRAMES, alike=False, loops=True),
         BookFormat("DICOM", "multiframe_dicom", (".dcm", ".dicom"), extra="dicom"),
         BookFormat("NPY", "npy_stack", (".npy",)),
         BookFormat("NIfTI", "nifti", (".nii",), extra="nifti"),

@@ -31,8 +31,6 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
 
     book = pages.book
     writing.write(read(), stream, replace(options.origin, role=book.role), book.facts)
-    if book.role == Role.FRAME:
-        pages.lose_loops()
-        # The file says how long after the frame before each one is shown, and not when it ends.
-        if len({*book.facts}) > 1 and book.facts[-1] != book.facts[-2]:
-            pages.lose("durations")
+    # The file says how long after the frame before each one is shown, and not when it ends.
+    if book.role == Role.FRAME and len({*book.facts}) > 1 and book.facts[-1] != book.facts[-2]:
+        pages.lose("durations")

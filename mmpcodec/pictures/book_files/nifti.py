@@ -176,9 +176,8 @@ def _note_lost(picture: Picture, header: Any, form: StoredForm | None, pages: Pa
         pages.lose("positions")
     if role == Role.PAGE:
         pages.lose_facts()
-    elif role == Role.FRAME:
-        pages.lose(*(["durations"] if len({*pages.book.facts}) > 1 else []))
-        pages.lose_loops()
+    elif role == Role.FRAME and len({*pages.book.facts}) > 1:
+        pages.lose("durations")
 
 
 def _rounded(calibration: Calibration, header: Any) -> bool:

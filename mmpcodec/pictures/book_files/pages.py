@@ -93,14 +93,12 @@ class Pages(Iterator[Picture]):
             self.lose("white")
 
     def lose_facts(self) -> None:
-        """Note the position of a slice, or the duration of a frame and the loops."""
+        """Note the position of a slice, or the duration of a frame."""
         role = self.book.role_of(self._number)
         if role == Role.SLICE:
             self.lose("positions")
-        if role == Role.FRAME:
-            if self.book.facts_of(self._number)[0]:
-                self.lose("durations")
-            self.lose_loops()
+        if role == Role.FRAME and self.book.facts_of(self._number)[0]:
+            self.lose("durations")
 
     def lose_loops(self, most: int = 0) -> None:
         """Note how often frames are shown, if that is more than a file can say."""

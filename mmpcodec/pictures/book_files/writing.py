@@ -101,6 +101,8 @@ def write_book(
     pages = Pages(book, format, alike=row.alike, sized=row.sized, bytes=bytes)
     if format in registry.written():
         check_taken(pages.first, format, holding(book.role, book.count))
+    if not row.loops:
+        pages.lose_loops()
     options = (options or Options())._replace(compressed=row.compressed)
     if row.folder:
         row.load().write(target, pages, options)

@@ -67,8 +67,6 @@ def write(path: str, pages: Pages, options: Any) -> None:
             pages.lose("durations" if along_time else "positions")
         elif pages.book.role == Role.PAGE:
             pages.lose_facts()
-        if along_time:
-            pages.lose_loops()
 
 
 def _step(pages: Pages) -> tuple[float | None, bool]:

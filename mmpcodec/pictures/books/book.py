@@ -34,7 +34,7 @@ class Book(AbstractContextManager["Book"]):
         and the page; the others can still be read. What is left out is said as a
         ``PictureWarning``.
     role : Role
-        What each picture is: page, frame or slice.
+        What the pictures are: page, frame or slice; see ``collection.common_role``.
     facts : sequence of tuple of int
         The numbers that each picture has in a collection: see ``collection.FACTS``. Empty for
         pages.
@@ -47,8 +47,7 @@ class Book(AbstractContextManager["Book"]):
     close : callable
         Closes the file.
     roles : sequence of Role
-        The role of each picture, where they may differ; ``role`` is page if they do. Empty if all
-        have ``role``.
+        The role of each picture, where they may differ. Empty if all have ``role``.
     """
 
     name: str

@@ -2,7 +2,7 @@
 
 import contextlib
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain
@@ -289,12 +289,13 @@ def _read(book: Book, first: int, remarks: PageRemarks, shared: SharedProgress) 
         yield Page(number, book.name_of(number), picture, book.measured_at(number))
         del picture  # before the next one is read
     if faults:
-        raise _damaged(book, faults)
+        raise damaged_pages(book, faults)
 
 
-def _damaged(book: Book, faults: dict[int, PictureError]) -> DamagedPages:
-    numbers = [book.number_of(number) for number in faults]
-    texts = list(map(str, faults.values()))
+def damaged_pages(book: Book, faults: Mapping[int, PictureError]) -> DamagedPages:
+    """Return the error for pages, counted from 0, that cannot be read."""
+    numbers = [book.number_of(number) for number in sorted(faults)]
+    texts = [str(error) for _, error in sorted(faults.items())]
     if len(texts) == 1:
         return DamagedPages(texts[0], numbers)
     text = f"{book.name}: {len(faults)} of {book.count} pictures cannot be read: "

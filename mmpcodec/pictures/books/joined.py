@@ -5,7 +5,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from mmpcodec.format.collection import Role
+from mmpcodec.format.collection import Role, common_role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.picture import Picture
 from mmpcodec.pictures.books.book import Book
@@ -98,7 +98,6 @@ def joined(name: str, openers: Sequence[Opener], limits: DecodeLimits) -> Book:
             roles += map(book.role_of, range(book.count))
             if Role.FRAME in roles[-book.count :]:
                 loops.add(book.loops)
-    role = roles[0] if len(set(roles)) == 1 else Role.PAGE
     if len(loops) > 1:
         say(name, f"holds animations of different loops; kept is {min(loops)}, 0 for without end")
     opened = _Opened(openers, counts)
@@ -106,7 +105,7 @@ def joined(name: str, openers: Sequence[Opener], limits: DecodeLimits) -> Book:
         name,
         len(kinds),
         opened.read,
-        role,
+        common_role(roles),
         facts,
         min(loops, default=0),
         close=opened.close,
@@ -119,15 +118,16 @@ def joined(name: str, openers: Sequence[Opener], limits: DecodeLimits) -> Book:
 
 def selected(book: Book, numbers: Sequence[int]) -> Book:
     """Return some pictures of a book, counted from 0, as a book that closes the first one."""
+    roles = [book.role_of(number) for number in numbers]
     return ComposedBook(
         book.name,
         len(numbers),
         lambda number: book.read(numbers[number]),
-        book.role,
+        common_role(roles),
         [book.facts_of(number) for number in numbers] if book.facts else (),
         book.loops,
         close=book.close,
-        roles=[book.role_of(number) for number in numbers] if book.roles else (),
+        roles=roles,
         kinds=[book.measured_at(number) for number in numbers],
         numbers=[number + 1 for number in numbers],
     )

@@ -64,8 +64,7 @@ def opened_book(
                 measured = readers.is_measured(path, reader)
             return _of_one(path, name, limits, strict=strict, measured=measured)
         if stores.is_url(path) or not Path(path).is_file():
-            is_url = stores.is_url(path)
-            data = stores.read(path, limits.max_memory) if is_url else reading.bytes_of(path)
+            data = reading.bytes_of(path, limits.max_memory)
             return opened_book(data, name, limits=limits, strict=strict, dpi=dpi, keep=keep)
         try:
             with open(path, "rb") as stream:

@@ -5,7 +5,6 @@ import math
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from mmpcodec.pictures.books.book import Book
 from mmpcodec.pictures.compressed import heif_items, shown
 from mmpcodec.pictures.compressed.tracks import times_of
 from mmpcodec.pictures.limits import check_size, chosen, library
+from mmpcodec.pictures.reading import bytes_of
 from mmpcodec.pictures.side.facts import consistent, orientation_of
 from mmpcodec.samples import Samples
 
@@ -44,7 +44,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     PictureError, MissingExtra
         See ``read``.
     """
-    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    data = bytes_of(source)
     coded = heif_items.check_coded_sizes(data, name, limits)
     opened = shown.plugin("AvifImagePlugin", "avif", "AVIF", name)
     with ExitStack() as stack:

@@ -1,7 +1,6 @@
 """Read GIF files, with Pillow, and compose the frames of animations."""
 
 import io
-from pathlib import Path
 
 import numpy as np
 from PIL import GifImagePlugin
@@ -16,6 +15,7 @@ from mmpcodec.pictures.compressed.frame_size import gif_size
 from mmpcodec.pictures.compressed.gif_frames import PARTS, GifFrame, frames_of
 from mmpcodec.pictures.left_out import leave_out
 from mmpcodec.pictures.limits import check_size, chosen
+from mmpcodec.pictures.reading import bytes_of
 from mmpcodec.samples import Samples
 
 _COLOURS_AND_ALPHA = 4
@@ -44,7 +44,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     PictureError
         If the file is damaged or beyond the limits.
     """
-    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    data = bytes_of(source)
     check_size(*gif_size(data), _COLOURS_AND_ALPHA, name, limits)
     found = frames_of(data)
     if found.fault:

@@ -3,7 +3,6 @@
 import io
 import struct
 from contextlib import ExitStack
-from pathlib import Path
 
 import numpy as np
 from PIL import Image
@@ -17,6 +16,7 @@ from mmpcodec.pictures.compressed.frame_size import webp_size
 from mmpcodec.pictures.exif import PREFIX
 from mmpcodec.pictures.limits import check_size, chosen
 from mmpcodec.pictures.png.file import stretched
+from mmpcodec.pictures.reading import bytes_of
 from mmpcodec.pictures.side.facts import consistent
 
 _FIRST_CHUNK = 12  # byte at which the chunks begin
@@ -44,7 +44,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     PictureError
         If the file is damaged or beyond the limits.
     """
-    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    data = bytes_of(source)
     size = webp_size(data)
     # Pillow allocates the frame when it opens the file.
     check_size(*size, 3, name, limits)

@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 from mmpcodec.codec.tiles.reduction import reduced_side
 from mmpcodec.errors import FormatError, MmpError, PictureError
-from mmpcodec.format.collection import Contents, Role
+from mmpcodec.format.collection import Contents, common_role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.opening.contents import PictureBytes, contents_of, is_collection, picture_of
 from mmpcodec.picture import Picture
@@ -85,7 +85,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         most = limits.max_memory
         pictures = [PictureBytes(data, contents, entry, most) for entry in pages]
     roles = [entry.role for entry in pages]
-    role = roles[0] if len(set(roles)) == 1 else Role.PAGE
+    role = common_role(roles)
     facts = [entry.facts for entry in pages]
 
     def read_page(number: int) -> Picture:

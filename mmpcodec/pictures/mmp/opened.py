@@ -10,6 +10,7 @@ from mmpcodec.format.collection import Contents
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.opening.contents import contents_of
 from mmpcodec.opening.windows import Begun
+from mmpcodec.pictures.limits import refused
 from mmpcodec.pictures.mmp.file import RESCUE
 from mmpcodec.runtime import stores
 from mmpcodec.runtime.files import PathBytes, changed
@@ -121,6 +122,4 @@ class OpenFile:
                     if found is None or found.state != self._state:
                         return PictureError.from_os(self.name, changed(self.place))
             return PictureError(f"{self.name}: {error.with_hint(RESCUE)}")
-        if isinstance(error, FileError) and error.errno is None:
-            return PictureError(str(error))  # of a store, without a number of the system
-        return PictureError.from_os(self.name, error)
+        return refused(self.name, error)

@@ -8,7 +8,7 @@ from typing import Any, overload
 
 from mmpcodec.errors import ParameterError
 from mmpcodec.format import chunks
-from mmpcodec.format.collection import Contents, Role
+from mmpcodec.format.collection import Contents, Role, common_role
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.contents import (
@@ -183,9 +183,10 @@ class Pictures(Sequence[SeriesPicture]):
 
     @property
     def role(self) -> str:
-        """What the pictures are: "page", "frame" or "slice"; "mixed" if they differ."""
-        roles = {picture.role for picture in self} or {"page"}
-        return roles.pop() if len(roles) == 1 else "mixed"
+        """What the pictures are: "page", "frame" or "slice"; "page" if they differ."""
+        with self._file.errors_named():
+            entries = self._file.contents().entries
+        return common_role(entries[number].role for number in self._numbers).name.lower()
 
     @property
     def loops(self) -> int:

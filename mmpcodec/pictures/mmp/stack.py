@@ -112,9 +112,8 @@ class MmpStack:
 
     @property
     def role(self) -> str:
-        """What the pictures are: "page", "frame" or "slice"; "page" if they differ."""
-        roles = {picture.role for picture in self.pictures}
-        return roles.pop() if len(roles) == 1 else "page"
+        """What the pictures are; see ``Pictures.role``."""
+        return self.pictures.role
 
     def __getitem__(self, index: Any) -> Samples:
         """Read the samples at an index of integers, slices and ``...``, as of an array.

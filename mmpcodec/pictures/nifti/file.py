@@ -3,14 +3,13 @@
 Source: https://nifti.nimh.nih.gov/nifti-1 and nifti-2.
 """
 
-import gzip
 import io
 import math
 import os
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from fractions import Fraction
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -25,6 +24,7 @@ from mmpcodec.pictures.limits import check_size, chosen, damaged, library, one_l
 from mmpcodec.pictures.magics.nifti import GZIP, MAGIC_AT_2, MAGICS, MAGICS_2
 from mmpcodec.pictures.nifti.levels import StoredLevels, levels_of
 from mmpcodec.pictures.nifti.stored_form import SPACES, StoredForm
+from mmpcodec.pictures.nifti.unpacked import Unpacked
 
 _HEADER, _HEADER_2 = 348, 540
 _NANOMETRES = {"mm": 10**6, "meter": 10**9, "micron": 10**3, "unknown": 10**6}
@@ -54,7 +54,8 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     """Open a file as a book of its slices along the third axis; of one slice, as frames.
 
     A row of a picture runs along the first axis, and rows follow along the second, as stored.
-    Samples that are signed or floating-point are looked through once to find their range.
+    Samples that are signed or floating-point are looked through once to find their range. A file in
+    gzip is unpacked once, beyond 64 MiB into a temporary file.
 
     Raises
     ------
@@ -71,9 +72,8 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
         is_packed = stream.read(len(GZIP)) == GZIP
         held = stream.seek(0, os.SEEK_END)
         stream.seek(0)
-        if is_packed:
-            stream = cast(BinaryIO, stack.enter_context(gzip.GzipFile(fileobj=stream)))
-        volume = _Volume(nibabel, stream, name, limits, None if is_packed else held)
+        unpacked = stack.enter_context(closing(Unpacked(stream))) if is_packed else stream
+        volume = _Volume(nibabel, unpacked, name, limits, None if is_packed else held)
         levels = volume.levels()
         close = stack.pop_all().close
     role, facts = volume.places()
@@ -92,8 +92,7 @@ class _Volume:
     Parameters
     ----------
     nibabel : module
-    stream : binary stream
-        Unpacked.
+    stream : binary stream or Unpacked
     name : str
     limits : DecodeLimits
     held : int or None
@@ -106,7 +105,12 @@ class _Volume:
     """
 
     def __init__(
-        self, nibabel: Any, stream: BinaryIO, name: str, limits: DecodeLimits, held: int | None
+        self,
+        nibabel: Any,
+        stream: BinaryIO | Unpacked,
+        name: str,
+        limits: DecodeLimits,
+        held: int | None,
     ):
         self._stream, self._name, self._lock = stream, name, threading.Lock()
         head = stream.read(_HEADER_2)

@@ -12,7 +12,6 @@ white. The chunk sBIT has the true depth.
 import io
 import struct
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 from PIL import PngImagePlugin
@@ -39,6 +38,7 @@ from mmpcodec.pictures.png.chunks import (
 )
 from mmpcodec.pictures.png.compression import compressed
 from mmpcodec.pictures.png.frames import animation_of
+from mmpcodec.pictures.reading import bytes_of
 from mmpcodec.runtime.progress import Progress
 from mmpcodec.samples import Samples
 
@@ -71,7 +71,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
     PictureError
         If the file is damaged or beyond the limits.
     """
-    data = source if isinstance(source, bytes) else Path(source).read_bytes()
+    data = bytes_of(source)
     chunks = parted(data, name)
     stored = _stored(chunks, name, limits)
     metadata = metadata_of(chunks, name)

@@ -28,9 +28,9 @@ class PageFile {
   // kind: "layers" or "regions"; entry: of a picture of a book.
   async facts(kind, entry) {
     if (this.given) throw new Error("Layers and regions are known of files that `mmp view` serves.");
-    const of = entry === undefined ? "" : `/${entry}`;
-    if (this.factsAddresses) return (await this.#fetched(this.factsAddresses[kind] + of)).json();
-    const stored = document.getElementById(`facts-${this.number}`);
+    const of = mark => entry === undefined ? "" : mark + entry;
+    if (this.factsAddresses) return (await this.#fetched(this.factsAddresses[kind] + of("/"))).json();
+    const stored = document.getElementById(`facts-${this.number}${of("-")}`);
     if (!stored) throw new Error("The page was made without layers and regions.");
     return JSON.parse(stored.textContent);
   }

@@ -348,6 +348,11 @@ def test_two_books_are_compared_page_by_page(viewing, served, book, tmp_path):
     assert at(viewer, "side-a").input_value() == "other.mmp"
 
 
+def facts_of_frame(number):
+    """Facts whose layer is named by the number of the frame."""
+    return {"layers": [], "regions": None, "problems": {"layers": f"frame {number} has none"}}
+
+
 def test_a_page_holds_books_and_no_names(viewing, ct, animation, tmp_path, volume):
     entries = [
         PageEntry(
@@ -355,8 +360,9 @@ def test_a_page_holds_books_and_no_names(viewing, ct, animation, tmp_path, volum
             path.stat().st_size,
             True,
             book=book_of(memoryview(path.read_bytes()), path.name),
+            book_facts=facts,
         )
-        for path in (ct, animation)
+        for path, facts in ((ct, None), (animation, facts_of_frame))
     ]
     out = tmp_path / "books.html"
     text = "".join(page(entries, real_decoder(), "books", asks=False))
@@ -378,6 +384,7 @@ def test_a_page_holds_books_and_no_names(viewing, ct, animation, tmp_path, volum
     at(viewer, "side-a").select_option("a.mmp")
     settle(viewer)
     assert at(viewer, "play").is_visible()
+    until(viewer, "document.getElementById('legend').textContent.includes('frame 0 has none')")
 
 
 @pytest.mark.parametrize("device", [DESK, PHONE])

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import mmpcodec
+from mmpcodec.cli.commands.info.books import described_book
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
 from mmpcodec.metadata import Metadata
@@ -136,3 +137,12 @@ def test_a_map_is_of_one_picture(mmp, book):
     result = mmp("info", "book.mmp", "--map", "map.png")
     assert (result.exit_code, "--page names one" in result.stderr) == (1, True)
     assert not Path("map.png").exists()
+
+
+def test_shared_metadata_beyond_the_limit_are_named(book):
+    limits = mmpcodec.DecodeLimits(max_memory=100)
+    data = memoryview(Path("book.mmp").read_bytes())
+    found = described_book(data, "book.mmp", limits, header_only=False)
+    assert sorted(found.errors) == list(range(len(FILES)))
+    assert all("max_memory" in error for error in found.errors.values())
+    assert ["max_memory" in (one.error or "") for one in found.shared] == [True]

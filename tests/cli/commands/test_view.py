@@ -22,6 +22,7 @@ from support.web.range_server import RangeServer
 import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.metadata import Metadata
+from mmpcodec.opening.contents import contents_of
 from mmpcodec.web import facts, parts
 
 PATCHED = """
@@ -69,16 +70,35 @@ def test_a_page_holds_the_pictures_of_a_book(mmp, decoder, encoded, samples):
     write_book("one.mmp", [samples])
     result = mmp("page", "book.mmp", "one.mmp", "-o", "page.html")
     assert result.exit_code == 0, result.stderr
-    said = "book.mmp: layers and bright regions of its pictures are left out; mmp view shows them"
-    assert result.stderr.count("are left out") == result.stderr.count(said) == 1
+    assert "left out" not in result.stderr
     page = Path("page.html").read_text()
     for number, expected in enumerate((samples, samples // 2)):
         data = base64.b64decode(contents(page, f"file-0-{number}"))
         np.testing.assert_array_equal(mmpcodec.decode(data), expected)
     assert len(json.loads(contents(page, "book-0"))["pages"]) == 2
-    assert json.loads(contents(page, "facts-1"))["regions"]["offset"] == 127.5
+    for name, level in (("0-0", 127.5), ("0-1", 127.5), ("1-0", 127.5)):
+        facts = json.loads(contents(page, f"facts-{name}"))
+        assert facts["regions"]["offset"] == level
+        assert [layer["key"] for layer in facts["layers"]] == ["bits"]
+    rows = [json.loads(contents(page, f"facts-0-{number}"))["regions"]["rows"] for number in (0, 1)]
+    assert rows[0] != rows[1]
     assert 'id="facts-0"' not in page
     assert 'id="file-0"' not in page
+    mmp("page", "book.mmp", "-o", "plain.html", "--no-layers")
+    assert "facts-0" not in Path("plain.html").read_text()
+
+
+def test_a_damaged_page_of_a_book_has_a_reason_in_place_of_layers(mmp, decoder, samples):
+    data = bytearray(collection_of([mmpcodec.encode(samples, 0)] * 2))
+    entry = contents_of(memoryview(bytes(data))).entries[1]
+    data[entry.place + 4] ^= 255
+    Path("book.mmp").write_bytes(data)
+    assert mmp("page", "book.mmp", "-o", "page.html").exit_code == 0
+    page = Path("page.html").read_text()
+    problems = json.loads(contents(page, "facts-0-1"))["problems"]
+    assert set(problems) == {"layers", "regions"}
+    assert problems["layers"].startswith("book.mmp: page 2")
+    assert json.loads(contents(page, "facts-0-0"))["problems"] == {}
 
 
 def test_a_page_holds_no_attributes_of_patients(mmp, decoder, samples):

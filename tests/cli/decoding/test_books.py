@@ -139,7 +139,7 @@ def test_a_format_of_one_picture_is_refused_with_the_next_step(mmp, book, argume
         (["--pages", "5-2"], 2, "must rise"),
         (["--pages", "x"], 2, "must be a number from 1"),
         (["--pages", "2,2"], 1, "page 2 comes twice"),
-        (["--page", 1, "--pages", "2"], 2, "--page and --pages: give only one"),
+        (["--page", 1, "--pages", "2"], 2, "--pages and --page: give only one"),
     ],
 )
 def test_pages_that_are_not_there(mmp, book, arguments, code, message, files):
@@ -326,6 +326,53 @@ def test_pages_are_found_without_an_index(mmp, book):
             np.testing.assert_array_equal(page.asarray(), wanted.samples)
 
 
+LOCALLY = [[], ["-j", "3"], ["--cluster", "local", "--workers", "1"]]
+
+
+@pytest.mark.parametrize("where", LOCALLY)
+def test_a_damaged_index_is_said_once_for_all_pages(mmp, book, where):
+    if "--cluster" in where:
+        pytest.importorskip("distributed")
+    data = broken(Path(book).read_bytes(), PAGES[1])
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-O", "out", "--allow-partial", "--json", *where)
+    assert result.exit_code == 3
+    lines = [line for line in result.stderr.splitlines() if "Collections" in line]
+    assert len(lines) == 1
+    assert lines[0].startswith("mmp: book.mmp: Collections at byte")
+    assert lines[0].endswith("later pages may be missing")
+    rows = [json.loads(line) for line in result.stdout.splitlines()]
+    good = [row for row in rows if "page" in row and "error" not in row]
+    assert sorted(row["page"] for row in good) == [1, 3, 4]
+    assert {row["header_faults"] for row in good} == {0}
+
+
+@pytest.mark.parametrize("target", ["a.png", "a.zarr"])
+def test_a_page_of_a_file_with_a_damaged_index_is_decoded(mmp, book, target):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-o", target, "--page", 2, "--allow-partial", "--json")
+    assert result.exit_code == 3
+    (line,) = (line for line in result.stderr.splitlines() if "Collections" in line)
+    assert line.endswith("later pages may be missing")
+    assert json.loads(result.stdout)["header_faults"] == 1
+    np.testing.assert_array_equal(pictures.read(target).samples, PAGES[1].samples)
+
+
+@pytest.mark.parametrize("where", LOCALLY)
+def test_each_damaged_page_is_named(mmp, book, where):
+    if "--cluster" in where:
+        pytest.importorskip("distributed")
+    Path(book).write_bytes(broken(broken(Path(book).read_bytes(), PAGES[1]), PAGES[2]))
+    result = mmp("decode", book, "-O", "out", *where)
+    assert result.exit_code == 3
+    for page in (2, 3):
+        (line,) = (line for line in result.stderr.splitlines() if f"page {page}: " in line)
+        assert line.startswith("mmp: book.mmp: ")
+        assert "--allow-partial decodes what is left" in line
+    assert "2 of 4 inputs failed" in result.stderr
+
+
 def test_a_cut_file_gives_the_pages_before_the_end(mmp, book):
     Path(book).write_bytes(Path(book).read_bytes()[:-120])
     result = mmp("decode", book, "-o", "a.tif", "--allow-partial")
@@ -368,7 +415,7 @@ def test_what_frames_among_pages_lose_is_said(mmp, animation):
     mmp("encode", "page.mmp", animation, "--together", "-o", "both.mmp", "--lossless")
     result = mmp("decode", "both.mmp", "-o", "a.tif")
     assert result.stderr == (
-        "mmp: both.mmp: tif cannot hold all of: durations (frames 2-4), loops\n"
+        "mmp: both.mmp: tif cannot hold all of: loops, durations (frames 2-4)\n"
     )
     assert "a.tif: 4 pages, 30x20" in result.stdout
 
@@ -379,7 +426,7 @@ def test_a_damaged_index_is_said_once(mmp, book):
     for arguments, file in (
         (["-O", "out"], "book.mmp"),
         (["-O", "some", "--pages", "2-3"], "book.mmp"),
-        (["--page", "3", "-o", "a.png"], "book.mmp: page 3"),
+        (["--page", "3", "-o", "a.png"], "book.mmp"),
         (["-o", "a.tif"], "book.mmp"),
     ):
         result = mmp("decode", book, "--allow-partial", *arguments)
@@ -406,3 +453,27 @@ def test_pages_behind_bytes_that_were_put_in_are_decoded(mmp, book):
     result = mmp("decode", book, "--page", "3", "-o", "c.png")
     assert result.exit_code == 1
     assert result.stderr.endswith("; --allow-partial decodes what is left\n")
+
+
+def test_a_damaged_index_at_a_fraction_of_the_size(mmp, book):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial", "--scale", "1/2")
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert line.endswith("; later pages may be missing")
+    with tifffile.TiffFile("a.tif") as file:
+        assert [page.shape[:2] for page in file.pages] == [(10, 15), (13, 9), (6, 7), (6, 7)]
+
+
+def test_the_index_is_read_once_for_all_pages_and_anew_for_another_file(mmp, book, monkeypatch):
+    from mmpcodec.format import collection as format
+
+    read, sizes = format.read_index, []
+    monkeypatch.setattr(format, "read_index", lambda *given: sizes.append(given[1]) or read(*given))
+    assert mmp("decode", book, "-O", "out").exit_code == 0
+    assert len(sizes) == 1
+    Path(book).write_bytes(collection(PAGES[:2]))
+    assert mmp("decode", book, "-O", "new").exit_code == 0
+    assert len(sizes) == 2
+    assert sorted(path.name for path in Path("new").iterdir()) == ["book-001.png", "book-002.png"]

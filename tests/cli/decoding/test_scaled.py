@@ -10,9 +10,11 @@ from support.picture_files import METADATA
 
 import mmpcodec
 from mmpcodec import pictures
+from mmpcodec.cli.exits import ExitCode
 from mmpcodec.codec.tiles.reduction import reduced, reduced_metadata
 from mmpcodec.format.collection import Role
 from mmpcodec.format.collection_writer import CollectionWriter
+from mmpcodec.opening.contents import contents_of
 
 HOW = {"effort": 1, "preset": "lossless"}
 
@@ -104,13 +106,77 @@ def test_other_scales_are_wrong_use(mmp, encoded, scale, files):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--allow-partial"], "--scale and --allow-partial: give only one of them"),
         (["-o", "a.zarr"], "--scale and zarr: give only one of them; a store gets all levels"),
     ],
 )
 def test_what_excludes_scales(mmp, encoded, arguments, message):
     result = mmp("decode", encoded, "--scale", "1/2", *arguments)
     assert (result.exit_code, message in result.stderr) == (2, True)
+
+
+def broken(path, number, back=1):
+    """Damage a record of a file: flip a bit ``back`` bytes before its end."""
+    data = bytearray(Path(path).read_bytes())
+    entry = contents_of(memoryview(bytes(data))).entries[number]
+    data[entry.place + entry.size - back] ^= 1
+    Path("broken.mmp").write_bytes(data)
+
+
+def test_a_damaged_level_is_passed_over_and_named(mmp, marked):
+    broken(marked, 2)
+    result = mmp("decode", "broken.mmp", "--scale", "1/8", "-o", "a.png")
+    assert result.exit_code == 1
+    assert "level 1/4" in result.stderr
+    assert "--allow-partial" in result.stderr
+    result = mmp("decode", "broken.mmp", "--scale", "1/8", "-o", "a.png", "--allow-partial")
+    assert (result.exit_code, "from level 1/2" in result.output) == (ExitCode.PARTLY_FAILED, True)
+    assert "level 1/4: " in result.stderr
+    assert "; a larger one is taken" in result.stderr
+    assert (pictures.read("a.png").samples == 20).all()
+    whole = mmp("decode", marked, "--scale", "1/8", "-o", "b.png", "--allow-partial")
+    assert (whole.exit_code, "level 1/4, " in whole.output) == (0, True)
+
+
+def test_bad_tiles_are_black_at_a_scale(mmp):
+    samples = np.full((256, 384), 200, np.uint8)
+    data = bytearray(mmpcodec.encode(samples, 0, tile_size=128, **HOW))
+    header = mmpcodec.inspect(bytes(data)).header
+    data[header.tile_offsets[4] + 5] ^= 255
+    Path("a.mmp").write_bytes(data)
+    assert mmp("decode", "a.mmp", "--scale", "1/4").exit_code == 1
+    result = mmp("decode", "a.mmp", "--scale", "1/4", "--allow-partial", "--json")
+    assert result.exit_code == ExitCode.PARTLY_FAILED
+    facts = json.loads(result.stdout)
+    assert (facts["bad_tiles"], facts["factor"], facts["level"]) == (1, 4, 1)
+    assert "tile 4" in result.stderr
+    wanted = np.full((64, 96), 200, np.uint8)
+    wanted[32:, 32:64] = 0
+    np.testing.assert_array_equal(pictures.read("a.png").samples, wanted)
+    part = ("--scale", "1/4", "--allow-partial", "--region", "0,0,384,128", "-o", "b.png")
+    assert mmp("decode", "a.mmp", *part).exit_code == 0
+    assert (pictures.read("b.png").samples == 200).all()
+
+
+def test_a_damaged_header_at_a_scale(mmp):
+    samples = shades(200, 300)
+    data = bytearray(mmpcodec.encode(samples, 0, tile_size=64, metadata=METADATA, **HOW))
+    data[data.index(METADATA.icc[:20]) + 4] ^= 1
+    Path("a.mmp").write_bytes(data)
+    assert mmp("decode", "a.mmp", "--scale", "1/2").exit_code == 1
+    result = mmp("decode", "a.mmp", "--scale", "1/2", "--allow-partial")
+    assert result.exit_code == ExitCode.PARTLY_FAILED
+    assert "the samples are not affected, metadata can be" in result.stderr
+    np.testing.assert_array_equal(pictures.read("a.png").samples, reduced(samples, 2, 8, 8))
+
+
+def test_damaged_pages_of_books_at_a_scale(mmp, book):
+    broken(book, 0)
+    result = mmp("decode", "broken.mmp", "--scale", "1/4", "--allow-partial", "-o", "b.tif")
+    assert result.exit_code == ExitCode.PARTLY_FAILED
+    assert "page 1" in result.stderr
+    for page in (1, 2):
+        found = pictures.read("b.tif", page=page).samples
+        assert (found.shape, set(found.flat)) == ((10, 15), {(0, 90)[page - 1]})
 
 
 def test_zarr_stores_get_the_levels(mmp, marked):

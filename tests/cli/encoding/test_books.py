@@ -305,11 +305,17 @@ def test_together_an_output_is_no_input(mmp, book):
     ("numbers", "advice"),
     [((3,), "--pages 1-2,4-5 leaves it out"), ((2, 3, 5), "--pages 1,4 leaves them out")],
 )
-def test_damaged_pages_are_all_named_and_nothing_is_written(mmp, files, numbers, advice):
+@pytest.mark.parametrize(
+    "where", [["-j", "1"], ["-j", "3"], ["--cluster", "local", "--workers", "1"]]
+)
+def test_damaged_pages_are_all_named_and_nothing_is_written(mmp, files, numbers, advice, where):
+    if "--cluster" in where:
+        pytest.importorskip("distributed")
     damaged("bad.mmp", *numbers)
-    result = mmp("encode", "bad.mmp", "-o", "x.mmp", "--preset", "plain")
+    result = mmp("encode", "bad.mmp", "-o", "x.mmp", "--preset", "plain", *where)
     assert result.exit_code == 1
-    assert result.stderr.endswith(f"; {advice}\n")
+    (line,) = (line for line in result.stderr.splitlines() if "at byte" in line)
+    assert line.endswith(f"; {advice}")
     for number in numbers:
         assert re.search(rf"bad.mmp: \w+ at byte \d+: page {number}: ", result.stderr)
     assert files() == ["bad.mmp"]

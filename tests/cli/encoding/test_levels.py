@@ -10,6 +10,7 @@ import mmpcodec
 from mmpcodec import pictures
 from mmpcodec.codec.tiles.reduction import reduced
 from mmpcodec.metadata import Calibration, Metadata
+from mmpcodec.opening.contents import contents_of
 
 SHAPE = 600, 1100
 
@@ -18,7 +19,7 @@ SHAPE = 600, 1100
 def source():
     """A photograph-like picture of three planes."""
     rows, columns = np.indices(SHAPE)
-    noise = np.random.default_rng(3).normal(0, 4, (*SHAPE, 3))
+    noise = np.random.default_rng(3).normal(0, 9, (*SHAPE, 3))
     planes = [np.sin(rows / 31 + k) + np.cos(columns / (17 + k)) for k in range(3)]
     samples = np.clip(128 + 50 * np.stack(planes, 2) + noise, 0, 255).astype(np.uint8)
     pictures.write(samples, "a.png")
@@ -73,7 +74,7 @@ def test_tiles_from_parts_give_the_same_levels(mmp, source, lossless):
 
 
 def test_measurements_have_exact_levels(mmp, source):
-    samples = source[..., 0].astype(np.uint16) * 13
+    samples = source[..., 0].astype(np.uint16) + 1000
     np.save("ct.npy", samples)
     result = mmp("encode", "ct.npy", "--levels", "--fast")
     assert ", levels 1/2 to 1/4 +" in result.output
@@ -97,14 +98,39 @@ def test_pages_of_books_and_inputs_together(mmp, source):
     assert result.exit_code == 0, result.stderr
     assert "3 pages, " in result.output
     assert ", lossy levels +" in result.output
+    assert ", without level 1/2, which would take more than 35 % bytes (page 3)" in result.output
     shapes = [[each.shape for each in page.renditions] for page in mmpcodec.open("all.mmp")]
-    assert shapes == [[(300, 550, 3), (150, 275, 3)], [(300, 200)], [(300, 550), (150, 275)]]
+    assert shapes == [[(300, 550, 3), (150, 275, 3)], [(300, 200)], [(150, 275)]]
     assert mmp("decode", "all.mmp", "-o", "book.tif").exit_code == 0
     result = mmp("encode", "book.tif", "--levels", "--fast")
     again = [[each.shape for each in page.renditions] for page in mmpcodec.open("book.mmp")]
     assert again == shapes
     level = np.asarray(renditions("book.mmp", 2)[0])
-    np.testing.assert_array_equal(level, reduced(bilevel.astype(np.uint8), 2, 1, 8))
+    np.testing.assert_array_equal(level, reduced(bilevel.astype(np.uint8), 4, 1, 8))
+
+
+def test_levels_that_are_left_out_are_named(mmp, source):
+    pictures.write(source[..., 0] > 128, "a.png")
+    result = mmp("encode", "a.png", "--levels", "--fast")
+    left = "without level 1/2, which would take more than 35 % bytes"
+    assert f", lossless, {left}" in result.output
+    facts = json.loads(mmp("encode", "a.png", "--levels", "--fast", "-f", "--json").stdout)
+    assert (facts["levels"]["factors"], facts["levels"]["left_out"]) == ([4], [2])
+    result = mmp("info", "a.mmp")
+    assert "without level 1/2" in result.output
+    assert f"1/4, +{facts['levels']['bytes'] / own_bytes('a.mmp'):.1%} bytes" in result.output
+    picture = json.loads(mmp("info", "a.mmp", "--json").stdout)["pictures"][0]
+    assert picture["levels_left_out"] == [2]
+    assert picture["renditions"][0]["factor"] == 4
+    pictures.write(source[:520, :540, 0] > 128, "b.png")
+    result = mmp("encode", "b.png", "--levels", "--fast")
+    assert "no levels, as the smallest one, 1/2, would take more than 35 % bytes" in result.output
+    assert "1 level" not in mmp("info", "b.mmp").output
+
+
+def own_bytes(path):
+    """The bytes of the picture itself."""
+    return contents_of(memoryview(Path(path).read_bytes())).entries[0].size
 
 
 @pytest.mark.parametrize("target", [("--target-size", "50kB"), ("--target-bpp", "1")])

@@ -68,3 +68,10 @@ def test_text_of_numbers():
     assert text_of([1, 2, 3, 5, 8, 9]) == "1-3,5,8-9"
     assert text_of([4]) == "4"
     assert text_of([]) == ""
+
+
+@pytest.mark.parametrize("command", ["encode", "decode"])
+def test_page_and_pages_exclude_each_other(mmp, command):
+    result = mmp(command, "a.mmp", "--page", 1, "--pages", "1-2")
+    assert result.exit_code == 2
+    assert "--pages and --page: give only one of them" in result.stderr

@@ -152,6 +152,39 @@ def test_a_picture(tmp_path, name):
     assert (found.depth, np.array_equal(found.samples, samples)) == (picture.depth, True)
 
 
+@pytest.mark.parametrize("planes", [0, 3])
+def test_levels_of_a_file_are_taken_and_means_made_of_the_last(tmp_path, planes):
+    samples = shade((1060, 700), planes)
+    path = tmp_path / "a.mmp"
+    # A picture without loss, whose levels have some.
+    path.write_bytes(mmpcodec.encode(samples, 0, tile_size=256, effort=1, levels=True))
+    with pictures.opened(path) as reader:
+        held = {int(1 / scale): reader.scaled(scale).samples for scale in reader.scales}
+    assert sorted(held) == [1, 2, 4, 8][: len(held)]
+    assert 2 in held
+    assert not np.array_equal(held[2], plain_means(samples))
+    to_ome_zarr(path, tmp_path / "a.zarr", tile_size=64)
+    last, before = max(held), samples
+    for level in range(6):
+        found = from_ome_zarr(tmp_path / "a.zarr", level).compute()
+        if 1 << level <= last:
+            np.testing.assert_array_equal(found, held[1 << level])
+        else:
+            np.testing.assert_array_equal(found, plain_means(before))
+        before = found
+    names = sorted(each.name for each in (tmp_path / "a.zarr").iterdir() if each.is_dir())
+    assert names == [str(level) for level in range(len(names))]
+
+
+def test_levels_of_more_bits_than_the_picture_are_no_levels_of_a_store(tmp_path):
+    samples = shade((600, 520), kind=bool)
+    path = tmp_path / "a.mmp"
+    path.write_bytes(mmpcodec.encode(samples, 0, levels=True))
+    to_ome_zarr(path, tmp_path / "a.zarr", tile_size=256)
+    found = from_ome_zarr(tmp_path / "a.zarr", 1).compute()
+    np.testing.assert_array_equal(found, plain_means(samples))
+
+
 def test_on_a_cluster(tmp_path):
     samples = shade((300, 300))
     array = dask.array.from_array(samples, chunks=128)

@@ -193,7 +193,7 @@ def test_pictures_say_what_they_share(tmp_path):
     path = tmp_path / "book.mmp"
     path.write_bytes(written(*ROLES[:3], loops=4))
     book = mmpcodec.open(path)
-    assert (book.role, book.loops, book.metadata) == ("mixed", 4, Metadata(icc=ICC))
+    assert (book.role, book.loops, book.metadata) == ("page", 4, Metadata(icc=ICC))
     assert [part.role for part in (book[:1], book[1:2], book[2:], book[3:])] == [
         *("page", "frame", "slice", "page")
     ]

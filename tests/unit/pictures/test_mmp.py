@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.books import collection_of
 from support.pairs import every_pair
 from support.picture_files import DEEP, GRAY
 from support.tiled import (
@@ -22,12 +23,12 @@ from support.tiled import (
 )
 
 import mmpcodec
-from mmpcodec import DecodeLimits, ParameterError, PictureError, pictures
+from mmpcodec import DecodeLimits, LimitExceeded, ParameterError, PictureError, pictures
 from mmpcodec.codec import regions
 from mmpcodec.codec.tiles.streaming import encode_large
 from mmpcodec.metadata import Metadata
 from mmpcodec.params import EncodeParams
-from mmpcodec.pictures import MmpReader
+from mmpcodec.pictures import MmpReader, parts
 from mmpcodec.runtime import stores
 
 WHOLE = samples_of((130, 200), 3, 8)
@@ -432,3 +433,18 @@ def test_a_file_is_encoded_again_in_other_tiles(path, decoded):
         encode_large(reader, file, params, tile_size=96)
     assert sorted(decoded) == list(range(12))  # each tile once, although new tiles share them
     np.testing.assert_array_equal(mmpcodec.decode(file.getvalue()), WHOLE)
+
+
+@pytest.mark.parametrize("allow_partial", [False, True])
+def test_files_written_in_parts_take_the_limits_of_the_caller(tmp_path, allow_partial):
+    files = [mmpcodec.encode(np.full((20, 30), level, np.uint8), 0) for level in (1, 2, 3)]
+    (tmp_path / "a.mmp").write_bytes(collection_of(files))
+    few = DecodeLimits(max_pictures=2)
+    with parts.bytes_of(str(tmp_path / "a.mmp")) as data:
+        assert parts.header_of(data, DecodeLimits(), allow_partial, 3)[0].width == 30
+        for find in (parts.header_of, parts.picture_in):
+            with pytest.raises(LimitExceeded, match="max_pictures"):
+                find(data, few, allow_partial, 3)
+        header, _ = parts.header_of(data, DecodeLimits(), allow_partial, 3)
+        with pytest.raises(LimitExceeded, match="max_pictures"):
+            parts.halves_of(data, header, few, allow_partial)

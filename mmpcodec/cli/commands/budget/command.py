@@ -26,6 +26,7 @@ from mmpcodec.cli.encoding.sources import Setting
 from mmpcodec.cli.exits import ExitCode, show_error
 from mmpcodec.cli.help import RUNNING
 from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Job, assign, check, inputs_together
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import tell_left_out
@@ -130,7 +131,7 @@ def budget(
     rate_model: options.RateModel = None,
     depth: options.Depth = None,
     strip: options.Strip = None,
-    page: reading.Page = None,
+    page: Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,

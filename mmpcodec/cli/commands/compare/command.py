@@ -13,6 +13,7 @@ from mmpcodec.cli.commands.compare.measuring import Compared, ComparedBook, Comp
 from mmpcodec.cli.completion import files
 from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Existing, Job, assign, check, settle
 from mmpcodec.cli.printing import Printer, remarks_noted
 from mmpcodec.depth import MAX_DEPTH
@@ -50,7 +51,7 @@ def compare(
     metrics: options.Metrics = None,
     depth: options.Depth = None,
     range: reading.Range = None,
-    page: reading.Page = None,
+    page: Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,

@@ -13,11 +13,11 @@ from mmpcodec.cli.commands.highlight.results import Found, summarise
 from mmpcodec.cli.commands.highlight.searching import SUFFIX, HighlightInput, Sides, read_mask
 from mmpcodec.cli.completion import files as files_ending
 from mmpcodec.cli.completion import words
-from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.encoding.series import in_series
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.help import OUTPUT
 from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import (
     Existing,
     Job,
@@ -112,7 +112,7 @@ def highlight(
     table: Table = None,
     sheet: Sheet = None,
     denoise: options.Denoise = None,
-    page: reading.Page = None,
+    page: Page = None,
     seconds: Seconds = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,

@@ -91,8 +91,10 @@ class DescribedBook:
                     "number": page,
                     **self._facts(number),
                     "renditions": [
-                        self._facts(rendition) for rendition in self.contents.numbers_of(number)
+                        self._facts(rendition) | self._level_facts(rendition, number)
+                        for rendition in self.contents.numbers_of(number)
                     ],
+                    "levels_left_out": self._left_out(number),
                 }
                 for page, number in enumerate(numbers, start=1)
             ],
@@ -116,6 +118,32 @@ class DescribedBook:
         if entry.role == Role.SLICE:
             facts["position_mm"] = entry.facts[0] / NANOMETRES
         return {**facts, "error": self.errors.get(number)}
+
+    def _factor(self, rendition: int, number: int) -> int | None:
+        """Return by which factor a level is smaller than its picture; None for other renditions."""
+        from mmpcodec.codec.tiles.reduction import factor_between
+
+        small, large = (self.contents.entries[each] for each in (rendition, number))
+        if small.role != Role.LEVEL:
+            return None
+        return factor_between((large.height, large.width), (small.height, small.width))
+
+    def _level_facts(self, rendition: int, number: int) -> dict[str, Any]:
+        """Return what a level is beside its picture; nothing for other renditions."""
+        factor = self._factor(rendition, number)
+        if factor is None:
+            return {}
+        small, large = (self.contents.entries[each].size for each in (rendition, number))
+        return {"factor": factor, "share": small / large}
+
+    def _left_out(self, number: int) -> list[int]:
+        """Return the factors of the levels that a picture with levels lacks."""
+        from mmpcodec.codec.tiles.reduction import factors_of
+
+        entry, renditions = self.contents.entries[number], self.contents.numbers_of(number)
+        held = {self._factor(each, number) for each in renditions} - {None}
+        factors = factors_of(entry.height, entry.width) if held else []
+        return [factor for factor in factors if factor not in held]
 
     def text(self, verbose: bool) -> str:
         shown = output.shown(self.input, "stdin")
@@ -158,8 +186,13 @@ class DescribedBook:
             ("picture", "role", "size", "samples", "bytes", "bits/pixel", "")
         ]
         for page, number in enumerate(self.contents.numbers_of(None), start=1):
-            rows.append((str(page), *self._cells(number)))
-            rows += [("", *self._cells(other)) for other in self.contents.numbers_of(number)]
+            left_out = [f"1/{factor}" for factor in self._left_out(number)]
+            lacks = [f"without level {', '.join(left_out)}"] if left_out else []
+            rows.append((str(page), *self._cells(number, lacks)))
+            for other in self.contents.numbers_of(number):
+                level = self._level_facts(other, number)
+                said = [f"1/{level['factor']}, +{level['share']:.1%} bytes"] if level else []
+                rows.append(("", *self._cells(other, said)))
         widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
         for number, row in enumerate(rows):
             cells = [
@@ -168,9 +201,9 @@ class DescribedBook:
             ]
             yield "  ".join([*cells, row[-1]]) if number else "  ".join(cells)
 
-    def _cells(self, number: int) -> tuple[str, ...]:
+    def _cells(self, number: int, notes: list[str]) -> tuple[str, ...]:
+        """Return the cells of a row behind the first; the last one has the notes."""
         entry = self.contents.entries[number]
-        notes = []
         if entry.role == Role.FRAME:
             notes.append(f"{float(Fraction(*entry.facts)):g} s")
         if entry.role == Role.SLICE:
@@ -225,7 +258,7 @@ def described_book(
             with_dicom += bool(header.metadata.dicom)
         except FormatError as error:
             errors[number] = str(error)
-    shared = [_shared(source, part) for part in contents.metadata]
+    shared = [_shared(source, part, limits) for part in contents.metadata]
     lines = list(map(str, faults))
     return DescribedBook(name, len(source), contents, shared, errors, lines, with_dicom)
 
@@ -250,7 +283,7 @@ def _check(
     from mmpcodec.opening.header import read_header
     from mmpcodec.opening.windows import Begun
 
-    picture = PictureBytes(source, contents, entry)
+    picture = PictureBytes(source, contents, entry, limits.max_memory)
     if header_only:
         header = read_header(Begun(picture))
         check_header(entry, header)
@@ -258,11 +291,12 @@ def _check(
     return mmpcodec.inspect(picture, limits=limits).header
 
 
-def _shared(source: "Source", part: "Extent") -> SharedMetadata:
+def _shared(source: "Source", part: "Extent", limits: "DecodeLimits") -> SharedMetadata:
     """Describe metadata that pictures share."""
-    from mmpcodec.opening.contents import read_metadata
+    from mmpcodec.opening.contents import check_memory_of_metadata, read_metadata
 
     try:
+        check_memory_of_metadata([part], limits.max_memory)
         kinds = metadata_facts(read_metadata(source, part, 16))
     except FormatError as error:
         return SharedMetadata(part.size, {}, str(error))

@@ -8,9 +8,9 @@ from mmpcodec.cli import options, output, run
 from mmpcodec.cli.commands.info.books import DescribedBook, described_book
 from mmpcodec.cli.commands.info.text import Described
 from mmpcodec.cli.decoding.damage import naming_allow_partial
-from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import MMP_FILE
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import Job, check, inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.cli.work import JobProgress
@@ -36,7 +36,7 @@ def info(
             help="Draw leaves, blocks and palette over the decoded picture; for a single input.",
         ),
     ] = None,
-    page: reading.Page = None,
+    page: Page = None,
     force: options.Force = False,
     allow_partial: options.AllowPartial = False,
     backend: options.BackendName = "auto",

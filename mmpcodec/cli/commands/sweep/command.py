@@ -15,9 +15,9 @@ from mmpcodec.cli.commands.sweep.chosen import CodecChoice, our_codecs, peer_nam
 from mmpcodec.cli.commands.sweep.measuring import MeasurePictures
 from mmpcodec.cli.commands.sweep.text import Report
 from mmpcodec.cli.completion import lists, words
-from mmpcodec.cli.encoding import reading
 from mmpcodec.cli.exits import ExitCode
 from mmpcodec.cli.inputs.folders import PICTURE
+from mmpcodec.cli.inputs.pages import Page
 from mmpcodec.cli.jobs import inputs_of
 from mmpcodec.cli.printing import Printer
 from mmpcodec.depth import MAX_DEPTH
@@ -70,7 +70,7 @@ def sweep(
     ] = False,
     metrics: options.Metrics = None,
     depth: options.Depth = None,
-    page: reading.Page = None,
+    page: Page = None,
     max_samples: options.MaxSamples = options.DEFAULT_LIMITS.max_samples,
     max_dimension: options.MaxDimension = options.DEFAULT_LIMITS.max_dimension,
     max_seconds: options.MaxSeconds = None,

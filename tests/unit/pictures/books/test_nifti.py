@@ -1,5 +1,6 @@
 """NIfTI volumes: slices with their positions, levels, calibration, and what is refused."""
 
+import errno
 import gzip
 import io
 import json
@@ -14,6 +15,7 @@ from mmpcodec.errors import MissingExtra, PictureError
 from mmpcodec.format.collection import Role
 from mmpcodec.pictures.book_files.writing import write_book
 from mmpcodec.pictures.books.opening import opened_book
+from mmpcodec.pictures.nifti import unpacked
 from mmpcodec.pictures.nifti.stored_form import StoredForm
 
 nibabel = pytest.importorskip("nibabel")
@@ -391,3 +393,42 @@ def test_damaged_texts_of_volumes_are_no_forms(change):
 def test_samples_that_do_not_fit_are_the_nearest():
     form = StoredForm((7, 5), "int8", (1.0, 1.0), -100)
     assert form.stored(np.array([0, 100, 255], np.uint8)).tolist() == [-100, 0, 127]
+
+
+@pytest.mark.parametrize("most", [1 << 26, 100])
+@pytest.mark.parametrize("kind", [np.int16, np.uint8, np.float32])
+def test_a_packed_file_is_unpacked_once_in_any_order(monkeypatch, kind, most):
+    monkeypatch.setattr(unpacked, "MOST_IN_MEMORY", most)
+    monkeypatch.setattr(unpacked, "_STEP", 64)
+    array = (np.tile(VOLUME, (1, 1, 9)) % 200 - (100 if kind == np.int16 else 0)).astype(kind)
+    data = nifti_of(array)
+    read = []
+    own = gzip.GzipFile.read
+
+    def counted(stream, size=-1):
+        found = own(stream, size)
+        read.append(len(found))
+        return found
+
+    monkeypatch.setattr(gzip.GzipFile, "read", counted)
+    with opened_book(gzip.compress(data), "a.nii.gz") as book:
+        if kind == np.uint8:
+            book.read(0)
+            assert sum(read) < len(data)  # no further than needed
+        for number in (3, 0, 2, 2, 1, 35, 3):
+            np.testing.assert_array_equal(values_of(book.read(number)), array[..., number].T)
+    assert sum(read) == len(data)
+
+
+def test_a_disk_without_room_is_no_damage(monkeypatch):
+    class Full(io.BytesIO):
+        def __init__(self, most):
+            super().__init__()
+
+        def write(self, data):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(unpacked.tempfile, "SpooledTemporaryFile", Full)
+    with pytest.raises(PictureError) as caught:
+        opened_book(gzip.compress(nifti_of(VOLUME.astype(np.int16))), "a.nii.gz")
+    assert str(caught.value) == "a.nii.gz: No space left on device"

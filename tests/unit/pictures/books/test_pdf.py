@@ -179,15 +179,22 @@ NOTE = b"<</Type/Annot/Subtype/Square/Rect[5 5 7 7]/C[1 0 0]/IC[1 0 0]/F 4>>"
         page_of(gray_image(), b"q 30 0 0 30 0 0 cm /I Do Q"),
         page_of(gray_image(), b"q 39 3 -3 29 1 0 cm /I Do Q"),
         page_of(gray_image(), b"q 0 0 20 30 re W n 40 0 0 30 0 0 cm /I Do Q"),
-        page_of(gray_image(more="/SMask 4 0 R"), IMAGE, BOX, gray_image(GRAY[::-1])),
+        page_of(gray_image(more="/SMask 4 0 R"), IMAGE, BOX, gray_image(GRAY[:3])),
+        page_of(gray_image(more="/SMask 4 0 R"), IMAGE, BOX, gray_image(GRAY, more="/Matte[0]")),
+        page_of(
+            gray_image(more="/SMask 4 0 R"),
+            b"q 0 0 20 30 re W n 40 0 0 30 0 0 cm /I Do Q",
+            BOX,
+            gray_image(GRAY | 128),
+        ),
         page_of(gray_image(more="/Mask[0 120]")),
         page_of(gray_image(), IMAGE, BOX + "/Annots[4 0 R]", NOTE),
         pdf_of([(BOX, b"1 0 0 rg 3 3 9 9 re f", "")]),
         pdf_of([(BOX, b"", "")]),
     ],
     ids=[
-        "text", "drawing", "two images", "smaller", "slanted", "clipped", "soft mask",
-        "mask of colours", "note", "no image", "blank",
+        "text", "drawing", "two images", "smaller", "slanted", "clipped", "smaller soft mask",
+        "mixed soft mask", "clipped soft mask", "mask of colours", "note", "no image", "blank",
     ],
 )  # fmt: skip
 def test_other_pages_are_rendered_and_said(data):
@@ -227,10 +234,113 @@ def test_scans_of_pages_in_points_that_are_no_integers():
 
 def test_a_mask_of_a_few_pixels_counts():
     mask = np.full((60, 80), 255, np.uint8)
-    mask[5, 7:10] = 0
+    mask[5, 7] = 0
     image = gray_image(np.full((60, 80), 9, np.uint8), more="/SMask 4 0 R")
+    found = only(page_of(image, IMAGE, BOX, gray_image(mask)))
+    np.testing.assert_array_equal(found.samples[..., 1], mask)
+    assert (found.samples[..., 0] == 9).all()
+
+
+ALPHA = np.array([[0, 255, 128, 77, 200, 255, 1, 254]] * 6, np.uint8)
+DEEP_ALPHA = RNG.integers(0, 65536, (6, 8), np.uint16)
+
+
+@pytest.mark.parametrize(
+    ("image", "mask", "samples", "depth"),
+    [
+        (gray_image(more="/SMask 4 0 R"), gray_image(ALPHA), np.dstack([GRAY, ALPHA]), 8),
+        (
+            image_of(8, 6, "/DeviceRGB", 8, COLOUR.tobytes(), more="/SMask 4 0 R"),
+            gray_image(255 - ALPHA, more="/Decode[1 0]"),
+            np.dstack([COLOUR, ALPHA]),
+            8,
+        ),
+        (
+            image_of(8, 6, "/DeviceGray", 16, DEEP.astype(">u2").tobytes(), more="/SMask 4 0 R"),
+            image_of(8, 6, "/DeviceGray", 16, DEEP_ALPHA.astype(">u2").tobytes()),
+            np.dstack([DEEP, DEEP_ALPHA]),
+            16,
+        ),
+        (
+            image_of(8, 6, "/DeviceGray", 1, packed(BITS, 1), more="/SMask 4 0 R"),
+            gray_image(ALPHA),
+            np.dstack([BITS * 255, ALPHA]),
+            8,
+        ),
+        (
+            image_of(8, 6, "/DeviceGray", 1, packed(BITS, 1), more="/SMask 4 0 R"),
+            image_of(8, 6, "/DeviceGray", 1, packed(BITS[::-1], 1)),
+            np.dstack([BITS, BITS[::-1]]),
+            1,
+        ),
+        (
+            gray_image(more="/Mask 4 0 R"),
+            image_of(8, 6, " null", 1, packed(BITS, 1), more="/ImageMask true").replace(
+                b"/ColorSpace null", b""
+            ),
+            np.dstack([GRAY, 255 * (1 - BITS)]),
+            8,
+        ),
+        (
+            gray_image(more="/SMask 4 0 R"),
+            gray_image(np.full_like(GRAY, 255)),
+            np.dstack([GRAY, np.full_like(GRAY, 255)]),
+            8,
+        ),
+    ],
+    ids=["gray", "inverted", "deep", "8 and 1 bit", "1 bit", "stencil", "opaque"],
+)
+@pytest.mark.parametrize("turned", [0, 90])
+def test_soft_masks_are_alpha(image, mask, samples, depth, turned):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = only(page_of(image, IMAGE, f"{BOX}/Rotate {turned}", mask))
+    assert found.depth == depth
+    np.testing.assert_array_equal(found.samples, np.rot90(samples, -turned // 90))
+
+
+def test_alpha_of_pages_in_a_form_and_of_written_files():
+    form = form_of(
+        b"q 20 0 0 10 0 0 cm /I Do Q", "/BBox[0 0 20 10]/Resources<</XObject<</I 3 0 R>>>>"
+    )
+    data = pdf_of(
+        [("/MediaBox[0 0 40 30]", b"q 2 0 0 3 0 0 cm /F Do Q", "/XObject<</F 5 0 R>>")],
+        [gray_image(more="/SMask 4 0 R"), gray_image(ALPHA), form],
+    )
+    np.testing.assert_array_equal(only(data).samples, np.dstack([GRAY, ALPHA]))
+    jpeg = pictures.to_bytes(SMOOTH, "jpg")
+    image = image_of(64, 48, "/DeviceGray", 8, jpeg, "DCTDecode", "/SMask 4 0 R")
+    mask = image_of(64, 48, "/DeviceGray", 8, jpeg, "DCTDecode")
+    decoded = pictures.from_bytes(jpeg).samples
+    found = only(page_of(image, IMAGE, BOX, mask)).samples
+    np.testing.assert_array_equal(found, np.dstack([decoded, decoded]))
+
+
+def test_without_pikepdf_pages_with_alpha_are_rendered(monkeypatch):
+    import sys
+
+    monkeypatch.setitem(sys.modules, "pikepdf", None)
+    data = page_of(gray_image(more="/SMask 4 0 R"), IMAGE, BOX, gray_image(ALPHA))
     with pytest.warns(PictureWarning, match="rendered"):
-        only(page_of(image, IMAGE, BOX, gray_image(mask)))
+        assert only(data).planes == 1
+    np.testing.assert_array_equal(only(page_of(gray_image())).samples, GRAY)
+
+
+def test_black_and_white_of_a_palette_stays_of_one_bit():
+    space = "[/Indexed/DeviceGray 1<ff00>]"
+    found = only(page_of(image_of(8, 6, space, 1, packed(BITS, 1))))
+    assert found.depth == 1
+    np.testing.assert_array_equal(found.samples, 1 - BITS)
+
+
+def test_cmyk_is_converted_and_said():
+    ink = np.zeros((6, 8, 4), np.uint8)
+    ink[:, :4, 0], ink[:, 4:, 3] = 255, 255
+    with pytest.warns(PictureWarning, match="CMYK colours, which are converted to RGB"):
+        found = only(page_of(image_of(8, 6, "/DeviceCMYK", 8, ink.tobytes())))
+    assert found.samples.shape == (6, 8, 3)
+    assert found.samples[:, 4:].max() < 60
+    assert found.samples[0, 0, 0] < 60 < found.samples[0, 0, 2]
 
 
 def test_the_default_is_300_dpi():
