@@ -24,7 +24,7 @@ from mmpcodec.cli.encoding.levels import (
     check_levels,
     joined_levels,
 )
-from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
+from mmpcodec.cli.encoding.remarks import beside_inputs, larger_than_source, of_file
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.series import SeriesJobs, not_kept
 from mmpcodec.cli.encoding.sources import (
@@ -162,7 +162,7 @@ class EncodeFiles:
         lossless = not found.distortion
         if remark := larger_than_source(job, input_bytes, size, lossless=lossless):
             progress.note(remark)
-        if remark := few_levels(found.header, found.max_error):
+        for remark in of_file(found.header, found.max_error, self.setting.books.keep):
             progress.note(f"{job.name}: {remark}")
         row = Encoded.of(job, found, input_bytes, self.verify, self.setting)
         return row.with_levels(levels, size) if self.setting.levels else row

@@ -141,6 +141,8 @@ def test_an_array_beyond_the_memory_is_refused(monkeypatch):
     monkeypatch.setattr(stacks, "opened_book", lambda *_, **__: pages)
     with pytest.raises(PictureError, match="of 6000 bytes together, the limit is 5999"):
         mmpcodec.imread(b"", page="all", limits=mmpcodec.DecodeLimits(max_memory=5999))
+    limits = mmpcodec.DecodeLimits(max_memory=6000)
+    assert mmpcodec.imread(b"", page="all", limits=limits).shape == (3, 40, 50)
 
 
 def test_another_word_is_no_page():
