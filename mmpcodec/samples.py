@@ -122,7 +122,11 @@ def _checked(array: Any, depth: int | None) -> tuple[Any, int]:
         array = array.astype(array.dtype.newbyteorder("="))
     shaped = array.ndim == 2 or (array.ndim == 3 and 1 <= array.shape[2] <= len(Form))
     if array.dtype not in MOST_BITS or not shaped or array.size == 0:
-        raise ParameterError(f"picture of shape {array.shape} and type {array.dtype}: {_SUPPORTED}")
+        several = "; mmpcodec.encode takes several pictures as a list, list(array)"
+        raise ParameterError(
+            f"picture of shape {array.shape} and type {array.dtype}: {_SUPPORTED}"
+            f"{several * (array.ndim > 2)}"
+        )
     if max(array.shape[:2]) > MAX_DIMENSION:
         raise ParameterError(
             f"picture of shape {array.shape}: at most {MAX_DIMENSION} pixels a side"

@@ -258,6 +258,7 @@ def plan(
     resumed: Resumed | None = None,
     natural: bool = False,
     parted: Callable[[list[Job]], list[Job]] | None = None,
+    joining: str = "",
 ) -> list[Job]:
     """Find the inputs, pair each with its output, and check the outputs.
 
@@ -273,6 +274,7 @@ def plan(
         out=out,
         folder=folder,
         keep_extension=keep_extension,
+        joining=joining,
     )
     there = outputs_at(folder)
     return settle(resumed(jobs, there) if resumed else jobs, existing, folder, there)
@@ -286,6 +288,7 @@ def assign(
     folder: str | None,
     keep_extension: bool = False,
     advice: str = APPEND,
+    joining: str = "",
 ) -> list[Job]:
     """Give each job its output, without checking the outputs.
 
@@ -302,6 +305,8 @@ def assign(
 
     advice : str
         Option that gives two inputs of one output outputs of their own; "" if there is none.
+    joining : str
+        Option that writes one file of all inputs; "" if there is none.
 
     Returns
     -------
@@ -319,7 +324,8 @@ def assign(
     out, folder = _plain(out), _plain(folder)
     count = sum(job.is_input for job in jobs)
     if out is not None and count > 1:
-        raise ParameterError(f"-o {out}: is one output for {count} inputs; use -O DIR")
+        or_joined = f", or {joining} for one file of all" if joining else ""
+        raise ParameterError(f"-o {out}: is one output for {count} inputs; use -O DIR{or_joined}")
     assigned = [
         job._replace(target=out or _target(job, suffix, folder, keep_extension))
         if job.to_do

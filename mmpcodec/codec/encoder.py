@@ -405,6 +405,8 @@ def encode(
     >>> int(mmpcodec.decode(data, page=2).max())
     200
     """
+    if isinstance(array, list | tuple) and not array:
+        raise ParameterError(f"array = {array!r}: must hold at least one picture")
     if is_series(array):
         facts = facts_of_series(len(array), durations, positions, loops)
         coded = encode_batch(array, lam, depth=depth, metadata=metadata, **options)

@@ -3,17 +3,16 @@
 import contextlib
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TypeVar
 
 from mmpcodec.checks import check_page
-from mmpcodec.errors import CorruptStream, FormatError, LimitExceeded, NoSuchPage
+from mmpcodec.errors import BadMagic, CorruptStream, FormatError, LimitExceeded, NoSuchPage
 from mmpcodec.format import chunks, collection, container
 from mmpcodec.format.collection import Contents, Extent, PictureEntry, Role
 from mmpcodec.format.numbers import Fields
 from mmpcodec.limits import DecodeLimits
 from mmpcodec.metadata import Metadata
 from mmpcodec.opening.header import FIRST_READ, read_header
-from mmpcodec.opening.records import end_of_old_index, scanned
+from mmpcodec.opening.records import end_of_old_index, number_in_place, scanned
 from mmpcodec.opening.windows import Begun, Window, ahead_of
 from mmpcodec.runtime.files import Source
 
@@ -23,7 +22,6 @@ MEMORY_OF_METADATA = 3
 """Bytes of memory for each byte of a metadata record: as it is read, checked and kept."""
 _LAST_READ = 1 << 16
 """Bytes that are read of the end at first; the index of a thousand pages fits."""
-Error = TypeVar("Error", bound=FormatError)
 
 
 class PictureBytes(Window):
@@ -83,8 +81,10 @@ class PictureBytes(Window):
         if ahead_of(self._source):
             self[:]
 
-    def within(self, error: Error) -> Error:
+    def within(self, error: FormatError) -> FormatError:
         """Return an error of the file of the picture as one of the collection."""
+        if isinstance(error, BadMagic):  # the file is an mmp file, and damaged
+            error = CorruptStream(error.section, error.problem, error.offset)
         return error.within(self.name, self._entry.place)
 
     def completed(
@@ -185,7 +185,8 @@ def read_contents(
 
 def _read_contents(source: Source, most: int, faults: list[FormatError] | None = None) -> Contents:
     try:
-        return _by_index(source, len(source), most)
+        found = _by_index(source, len(source), most)
+        return found if faults is None else _in_place(source, found, most, faults)
     except LimitExceeded:
         raise
     except FormatError as error:
@@ -197,6 +198,23 @@ def _read_contents(source: Source, most: int, faults: list[FormatError] | None =
         if end is None:
             raise
         return replace(_by_index(source, end, most), unfinished=len(source) - end)
+
+
+def _in_place(source: Source, found: Contents, most: int, faults: list[FormatError]) -> Contents:
+    """Return what an index says, or the records if more pictures are found by them.
+
+    Bytes that were put into a file have moved what is behind them.
+    """
+    begin = number_in_place(source, found)
+    if ahead_of(source) or begin == len(found.entries):
+        return found
+    own: list[FormatError] = []
+    other = scanned(source, most, own)
+    if number_in_place(source, other) <= begin:
+        return found
+    text = f"{len(found.entries) - begin} pictures are not where the index says"
+    faults += [CorruptStream(collection.SECTION, text), *own]
+    return replace(other, loops=found.loops)
 
 
 def _by_index(source: Source, total: int, most: int) -> Contents:

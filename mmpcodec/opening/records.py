@@ -75,6 +75,16 @@ def scanned(source: Source, most: int, faults: list[FormatError]) -> Contents:
     return _Search(source, most, faults).contents
 
 
+def number_in_place(source: Source, contents: Contents) -> int:
+    """Return how many of the pictures begin where contents say."""
+    return sum(_is_picture(source, entry.place) for entry in contents.entries)
+
+
+def _is_picture(source: Source, place: int) -> bool:
+    """Return whether the file of a picture begins at a byte."""
+    return bytes(source[place : place + len(container.MAGIC)]) == container.MAGIC
+
+
 def _head_at(source: Source, place: int) -> memoryview:
     return source[place : place + collection.MOST_HEAD]
 
@@ -140,7 +150,10 @@ class _Search:
         size = collection.index_bytes(self._source[end - collection.END_BYTES : end], end)
         collection.check_index_bytes(size, self._most)
         found = collection.read_index(self._source[end - size : end], end, self._most)
-        if len(found.entries) >= len(self.contents.entries):
+        in_place = number_in_place(self._source, found)
+        if len(found.entries) >= len(self.contents.entries) and in_place >= number_in_place(
+            self._source, self.contents
+        ):
             self.contents, self._known = found, None
 
     def _entry(self, record: RecordHead) -> PictureEntry:
@@ -181,13 +194,11 @@ class _Search:
             with contextlib.suppress(FormatError):
                 record = collection.read_record(_head_at(self._source, found), found, self._total)
                 # Metadata have the form of a head, too: a few numbers, bytes and a CRC of all.
-                if record.kind != RecordKind.PICTURE or self._is_picture(record.body.place):
+                if record.kind != RecordKind.PICTURE or _is_picture(
+                    self._source, record.body.place
+                ):
                     return found
         return self._total
-
-    def _is_picture(self, place: int) -> bool:
-        """Return whether the file of a picture begins at a byte."""
-        return self._source[place : place + len(container.MAGIC)] == container.MAGIC
 
     def _candidates(self, place: int) -> Iterator[int]:
         """Yield the places where a head may begin."""

@@ -178,8 +178,16 @@ def takes(row: registry.Format, picture: Picture) -> bool:
     )
 
 
-def check_taken(picture: Picture, format: str) -> None:
+def check_taken(picture: Picture, format: str, others: Sequence[str] | None = None) -> None:
     """Check that a file of a format can hold a picture.
+
+    Parameters
+    ----------
+    picture : Picture
+    format : str
+        Of ``registry.written()``.
+    others : sequence of str or None
+        Formats to name where it cannot; None for all.
 
     Raises
     ------
@@ -190,7 +198,8 @@ def check_taken(picture: Picture, format: str) -> None:
     row = formats[format]
     if takes(row, picture):
         return
-    fits = ", ".join(name for name, each in formats.items() if takes(each, picture))
+    names = formats if others is None else others
+    fits = ", ".join(name for name in names if name not in formats or takes(formats[name], picture))
     height, width = picture.samples.shape[:2]
     what = picture.kind
     if picture.depth > row.most_depth:

@@ -83,7 +83,10 @@ def test_a_file_that_appears_meanwhile_is_kept(folder, files):
             ["a.png", "-o", "./sub/../a.png"],
             "./sub/../a.png: is an input, and would be overwritten",
         ),
-        (["a.png", "b.png", "-o", "c.mmp"], "-o c.mmp: is one output for 2 inputs; use -O DIR"),
+        (
+            ["a.png", "b.png", "-o", "c.mmp"],
+            "-o c.mmp: is one output for 2 inputs; use -O DIR, or --together for one file of all",
+        ),
         (["a.png", "-o", "c.mmp", "-O", "sub"], "-o and -O: give only one of them"),
         (
             ["a.png", "a.pgm"],

@@ -24,7 +24,7 @@ from mmpcodec.cli.encoding.levels import (
     check_levels,
     joined_levels,
 )
-from mmpcodec.cli.encoding.remarks import beside_inputs, few_levels, larger_than_source
+from mmpcodec.cli.encoding.remarks import beside_inputs, larger_than_source, of_file
 from mmpcodec.cli.encoding.roi import check_jobs, with_roi
 from mmpcodec.cli.encoding.series import SeriesJobs, not_kept
 from mmpcodec.cli.encoding.sources import (
@@ -162,7 +162,7 @@ class EncodeFiles:
         lossless = not found.distortion
         if remark := larger_than_source(job, input_bytes, size, lossless=lossless):
             progress.note(remark)
-        if remark := few_levels(found.header, found.max_error):
+        for remark in of_file(found.header, found.max_error, self.setting.books.keep):
             progress.note(f"{job.name}: {remark}")
         row = Encoded.of(job, found, input_bytes, self.verify, self.setting)
         return row.with_levels(levels, size) if self.setting.levels else row
@@ -351,6 +351,7 @@ def encode(
             resumed=place.resumed,
             natural=together,
             parted=parted,
+            joining="--together",
         )
         output.check_mmp(out)
         printer = Printer(as_json, quiet, verbose, any(job.target == STANDARD for job in files))
@@ -364,7 +365,7 @@ def encode(
         at_once = pages_at_once(threads, jobs, len(to_do))
         setting = setting._replace(threads=threads or (1 if jobs > 1 else None))
         work, backend_text = replace(work, setting=setting, pages_at_once=at_once).on(to_do)
-        notes_of(printer, [] if together else beside_inputs(inputs, files, folder))
+        notes_of(printer, [] if together else beside_inputs(inputs, files, out or folder))
         notes_of(printer, [backend_text, *settings_texts(params, target)] if verbose else [])
         at_once = 1 if work.groups else jobs
         doing, at_once = on_devices(work, work.setting.backend, work.devices, at_once)

@@ -13,7 +13,7 @@ from mmpcodec.cli.inputs.pages import numbers_of
 from mmpcodec.cli.jobs import Job
 from mmpcodec.errors import FormatError, LimitExceeded, ParameterError, PictureError
 from mmpcodec.limits import DecodeLimits
-from mmpcodec.runtime.files import STANDARD, LazyBytes, Source
+from mmpcodec.runtime.files import STANDARD, FileBytes, LazyBytes, Source
 from mmpcodec.runtime.progress import Progress, report_progress
 
 if TYPE_CHECKING:
@@ -114,7 +114,10 @@ def several_of(
     source = memoryview(data) if isinstance(data, bytes) else Begun(data)
     faults: list[FormatError] = []
     if is_collection(source):
-        contents = read_contents(source, limits.max_pictures, faults if allow_partial else None)
+        if allow_partial:
+            contents = read_contents(source, limits.max_pictures, faults)
+        else:
+            contents = _known_contents(data, name, source, limits.max_pictures)
         if contents.unfinished:
             from mmpcodec.pictures.mmp.file import say_unfinished
 
@@ -128,6 +131,37 @@ def several_of(
     if not count:
         raise PictureError(f"{name}: holds no pictures" + "".join(f"; {one}" for one in faults[:1]))
     return Several(source, contents, _numbers(pages, count, name), faults)
+
+
+class _Looked(NamedTuple):
+    """What a file of this name, state and limit of the number of pictures held."""
+
+    key: tuple[str, str, int]
+    contents: "Contents"
+
+
+_looked: list[_Looked] = []
+"""The file that was looked at last; empty before the first one."""
+
+
+def _known_contents(data: bytes | LazyBytes, name: str, source: Source, most: int) -> "Contents":
+    """Return what a collection holds; where each of its pages is a job, the index is read once.
+
+    The index is as long as the file has pages.
+    """
+    from mmpcodec.opening.contents import read_contents
+    from mmpcodec.opening.windows import Begun
+
+    if not isinstance(data, FileBytes) or not isinstance(source, Begun):
+        return read_contents(source, most)
+    key = name, data.state(), most
+    last = next(iter(_looked), None)
+    if last is not None and last.key == key:
+        contents = last.contents
+        return source.known(lambda: contents)
+    found = read_contents(source, most)
+    _looked[:] = [_Looked(key, found)]
+    return found
 
 
 def _numbers(pages: str | None, count: int, name: str) -> list[int]:
@@ -244,7 +278,8 @@ def book_of(
     from mmpcodec.runtime.machine import processors
 
     entries, facts = several.entries, PageFacts(several, name)
-    role = common_role(entry.role for entry in entries)
+    roles = [entry.role for entry in entries]
+    role = common_role(roles)
     threads = how.threads or processors()
     at_once = min(threads, len(entries), max(1, MOST_BYTES_AT_ONCE // largest(entries)))
     if how.limits.max_memory is not None or not backends.get(how.backend).releases_gil:
@@ -305,8 +340,8 @@ def book_of(
             raise PictureError(f"{name}: is {width}x{height}: {fault}")
         return Picture(np.zeros(shape, sample_type(entry.depth)), entry.depth)
 
-    own = [entry.facts for entry in entries] if FACTS[role] else []
-    book = Book(name, len(entries), read, role, own, several.contents.loops)
+    own = [entry.facts for entry in entries] if any(map(FACTS.get, roles)) else []
+    book = Book(name, len(entries), read, role, own, several.contents.loops, roles=roles)
     return replace(book, at_once=at_once), facts
 
 

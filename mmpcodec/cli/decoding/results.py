@@ -71,7 +71,9 @@ class Decoded(NamedTuple):
         bad += f", {counted(self.lost_pages, 'bad page')}" if self.lost_pages else ""
         what = f"{self.width}x{self.height}"
         if self.pages is not None:
-            what = f"{counted(len(self.pages), self.pages[0]['role'])}, {what}"
+            roles = {page["role"] for page in self.pages}
+            role = roles.pop() if len(roles) == 1 else "page"
+            what = f"{counted(len(self.pages), role)}, {what}"
         elif self.page is not None:
             what = f"page {self.page}, {what}"
         what += scale_text(self.factor, self.level)

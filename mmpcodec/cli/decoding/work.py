@@ -79,6 +79,8 @@ class DecodeWork:
             entry = None
             several = several_of(data, name, chosen, **options)
             of_index = [] if several is None else several.faults
+            if several is not None and isinstance(several.source, LazyBytes):
+                data = several.source  # which knows the index
             if several is None:
                 job = job._replace(page=None)
                 if self.format in self._in_one and not self._is_zarr:
@@ -300,7 +302,7 @@ def _lost_text(kind: str, places: list[int], rows: list[dict[str, Any]]) -> str:
     if len(places) == len(rows):
         return kind
     numbers = text_of(sorted(rows[place]["page"] for place in places))
-    return f"{kind} ({rows[0]['role']}{'s' if len(places) > 1 else ''} {numbers})"
+    return f"{kind} ({rows[places[0]]['role']}{'s' if len(places) > 1 else ''} {numbers})"
 
 
 def decoded_by_tiles(tiles: by_tiles.DecodeByTiles, job: Job, progress: JobProgress) -> Decoded:

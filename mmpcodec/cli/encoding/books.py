@@ -12,7 +12,7 @@ import mmpcodec
 from mmpcodec.cli import output
 from mmpcodec.cli.encoding.encoded import Encoded
 from mmpcodec.cli.encoding.levels import check_levels
-from mmpcodec.cli.encoding.remarks import few_levels
+from mmpcodec.cli.encoding.remarks import of_file
 from mmpcodec.cli.encoding.sources import EncodedInput, Setting, encoded_by_kind
 from mmpcodec.cli.inputs.pages import text_of
 from mmpcodec.cli.jobs import Job
@@ -91,7 +91,8 @@ class PageCoder:
             if self.check is not None:
                 self.check(encoding, progress)
                 check_levels(levels)
-        if remark := few_levels(encoding.header, encoding.max_error):
+        keep = self.setting.books.keep
+        for remark in of_file(encoding.header, encoding.max_error, keep):
             self.remarks.add(page.number, remark)
         row = Encoded.of(self.job, encoding, 0, self.check is not None, self.setting)
         data = encoding.data if levels is None else joined(encoding.data, levels.files)

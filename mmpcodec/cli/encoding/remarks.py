@@ -1,7 +1,7 @@
 """What ``mmp encode`` says besides results: where outputs lie, that one is large, few levels."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from mmpcodec.cli.jobs import Job
@@ -16,10 +16,13 @@ COMPRESSED = ("JPEG", "WebP", "AVIF", "JPEG 2000", "JPEG XL", "HEIC")
 """Formats whose files mostly have lost something, which a lossless file of them cannot undo."""
 
 
-def beside_inputs(given: Sequence[str], jobs: Sequence[Job], folder: str | None) -> list[str]:
-    """Return what is written where, for folders whose outputs lie among their files."""
+def beside_inputs(given: Sequence[str], jobs: Sequence[Job], named: str | None) -> list[str]:
+    """Return what is written where, for folders whose outputs lie among their files.
+
+    Nothing is said if ``named``, the value of -o or -O, says where outputs lie.
+    """
     lines = []
-    for name in map(stores.without_file, given if folder is None else ()):
+    for name in map(stores.without_file, given if named is None else ()):
         below = os.path.join(name, "")
         number = sum(job.to_do and job.source.startswith(below) for job in jobs)
         if number and not stores.is_zarr(name):
@@ -48,6 +51,17 @@ def larger_than_source(
         f"{job.name}: the output has {output_bytes / input_bytes:.1f} times the bytes of this "
         f"{row.title} file; {advice} makes it smaller, or keep the file as it is"
     )
+
+
+def of_file(header: "Header", max_error: int, keep: Sequence[str]) -> Iterator[str]:
+    """Yield the remarks on a file that was encoded; ``keep`` has the values of --keep."""
+    if remark := few_levels(header, max_error):
+        yield remark
+    if header.metadata.dicom and "dicom" not in keep:
+        yield (
+            "has attributes of a DICOM file, which may name the patient, and keeps them; "
+            "--strip dicom leaves them out"
+        )
 
 
 def few_levels(header: "Header", max_error: int) -> str | None:

@@ -59,8 +59,7 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         for part in GifImagePlugin.getdata(frame, include_color_table=True, **how):
             stream.write(part)
         picture = after
-    if loops > _MOST + 1:
-        pages.lose("loops")
+    pages.lose_loops(_MOST + 1)
     stream.write(b";")
 
 

@@ -51,7 +51,7 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         stream.write(chunks.joined(found)[len(chunks.MAGIC) :])
         if first:
             pages.lose(*lost(picture, "png"))
-            pages.lose(*(["loops"] if pages.book.loops > _MOST_LOOPS else []))
+            pages.lose_loops(_MOST_LOOPS)
         elif picture.metadata != pages.first.metadata:
             pages.lose("metadata of its own")
     stream.write(chunks.joined([(b"IEND", b"")])[len(chunks.MAGIC) :])

@@ -24,7 +24,6 @@ class _Frames(Image.Image):
         self._place = -1
         self._before: np.ndarray | None = None
         self.durations: list[int] = []
-        self._told = 0
         self.seek(0)
 
     def tell(self) -> int:
@@ -44,7 +43,6 @@ class _Frames(Image.Image):
     def _losses(self, picture: Any, samples: np.ndarray) -> list[str]:
         pages, gone = self._pages, []
         exact = pages.duration * 1000
-        self._told += round(exact)
         self.durations.append(round(exact))
         if exact != self.durations[-1]:
             gone.append("durations")
@@ -55,7 +53,6 @@ class _Frames(Image.Image):
             gone.append("colours of transparent pixels")
         if pages.number == 0:
             gone += lost(picture, "webp")
-            gone += ["loops"] if pages.book.loops > _MOST_LOOPS else []
         else:
             gone += ["depth"] if picture.depth != 8 else []
             same = picture.metadata == pages.first.metadata
@@ -78,6 +75,7 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         stream.write(webp.to_bytes(pages.first, "webp", _quality(options)))
         pages.lose(*lost(next(pages), "webp"))
         return
+    pages.lose_loops(_MOST_LOOPS)
     frames, quality = _Frames(pages), _quality(options)
     metadata = pages.first.metadata
     frames.save(

@@ -106,5 +106,4 @@ def _note_lost(picture: Picture, order: str, big: bool, pages: Pages) -> None:
         own, found = exif.parsed(data)
         gone += ["exif"] if own != order or (big and found.below) else []
     pages.lose(*gone)
-    pages.lose_positions()
-    pages.lose(*(["durations"] if pages.duration else []))
+    pages.lose_facts()

@@ -174,7 +174,9 @@ def _note_lost(picture: Picture, header: Any, form: StoredForm | None, pages: Pa
     uneven = role == Role.SLICE and spacing(pages.book.facts) is None and len(pages) > 1
     if uneven and form is None:
         pages.lose("positions")
-    if role == Role.FRAME and len({*pages.book.facts}) > 1:
+    if role == Role.PAGE:
+        pages.lose_facts()
+    elif role == Role.FRAME and len({*pages.book.facts}) > 1:
         pages.lose("durations")
 
 

@@ -22,5 +22,4 @@ def write(stream: BinaryIO, pages: Pages, options: Any) -> None:
         stored = picture.samples.astype(kind.newbyteorder("<"), copy=False)
         stream.write(np.ascontiguousarray(stored).data)
         pages.lose(*lost(picture, "npy"))
-        pages.lose_positions()
-        pages.lose(*(["durations"] if pages.duration else []))
+        pages.lose_facts()

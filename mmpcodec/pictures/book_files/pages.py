@@ -92,10 +92,18 @@ class Pages(Iterator[Picture]):
         if picture.white != (1 << picture.depth) - 1:
             self.lose("white")
 
-    def lose_positions(self) -> None:
-        """Note the positions of slices."""
-        if self.book.role == Role.SLICE:
+    def lose_facts(self) -> None:
+        """Note the position of a slice, or the duration of a frame."""
+        role = self.book.role_of(self._number)
+        if role == Role.SLICE:
             self.lose("positions")
+        if role == Role.FRAME and self.book.facts_of(self._number)[0]:
+            self.lose("durations")
+
+    def lose_loops(self, most: int = 0) -> None:
+        """Note how often frames are shown, if that is more than a file can say."""
+        if self.book.loops > most:
+            self.lost["loops"] = list(range(len(self)))
 
     def _check(self, picture: Picture) -> None:
         """Check that a picture is like the first one, as far as the format asks for it.

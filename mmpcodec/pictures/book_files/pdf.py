@@ -203,5 +203,4 @@ def _note_lost(picture: Picture, pages: Pages) -> None:
     resolution = picture.metadata.resolution
     if resolution is not None and resolution.unit == "none":
         pages.lose("resolution")
-    pages.lose_positions()
-    pages.lose(*(["durations"] if pages.duration else []))
+    pages.lose_facts()

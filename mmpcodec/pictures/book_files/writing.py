@@ -100,9 +100,9 @@ def write_book(
     check_held(format, book)
     pages = Pages(book, format, alike=row.alike, sized=row.sized, bytes=bytes)
     if format in registry.written():
-        check_taken(pages.first, format)
-    if book.loops and not row.loops:
-        pages.lose_at(0, "loops")
+        check_taken(pages.first, format, holding(book.role, book.count))
+    if not row.loops:
+        pages.lose_loops()
     options = (options or Options())._replace(compressed=row.compressed)
     if row.folder:
         row.load().write(target, pages, options)

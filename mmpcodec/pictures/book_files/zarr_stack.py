@@ -65,6 +65,8 @@ def write(path: str, pages: Pages, options: Any) -> None:
         pages.lose_white(picture)
         if not even:
             pages.lose("durations" if along_time else "positions")
+        elif pages.book.role == Role.PAGE:
+            pages.lose_facts()
 
 
 def _step(pages: Pages) -> tuple[float | None, bool]:

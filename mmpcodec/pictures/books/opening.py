@@ -97,7 +97,10 @@ def check_count(book: Book, limits: DecodeLimits) -> None:
     PictureError
         If there are none, or more than the limit.
     """
-    if not 0 < book.count <= limits.max_pictures:
+    if not book.count:
+        book.close()
+        raise PictureError(f"{book.name}: holds no pictures")
+    if book.count > limits.max_pictures:
         book.close()
         raise PictureError(
             f"{book.name}: holds {book.count} pictures, allowed is 1 to {limits.max_pictures}; "

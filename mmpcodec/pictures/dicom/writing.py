@@ -392,7 +392,11 @@ def _set_frames(
             pointer = "FrameTimeVector"
         file.FrameIncrementPointer = Tag(pointer)
     shared, own = _data_set(), [_data_set() for _ in every]
-    if spacing := _spacing(every[0]):
+    spacing = _spacing(every[0])
+    if spacing and not (role == Role.SLICE and facts):
+        # GDCM takes pixel measures of a functional group for those of a volume.
+        file.PixelSpacing = [*spacing]
+    elif spacing:
         shared.PixelMeasuresSequence = [_data_set(PixelSpacing=[*spacing])]
     if role == Role.SLICE and facts:
         file.FrameOfReferenceUID = _uid(str(file.SeriesInstanceUID), "place")

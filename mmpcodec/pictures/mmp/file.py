@@ -64,7 +64,7 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
 
     Raises
     ------
-    FormatError
+    PictureError
         If what the file says of its pictures is damaged.
     """
     with ExitStack() as stack:
@@ -73,7 +73,10 @@ def book(source: str | bytes, name: str, limits: DecodeLimits) -> Book:
             if isinstance(source, bytes)
             else stack.enter_context(bytes_of(source, limits.max_memory))
         )
-        contents = contents_of(data, limits.max_pictures)
+        try:
+            contents = contents_of(data, limits.max_pictures)
+        except FormatError as error:
+            raise PictureError(f"{name}: {error.with_hint(RESCUE)}") from error
         close = stack.pop_all().close
     say_unfinished(name, contents)
     pages = contents.pictures

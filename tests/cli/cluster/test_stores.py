@@ -191,7 +191,10 @@ def test_errors_name_the_url(mmp, store):
     assert result.stderr == f"mmp: {store}/none.png: No such file or directory\n"
     put(store)
     result = mmp("encode", f"{store}/deep", "--preset", "lossless", "-o", f"{store}/x.mmp")
-    assert result.stderr == f"mmp: -o {store}/x.mmp: is one output for 2 inputs; use -O DIR\n"
+    assert result.stderr == (
+        f"mmp: -o {store}/x.mmp: is one output for 2 inputs; use -O DIR, or --together for one "
+        "file of all\n"
+    )
 
 
 def test_unknown_stores_and_missing_packages(mmp):

@@ -407,3 +407,73 @@ def test_a_manifest_notes_each_page(mmp, book, jobs):
     Path("out/book-003.png").unlink()
     assert mmp(*command).exit_code == 0
     assert len(list(Path("out").iterdir())) == 4
+
+
+def test_what_frames_among_pages_lose_is_said(mmp, animation):
+    data = collection(PAGES[:1])
+    Path("page.mmp").write_bytes(data)
+    mmp("encode", "page.mmp", animation, "--together", "-o", "both.mmp", "--lossless")
+    result = mmp("decode", "both.mmp", "-o", "a.tif")
+    assert result.stderr == (
+        "mmp: both.mmp: tif cannot hold all of: loops, durations (frames 2-4)\n"
+    )
+    assert "a.tif: 4 pages, 30x20" in result.stdout
+
+
+def test_a_damaged_index_is_said_once(mmp, book):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    for arguments, file in (
+        (["-O", "out"], "book.mmp"),
+        (["-O", "some", "--pages", "2-3"], "book.mmp"),
+        (["--page", "3", "-o", "a.png"], "book.mmp"),
+        (["-o", "a.tif"], "book.mmp"),
+    ):
+        result = mmp("decode", book, "--allow-partial", *arguments)
+        assert result.exit_code == 3
+        (line,) = result.stderr.splitlines()
+        assert line.startswith(f"mmp: {file}: Collections at byte")
+        assert line.endswith("; later pages may be missing")
+    assert len(list(Path("out").iterdir())) == 4
+
+
+def test_pages_behind_bytes_that_were_put_in_are_decoded(mmp, book):
+    """The index at the end is whole, and names places that have moved."""
+    data = Path(book).read_bytes()
+    coded = mmpcodec.encode(PAGES[1].samples, 0, depth=1)
+    place = data.index(coded) + len(coded) // 2
+    Path(book).write_bytes(data[:place] + b"\r" * 3 + data[place:])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial")
+    assert result.exit_code == 3
+    assert "book.mmp: Collections: 2 pictures are not where the index says" in result.stderr
+    assert "page 2: is black" in result.stderr
+    with tifffile.TiffFile("a.tif") as file:
+        for number in (0, 2, 3):
+            np.testing.assert_array_equal(file.pages[number].asarray(), PAGES[number].samples)
+    result = mmp("decode", book, "--page", "3", "-o", "c.png")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("; --allow-partial decodes what is left\n")
+
+
+def test_a_damaged_index_at_a_fraction_of_the_size(mmp, book):
+    data = Path(book).read_bytes()
+    Path(book).write_bytes(data[:-20] + bytes(8) + data[-12:])
+    result = mmp("decode", book, "-o", "a.tif", "--allow-partial", "--scale", "1/2")
+    assert result.exit_code == 3
+    (line,) = result.stderr.splitlines()
+    assert line.endswith("; later pages may be missing")
+    with tifffile.TiffFile("a.tif") as file:
+        assert [page.shape[:2] for page in file.pages] == [(10, 15), (13, 9), (6, 7), (6, 7)]
+
+
+def test_the_index_is_read_once_for_all_pages_and_anew_for_another_file(mmp, book, monkeypatch):
+    from mmpcodec.format import collection as format
+
+    read, sizes = format.read_index, []
+    monkeypatch.setattr(format, "read_index", lambda *given: sizes.append(given[1]) or read(*given))
+    assert mmp("decode", book, "-O", "out").exit_code == 0
+    assert len(sizes) == 1
+    Path(book).write_bytes(collection(PAGES[:2]))
+    assert mmp("decode", book, "-O", "new").exit_code == 0
+    assert len(sizes) == 2
+    assert sorted(path.name for path in Path("new").iterdir()) == ["book-001.png", "book-002.png"]

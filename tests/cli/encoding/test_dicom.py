@@ -197,3 +197,25 @@ def test_wrong_use(mmp, slices, arguments, says):
 
 def test_other_pictures_have_no_remark(mmp, picture):
     assert mmp("encode", picture).stderr == ""
+
+
+def test_attributes_of_an_mmp_file_are_kept_and_said(mmp, slices):
+    """They may name the patient, and nobody asked for them this time."""
+    said = (
+        "has attributes of a DICOM file, which may name the patient, and keeps them; "
+        "--strip dicom leaves them out\n"
+    )
+    mmp("encode", "in/xray", "-o", "x.mmp", "--keep", "dicom")
+    mmp("encode", slices, "-O", "kept", "--keep", "dicom")
+    book = next(Path("kept").glob("series*.mmp"))
+    for name, which in (("x.mmp", ""), (str(book), "slices 1 to 5: ")):
+        for options, told in (
+            ([], True),
+            (["--keep", "dicom"], False),
+            (["--strip", "dicom"], False),
+        ):
+            found = mmp("encode", name, "-o", "again.mmp", "-f", *options)
+            assert found.exit_code == 0
+            assert found.stderr == (f"mmp: {name}: {which}{said}" if told else "")
+            kept = [bool(one.metadata.dicom) for one in mmpcodec.open("again.mmp")]
+            assert set(kept) == {options != ["--strip", "dicom"]}

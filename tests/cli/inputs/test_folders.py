@@ -230,3 +230,10 @@ def test_an_output_that_is_an_input_stops_no_other(mmp, samples):
         "mmp: a.mmp: is an input, and would be overwritten",
     )
     assert Path("b.mmp").exists()
+
+
+@pytest.mark.parametrize("output", [["-o", "out.mmp"], ["-O", "out"]])
+def test_a_named_output_is_not_said_to_lie_beside_the_input(mmp, samples, output):
+    Path("in").mkdir()
+    pictures.write(samples, "in/a.png")
+    assert mmp("encode", "in", "--preset", "plain", *output).stderr == ""

@@ -141,8 +141,25 @@ def test_an_array_beyond_the_memory_is_refused(monkeypatch):
     monkeypatch.setattr(stacks, "opened_book", lambda *_, **__: pages)
     with pytest.raises(PictureError, match="of 6000 bytes together, the limit is 5999"):
         mmpcodec.imread(b"", page="all", limits=mmpcodec.DecodeLimits(max_memory=5999))
+    limits = mmpcodec.DecodeLimits(max_memory=6000)
+    assert mmpcodec.imread(b"", page="all", limits=limits).shape == (3, 40, 50)
 
 
 def test_another_word_is_no_page():
     with pytest.raises(ParameterError, match="page"):
         mmpcodec.imread(collection([noisy((4, 5), 8)]), page="every")
+
+
+@pytest.mark.parametrize("none", [[], ()])
+def test_no_pictures_are_no_file(none):
+    with pytest.raises(ParameterError, match="must hold at least one picture"):
+        mmpcodec.encode(none)
+
+
+@pytest.mark.parametrize("shape", [(2, 5, 4, 3), (9, 5, 8)])
+def test_an_array_of_several_pictures_names_the_list(shape):
+    stack = np.zeros(shape, np.uint8)
+    with pytest.raises(ParameterError, match=r"several pictures as a list, list\(array\)$"):
+        mmpcodec.encode(stack)
+    with pytest.raises(ParameterError, match=r"at least one pixel$"):
+        mmpcodec.encode(np.zeros((5, 4), float))

@@ -161,3 +161,23 @@ def test_the_search_ends_soon(part):
     start = time.process_time()
     found_in(data)
     assert time.process_time() - start < 20
+
+
+@pytest.mark.parametrize("number", range(1, 6))
+def test_bytes_that_were_put_into_a_record_do_not_move_the_pictures(number):
+    place = HEADS[number] + 2
+    data = memoryview(BOOK[:place] + b"\n\n\n" + BOOK[place:])
+    faults: list[FormatError] = []
+    found = read_contents(data, 9, faults)
+    moved = [entry.place + 3 * (entry.place > place) for entry in WHOLE.entries]
+    assert [entry.place for entry in found.entries] == moved
+    assert f"{6 - number} pictures are not where the index says" in str(faults[0])
+    assert found.loops == WHOLE.loops
+
+
+def test_a_damaged_picture_does_not_cost_its_index():
+    """The magic of a picture is damaged; the index and the records agree where it is."""
+    faults: list[FormatError] = []
+    place = WHOLE.entries[2].place
+    assert read_contents(memoryview(damaged(BOOK, place)), 9, faults) == WHOLE
+    assert not faults

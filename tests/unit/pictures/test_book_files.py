@@ -249,7 +249,7 @@ def test_loops_that_a_format_lacks_are_said_once(format):
         pytest.importorskip(package)
     found = book([noisy((8, 9), 8, seed) for seed in (1, 2)], Role.FRAME, [(1, 10)] * 2, loops=3)
     _, lost = written(found, format)
-    assert lost.get("loops") == (None if format in ("gif", "png", "webp") else [0])
+    assert lost.get("loops") == (None if format in ("gif", "png", "webp") else [0, 1])
 
 
 @pytest.mark.parametrize(("format", "most"), [("gif", 65536), ("webp", 65535), ("png", 2**31 - 1)])
@@ -539,3 +539,38 @@ def test_pages_of_a_pdf_are_shown_as_they_are(shape, depth):
         alpha = wanted[..., 3:] / 255
         wanted = wanted[..., :3] * alpha + 255 * (1 - alpha)
     np.testing.assert_allclose(shown, wanted, atol=1)
+
+
+MIXED = [noisy((7, 9), 8, seed) for seed in range(4)]
+
+
+@pytest.mark.parametrize("format", ["tif", "pdf", "npy", "nii", "zarr", "dcm"])
+def test_facts_of_pages_of_several_roles_are_lost_and_said(tmp_path, format):
+    """A page has none, and a frame that is shown for no time has no duration to lose."""
+    roles = [Role.PAGE, Role.FRAME, Role.FRAME, Role.SLICE]
+    facts = [(), (1, 10), (0, 10), (5,)]
+    found = replace(book(MIXED, facts=facts, loops=3), roles=roles)
+    lost = write_book(found, str(tmp_path / "a") if format == "zarr" else io.BytesIO(), format)
+    assert lost == {"durations": [1], "positions": [3], "loops": [0, 1, 2, 3]}
+
+
+def test_a_dicom_file_does_not_say_when_the_last_frame_ends():
+    pytest.importorskip("pydicom")
+
+    def durations(*given):
+        data, lost = written(frames((7, 9), 8, given)[1], "dcm")
+        with opened_book(data, "x") as found:
+            return [Fraction(*each) for each in found.facts], lost
+
+    times = (1, 10), (1, 5), (1, 4)
+    assert durations(*times) == ([Fraction(1, 10), Fraction(1, 5), Fraction(1, 5)], {
+        "durations": [2]
+    })  # fmt: skip
+    even = (1, 10), (1, 5), (1, 5)
+    assert durations(*even) == ([Fraction(*each) for each in even], {})
+
+
+def test_a_form_that_a_format_lacks_is_refused_with_formats_of_several_pictures():
+    found = book([noisy((7, 9, 4), 8, seed) for seed in range(2)], Role.FRAME, [(1, 10)] * 2)
+    with pytest.raises(ParameterError, match="RGB with alpha: must be one of tif, pdf, gif, png"):
+        write_book(found, io.BytesIO(), "dcm")

@@ -13,7 +13,7 @@ from PIL import Image, features
 from mmpcodec import DecodeLimits, PictureWarning, pictures
 from mmpcodec.errors import PictureError
 from mmpcodec.format.collection import Role
-from mmpcodec.pictures.books.canvas import Afterwards, Canvas, DrawnFrame
+from mmpcodec.pictures.books.canvas import Afterwards, Canvas, DrawnFrame, shows_through
 from mmpcodec.pictures.books.opening import opened_book
 
 COLOUR = np.array(
@@ -443,3 +443,15 @@ def test_reading_in_order_decodes_each_frame_once():
     assert decoded == [0, 1, 2, 3, 4]
     assert canvas.frame(1)[0, 0] == 1
     assert decoded[5:] == [0, 1]
+
+
+@pytest.mark.parametrize(("restored", "through"), [(0, True), (1, False)])
+def test_a_first_frame_that_is_restored_leaves_nothing(restored, through):
+    """There is nothing before it; a later one leaves what was there."""
+    afterwards = [Afterwards.STAYS] * 3
+    afterwards[restored] = Afterwards.RESTORED
+    sizes = (4, 2, 2)
+    frames = [
+        DrawnFrame(0, 0, size, size, each) for size, each in zip(sizes, afterwards, strict=True)
+    ]
+    assert shows_through(4, 4, frames, lambda _: True) == through

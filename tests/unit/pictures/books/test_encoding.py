@@ -226,7 +226,7 @@ def test_joined_books_are_opened_one_at_a_time():
         return open_it
 
     book = joined("all", [opener(0, 2, False), opener(2, 1, True), opener(3, 2, False)], NO_LIMITS)
-    assert (book.count, opened) == (5, [])
+    assert (book.count, book.loops, opened) == (5, 0, [])
     assert [book.measured_at(n) for n in range(5)] == [False, False, True, False, False]
     for number in (0, 1, 2, 4, 3, 0):
         np.testing.assert_array_equal(book.read(number).samples, sample(number))

@@ -148,3 +148,13 @@ def test_what_the_system_refuses_is_told_from_damage(error, text):
         raise error
     assert str(caught.value) == text
     assert isinstance(caught.value, OSError) == ("damaged" not in text)
+
+
+def test_a_file_without_pictures_and_one_without_its_index_say_so():
+    data = collection(Role.PAGE, [()] * 3)
+    empty = io.BytesIO()
+    CollectionWriter(empty).close()
+    with pytest.raises(PictureError, match=r"x: holds no pictures$"):
+        opened_book(empty.getvalue(), "x")
+    with pytest.raises(PictureError, match=r"x: Collections at .*; mmp decode --allow-partial "):
+        opened_book(data[:-3], "x")

@@ -372,6 +372,8 @@ def _files():
         "colours": pictures.to_bytes(COLOUR, "dcm"),
         "slices": book_bytes(frames, slices, [(0,), (5,), (10**7,)]),
         "frames": book_bytes(frames, cine, [(1, 25), (1, 25), (1, 10)]),
+        "calibrated frames": book_bytes([calibrated] * 3, cine, [(1, 25)] * 3),
+        "calibrated slices": book_bytes([calibrated] * 3, slices, [(0,), (5,), (10**7,)]),
         "again": again(kept),
         "with loss": again(dicom_of(np.tile(GRAY, (9, 9)), 8, **PATIENT), 400),
     }
@@ -506,3 +508,16 @@ def test_a_full_disk_is_no_damage():
     with pytest.raises(OSError, match="No space left") as found:
         writing.write([pictures.Picture(GRAY, 8)], Full())
     assert found.value.errno == errno.ENOSPC
+
+
+@pytest.mark.parametrize(("role", "facts"), [(Role.PAGE, ()), (Role.FRAME, ((1, 25),) * 2),
+                                             (Role.SLICE, ((0,), (5000,)))])  # fmt: skip
+def test_frames_keep_spacing_and_calibration(role, facts):
+    calibrated = pictures.from_bytes(
+        dicom_of(STORED, 12, RescaleSlope="2", RescaleIntercept="-1024", RescaleType="HU",
+                 WindowCenter="40", WindowWidth="400", PixelSpacing=["0.5", "0.25"])
+    )  # fmt: skip
+    data = book_bytes([calibrated] * 2, Origin(role=role), list(facts))
+    with opened_book(data, "x") as found:
+        for picture in found:
+            assert picture.metadata == calibrated.metadata
