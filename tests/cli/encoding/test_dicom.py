@@ -209,13 +209,13 @@ def test_attributes_of_an_mmp_file_are_kept_and_said(mmp, slices):
     mmp("encode", slices, "-O", "kept", "--keep", "dicom")
     book = next(Path("kept").glob("series*.mmp"))
     for name, which in (("x.mmp", ""), (str(book), "slices 1 to 5: ")):
-        for options, told in (
+        for options, remarked in (
             ([], True),
             (["--keep", "dicom"], False),
             (["--strip", "dicom"], False),
         ):
             found = mmp("encode", name, "-o", "again.mmp", "-f", *options)
             assert found.exit_code == 0
-            assert found.stderr == (f"mmp: {name}: {which}{said}" if told else "")
+            assert found.stderr == (f"mmp: {name}: {which}{said}" if remarked else "")
             kept = [bool(one.metadata.dicom) for one in mmpcodec.open("again.mmp")]
             assert set(kept) == {options != ["--strip", "dicom"]}
