@@ -97,15 +97,15 @@ def check_count(book: Book, limits: DecodeLimits) -> None:
     PictureError
         If there are none, or more than the limit.
     """
+    if 0 < book.count <= limits.max_pictures:
+        return
+    book.close()
     if not book.count:
-        book.close()
         raise PictureError(f"{book.name}: holds no pictures")
-    if book.count > limits.max_pictures:
-        book.close()
-        raise PictureError(
-            f"{book.name}: holds {book.count} pictures, allowed is 1 to {limits.max_pictures}; "
-            f"max_pictures raises the limit"
-        )
+    raise PictureError(
+        f"{book.name}: holds {book.count} pictures, allowed is 1 to {limits.max_pictures}"
+        + ("; max_pictures raises the limit" if book.count > 0 else "")
+    )
 
 
 def _of_one(

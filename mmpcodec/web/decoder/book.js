@@ -1,5 +1,5 @@
 // A file of several pictures: its index, and the pictures that are opened.
-import { CorruptStream, FormatError, LimitExceeded, ParameterError, SourceError } from "./errors.js";
+import { BadMagic, CorruptStream, FormatError, LimitExceeded, ParameterError, SourceError } from "./errors.js";
 import {
   COLLECTIONS,
   END_BYTES,
@@ -153,7 +153,13 @@ export class Book {
   async #opened(contents, entry, signal) {
     const { source, pool, options } = this;
     const part = new PartSource(source, entry);
-    const within = (/** @type {FormatError} */ error) => error.within(entry.name, entry.place);
+    const within = (/** @type {FormatError} */ error) => {
+      // The file is an mmp file, and damaged.
+      const damage = error instanceof BadMagic;
+      const { section, problem, offset } = error;
+      const own = damage ? new CorruptStream(section, problem, offset) : error;
+      return own.within(entry.name, entry.place);
+    };
     let header;
     try {
       header = await headerOf(part, signal);
