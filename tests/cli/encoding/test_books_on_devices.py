@@ -62,6 +62,9 @@ def test_pages_together_have_the_bytes_of_each_alone(mmp, book, options, backend
         if source == "deep.mmp" and how[1] in ("plain", "text"):
             assert "depth is 12, allowed with preset" in result.stderr
             continue
+        if backend == "cuda" and "--lossless" in how:
+            assert "it has no lossless samples" in result.stderr
+            continue
         assert result.exit_code == 0, result.stderr
         together = files_of("together.mmp")
         for number, file in enumerate(together, 1):
@@ -111,7 +114,10 @@ def test_levels_of_pages(mmp, monkeypatch, backend):
         how = ("--levels", "--fast", "--quality", "60", "--verify", "-f")
         result = mmp("encode", source, "-o", "a.mmp", "--backend", backend, *how)
         assert result.exit_code == 0, result.stderr
-        assert len(files_of("a.mmp")) == 4
+        # A level that needs too many bytes is left out, which the search of a device may change.
+        assert len(files_of("a.mmp")) == 4 or (
+            backend == "cuda" and "would take more than" in result.output
+        )
         for number in (1, 2):
             one = ("--page", str(number), "-o", "alone.mmp", "--backend", backend)
             assert mmp("encode", source, *one, *how).exit_code == 0
