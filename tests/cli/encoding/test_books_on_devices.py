@@ -62,7 +62,8 @@ def test_pages_together_have_the_bytes_of_each_alone(mmp, book, options, backend
         if source == "deep.mmp" and how[1] in ("plain", "text"):
             assert "depth is 12, allowed with preset" in result.stderr
             continue
-        if backend == "cuda" and "--lossless" in how:
+        if backend == "cuda" and result.exit_code and "--lossless" in how:
+            # Pages of 1 bit have other candidates, which a device codes.
             assert "it has no lossless samples" in result.stderr
             continue
         assert result.exit_code == 0, result.stderr
